@@ -1,0 +1,41 @@
+"""Exceptions and warnings: each names the place, what was found and what would help."""
+
+from __future__ import annotations
+
+
+class FastfairError(Exception):
+    """Base of every error raised by fastfair."""
+
+
+class InputError(FastfairError, ValueError):
+    """An argument cannot be used as it is.
+
+    Attributes
+    ----------
+    row : int or None
+        The offending row, counted from 0 in the order given, where one row is to blame.
+    """
+
+    def __init__(self, message: str, row: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+class FileFormatError(InputError):
+    """A file is not what it was said, or seemed, to be."""
+
+
+class MissingDependencyError(FastfairError, ImportError):
+    """A feature needs a package that is not installed."""
+
+
+class FastfairWarning(UserWarning):
+    """Base of every warning given by fastfair."""
+
+
+class EmptyGroupWarning(FastfairWarning):
+    """A rate has no comparisons behind it and is NaN."""
+
+
+class DroppedWarning(FastfairWarning):
+    """Comparisons or groups were left out, as the caller had allowed."""

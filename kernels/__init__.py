@@ -1,0 +1,1 @@
+"""Compiled kernels: plain arrays in, plain arrays out; nothing of fastfair is imported here."""

@@ -1,0 +1,237 @@
+"""Passes over two sorted lists of scores, mated and non-mated: the ROC, the EER, least cost, the convex hull.
+
+Scores come as integer keys (see `sorting`) of similarities, ascending; a threshold t accepts s >= t. Counts are
+integers throughout, so ties and comparisons of rates are exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._jit import jit
+from .sorting import rearrange
+
+_CHUNK = 1024  # points buffered before they become rates: three such buffers stay in the first-level cache
+_ONE = np.uint64(1)  # unsigned positions spare every access the test for a negative index
+
+
+def _roc_kernel(ascending: bool) -> Any:
+    """Build the walk away from a split in one direction; the direction is compiled in."""
+
+    @jit
+    def walk(mated, nonmated, i, j, magnitude, threshold, fmr, fnmr, start):
+        """Write the ROC points at the distinct scores above (or below) a split and return where they end.
+
+        mated: (m,) keys; nonmated: (n,) keys; i, j: keys below the split, which parts no equal scores; magnitude: all
+        bits but the sign; threshold: (m + n + 1,) the bits of floats, out; fmr, fnmr: (m + n + 1,) float64, out;
+        start: index of the first point at or above the split
+        """
+        m, n = mated.size, nonmated.size
+        value = np.empty(_CHUNK, mated.dtype)
+        below_mated = np.empty(_CHUNK, np.int64)
+        below_nonmated = np.empty(_CHUNK, np.int64)
+        # Slots fill in the direction of the walk. The newest is open, as more scores equal to it may follow; it is the
+        # next chunk's first. The very first is the split itself, its key that of a NaN, which no score is.
+        no_value = ~np.int64(magnitude)
+        first = np.uint64(0 if ascending else _CHUNK - 1)
+        value[first], below_mated[first], below_nonmated[first] = no_value, i, j
+        point = start
+        a, b = np.uint64(i), np.uint64(j)
+        while True:
+            left_mated = m - np.int64(a) if ascending else np.int64(a)
+            left_nonmated = n - np.int64(b) if ascending else np.int64(b)
+            if left_mated + left_nonmated == 0:
+                break
+            slot = first
+            previous = value[slot]
+            if left_mated > 0 and left_nonmated > 0:
+                for _ in range(min(_CHUNK - 1, left_mated, left_nonmated)):
+                    if ascending:
+                        x, y = mated[a], nonmated[b]
+                        a += np.uint64(x <= y)
+                        b += np.uint64(y <= x)
+                        nearest = min(x, y)
+                    else:
+                        x, y = mated[a - _ONE], nonmated[b - _ONE]
+                        a -= np.uint64(x >= y)
+                        b -= np.uint64(y >= x)
+                        nearest = max(x, y)
+                    moved = np.uint64(nearest != previous)
+                    slot = slot + moved if ascending else slot - moved
+                    previous = nearest
+                    value[slot], below_mated[slot], below_nonmated[slot] = nearest, np.int64(a), np.int64(b)
+            else:
+                only_mated = left_mated > 0
+                rest = mated if only_mated else nonmated
+                c = a if only_mated else b
+                for _ in range(min(_CHUNK - 1, left_mated + left_nonmated)):
+                    nearest = rest[c] if ascending else rest[c - _ONE]
+                    c = c + _ONE if ascending else c - _ONE
+                    moved = np.uint64(nearest != previous)
+                    slot = slot + moved if ascending else slot - moved
+                    previous = nearest
+                    value[slot] = nearest
+                    below_mated[slot] = np.int64(c) if only_mated else np.int64(a)
+                    below_nonmated[slot] = np.int64(b) if only_mated else np.int64(c)
+                if only_mated:
+                    a = c
+                else:
+                    b = c
+            if ascending:
+                # Below a threshold lies what the walk had passed before it met the threshold's scores.
+                low, lag, size = np.int64(0), 1, np.int64(slot)
+            else:
+                low, lag = np.int64(slot) + 1, 0
+                size = np.int64(first - slot) - np.int64(value[first] == no_value)
+                point -= size
+            here = threshold[point : point + size]
+            met = value[low + lag :]
+            for k in range(here.size):
+                here[k] = rearrange(met[k], magnitude)
+            rate = fmr[point : point + size]
+            below = below_nonmated[low:]
+            for k in range(rate.size):
+                rate[k] = (n - below[k]) / n
+            rate = fnmr[point : point + size]
+            below = below_mated[low:]
+            for k in range(rate.size):
+                rate[k] = below[k] / m
+            if ascending:
+                point += size
+            value[first], below_mated[first], below_nonmated[first] = (
+                value[slot],
+                below_mated[slot],
+                below_nonmated[slot],
+            )
+        if not ascending and value[first] != no_value:
+            point -= 1
+            threshold[point] = rearrange(value[first], magnitude)
+            fmr[point] = (n - below_nonmated[first]) / n
+            fnmr[point] = below_mated[first] / m
+        return point
+
+    return walk
+
+
+roc_above = _roc_kernel(ascending=True)
+roc_below = _roc_kernel(ascending=False)
+
+
+@jit
+def count_below(scores, threshold):
+    """Count the scores below a threshold by bisection. scores: (n,) keys, ascending; threshold: a key."""
+    low, high = 0, scores.size
+    while low < high:
+        middle = (low + high) // 2
+        if scores[middle] < threshold:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jit
+def _excess(mated, nonmated, threshold):
+    """(FMR - FNMR) at a threshold, times both list lengths: an exact integer, never growing with the threshold."""
+    m, n = mated.size, nonmated.size
+    return (n - count_below(nonmated, threshold)) * m - count_below(mated, threshold) * n
+
+
+@jit
+def _first_without_excess(scores, mated, nonmated):
+    """Find the first of `scores` at which FMR <= FNMR. All three: keys, ascending."""
+    low, high = 0, scores.size
+    while low < high:
+        middle = (low + high) // 2
+        if _excess(mated, nonmated, scores[middle]) > 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jit
+def equal_error_bracket(mated, nonmated):
+    """Find the neighbouring thresholds between which FMR - FNMR changes sign.
+
+    mated: (m,) keys; nonmated: (n,) keys. Returns the last score with FMR > FNMR and the mated and non-mated
+    counts below it, then the first score with FMR <= FNMR with its counts; where no score has FMR <= FNMR the second
+    score is returned equal to the first and its counts are (m, n), those of a threshold above all scores.
+    """
+    m, n = mated.size, nonmated.size
+    i = _first_without_excess(mated, mated, nonmated)
+    j = _first_without_excess(nonmated, mated, nonmated)
+    if i < m and (j == n or mated[i] <= nonmated[j]):
+        high = mated[i]
+    elif j < n:
+        high = nonmated[j]
+    else:
+        low = max(mated[m - 1], nonmated[n - 1])
+        return low, count_below(mated, low), count_below(nonmated, low), low, m, n
+    i = count_below(mated, high)
+    j = count_below(nonmated, high)
+    # At the lowest score FMR - FNMR is 1 - 0, so some score lies below `high`.
+    low = mated[i - 1] if i > 0 and (j == 0 or mated[i - 1] >= nonmated[j - 1]) else nonmated[j - 1]
+    return low, count_below(mated, low), count_below(nonmated, low), high, i, j
+
+
+@jit
+def least_cost(mated, nonmated, miss_cost, false_match_cost):
+    """Find the lowest threshold that minimises miss_cost * FNMR + false_match_cost * FMR.
+
+    mated: (m,) keys; nonmated: (n,) keys. For a given FNMR the largest threshold has the least FMR, so only
+    mated scores (and "above them all", index m) can be the answer. Returns the cost, the index into `mated` and the
+    non-mated count below the threshold.
+    """
+    m, n = mated.size, nonmated.size
+    best, best_index, best_below = miss_cost, m, n
+    j = n
+    for i in range(m - 1, -1, -1):
+        if i > 0 and mated[i - 1] == mated[i]:
+            continue
+        while j > 0 and nonmated[j - 1] >= mated[i]:
+            j -= 1
+        cost = miss_cost * (i / m) + false_match_cost * ((n - j) / n)
+        if cost <= best:
+            best, best_index, best_below = cost, i, j
+    return best, best_index, best_below
+
+
+@jit
+def convex_hull(mated, nonmated):
+    """Find the vertices of the ROC's lower convex hull, from (all accepted) to (all rejected).
+
+    mated: (m,) keys; nonmated: (n,) keys. Returns (h,) counts of false matches, falling, and (h,) counts of
+    false non-matches, rising. Only thresholds at mated scores can be vertices between the ends.
+    """
+    m, n = mated.size, nonmated.size
+    false_matches = np.empty(64, np.int64)
+    false_nonmatches = np.empty(64, np.int64)
+    false_matches[0], false_nonmatches[0] = n, 0
+    size = 1
+    j = 0
+    for i in range(m + 1):
+        if 0 < i < m and mated[i] == mated[i - 1]:
+            continue
+        if i == m:
+            j = n
+        else:
+            while j < n and nonmated[j] < mated[i]:
+                j += 1
+        x, y = n - j, i
+        while size > 1:
+            x1, y1 = false_matches[size - 1], false_nonmatches[size - 1]
+            x0, y0 = false_matches[size - 2], false_nonmatches[size - 2]
+            if (x0 - x1) * (y - y1) > (x1 - x) * (y1 - y0):
+                break  # the last vertex lies strictly below the line past it
+            size -= 1
+        if size == 1 and x == false_matches[0] and y == false_nonmatches[0]:
+            continue
+        if size == false_matches.size:
+            false_matches = np.concatenate((false_matches, np.empty_like(false_matches)))
+            false_nonmatches = np.concatenate((false_nonmatches, np.empty_like(false_nonmatches)))
+        false_matches[size], false_nonmatches[size] = x, y
+        size += 1
+    return false_matches[:size], false_nonmatches[:size]

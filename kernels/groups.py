@@ -1,0 +1,73 @@
+"""Counts per group and per pair of groups, over comparisons in the order of their scores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import jit
+
+
+@jit
+def count_cells(reference_group, probe_group, start, stop, counts):
+    """Add the comparisons of a stretch of the list to their cells.
+
+    reference_group, probe_group: (n,) uint16; start, stop: the stretch; counts: (groups, groups) int64, out
+    """
+    for k in range(start, stop):
+        counts[reference_group[k], probe_group[k]] += 1
+
+
+@jit
+def split_within_groups(scores, reference_group, probe_group, end, out):
+    """Deal the comparisons within a group to the groups, keeping their order.
+
+    scores: (n,) keys; reference_group, probe_group: (n,) uint16; end: (groups,) int64, where each group's part of
+    `out` begins, moved to where it ends; out: (comparisons within groups,) of the scores' type
+    """
+    for k in range(scores.size):
+        group = reference_group[k]
+        if group == probe_group[k]:
+            out[end[group]] = scores[k]
+            end[group] += 1
+
+
+@jit
+def count_subjects(reference, probe, n_subjects):
+    """Count the distinct subjects on either side. reference, probe: (n,) int32 below n_subjects."""
+    seen = np.zeros(n_subjects, np.bool_)
+    for k in range(reference.size):
+        seen[reference[k]] = True
+        seen[probe[k]] = True
+    return seen.sum()
+
+
+@jit
+def count_subjects_per_cell(reference, probe, reference_group, probe_group, n_subjects, sizes):
+    """Count the distinct subjects behind each pair of groups.
+
+    reference, probe: (n,) int32 below n_subjects; reference_group, probe_group: (n,) uint16; sizes: (groups, groups)
+    int64, the comparisons of each cell. Returns (groups, groups) int64.
+    """
+    n_groups = sizes.shape[0]
+    end = np.zeros(n_groups * n_groups, np.int64)
+    total = 0
+    for cell in range(end.size):
+        end[cell] = total
+        total += sizes[cell // n_groups, cell % n_groups]
+    by_cell = np.empty(reference.size, np.int64)
+    for k in range(reference.size):
+        cell = np.int64(reference_group[k]) * n_groups + np.int64(probe_group[k])
+        by_cell[end[cell]] = k
+        end[cell] += 1
+    last_seen = np.full(n_subjects, -1, np.int64)
+    distinct = np.zeros((n_groups, n_groups), np.int64)
+    start = 0
+    for cell in range(end.size):
+        for position in range(start, end[cell]):
+            k = by_cell[position]
+            for subject in (reference[k], probe[k]):
+                if last_seen[subject] != cell:
+                    last_seen[subject] = cell
+                    distinct[cell // n_groups, cell % n_groups] += 1
+        start = end[cell]
+    return distinct

@@ -1,0 +1,177 @@
+"""The compiler's decorator and its cache, and what kernels may import."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import fastfair.kernels
+import pytest
+
+KERNELS = Path(fastfair.kernels.__path__[0])
+LIBRARY = Path(fastfair.__path__[0])
+SOURCES = sorted([*KERNELS.glob("*.py"), *(p for p in LIBRARY.rglob("*.py") if p.parent != KERNELS)])
+
+CALLER = """
+from ._jit import jit
+from .helper import shift
+
+@jit
+def call(x):
+    return shift(x)
+"""
+BARE_CALLER = CALLER.replace("from ._jit import jit", "import numba\njit = numba.njit(cache=True)")
+HELPER = """
+from ._jit import jit
+
+@jit
+def shift(x):
+    return x + {amount}
+"""
+pytestmark = pytest.mark.jit
+
+
+def run(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {"PYTHONPATH": str(folder)} | environment
+    return subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def make_package(folder: Path, caller: str) -> Path:
+    package = folder / "toy"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "_jit.py").write_text((KERNELS / "_jit.py").read_text())
+    (package / "caller.py").write_text(caller)
+    (package / "helper.py").write_text(HELPER.format(amount=1))
+    return package
+
+
+def answer(folder: Path) -> str:
+    done = run("from toy.caller import call; print(call(10))", folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_changed_helper_in_another_file_changes_the_result(tmp_path):
+    package = make_package(tmp_path, CALLER)
+    assert answer(tmp_path) == "11"
+    assert any((package / "__pycache__").rglob("*.nbc")), "nothing was cached, so nothing is shown"
+    (package / "helper.py").write_text(HELPER.format(amount=2))
+    assert answer(tmp_path) == "12"
+
+
+def test_numba_alone_would_keep_the_old_result(tmp_path):
+    package = make_package(tmp_path, BARE_CALLER)
+    assert answer(tmp_path) == "11"
+    (package / "helper.py").write_text(HELPER.format(amount=2))
+    assert answer(tmp_path) == "11", "numba now sees changes in other files: the fingerprint can go"
+
+
+def test_an_unwritable_cache_folder_warns_and_does_not_break_import(tmp_path):
+    make_package(tmp_path, CALLER)
+    blocked = tmp_path / "a_file"
+    blocked.touch()  # no folder can be made below a file, whoever asks
+    code = "from toy.caller import call; print(call(10))"
+    done = run(code, tmp_path, NUMBA_CACHE_DIR=str(blocked))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "11"
+    assert "compiled anew in every process" in done.stderr
+    done = run(f"import warnings; warnings.simplefilter('error')\n{code}", tmp_path, NUMBA_CACHE_DIR=str(blocked))
+    assert "RuntimeWarning" in done.stderr
+
+
+def test_the_second_process_loads_what_the_first_compiled(tmp_path):
+    make_package(tmp_path, CALLER)
+    answer(tmp_path)
+    code = "from toy.caller import call; call(10); print(sum(call.stats.cache_hits.values()))"
+    assert run(code, tmp_path).stdout.strip() == "1"
+
+
+def test_checked_and_unchecked_code_do_not_share_a_folder(tmp_path):
+    make_package(tmp_path, CALLER)
+    code = "from toy._jit import CACHE_FOLDER; print(CACHE_FOLDER)"
+    assert run(code, tmp_path).stdout != run(code, tmp_path, NUMBA_BOUNDSCHECK="1").stdout
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    return {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)} | {
+        alias.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names
+    }
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)
+def test_there_is_one_decorator(path):
+    compilers = {"njit", "jit", "generated_jit", "vectorize", "guvectorize", "cfunc", "stencil"}
+    used = names_in(ast.parse(path.read_text())) & compilers
+    if path.name != "_jit.py":
+        assert used <= {"jit"}, f"{path.name} uses numba's own {used}"
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and "jit" in {a.name for a in node.names}:
+                assert node.module == "_jit"
+
+
+def test_a_bare_njit_is_seen():
+    assert "njit" in names_in(ast.parse("import numba\n@numba.njit\ndef f(): pass"))
+    assert "njit" in names_in(ast.parse("from numba import njit\n@njit\ndef f(): pass"))
+
+
+@pytest.mark.parametrize("path", sorted(KERNELS.glob("*.py")), ids=lambda p: p.name)
+def test_kernels_import_numpy_numba_and_each_other_alone(path):
+    allowed = {"numpy", "numba", "__future__"}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            roots = {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level <= 1, f"{path.name} reaches above kernels/"
+            roots = set() if node.level else {str(node.module).split(".")[0]}
+        else:
+            continue
+        if path.name == "_jit.py":
+            roots -= set(sys.stdlib_module_names)
+        assert roots <= allowed | {"typing"}, f"{path.name} imports {roots - allowed}"
+
+
+LAYERS = {
+    "errors": 0, "_version": 0, "_keys": 0, "_results": 0, "_validation": 1, "_sides": 2, "_frames": 2, "_plots": 2,
+    "comparisons": 3, "measures": 3, "curves": 4, "operating_points": 5, "error_rates": 6, "_quantities": 6,
+    "_formats": 3, "io": 4, "datasets": 5, "evaluation": 7, "_terminal": 8, "cli": 9,
+}  # fmt: skip
+
+
+def test_imports_point_one_way():
+    late = {("comparisons", "_frames"), ("_results", "_plots")}  # inside functions, where the need arises
+    for path in LIBRARY.rglob("*.py"):
+        module = path.relative_to(LIBRARY).parts[0].removesuffix(".py")
+        if path.parent == KERNELS or module == "__init__":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.ImportFrom) or not node.level:
+                continue
+            inner = path.parent != LIBRARY and node.level == 1
+            targets = [] if inner else [node.module.split(".")[0]] if node.module else [a.name for a in node.names]
+            for target in targets:
+                if target in LAYERS and (module, target) not in late:
+                    assert LAYERS[target] < LAYERS[module], f"{module} imports {target}"
+
+
+def test_calls_from_several_threads_give_the_same_numbers():
+    code = textwrap.dedent("""
+        import threading, numpy as np, fastfair as ff
+        rng = np.random.default_rng(0)
+        scores = rng.normal(size=200_000); mated = rng.random(200_000) < 0.5; group = rng.integers(0, 5, 200_000)
+        found = []
+        def work():
+            c = ff.Comparisons(scores, mated, reference_group=group)
+            found.append((ff.eer(c).value, len(ff.roc(c)), ff.evaluate(c).value("garbe")))
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        [t.start() for t in threads]; [t.join() for t in threads]
+        print(len(found), len(set(found)))
+    """)
+    done = run(code, Path.cwd())
+    assert done.stdout.split() == ["8", "1"], done.stderr
