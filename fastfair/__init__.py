@@ -1,0 +1,79 @@
+"""How well, how fairly and how certainly a biometric verification system works.
+
+Names are imported when first used, so that `import fastfair` costs little more than NumPy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from . import datasets, errors, measures
+    from .comparisons import Comparisons
+    from .curves import cllr, det, eer, min_cllr, min_dcf, roc
+    from .error_rates import rates
+    from .evaluation import Evaluation, evaluate
+    from .io import read_comparisons
+    from .operating_points import OperatingPoint, at_eer, at_fmr, at_fnmr, at_mean_group_eer, at_threshold
+
+_MODULES = ("datasets", "errors", "measures")
+_HOMES = {
+    "Comparisons": "comparisons",
+    "Evaluation": "evaluation",
+    "OperatingPoint": "operating_points",
+    "at_eer": "operating_points",
+    "at_fmr": "operating_points",
+    "at_fnmr": "operating_points",
+    "at_mean_group_eer": "operating_points",
+    "at_threshold": "operating_points",
+    "cllr": "curves",
+    "det": "curves",
+    "eer": "curves",
+    "evaluate": "evaluation",
+    "min_cllr": "curves",
+    "min_dcf": "curves",
+    "rates": "error_rates",
+    "read_comparisons": "io",
+    "roc": "curves",
+}
+
+__all__ = [
+    "Comparisons",
+    "Evaluation",
+    "OperatingPoint",
+    "__version__",
+    "at_eer",
+    "at_fmr",
+    "at_fnmr",
+    "at_mean_group_eer",
+    "at_threshold",
+    "cllr",
+    "datasets",
+    "det",
+    "eer",
+    "errors",
+    "evaluate",
+    "measures",
+    "min_cllr",
+    "min_dcf",
+    "rates",
+    "read_comparisons",
+    "roc",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

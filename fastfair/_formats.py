@@ -1,0 +1,368 @@
+"""Score files of every supported format, read into one kind of table."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _validation
+from .errors import FileFormatError, InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FORMATS = ("csv", "tsv", "parquet", "bob-4", "bob-5", "bob-csv", "voxceleb", "kaldi", "matrix")
+VOXCELEB_SUBJECT = r"^([^/]+)/"
+_CANONICAL = ("score", "mated", "reference", "probe")
+_BOB_SUBJECTS = (("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id"))
+_LABELS = {
+    "0": False,
+    "1": True,
+    "nontarget": False,
+    "target": True,
+    "impostor": False,
+    "imposter": False,
+    "genuine": True,
+}
+
+
+@dataclass
+class ScoreTable:
+    """Columns of a score file, and the line each row came from."""
+
+    frame: pl.DataFrame
+    score: str
+    mated: str | None
+    reference: str | None
+    probe: str | None
+    subject_pattern: str | None = None
+    attributes: dict[str, tuple[str, str]] = field(default_factory=dict)
+    lines: np.ndarray[Any, Any] | None = None
+    first_line: int | None = 2
+
+    def place(self, row: int) -> str:
+        """Say where in the file a row came from: its line, where the file has lines."""
+        if self.lines is not None:
+            return f"line {self.lines[row]}"
+        return f"row {row} (counted from 0)" if self.first_line is None else f"line {self.first_line + row}"
+
+
+def polars() -> Any:
+    """Import polars, or say what brings it."""
+    return _validation.require("polars", "cli", "reading files")
+
+
+def check_file(path: Path) -> Path:
+    """Refuse files that are missing or empty."""
+    if not path.is_file():
+        near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise FileFormatError(f"there is no file {path}{_validation.did_you_mean(path.name, near)}")
+    if path.stat().st_size == 0:
+        raise FileFormatError(f"{path} is empty")
+    return path
+
+
+def recognise(path: Path, trials: Path | None) -> str:
+    """Tell the format of a file, or say what is ambiguous about it."""
+    suffix = path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix
+    if suffix == ".parquet":
+        return "parquet"
+    if suffix in (".npy", ".npz"):
+        return "matrix"
+    if trials is not None:
+        first = first_line(trials).split()
+        if len(first) == 3 and first[0] in ("0", "1"):
+            return "voxceleb"
+        if len(first) == 3 and first[2].lower() in _LABELS:
+            return "kaldi"
+        raise FileFormatError(
+            f"{trials} is no trial list: its first line is {' '.join(first)!r}, but 'label enrol test' (VoxCeleb) or "
+            "'enrol test target' (Kaldi) is expected"
+        )
+    line = first_line(path)
+    separator = next((s for s in ("\t", ",", ";") if s in line), None)
+    if separator is not None and not _is_number(line.split(separator)[-1]):
+        names = [name.strip().strip('"') for name in line.split(separator)]
+        if any(n.startswith("bio_ref_") for n in names) and any(n.startswith("probe_") for n in names):
+            return "bob-csv"
+        return "tsv" if separator == "\t" else "csv"
+    fields = line.split(separator)
+    ask = f"; say which with format= (one of {', '.join(FORMATS)})"
+    if len(fields) > 5 and all(map(_is_number, fields)):
+        return "matrix"
+    if len(fields) == 5 and _is_number(fields[4]) and not all(map(_is_number, fields)):
+        return "bob-5"
+    if len(fields) == 4 and _is_number(fields[3]):
+        if fields[0] not in ("0", "1"):
+            return "bob-4"
+        raise FileFormatError(
+            f"{path} may be bob-4 (claimed real test score) or voxceleb (label enrol test score){ask}"
+        )
+    if len(fields) == 3 and (_is_number(fields[2]) or _is_number(fields[0])):
+        if fields[0] in ("0", "1") and not _is_number(fields[2]):
+            raise FileFormatError(
+                f"{path} is a trial list without scores: give the score file as path and this as trials="
+            )
+        raise FileFormatError(f"{path} has scores but nothing says which are mated: give the trial list as trials=")
+    if len(fields) == 1 and _is_number(fields[0]):
+        raise FileFormatError(f"{path} has nothing but scores: give the trial list as trials=")
+    if len(fields) == 3 and fields[2].lower() in _LABELS:
+        raise FileFormatError(f"{path} is a trial list without scores: give the score file as path and this as trials=")
+    raise FileFormatError(f"{path} is of no known format; its first line is {line[:120]!r}{ask}")
+
+
+def read_named(path: Path, kind: str, names: dict[str, str | None], groups: list[str]) -> ScoreTable:
+    """Read a file with named columns: CSV, TSV, Parquet or bob's CSV."""
+    pl = polars()
+    separator = "\t"
+    if kind == "parquet":
+        try:
+            known = list(pl.read_parquet_schema(path))
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise FileFormatError(f"{path} is not a Parquet file: {error}") from error
+    else:
+        header = first_line(path)
+        if kind != "tsv":
+            separator = ";" if ";" in header and "," not in header else ","
+        known = [name.strip().strip('"') for name in header.split(separator)]
+    chosen = _choose_columns(path, kind, names, known)
+    attributes = {group: _attribute_columns(path, group, known, chosen) for group in groups}
+    if not groups and {"reference_group", "probe_group"} <= set(known):
+        attributes = {"group": ("reference_group", "probe_group")}
+    score = chosen["score"]
+    assert score is not None
+    wanted = list(dict.fromkeys([*filter(None, chosen.values()), *(c for pair in attributes.values() for c in pair)]))
+    if kind == "parquet":
+        frame = pl.read_parquet(path, columns=wanted)
+    else:
+        frame = _read_delimited(path, separator, wanted, score)
+    if frame.height == 0:
+        raise FileFormatError(f"{path} has a header but no rows")
+    table = ScoreTable(frame, score, chosen["mated"], chosen["reference"], chosen["probe"], attributes=attributes)
+    if kind == "parquet":
+        table.first_line = None
+    missing = frame[score].is_null()
+    if missing.any():
+        raise FileFormatError(f"{path}: {table.place(int(missing.arg_max()))}: column {score!r} is empty")
+    return table
+
+
+def read_bob_columns(path: Path, n_columns: int) -> ScoreTable:
+    """Read bob's 4 columns (claimed real test score) or 5 (claimed model real test score)."""
+    names = ["claimed", "real", "test", "score"] if n_columns == 4 else ["claimed", "model", "real", "test", "score"]
+    frame, lines = _read_fields(path, names)
+    return ScoreTable(_with_numbers(path, frame, "score", lines), "score", None, "claimed", "real", lines=lines)
+
+
+def read_trials(path: Path, kind: str, trials: Path | None) -> ScoreTable:
+    """Read a VoxCeleb or Kaldi trial list with its scores."""
+    pattern = VOXCELEB_SUBJECT if kind == "voxceleb" else None
+    if trials is None:
+        if kind == "kaldi":
+            raise InputError("format 'kaldi' needs the trial list: trials=")
+        names = ["label", "enrol", "test", "score"]
+        frame, lines = _read_fields(path, names)
+        frame = _with_labels(path, _with_numbers(path, frame, "score", lines), lines)
+        return ScoreTable(frame, "score", "label", "enrol", "test", pattern, lines=lines)
+    order = ["label", "enrol", "test"] if kind == "voxceleb" else ["enrol", "test", "label"]
+    listed, lines = _read_fields(check_file(trials), order)
+    listed = _with_labels(trials, listed, lines)
+    first = first_line(path).split()
+    if len(first) == 1:
+        scores, score_lines = _read_fields(path, ["score"])
+        scores = _with_numbers(path, scores, "score", score_lines)
+        if scores.height != listed.height:
+            raise FileFormatError(f"{path} has {scores.height} scores, but {trials} has {listed.height} trials")
+        return ScoreTable(listed.hstack(scores), "score", "label", "enrol", "test", pattern, lines=score_lines)
+    if len(first) != 3:
+        raise FileFormatError(
+            f"{path}: line 1: a score file has 'score' or 'enrol test score', not {' '.join(first)!r}"
+        )
+    order = (
+        ["score", "enrol", "test"] if _is_number(first[0]) and not _is_number(first[2]) else ["enrol", "test", "score"]
+    )
+    scores, score_lines = _read_fields(path, order)
+    scores = _with_numbers(path, scores, "score", score_lines).unique(maintain_order=True)
+    key = ["enrol", "test"]
+    twice = scores.filter(scores.select(key).is_duplicated())
+    if twice.height:
+        raise FileFormatError(
+            f"{path} has several scores for {twice['enrol'][0]} {twice['test'][0]} ({twice.height} such rows)"
+        )
+    unscored = listed.join(scores, on=key, how="anti")
+    if unscored.height:
+        raise FileFormatError(
+            f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}, "
+            f"first {unscored['enrol'][0]} {unscored['test'][0]}"
+        )
+    unlisted = scores.join(listed, on=key, how="anti")
+    if unlisted.height:
+        raise FileFormatError(
+            f"{unlisted.height} scores of {path} have no trial in {trials}, "
+            f"first {unlisted['enrol'][0]} {unlisted['test'][0]}"
+        )
+    joined = listed.join(scores, on=key, how="left", maintain_order="left")
+    return ScoreTable(joined, "score", "label", "enrol", "test", pattern, lines=lines)
+
+
+def read_matrix(path: Path, score: str | None) -> np.ndarray[Any, Any]:
+    """Read a score matrix from .npy, .npz (`score` names the array) or a text file of numbers."""
+    if path.suffix in (".npy", ".npz"):
+        try:
+            loaded = np.load(path, allow_pickle=False)
+        except (ValueError, OSError, zipfile.BadZipFile) as error:
+            raise FileFormatError(f"{path} is not a NumPy file of plain numbers: {error}") from error
+        if isinstance(loaded, np.ndarray):
+            return loaded
+        with loaded:
+            if score is None and len(loaded.files) != 1:
+                raise InputError(f"{path} holds the arrays {', '.join(loaded.files)}: say which with score=")
+            name = loaded.files[0] if score is None else score
+            if name not in loaded.files:
+                raise InputError(
+                    f"{path} has no array {name!r}{_validation.did_you_mean(name, loaded.files)}; it holds "
+                    f"{', '.join(loaded.files)}"
+                )
+            try:
+                matrix: np.ndarray[Any, Any] = loaded[name]
+            except ValueError as error:
+                raise FileFormatError(f"{path}: array {name!r} is not plain numbers: {error}") from error
+            return matrix
+    delimiter = "," if "," in first_line(path) else None
+    try:
+        return np.loadtxt(path, delimiter=delimiter, ndmin=2)
+    except ValueError as error:
+        raise FileFormatError(f"{path} is not a matrix of numbers: {error}") from error
+
+
+def _choose_columns(path: Path, kind: str, names: dict[str, str | None], known: list[str]) -> dict[str, str | None]:
+    chosen = dict(names)
+    for role, name in names.items():
+        if name is not None and name not in known:
+            raise InputError(
+                f"{path} has no column {name!r} ({role}){_validation.did_you_mean(name, known)}; its columns are "
+                f"{', '.join(known)}"
+            )
+    if kind == "bob-csv":
+        pair = next((p for p in _BOB_SUBJECTS if set(p) <= set(known)), None)
+        if pair is None:
+            raise FileFormatError(f"{path} is not bob's CSV: it has none of {' and '.join(_BOB_SUBJECTS[0])}")
+        chosen["reference"], chosen["probe"] = names["reference"] or pair[0], names["probe"] or pair[1]
+    for role in _CANONICAL:
+        if chosen[role] is None and role in known:
+            chosen[role] = role
+    if chosen["score"] is None:
+        raise InputError(
+            f"{path} has no column 'score': name the score column with score=; its columns are {', '.join(known)}"
+        )
+    if chosen["mated"] is None and (chosen["reference"] is None or chosen["probe"] is None):
+        raise InputError(
+            f"nothing says which comparisons are mated: name the column with mated=, or the subjects with reference= "
+            f"and probe=; the columns of {path} are {', '.join(known)}"
+        )
+    return chosen
+
+
+def _attribute_columns(path: Path, group: str, known: list[str], chosen: dict[str, str | None]) -> tuple[str, str]:
+    for prefix in ("reference_", "bio_ref_"):
+        if f"{prefix}{group}" in known and f"probe_{group}" in known:
+            return f"{prefix}{group}", f"probe_{group}"
+    if group in known:
+        return group, group
+    raise InputError(
+        f"{path} has no column {group!r}, nor reference_{group} and probe_{group}"
+        f"{_validation.did_you_mean(group, known)}; its columns are {', '.join(known)}. Labels of subjects come from a "
+        "table of their own with metadata= and metadata_id="
+    )
+
+
+def _read_delimited(path: Path, separator: str, columns: list[str], score: str) -> pl.DataFrame:
+    pl = polars()
+    options: dict[str, Any] = {"separator": separator, "columns": columns, "infer_schema": False}
+    try:
+        return pl.read_csv(path, schema_overrides={score: pl.Float64}, **options)
+    except pl.exceptions.ComputeError:
+        text = pl.read_csv(path, **options)[score]
+        wrong = (text.cast(pl.Float64, strict=False).is_null() & text.is_not_null()).arg_true()
+        if len(wrong) == 0:
+            raise
+        raise FileFormatError(
+            f"{path}: line {int(wrong[0]) + 2}: column {score!r} must be a number, not {text[int(wrong[0])]!r} "
+            f"({len(wrong)} such lines)"
+        ) from None
+
+
+def _read_fields(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarray[Any, Any]]:
+    """Read a file of white-space separated fields, and the line number of each row."""
+    pl = polars()
+    text = pl.read_csv(
+        path, separator="\x01", quote_char=None, has_header=False, new_columns=["line"], infer_schema=False
+    )
+    rows = text.with_row_index("number", offset=1).with_columns(pl.col("line").str.strip_chars())
+    rows = rows.filter(pl.col("line").is_not_null() & (pl.col("line") != "") & ~pl.col("line").str.starts_with("#"))
+    if rows.height == 0:
+        raise FileFormatError(f"{path} holds nothing but blank lines and comments")
+    parts = rows["line"].str.replace_all(r"\s+", " ")
+    wrong = (parts.str.count_matches(" ", literal=True) != len(names) - 1).arg_true()
+    if len(wrong):
+        row = int(wrong[0])
+        raise FileFormatError(
+            f"{path}: line {rows['number'][row]}: expected {len(names)} fields ({' '.join(names)}), "
+            f"found {parts[row]!r} ({len(wrong)} such lines)"
+        )
+    split = parts.str.split_exact(" ", len(names) - 1).struct.rename_fields(names).struct.unnest()
+    return split, rows["number"].to_numpy()
+
+
+def _with_numbers(path: Path, frame: pl.DataFrame, name: str, lines: np.ndarray[Any, Any]) -> pl.DataFrame:
+    pl = polars()
+    numbers = frame[name].cast(pl.Float64, strict=False)
+    wrong = numbers.is_null().arg_true()
+    if len(wrong):
+        row = int(wrong[0])
+        raise FileFormatError(
+            f"{path}: line {lines[row]}: the {name} must be a number, not {frame[name][row]!r} "
+            f"({len(wrong)} such lines)"
+        )
+    return frame.with_columns(numbers)
+
+
+def _with_labels(path: Path, frame: pl.DataFrame, lines: np.ndarray[Any, Any]) -> pl.DataFrame:
+    pl = polars()
+    words = frame["label"].str.to_lowercase()
+    wrong = (~words.is_in(list(_LABELS))).arg_true()
+    if len(wrong):
+        row = int(wrong[0])
+        raise FileFormatError(
+            f"{path}: line {lines[row]}: the label must be one of {', '.join(_LABELS)}, not {frame['label'][row]!r} "
+            f"({len(wrong)} such lines)"
+        )
+    return frame.with_columns(
+        words.replace_strict(list(_LABELS), list(_LABELS.values()), return_dtype=pl.Boolean).alias("label")
+    )
+
+
+def first_line(path: Path) -> str:
+    """Return the first line that is neither blank nor a comment."""
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8-sig") as file:
+            for line in file:
+                if line.strip() and not line.startswith("#"):
+                    return str(line.strip("\r\n"))
+    except (UnicodeDecodeError, gzip.BadGzipFile) as error:
+        raise FileFormatError(f"{path} is not a text file: {error}") from error
+    raise FileFormatError(f"{path} holds nothing but blank lines and comments")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

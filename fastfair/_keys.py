@@ -1,0 +1,47 @@
+"""Scores as integer keys and back; `kernels.sorting` says what a key is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+Keys = NDArray[np.signedinteger[Any]]
+
+
+def magnitude(keys: Keys) -> np.signedinteger[Any]:
+    """Return all bits but the sign, of the keys' type."""
+    return keys.dtype.type(np.iinfo(keys.dtype).max)
+
+
+def integer_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the integer type as wide as a float type, or as an integer type itself."""
+    return np.dtype(f"i{dtype.itemsize}")
+
+
+def float_type(keys: Keys) -> np.dtype[Any]:
+    """Return the type of the scores behind keys."""
+    return np.dtype(f"f{keys.dtype.itemsize}")
+
+
+def encode(scores: Floats) -> Keys:
+    """Turn finite floats into keys."""
+    bits = (scores + scores.dtype.type(0)).view(integer_type(scores.dtype))  # -0.0 + 0.0 is 0.0
+    return np.asarray(bits ^ ((bits >> (8 * bits.itemsize - 1)) & magnitude(bits)))
+
+
+def decode(keys: Keys) -> Floats:
+    """Turn keys into the floats they stand for."""
+    return np.asarray(keys ^ ((keys >> (8 * keys.itemsize - 1)) & magnitude(keys))).view(float_type(keys))
+
+
+def first_key_at_least(threshold: float, keys: Keys) -> np.signedinteger[Any]:
+    """Return the key that the scores >= threshold are at or above, in the type of `keys`."""
+    kind = float_type(keys).type
+    with np.errstate(over="ignore"):
+        rounded = kind(threshold)
+    if float(rounded) < threshold:
+        rounded = np.nextafter(rounded, kind(np.inf))
+    return encode(np.array([rounded]))[0]

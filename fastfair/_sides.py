@@ -1,0 +1,184 @@
+"""One class of comparisons, mated or non-mated: sorted, and dealt to groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _keys, _validation
+
+SMALL = 50_000  # comparisons below which a second thread costs more than it brings
+
+Subjects = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int32]]
+Attributes = dict[str, tuple[tuple[str, ...], NDArray[np.uint16], NDArray[np.uint16]]]
+
+
+@dataclass(frozen=True, eq=False)
+class SortedSide:
+    """The comparisons of one class, mated or non-mated, in ascending order of similarity.
+
+    Attributes
+    ----------
+    keys : (n,) int32 or int64
+        The scores as integers that sort alike; distances are negated first.
+    rows : (n,) uint32 or int64, or None
+        Where each comparison stood in the caller's order; None where nothing else is known of comparisons.
+    reference, probe : (n,) int32, or None
+        Subjects, as positions in `Comparisons.subjects`.
+    reference_attributes, probe_attributes : dict of (n,) uint16
+        Labels of each attribute, as positions in `Comparisons.attributes`.
+    """
+
+    keys: _keys.Keys
+    rows: NDArray[Any] | None
+    reference: NDArray[np.int32] | None
+    probe: NDArray[np.int32] | None
+    reference_attributes: Mapping[str, NDArray[np.uint16]]
+    probe_attributes: Mapping[str, NDArray[np.uint16]]
+
+    def __len__(self) -> int:
+        return self.keys.size
+
+    @cached_property
+    def similarities(self) -> NDArray[np.floating[Any]]:
+        """(n,) the scores as similarities, ascending."""
+        return _keys.decode(self.keys)
+
+    def count_subjects(self, n_subjects: int) -> int | None:
+        """Count the distinct subjects on either side; None where subjects are not known."""
+        from .kernels import groups as kernels
+
+        if self.reference is None:
+            return None
+        return int(kernels.count_subjects(self.reference, self.probe, n_subjects))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedSide:
+    """One class of comparisons with the group of each reference and probe.
+
+    Attributes
+    ----------
+    side : SortedSide
+        The comparisons.
+    reference_group, probe_group : (n,) uint16
+        Positions in the groups.
+    n_groups, n_subjects : int
+        How many there are; no subjects where they are not known.
+    """
+
+    side: SortedSide
+    reference_group: NDArray[np.uint16]
+    probe_group: NDArray[np.uint16]
+    n_groups: int
+    n_subjects: int
+
+    def count(self, start: int, stop: int) -> NDArray[np.int64]:
+        """Count a stretch of the sorted list by group of reference (rows) and of probe (columns)."""
+        from .kernels import groups as kernels
+
+        counts = np.zeros((self.n_groups, self.n_groups), np.int64)
+        kernels.count_cells(self.reference_group, self.probe_group, start, stop, counts)
+        return counts
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """(groups, groups) all comparisons by group of reference and of probe."""
+        return self.count(0, len(self.side))
+
+    @cached_property
+    def within(self) -> list[_keys.Keys]:
+        """For each group the sorted keys of its comparisons with both sides in the group."""
+        from .kernels import groups as kernels
+
+        sizes = np.diagonal(self.cells)
+        end = np.cumsum(sizes) - sizes
+        starts = end[1:].copy()
+        out = np.empty(int(sizes.sum()), self.side.keys.dtype)
+        kernels.split_within_groups(self.side.keys, self.reference_group, self.probe_group, end, out)
+        return np.split(out, starts)
+
+    @cached_property
+    def subjects(self) -> NDArray[np.int64] | None:
+        """(groups, groups) distinct subjects behind each pair of groups; None where subjects are not known."""
+        from .kernels import groups as kernels
+
+        if self.side.reference is None:
+            return None
+        groups = (self.reference_group, self.probe_group)
+        counts: NDArray[np.int64] = kernels.count_subjects_per_cell(
+            self.side.reference, self.side.probe, *groups, self.n_subjects, self.cells
+        )
+        return counts
+
+
+def sort_sides(
+    values: NDArray[np.floating[Any]],
+    flags: NDArray[np.bool_],
+    n_mated: int,
+    score_kind: str,
+    subjects: Subjects | None,
+    attributes: Attributes,
+) -> list[SortedSide]:
+    need_rows = subjects is not None or bool(attributes)
+    if need_rows and values.dtype == np.float64 and values.size < 2**32:
+        narrow = values.astype(np.float32)
+        if np.array_equal(narrow, values):  # float32 scores printed or stored wide: they sort with their rows in one go
+            values = narrow
+    bits = values.view(_keys.integer_type(values.dtype))
+    magnitude = _keys.magnitude(bits)
+    flip = bits.dtype.type(~magnitude) if score_kind == "distance" else bits.dtype.type(0)
+
+    def sort(wanted: bool) -> tuple[_keys.Keys, NDArray[Any] | None]:
+        from .kernels import sorting as kernels
+
+        size = n_mated if wanted else flags.size - n_mated
+        if need_rows and bits.dtype == np.int32 and bits.size < 2**32:
+            packed = np.empty(size + 1, np.uint64)
+            kernels.take_keys_with_rows(bits, flip, magnitude, flags, wanted, packed)
+            packed = packed[:size]
+            packed.sort()
+            keys, rows = np.empty(size, bits.dtype), np.empty(size, np.uint32)
+            kernels.unpack_rows(packed, keys, rows)
+            return keys, rows
+        keys = np.empty(size + 1, bits.dtype)
+        kernels.take_keys(bits, flip, magnitude, flags, wanted, keys)
+        keys = keys[:size]
+        if not need_rows:
+            keys.sort()
+            return keys, None
+        order = np.argsort(keys)  # how ties lie does not matter: every count is taken at the end of a tie
+        return keys[order], np.flatnonzero(flags == wanted)[order]
+
+    if flags.size < SMALL:
+        sides = [sort(True), sort(False)]
+    else:
+        with ThreadPoolExecutor(2) as pool:
+            sides = list(pool.map(sort, (True, False)))
+    highest = _keys.encode(np.array([np.finfo(values.dtype).max], values.dtype))[0]
+    for keys, _ in sides:
+        if keys[-1] > highest or keys[0] < ~highest:
+            raise _validation.not_finite(values)
+    return [_gather(keys, rows, subjects, attributes) for keys, rows in sides]
+
+
+def _gather(
+    keys: _keys.Keys, rows: NDArray[Any] | None, subjects: Subjects | None, attributes: Attributes
+) -> SortedSide:
+    keys.setflags(write=False)
+    if rows is None:
+        return SortedSide(keys, None, None, None, {}, {})
+    references, probes = {}, {}
+    for name, (_, reference, probe) in attributes.items():
+        references[name] = reference[rows]
+        probes[name] = references[name] if probe is reference else probe[rows]
+    side = SortedSide(keys, rows, None, None, references, probes)
+    if subjects is None:
+        return side
+    return replace(side, reference=subjects[1][rows], probe=subjects[2][rows])

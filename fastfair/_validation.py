@@ -1,0 +1,201 @@
+"""The one place that coerces what callers give into arrays, or says why it cannot."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import math
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import InputError, MissingDependencyError
+
+SCORE_KINDS = ("similarity", "distance")
+INTERSECTION = " & "
+
+# Two-valued codings of "mated" in use, as (non-mated, mated), in lower case.
+_MATED_WORDS = (
+    ("non-mated", "mated"),
+    ("nonmated", "mated"),
+    ("impostor", "genuine"),
+    ("imposter", "genuine"),
+    ("nontarget", "target"),
+    ("non-target", "target"),
+    ("false", "true"),
+    ("different", "same"),
+    ("0", "1"),
+    ("-1", "1"),
+)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of labels as codes into the distinct labels, which are sorted."""
+
+    labels: NDArray[Any]
+    codes: NDArray[np.integer[Any]]
+
+
+Labels = ArrayLike | Coded
+
+
+def require(module: str, extra: str, purpose: str) -> ModuleType:
+    """Import an optional dependency or say which extra brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise MissingDependencyError(
+            f'{purpose} needs the package {module.split(".")[0]}; pip install "fastfair[{extra}]" brings it'
+        ) from None
+
+
+def choice(name: str, value: object, choices: Iterable[str]) -> str:
+    """Check that a named option is one of its choices."""
+    choices = tuple(choices)
+    if value in choices:
+        return str(value)
+    raise InputError(
+        f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}{did_you_mean(value, choices)}"
+    )
+
+
+def did_you_mean(value: object, known: Iterable[str]) -> str:
+    """Offer the nearest known names, where any is near."""
+    by_lower = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(str(value).lower(), by_lower, n=3, cutoff=0.5)
+    return f" (did you mean {' or '.join(repr(by_lower[name]) for name in near)}?)" if near else ""
+
+
+def rate(name: str, value: object, *, one_allowed: bool = False) -> float:
+    """Check one rate: a fraction, never a percentage."""
+    number = real(name, value)
+    if 0 <= number < 1 or (one_allowed and number == 1):
+        return number
+    bounds = "[0, 1]" if one_allowed else "[0, 1)"
+    hint = f"; for {number:g} % write {number / 100:g}" if 1 <= number <= 100 else ""
+    raise InputError(f"{name} is a rate, a fraction in {bounds}, not {number:g}{hint}")
+
+
+def real(name: str, value: object) -> float:
+    """Check one finite number."""
+    if not isinstance(value, bool) and isinstance(value, numbers.Real) and math.isfinite(value):
+        return float(value)
+    raise InputError(f"{name} must be a finite number, not {value!r}")
+
+
+def positive(name: str, value: object) -> float:
+    """Check one finite number above zero."""
+    number = real(name, value)
+    if number > 0:
+        return number
+    raise InputError(f"{name} must be above 0, not {number:g}")
+
+
+def column(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Make a one-dimensional array of anything list-like."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, but its shape is {array.shape}")
+    return array
+
+
+def same_length(columns: Mapping[str, int]) -> None:
+    """Check that named columns have one length."""
+    if len(set(columns.values())) > 1:
+        found = ", ".join(f"{name} has {size}" for name, size in columns.items())
+        raise InputError(f"all columns need one value a comparison, but {found}")
+
+
+def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
+    """Make a contiguous float32 or float64 array of scores; NaN and infinity are looked for after the sort."""
+    array = column("scores", values)
+    if array.size == 0:
+        raise InputError("scores is empty: there is nothing to evaluate")
+    if array.dtype.kind not in "fiub" or array.dtype.kind == "b":
+        raise InputError(
+            f"scores must be numbers, but their type is {array.dtype}"
+            + (f" and the first is {array[0]!r}" if array.dtype.kind in "OUS" else "")
+        )
+    wanted = np.float32 if array.dtype in (np.float32, np.float16) else np.float64
+    return np.ascontiguousarray(array, dtype=wanted)
+
+
+def not_finite(values: NDArray[np.floating[Any]]) -> InputError:
+    """Say which score is not finite."""
+    bad = np.flatnonzero(~np.isfinite(values))
+    row = int(bad[0])
+    more = f" (and {bad.size - 1} more)" if bad.size > 1 else ""
+    return InputError(
+        f"scores must be finite, but row {row} (counted from 0) is {float(values[row])}{more}; "
+        "leave failed comparisons out, or give them the worst score your system can give",
+        row=row,
+    )
+
+
+def mated_flags(values: Labels) -> NDArray[np.bool_]:
+    """Make booleans of any two-valued coding of mated and non-mated that is in common use."""
+    if isinstance(values, Coded):
+        coded = values
+    else:
+        array = column("mated", values)
+        if array.dtype == np.bool_:
+            return np.ascontiguousarray(array)
+        coded = encode("mated", array)
+    found = coded.labels.tolist()
+    numbers = all(isinstance(label, int | float) for label in found)
+    words = [f"{label:g}" if numbers else str(label).strip().lower() for label in found]
+    for nonmated_word, mated_word in _MATED_WORDS:
+        if set(words) <= {nonmated_word, mated_word}:
+            return np.asarray(np.array([word == mated_word for word in words])[coded.codes])
+    raise InputError(
+        "mated must be two-valued (True/False, 1/0, 1/-1, 'mated'/'non-mated', 'genuine'/'impostor', "
+        f"'target'/'nontarget'), but holds {', '.join(map(repr, found[:5]))}"
+    )
+
+
+def encode(name: str, values: Labels) -> Coded:
+    """Code a column of labels, refusing missing ones."""
+    if isinstance(values, Coded):
+        return values
+    # NumPy would make one text array of ["f", nan], and the missing label a label "nan".
+    array = column(name, np.asarray(values, object) if isinstance(values, list | tuple) else values)
+    if array.dtype.kind in "iub":
+        labels, codes = np.unique(array, return_inverse=True)
+        return Coded(labels, codes)
+    entries = array.tolist()
+    known: dict[Any, int] = {}
+    codes = np.fromiter((known.setdefault(entry, len(known)) for entry in entries), np.int64, len(entries))
+    for entry, code in known.items():
+        if entry is None or entry == "" or entry != entry:
+            row = int(np.argmax(codes == code))
+            raise InputError(
+                f"{name} is missing in row {row} (counted from 0) and {int((codes == code).sum())} in all; "
+                "give a label, or leave those comparisons out",
+                row=row,
+            )
+    try:
+        ordered = sorted(known)
+    except TypeError:
+        kinds = sorted({type(entry).__name__ for entry in known})
+        raise InputError(f"{name} mixes labels of the types {', '.join(kinds)}; use one") from None
+    rank = np.empty(len(known), np.int64)
+    rank[[known[entry] for entry in ordered]] = np.arange(len(known))
+    labels = np.empty(len(ordered), object)
+    labels[:] = ordered
+    return Coded(labels, rank[codes])
+
+
+def encode_together(names: Sequence[str], columns: Sequence[Labels]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Code several columns with one list of labels."""
+    coded = [encode(name, values) for name, values in zip(names, columns, strict=True)]
+    if all(c.labels is coded[0].labels for c in coded):
+        return coded[0].labels, [c.codes for c in coded]
+    together = encode(" and ".join(names), np.concatenate([c.labels for c in coded]))
+    sizes = np.cumsum([c.labels.size for c in coded])[:-1]
+    return together.labels, [table[c.codes] for c, table in zip(coded, np.split(together.codes, sizes), strict=True)]

@@ -1,0 +1,232 @@
+"""The command line: one verb a call."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+try:
+    import click
+except ImportError:
+    sys.exit('The fastfair command needs more packages: pip install "fastfair[cli]"')
+
+from . import __version__, curves, measures, operating_points
+from ._formats import FORMATS
+from ._terminal import print_evaluation
+from ._validation import SCORE_KINDS
+from .errors import FastfairError, FastfairWarning
+from .evaluation import INCOMPLETE_GROUPS, Evaluation, evaluate
+from .io import MISSING_METADATA, read_comparisons
+
+_POINTS = {
+    "fmr": operating_points.at_fmr,
+    "fnmr": operating_points.at_fnmr,
+    "threshold": operating_points.at_threshold,
+}
+
+
+class _OperatingPoint(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
+    name = "point"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> operating_points.OperatingPoint:
+        if isinstance(value, operating_points.OperatingPoint):
+            return value
+        kind, _, number = value.partition("=")
+        if kind == "eer" and not number:
+            return operating_points.at_eer()
+        if kind not in _POINTS or not number:
+            self.fail(
+                f"{value!r} is not an operating point: write fmr=0.001, fnmr=0.05, threshold=0.4 or eer",
+                param,
+                ctx,
+            )
+        try:
+            return _POINTS[kind](float(number))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class _ZeroPolicy(click.ParamType):  # type: ignore[type-arg]
+    name = "policy"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str | float:
+        if value in measures.ZERO_POLICIES:
+            return str(value)
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number nor one of {', '.join(measures.ZERO_POLICIES)}", param, ctx)
+
+
+def _evaluation_options(command: Any) -> Any:
+    """Add the options of `evaluate` that every verb that evaluates takes."""
+    options = [
+        click.option(
+            "--at", multiple=True, type=_OperatingPoint(), metavar="POINT",
+            help="Operating point: fmr=0.001, fnmr=0.05, threshold=0.4 or eer. May be repeated. [default: fmr=0.001]",
+        ),
+        click.option(
+            "--measure", "names", multiple=True, type=click.Choice(list(measures.MEASURES)), metavar="NAME",
+            help="Fairness measure, a function of fastfair.measures. May be repeated. [default: all]",
+        ),
+        click.option("--alpha", type=float, default=0.5, show_default=True, help="Weight of false matches, 0 to 1."),
+        click.option(
+            "--eer-method", type=click.Choice(curves.EER_METHODS), default="nearest", show_default=True,
+            help="How the EER is read off the curve.",
+        ),
+        click.option("--p-target", type=float, default=0.05, show_default=True, help="minDCF: prior of mated."),
+        click.option("--c-miss", type=float, default=1.0, show_default=True, help="minDCF: cost of a false non-match."),
+        click.option("--c-fa", type=float, default=1.0, show_default=True, help="minDCF: cost of a false match."),
+        click.option(
+            "--zero-policy", type=_ZeroPolicy(), default="keep", show_default=True,
+            help="What ratios make of group rates of zero: keep, raise, clopper-pearson, or a rate to stand in.",
+        ),
+        click.option(
+            "--incomplete-groups", type=click.Choice(INCOMPLETE_GROUPS), default="raise", show_default=True,
+            help="Groups without mated or non-mated comparisons: refuse, leave out of the measures, or NaN measures.",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
+        click.option(
+            "--output", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+            help="Write evaluation.json and evaluation.csv there.",
+        ),
+        click.option("--plots", is_flag=True, help="With --output: draw the DET curve, det.png and det.svg."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="fastfair")
+def cli() -> None:
+    """Measure how well and how fairly a biometric verification system works."""
+
+
+@cli.command("evaluate")
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.option("--score", metavar="COLUMN", help="Column of scores; for .npz the name of the matrix. [default: score]")
+@click.option("--mated", metavar="COLUMN", help="Column that says who is mated. [default: mated, or same subjects]")
+@click.option("--reference", metavar="COLUMN", help="Column of reference subjects or paths. [default: reference]")
+@click.option("--probe", metavar="COLUMN", help="Column of probe subjects or paths. [default: probe]")
+@click.option("--subject-pattern", metavar="REGEX", help="Cuts subject ids out of paths, as in '^([^/]+)/'.")
+@click.option("--metadata", type=click.Path(path_type=Path), metavar="FILE", help="Table with one row a subject.")
+@click.option("--metadata-id", metavar="COLUMN", help="Column of --metadata with subject ids.")
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="ATTRIBUTE",
+    help="Attribute that makes groups; repeat to intersect.",
+)
+@click.option("--format", "file_format", type=click.Choice(["auto", *FORMATS]), default="auto", show_default=True)
+@click.option(
+    "--trials",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Trial list, where SCORES holds scores alone.",
+)
+@click.option("--score-kind", type=click.Choice(SCORE_KINDS), default="similarity", show_default=True)
+@click.option("--missing-metadata", type=click.Choice(MISSING_METADATA), default="raise", show_default=True)
+@click.option("--allow-label-conflicts", is_flag=True, help="Keep mated flags that contradict the subjects.")
+@_evaluation_options
+def evaluate_command(
+    scores: Path,
+    score: str | None,
+    mated: str | None,
+    reference: str | None,
+    probe: str | None,
+    subject_pattern: str | None,
+    metadata: Path | None,
+    metadata_id: str | None,
+    groups: tuple[str, ...],
+    file_format: str,
+    trials: Path | None,
+    score_kind: str,
+    missing_metadata: str,
+    allow_label_conflicts: bool,
+    **options: Any,
+) -> None:
+    """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures."""
+    comparisons = read_comparisons(
+        scores,
+        score=score,
+        mated=mated,
+        reference=reference,
+        probe=probe,
+        subject_pattern=subject_pattern,
+        metadata=metadata,
+        metadata_id=metadata_id,
+        groups=groups,
+        format=file_format,
+        trials=trials,
+        score_kind=score_kind,
+        missing_metadata=missing_metadata,
+        allow_label_conflicts=allow_label_conflicts,
+    )
+    _run(comparisons, **options)
+
+
+@cli.command("demo")
+@click.option("--system", type=click.Choice(["resnetse34v2", "resnetse34l"]), default="resnetse34v2", show_default=True)
+@_evaluation_options
+def demo_command(system: str, **options: Any) -> None:
+    """Evaluate real data: VoxCeleb1-H, 550,894 trials of 1,190 speakers, by gender and nationality."""
+    from .datasets import voxceleb1_h
+
+    _run(voxceleb1_h(system), **options)
+
+
+def _run(
+    comparisons: Any,
+    *,
+    at: tuple[operating_points.OperatingPoint, ...],
+    names: tuple[str, ...],
+    as_json: bool,
+    output: Path | None,
+    plots: bool,
+    **options: Any,
+) -> None:
+    if plots and output is None:
+        raise click.UsageError("--plots needs --output DIR")
+    evaluation = evaluate(comparisons, at or (operating_points.at_fmr(1e-3),), names or "all", **options)
+    if as_json:
+        click.echo(evaluation.to_json())
+    else:
+        print_evaluation(evaluation)
+    if output is not None:
+        written = _write(output, evaluation)
+        if plots:
+            written += _draw(output, comparisons)
+        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+
+
+def _write(folder: Path, evaluation: Evaluation) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    evaluation.to_json(folder / "evaluation.json")
+    evaluation.to_frame("polars").write_csv(folder / "evaluation.csv")
+    return [folder / "evaluation.json", folder / "evaluation.csv"]
+
+
+def _draw(folder: Path, comparisons: Any) -> list[Path]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5, 5), layout="constrained")
+    curves.det(comparisons).plot(figure.add_subplot())
+    paths = [folder / "det.png", folder / "det.svg"]
+    for path in paths:
+        figure.savefig(path, dpi=200)
+    return paths
+
+
+def main() -> None:
+    """Run the command line: errors in a line, without a traceback."""
+    warnings.simplefilter("always", FastfairWarning)
+    warnings.showwarning = lambda message, *_, **__: click.secho(f"Warning: {message}", fg="yellow", err=True)
+    try:
+        cli()
+    except FastfairError as error:
+        click.secho(f"Error: {error}", fg="red", err=True)
+        sys.exit(2)

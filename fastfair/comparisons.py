@@ -1,0 +1,390 @@
+"""`Comparisons`: scores, who was compared with whom, and groups; validated and sorted once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _keys, _validation
+from ._sides import Attributes, GroupedSide, SortedSide, Subjects, sort_sides
+from .errors import InputError
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+_MOST_GROUPS = np.iinfo(np.uint16).max
+
+
+class Comparisons:
+    """Comparison scores with what is known of each comparison, sorted once for every later pass.
+
+    Parameters
+    ----------
+    scores : (n,) array_like of float
+        One score a comparison, in any order. float32 stays float32.
+    mated : (n,) array_like, or None
+        Whether both samples come from one subject: True/False, 1/0, 1/-1 or one of the usual pairs of words. None
+        takes it from the subjects, which must then be given.
+    reference, probe : (n,) array_like, optional
+        Subject ids on either side, of any label type.
+    reference_group, probe_group : (n,) array_like or dict of str to (n,) array_like, optional
+        Group labels on either side. A dict holds several attributes; the groups are then their intersections, labelled
+        as in "f & USA". With `reference_group` alone a comparison counts for its reference's group.
+    score_kind : {"similarity", "distance"}
+        Whether a comparison is accepted when its score is >= the threshold, or <= the threshold.
+    allow_label_conflicts : bool, default False
+        Accept non-mated comparisons of a subject with itself, and mated ones of two subjects.
+
+    Attributes
+    ----------
+    mated, nonmated : SortedSide
+        The two classes, sorted.
+    subjects : (k,) ndarray or None
+        The distinct subject ids, sorted.
+    attributes : dict of str to tuple of str
+        The labels of each attribute, sorted.
+    groups : tuple of str
+        The groups in use, sorted; empty where no labels were given.
+    score_kind : str
+        As given.
+
+    Raises
+    ------
+    InputError
+        For NaN or infinite scores, flags that are not two-valued, lengths that differ, missing labels, one class
+        absent, flags that contradict the subject ids. Rows are counted from 0.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> c = ff.Comparisons([0.9, 0.8, 0.3, 0.4, 0.1, 0.2], mated=[1, 1, 1, 0, 0, 0])
+    >>> c
+    Comparisons(3 mated, 3 non-mated, similarity)
+    >>> ff.eer(c).value
+    0.3333333333333333
+    """
+
+    mated: SortedSide
+    nonmated: SortedSide
+    subjects: NDArray[Any] | None
+    attributes: Mapping[str, tuple[str, ...]]
+    groups: tuple[str, ...]
+    score_kind: str
+
+    def __init__(
+        self,
+        scores: ArrayLike,
+        mated: ArrayLike | None,
+        reference: _validation.Labels | None = None,
+        probe: _validation.Labels | None = None,
+        reference_group: _validation.Labels | Mapping[str, _validation.Labels] | None = None,
+        probe_group: _validation.Labels | Mapping[str, _validation.Labels] | None = None,
+        score_kind: str = "similarity",
+        *,
+        allow_label_conflicts: bool = False,
+    ) -> None:
+        self.score_kind = _validation.choice("score_kind", score_kind, _validation.SCORE_KINDS)
+        values = _validation.scores(scores)
+        subjects = _code_subjects(reference, probe)
+        attributes = _code_attributes(reference_group, probe_group)
+        if mated is None:
+            if subjects is None:
+                raise InputError("mated is None: it can be left out only where reference and probe are given")
+            flags = subjects[1] == subjects[2]
+        else:
+            flags = _validation.mated_flags(mated)
+        sizes = {"scores": values.size, "mated": flags.size}
+        if subjects is not None:
+            sizes |= {"reference": subjects[1].size, "probe": subjects[2].size}
+        for name, (_, reference_codes, probe_codes) in attributes.items():
+            sizes |= {
+                f"reference_group {name!r}": reference_codes.size,
+                f"probe_group {name!r}": probe_codes.size,
+            }
+        _validation.same_length(sizes)
+        n_mated = int(np.count_nonzero(flags))
+        if n_mated in (0, flags.size):
+            missing = "mated" if n_mated == 0 else "non-mated"
+            raise InputError(f"there are no {missing} comparisons among the {flags.size}; both classes are needed")
+        if subjects is not None and not allow_label_conflicts:
+            _refuse_conflicts(flags, *subjects)
+        self.subjects = None if subjects is None else subjects[0]
+        self.attributes = {name: labels for name, (labels, _, _) in attributes.items()}
+        self.mated, self.nonmated = sort_sides(values, flags, n_mated, score_kind, subjects, attributes)
+        self._choose_groups(tuple(self.attributes))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: IntoDataFrame,
+        *,
+        score: str = "score",
+        mated: str | None = "mated",
+        reference: str | None = None,
+        probe: str | None = None,
+        reference_group: str | Sequence[str] | None = None,
+        probe_group: str | Sequence[str] | None = None,
+        score_kind: str = "similarity",
+        allow_label_conflicts: bool = False,
+    ) -> Comparisons:
+        """Take the columns of a data frame: pandas, polars, pyarrow or anything else narwhals knows.
+
+        Parameters
+        ----------
+        frame : data frame
+            One row a comparison.
+        score, mated, reference, probe : str, optional
+            Column names; `mated=None` takes the flag from the subjects.
+        reference_group, probe_group : str or sequence of str, optional
+            Columns with group labels; several make intersections.
+        score_kind, allow_label_conflicts
+            As in `Comparisons`.
+
+        Returns
+        -------
+        Comparisons
+
+        Raises
+        ------
+        InputError
+            For a column that is not there (the nearest names are offered) and as `Comparisons` does.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"s": [0.9, 0.2], "same": [True, False], "sex": ["f", "f"]})
+        >>> ff.Comparisons.from_frame(frame, score="s", mated="same", reference_group="sex").groups
+        ('f',)
+        """
+        from ._frames import FrameColumns
+
+        columns = FrameColumns(frame)
+        return cls(
+            columns.numbers(score),
+            None if mated is None else columns.values(mated),
+            None if reference is None else columns.labels(reference),
+            None if probe is None else columns.labels(probe),
+            columns.labels_of(reference_group),
+            columns.labels_of(probe_group, named_as=reference_group),
+            score_kind,
+            allow_label_conflicts=allow_label_conflicts,
+        )
+
+    @classmethod
+    def from_matrix(
+        cls,
+        scores: ArrayLike,
+        reference: _validation.Labels | None = None,
+        probe: _validation.Labels | None = None,
+        reference_group: ArrayLike | None = None,
+        probe_group: ArrayLike | None = None,
+        score_kind: str = "similarity",
+    ) -> Comparisons:
+        """Take a full score matrix, one row a reference and one column a probe.
+
+        Parameters
+        ----------
+        scores : (r, p) array_like
+            Every reference against every probe; it need not be symmetric.
+        reference, probe : (r,) and (p,) array_like, optional
+            Subject ids of rows and columns. By default row i and column i are one subject, and the matrix is square.
+        reference_group, probe_group : (r,) and (p,) array_like, optional
+            Group labels of rows and columns.
+        score_kind
+            As in `Comparisons`.
+
+        Returns
+        -------
+        Comparisons
+            Comparisons of a subject with itself are mated, all others non-mated.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> ff.Comparisons.from_matrix([[9, 1, 2], [0, 8, 3], [2, 1, 7]])
+        Comparisons(3 mated, 6 non-mated, similarity, 3 subjects)
+        """
+        matrix = np.asarray(scores)
+        if matrix.ndim != 2:
+            raise InputError(f"a score matrix has two dimensions, but the shape of scores is {matrix.shape}")
+        n_rows, n_columns = matrix.shape
+        if reference is None and probe is None:
+            if n_rows != n_columns:
+                raise InputError(
+                    f"scores is {n_rows} x {n_columns}: give the subjects of rows (reference) and columns (probe), as "
+                    "only in a square matrix row i and column i can be taken for one subject"
+                )
+            reference = probe = np.arange(n_rows)
+        sides = {"reference": (reference, n_rows), "probe": (probe, n_columns)}
+        sides |= {"reference_group": (reference_group, n_rows), "probe_group": (probe_group, n_columns)}
+        spread: dict[str, Any] = {}
+        for name, (labels, size) in sides.items():
+            if labels is None:
+                continue
+            coded = _validation.encode(name, labels)
+            _validation.same_length({name: coded.codes.size, "scores along that side": size})
+            codes = np.repeat(coded.codes, n_columns) if name.startswith("reference") else np.tile(coded.codes, n_rows)
+            spread[name] = _validation.Coded(coded.labels, codes)
+        return cls(matrix.ravel(), None, score_kind=score_kind, **spread)
+
+    def by(self, *attributes: str) -> Comparisons:
+        """Group by other attributes, sharing the sorted arrays.
+
+        Parameters
+        ----------
+        *attributes : str
+            Names out of `attributes`; several make intersections in the order given.
+
+        Returns
+        -------
+        Comparisons
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> labels = {"sex": ["f", "m"], "eyes": ["blue", "brown"]}
+        >>> c = ff.Comparisons([0.9, 0.2], [1, 0], reference_group=labels)
+        >>> c.groups, c.by("eyes").groups
+        (('f & blue', 'm & brown'), ('blue', 'brown'))
+        """
+        if not attributes:
+            raise InputError(f"by() needs at least one attribute of {', '.join(self.attributes) or 'none given'}")
+        for name in attributes:
+            _validation.choice("attribute", name, self.attributes)
+        regrouped = object.__new__(Comparisons)
+        regrouped.score_kind, regrouped.subjects, regrouped.attributes = (
+            self.score_kind,
+            self.subjects,
+            self.attributes,
+        )
+        regrouped.mated, regrouped.nonmated = self.mated, self.nonmated
+        regrouped._choose_groups(attributes)
+        return regrouped
+
+    def _choose_groups(self, attributes: tuple[str, ...]) -> None:
+        """Give every comparison the group of its labels; only combinations that occur are groups."""
+        parts = [
+            [columns[name] for name in attributes]
+            for side in (self.mated, self.nonmated)
+            for columns in (side.reference_attributes, side.probe_attributes)
+        ]
+        if not attributes:
+            self.groups, codes = (), []
+        elif len(attributes) == 1:
+            self.groups = self.attributes[attributes[0]]
+            codes = [part[0] for part in parts]
+        else:
+            shape = [len(self.attributes[name]) for name in attributes]
+            mixed = [np.ravel_multi_index(part, shape) for part in parts]
+            occurring = np.unique(np.concatenate([np.unique(m) for m in mixed]))
+            self.groups = tuple(
+                _validation.INTERSECTION.join(
+                    self.attributes[name][position] for name, position in zip(attributes, positions, strict=True)
+                )
+                for positions in zip(*np.unravel_index(occurring, shape), strict=True)
+            )
+            codes = [np.searchsorted(occurring, m).astype(np.uint16) for m in mixed]
+        if len(self.groups) > _MOST_GROUPS:
+            raise InputError(f"{' x '.join(attributes)} makes {len(self.groups)} groups; {_MOST_GROUPS} is the most")
+        self.grouping = attributes
+        self._group_codes = codes
+
+    @cached_property
+    def mated_by_group(self) -> GroupedSide:
+        """The mated comparisons with their groups."""
+        return self._by_group(self.mated, self._group_codes[:2])
+
+    @cached_property
+    def nonmated_by_group(self) -> GroupedSide:
+        """The non-mated comparisons with their groups."""
+        return self._by_group(self.nonmated, self._group_codes[2:])
+
+    def _by_group(self, side: SortedSide, codes: list[NDArray[np.uint16]]) -> GroupedSide:
+        if not self.groups:
+            raise InputError("these comparisons have no groups: give reference_group (and probe_group)")
+        n_subjects = 0 if self.subjects is None else self.subjects.size
+        return GroupedSide(side, codes[0], codes[1], len(self.groups), n_subjects)
+
+    @cached_property
+    def subject_counts(self) -> tuple[int | None, int | None]:
+        """Distinct subjects of the mated and of the non-mated comparisons; None where they are not known."""
+        n_subjects = 0 if self.subjects is None else self.subjects.size
+        return self.mated.count_subjects(n_subjects), self.nonmated.count_subjects(n_subjects)
+
+    def to_threshold(self, key: np.signedinteger[Any]) -> float:
+        """Turn a key into a threshold on the caller's scale."""
+        similarity = float(_keys.decode(np.array([key]))[0])
+        return similarity if self.score_kind == "similarity" else -similarity
+
+    def to_key(self, threshold: float) -> np.signedinteger[Any]:
+        """Turn a threshold on the caller's scale into the least key that it accepts."""
+        similarity = threshold if self.score_kind == "similarity" else -threshold
+        return _keys.first_key_at_least(similarity, self.mated.keys)
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self.mated)} mated", f"{len(self.nonmated)} non-mated", self.score_kind]
+        if self.subjects is not None:
+            parts.append(f"{self.subjects.size} subjects")
+        if self.groups:
+            parts.append(f"{len(self.groups)} groups")
+        return f"Comparisons({', '.join(parts)})"
+
+
+def _code_subjects(reference: _validation.Labels | None, probe: _validation.Labels | None) -> Subjects | None:
+    if reference is None and probe is None:
+        return None
+    if reference is None or probe is None:
+        given, missing = ("probe", "reference") if reference is None else ("reference", "probe")
+        raise InputError(f"{given} is given without {missing}: subjects are needed on both sides")
+    labels, (references, probes) = _validation.encode_together(("reference", "probe"), (reference, probe))
+    return labels, references.astype(np.int32), probes.astype(np.int32)
+
+
+def _code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
+    if reference_group is None:
+        if probe_group is not None:
+            raise InputError("probe_group is given without reference_group")
+        return {}
+    if probe_group is None:
+        probe_group = reference_group
+    if isinstance(reference_group, Mapping) != isinstance(probe_group, Mapping):
+        raise InputError("reference_group and probe_group must both be dicts of attributes, or both be columns")
+    if not isinstance(reference_group, Mapping):
+        reference_group, probe_group = {"group": reference_group}, {"group": probe_group}
+    if list(reference_group) != list(probe_group):
+        raise InputError(
+            f"reference_group has the attributes {list(reference_group)}, but probe_group has {list(probe_group)}"
+        )
+    coded: Attributes = {}
+    for name, column in reference_group.items():
+        sides = (column,) if probe_group[name] is column else (column, probe_group[name])
+        labels, codes = _validation.encode_together(("reference_group", "probe_group")[: len(sides)], sides)
+        if labels.size > _MOST_GROUPS:
+            raise InputError(f"{name!r} has {labels.size} labels; {_MOST_GROUPS} is the most")
+        small = [c.astype(np.uint16) for c in codes]
+        coded[name] = (tuple(map(str, labels)), small[0], small[-1])
+    return coded
+
+
+def _refuse_conflicts(
+    flags: NDArray[np.bool_], labels: NDArray[Any], reference: NDArray[Any], probe: NDArray[Any]
+) -> None:
+    same = reference == probe
+    conflicts = np.flatnonzero(flags != same)
+    if conflicts.size == 0:
+        return
+    row = int(conflicts[0])
+    n_nonmated = int(same[conflicts].sum())
+    raise InputError(
+        f"mated contradicts the subjects in {conflicts.size} comparisons ({n_nonmated} of one subject marked "
+        f"non-mated, {conflicts.size - n_nonmated} of two subjects marked mated); the first is row {row} (counted "
+        f"from 0): {labels[reference[row]]!r} with {labels[probe[row]]!r} marked "
+        f"{'mated' if flags[row] else 'non-mated'}. "
+        "Correct the labels, or pass allow_label_conflicts=True to keep them",
+        row=row,
+    )

@@ -1,0 +1,367 @@
+"""ROC and DET curves, and the figures read off them: EER, minDCF, Cllr."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _keys, _validation
+from ._results import Det, Eer, MinDcf, Roc
+from ._sides import SMALL
+from .comparisons import Comparisons
+
+EER_METHODS = ("nearest", "nearest-max", "interpolated", "convex-hull")
+
+
+def roc(comparisons: Comparisons) -> Roc:
+    """Compute the error rates at every distinct score, exactly.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Scores of mated and non-mated comparisons.
+
+    Returns
+    -------
+    Roc
+        With `threshold`, `fmr` and `fnmr`, in ascending order of similarity: a threshold accepts similarities >= it,
+        or distances <= it. FMR = accepted / all non-mated, FNMR = rejected / all mated.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> curve = ff.roc(ff.Comparisons([0.9, 0.8, 0.3, 0.4, 0.1], [1, 1, 1, 0, 0]))
+    >>> curve.fmr
+    array([1. , 0.5, 0.5, 0. , 0. , 0. ])
+    """
+    from .kernels import curves as kernels
+
+    mated, nonmated = comparisons.mated.keys, comparisons.nonmated.keys
+    size = mated.size + nonmated.size + 1
+    similarity = np.empty(size, _keys.float_type(mated))
+    fmr, fnmr = np.empty(size), np.empty(size)
+    # The walks part at a score in the middle of the longer list and leave from it in both directions, so that what
+    # they write meets without a gap whatever the ties.
+    longer = max(mated, nonmated, key=len)
+    split = longer[longer.size // 2]
+    i, j = int(np.searchsorted(mated, split)), int(np.searchsorted(nonmated, split))
+    arguments: tuple[Any, ...] = (
+        mated,
+        nonmated,
+        i,
+        j,
+        _keys.magnitude(mated),
+        similarity.view(mated.dtype),
+        fmr,
+        fnmr,
+        i + j,
+    )
+    if size < SMALL:
+        first, last = kernels.roc_below(*arguments), kernels.roc_above(*arguments)
+    else:
+        with ThreadPoolExecutor(1) as pool:
+            below = pool.submit(kernels.roc_below, *arguments)
+            last = kernels.roc_above(*arguments)
+            first = below.result()
+    similarity[last] = np.nextafter(similarity[last - 1], np.inf, dtype=similarity.dtype)
+    fmr[last], fnmr[last] = 0, 1
+    points = slice(first, last + 1)
+    threshold = similarity[points] if comparisons.score_kind == "similarity" else -similarity[points]
+    return Roc(threshold, fmr[points], fnmr[points])
+
+
+def det(comparisons: Comparisons) -> Det:
+    """Compute the coordinates of a detection error trade-off plot.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Scores of mated and non-mated comparisons.
+
+    Returns
+    -------
+    Det
+        The ROC with the standard normal quantiles of both rates.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.det(ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])).fmr_deviate
+    array([ inf,   0.,   0., -inf, -inf])
+    """
+    from scipy.special import ndtri
+
+    curve = roc(comparisons)
+    return Det(curve.threshold, curve.fmr, curve.fnmr, ndtri(curve.fmr), ndtri(curve.fnmr))
+
+
+def eer(comparisons: Comparisons, method: str = "nearest") -> Eer:
+    """Compute the equal error rate.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Scores of mated and non-mated comparisons.
+    method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
+        "nearest" takes the score at which FMR and FNMR are nearest (of two, the less similar) and the mean of the
+        two; "nearest-max" the larger of the two there [1]_; "interpolated" the crossing of the line between the
+        neighbouring ROC points around FMR = FNMR; "convex-hull" the crossing of the ROC's convex hull.
+
+    Returns
+    -------
+    Eer
+        With `value`, `threshold` and `method`.
+
+    Raises
+    ------
+    InputError
+        For an unknown method.
+
+    References
+    ----------
+    .. [1] Hutiri et al., "As Biased as You Measure", section 3, as its software computes it.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> c = ff.Comparisons([0.9, 0.8, 0.3, 0.4, 0.1], [1, 1, 1, 0, 0])
+    >>> ff.eer(c, method="nearest-max")
+    Eer(value=0.5, threshold=0.4, method='nearest-max')
+    >>> round(ff.eer(c, method="interpolated").value, 4)
+    0.3333
+    """
+    _validation.choice("method", method, EER_METHODS)
+    mated, nonmated = comparisons.mated.keys, comparisons.nonmated.keys
+    value, similarity = equal_error(mated, nonmated, method)
+    return Eer(value, similarity if comparisons.score_kind == "similarity" else -similarity, method)
+
+
+def min_dcf(
+    comparisons: Comparisons,
+    p_target: float = 0.05,
+    c_miss: float = 1,
+    c_fa: float = 1,
+    normalize: bool = False,
+) -> MinDcf:
+    """Compute the minimum of the detection cost over all thresholds.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Scores of mated and non-mated comparisons.
+    p_target : float, default 0.05
+        Prior probability of a mated comparison, in (0, 1).
+    c_miss, c_fa : float, default 1
+        Costs of a false non-match and of a false match.
+    normalize : bool, default False
+        Divide by the cost of the better of accepting and rejecting everything.
+
+    Returns
+    -------
+    MinDcf
+        The least c_miss * p_target * FNMR + c_fa * (1 - p_target) * FMR, and its threshold.
+
+    Raises
+    ------
+    InputError
+        For a prior outside (0, 1) or costs that are not positive.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.min_dcf(ff.Comparisons([0.9, 0.8, 0.3, 0.4, 0.1], [1, 1, 1, 0, 0]), p_target=0.5)
+    MinDcf(value=0.16666666666666666, threshold=0.8)
+    """
+    costs = DetectionCosts(p_target, c_miss, c_fa, normalize)
+    value, key = costs.least(comparisons.mated.keys, comparisons.nonmated.keys)
+    return MinDcf(value, comparisons.to_threshold(key))
+
+
+def cllr(comparisons: Comparisons) -> float:
+    """Compute the log-likelihood-ratio cost of scores that are natural-log likelihood ratios.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Scores of mated and non-mated comparisons; distances count as their negatives.
+
+    Returns
+    -------
+    float
+        In bits: 0 for a perfect system, 1 for one that says nothing, more for a badly calibrated one. Raw similarity
+        scores are not likelihood ratios: for them see `min_cllr`.
+
+    Notes
+    -----
+    Half the mean over mated of log2(1 + exp(-s)) plus half the mean over non-mated of log2(1 + exp(s)).
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.cllr(ff.Comparisons([0.0, 0.0], [1, 0]))
+    1.0
+    """
+    return log_likelihood_ratio_cost(comparisons.mated.keys, comparisons.nonmated.keys)
+
+
+def min_cllr(comparisons: Comparisons) -> float:
+    """Compute the Cllr that remains after the best monotone calibration of the scores.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Scores of mated and non-mated comparisons, on any scale.
+
+    Returns
+    -------
+    float
+        In bits, between 0 (perfect separation) and 1 (none).
+
+    Notes
+    -----
+    Pool-adjacent-violators calibration, read off the convex hull of the ROC: along an edge of the hull the likelihood
+    ratio is constant, the share of mated over the share of non-mated comparisons in it.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.min_cllr(ff.Comparisons([0.9, 0.2], [1, 0]))
+    0.0
+    """
+    from .kernels import curves as kernels
+
+    false_matches, false_nonmatches = kernels.convex_hull(comparisons.mated.keys, comparisons.nonmated.keys)
+    nonmated_share = -np.diff(false_matches) / len(comparisons.nonmated)
+    mated_share = np.diff(false_nonmatches) / len(comparisons.mated)
+    mixed = (nonmated_share > 0) & (mated_share > 0)  # edges of one class alone are told apart without loss
+    ratio = mated_share[mixed] / nonmated_share[mixed]
+    loss = mated_share[mixed] * np.log2(1 + 1 / ratio) + nonmated_share[mixed] * np.log2(1 + ratio)
+    return float(loss.sum() / 2)
+
+
+@dataclass(frozen=True)
+class EqualErrorPoint:
+    """The ROC point nearest to FMR = FNMR: its key and rates."""
+
+    key: np.signedinteger[Any]
+    fmr: float
+    fnmr: float
+
+
+def nearest_equal_error(mated: _keys.Keys, nonmated: _keys.Keys) -> EqualErrorPoint:
+    """Find the least key at which |FMR - FNMR| is smallest, comparing exactly.
+
+    Parameters
+    ----------
+    mated, nonmated : (n,) ndarray of int
+        Sorted keys, neither empty.
+
+    Returns
+    -------
+    EqualErrorPoint
+    """
+    low, high = _bracket(mated, nonmated)
+    m, n = mated.size, nonmated.size
+    gap_low = (n - low.below_nonmated) * m - low.below_mated * n
+    gap_high = high.below_mated * n - (n - high.below_nonmated) * m
+    point = low if gap_low <= gap_high else high
+    return EqualErrorPoint(point.key, (n - point.below_nonmated) / n, point.below_mated / m)
+
+
+def equal_error(mated: _keys.Keys, nonmated: _keys.Keys, method: str) -> tuple[float, float]:
+    """Compute an equal error rate and its similarity threshold.
+
+    Parameters
+    ----------
+    mated, nonmated : (n,) ndarray of int
+        Sorted keys, neither empty.
+    method : str
+        As in `eer`.
+
+    Returns
+    -------
+    value, similarity : float
+    """
+    m, n = mated.size, nonmated.size
+    if method in ("nearest", "nearest-max"):
+        point = nearest_equal_error(mated, nonmated)
+        value = (point.fmr + point.fnmr) / 2 if method == "nearest" else max(point.fmr, point.fnmr)
+        return value, float(_keys.decode(np.array([point.key]))[0])
+    if method == "interpolated":
+        low, high = _bracket(mated, nonmated)
+        x = np.array([n - low.below_nonmated, n - high.below_nonmated]) / n
+        y = np.array([low.below_mated, high.below_mated]) / m
+        share = (x[0] - y[0]) / ((x[0] - y[0]) - (x[1] - y[1]))
+        at = _keys.decode(np.array([low.key, high.key])).astype(np.float64)
+        return float(x[0] + share * (x[1] - x[0])), float(at[0] + share * (at[1] - at[0]))
+    from .kernels import curves as kernels
+
+    false_matches, false_nonmatches = kernels.convex_hull(mated, nonmated)
+    x, y = false_matches / n, false_nonmatches / m
+    after = int(np.argmax(x <= y))  # from (1, 0) to (0, 1), so there is one, and not the first
+    gap = x[after - 1 : after + 1] - y[after - 1 : after + 1]
+    share = gap[0] / (gap[0] - gap[1])
+    return float(x[after - 1] + share * (x[after] - x[after - 1])), float("nan")
+
+
+def log_likelihood_ratio_cost(mated: _keys.Keys, nonmated: _keys.Keys) -> float:
+    """Compute Cllr of sorted keys, neither side empty.
+
+    Parameters
+    ----------
+    mated, nonmated : (n,) ndarray of int
+        Sorted keys.
+
+    Returns
+    -------
+    float
+    """
+    costs = [
+        float(np.logaddexp(0, sign * _keys.decode(keys).astype(np.float64)).mean())
+        for keys, sign in ((mated, -1), (nonmated, 1))
+    ]
+    return sum(costs) / (2 * float(np.log(2)))
+
+
+class DetectionCosts:
+    """Costs of the two errors, weighted by how often each can happen.
+
+    Parameters
+    ----------
+    p_target, c_miss, c_fa, normalize
+        As in `min_dcf`.
+    """
+
+    def __init__(self, p_target: float = 0.05, c_miss: float = 1, c_fa: float = 1, normalize: bool = False) -> None:
+        p_target = _validation.rate("p_target", p_target)
+        _validation.positive("p_target", p_target)
+        self.miss = _validation.positive("c_miss", c_miss) * p_target
+        self.false_match = _validation.positive("c_fa", c_fa) * (1 - p_target)
+        self.unit = min(self.miss, self.false_match) if normalize else 1.0
+
+    def least(self, mated: _keys.Keys, nonmated: _keys.Keys) -> tuple[float, np.signedinteger[Any]]:
+        """Return the least cost and the least key that reaches it, for sorted keys, neither side empty."""
+        from .kernels import curves as kernels
+
+        cost, index, _ = kernels.least_cost(mated, nonmated, self.miss, self.false_match)
+        key = mated[index] if index < mated.size else max(mated[-1], nonmated[-1]) + mated.dtype.type(1)
+        return cost / self.unit, key
+
+
+@dataclass(frozen=True)
+class _Point:
+    key: np.signedinteger[Any]
+    below_mated: int
+    below_nonmated: int
+
+
+def _bracket(mated: _keys.Keys, nonmated: _keys.Keys) -> tuple[_Point, _Point]:
+    from .kernels import curves as kernels
+
+    low, i, j, high, k, m = kernels.equal_error_bracket(mated, nonmated)
+    kind = mated.dtype.type
+    above_all = low == high
+    return _Point(kind(low), i, j), _Point(kind(high + 1 if above_all else high), k, m)

@@ -1,0 +1,67 @@
+"""Real data sets that come with other packages."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import _validation
+from .comparisons import Comparisons
+from .errors import MissingDependencyError
+from .io import read_comparisons
+
+VOXCELEB1_H_SYSTEMS = ("resnetse34v2", "resnetse34l")
+
+
+def voxceleb1_h(system: str = "resnetse34v2", groups: str | Sequence[str] = ("Gender", "Nationality")) -> Comparisons:
+    """Read VoxCeleb1-H as scored by a speaker recognition system: 550,894 trials of 1,190 speakers.
+
+    Parameters
+    ----------
+    system : {"resnetse34v2", "resnetse34l"}
+        The system.
+    groups : str or sequence of str
+        Of "Gender" and "Nationality"; both make intersections.
+
+    Returns
+    -------
+    Comparisons
+        All trials are between speakers of one gender and nationality.
+
+    Raises
+    ------
+    MissingDependencyError
+        Where the package bt4vt, which carries the scores, is not installed.
+
+    References
+    ----------
+    Hutiri et al., "As Biased as You Measure" (2024), whose software bt4vt ships the scores.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> c = ff.datasets.voxceleb1_h("resnetse34v2")  # doctest: +SKIP
+    """
+    _validation.choice("system", system, VOXCELEB1_H_SYSTEMS)
+    folder = _bt4vt_data()
+    return read_comparisons(
+        folder / f"{system}_H-eval_scores.csv",
+        score="sc",
+        mated="lab",
+        reference="ref_file",
+        probe="com_file",
+        subject_pattern=r"^([^/]+)/",
+        metadata=folder / "vox1_meta.csv",
+        metadata_id="VoxCeleb1 ID",
+        groups=groups,
+        format="csv",
+    )
+
+
+def _bt4vt_data() -> Path:
+    # The package is found, not imported: importing it would load what we do not need.
+    spec = importlib.util.find_spec("bt4vt")
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingDependencyError('VoxCeleb1-H comes with the package bt4vt; pip install "fastfair[demo]" brings it')
+    return Path(spec.submodule_search_locations[0]) / "data"

@@ -1,0 +1,298 @@
+"""`read_comparisons`: score files and metadata tables in, `Comparisons` out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _formats, _validation
+from ._frames import FrameColumns
+from .comparisons import Comparisons
+from .errors import DroppedWarning, FileFormatError, InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+    from narwhals.typing import IntoDataFrame
+
+MISSING_METADATA = ("raise", "drop")
+
+
+def read_comparisons(
+    path: str | Path,
+    score: str | None = None,
+    mated: str | None = None,
+    reference: str | None = None,
+    probe: str | None = None,
+    subject_pattern: str | None = None,
+    metadata: str | Path | IntoDataFrame | None = None,
+    metadata_id: str | None = None,
+    groups: str | Sequence[str] | None = None,
+    format: str = "auto",
+    *,
+    trials: str | Path | None = None,
+    score_kind: str = "similarity",
+    missing_metadata: str = "raise",
+    allow_label_conflicts: bool = False,
+) -> Comparisons:
+    r"""Read a score file, with the subjects' metadata where there is a table of it.
+
+    Parameters
+    ----------
+    path : path
+        The score file. Text files may be compressed with gzip.
+    score, mated, reference, probe : str, optional
+        Columns of files with named columns; by default those of the same names where they exist. Without `mated`,
+        comparisons of a subject with itself are mated. For a ``.npz`` of score matrices, `score` names the array.
+    subject_pattern : str, optional
+        Regular expression (Rust syntax) that cuts the subject id out of `reference` and `probe`, as in
+        ``r"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": the first group, or the whole match.
+    metadata : path or data frame, optional
+        One row a subject: CSV, TSV or Parquet, or any data frame.
+    metadata_id : str, optional
+        The column of `metadata` with subject ids.
+    groups : str or sequence of str, optional
+        Attributes that make the groups: columns of `metadata`; without metadata columns of the score file, either one
+        column for both sides or "reference_x" and "probe_x" (bob: "bio_ref_x" and "probe_x") for attribute x. Several
+        make intersections; `Comparisons.by` switches among them later.
+    format : str
+        "auto", or "csv", "tsv", "parquet" (named columns), "bob-4", "bob-5", "bob-csv", "voxceleb" (label enrol test,
+        scores in a fourth column or in `path` with the list in `trials`), "kaldi" (enrol test target in `trials`),
+        "matrix" (.npy, .npz or numbers as text; row i and column i are one subject). "auto" recognises a format or
+        raises; it never guesses between two.
+    trials : path, optional
+        The trial list, where `path` holds scores alone: one a line in the list's order, or "enrol test score".
+    score_kind : {"similarity", "distance"}
+        Whether high or low scores mean the same subject.
+    missing_metadata : {"raise", "drop"}
+        What becomes of comparisons with subjects that have no metadata, or an empty label: an error, or left out with
+        a warning that says how many.
+    allow_label_conflicts : bool, default False
+        As in `Comparisons`.
+
+    Returns
+    -------
+    Comparisons
+
+    Raises
+    ------
+    FileFormatError
+        For a file that is missing, empty, of another format or ambiguous, and for text where a number belongs (the
+        line is named).
+    InputError
+        For columns that are not there (the nearest names are offered), subjects without metadata, and as
+        `Comparisons` does.
+
+    Warns
+    -----
+    DroppedWarning
+        Under ``missing_metadata="drop"``.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "s.csv").write_text("a,b,s\nann/1,ann/2,0.9\nann/1,bob/1,0.2\nbob/1,bob/2,0.8\n")
+    >>> _ = (folder / "who.csv").write_text("name,sex\nann,f\nbob,m\n")
+    >>> ff.read_comparisons(
+    ...     folder / "s.csv", score="s", reference="a", probe="b", subject_pattern="^([^/]+)/",
+    ...     metadata=folder / "who.csv", metadata_id="name", groups="sex",
+    ... )
+    Comparisons(2 mated, 1 non-mated, similarity, 2 subjects, 2 groups)
+    """
+    path = _formats.check_file(Path(path))
+    trials = None if trials is None else _formats.check_file(Path(trials))
+    attributes = [groups] if isinstance(groups, str) else list(groups or [])
+    _validation.choice("missing_metadata", missing_metadata, MISSING_METADATA)
+    _validation.choice("format", format, ("auto", *_formats.FORMATS))
+    table_of_subjects = None if metadata is None else _Metadata(metadata, metadata_id, attributes)
+    kind = _formats.recognise(path, trials) if format == "auto" else format
+    if kind == "matrix":
+        return _from_matrix(path, score, attributes, table_of_subjects, missing_metadata, score_kind)
+    own_attributes = [] if table_of_subjects else attributes
+    if kind in ("csv", "tsv", "parquet", "bob-csv"):
+        names = {"score": score, "mated": mated, "reference": reference, "probe": probe}
+        table = _formats.read_named(path, kind, names, own_attributes)
+    elif own_attributes:
+        raise InputError(
+            f"a {kind} file has no columns of labels: give metadata= and metadata_id= for groups={attributes}"
+        )
+    elif kind in ("bob-4", "bob-5"):
+        table = _formats.read_bob_columns(path, int(kind[-1]))
+    else:
+        table = _formats.read_trials(path, kind, trials)
+    table.subject_pattern = subject_pattern or table.subject_pattern
+    subjects = _subjects(path, kind, table)
+    sides: dict[str, Any] = {}
+    keep = None
+    if subjects is not None:
+        sides = {"reference": subjects[0], "probe": subjects[1]}
+    if table_of_subjects is not None:
+        if subjects is None:
+            raise InputError("metadata needs to know the subjects: name the columns with reference= and probe=")
+        sides |= _look_up(table_of_subjects, subjects)
+        keep = _present(table_of_subjects, subjects, missing_metadata)
+    elif table.attributes:
+        columns = FrameColumns(table.frame)
+        sides["reference_group"] = {name: columns.labels(pair[0]) for name, pair in table.attributes.items()}
+        sides["probe_group"] = {
+            name: sides["reference_group"][name] if pair[0] == pair[1] else columns.labels(pair[1])
+            for name, pair in table.attributes.items()
+        }
+    columns = FrameColumns(table.frame)
+    flags = None if table.mated is None else _validation.mated_flags(columns.values(table.mated))
+    scores = columns.numbers(table.score)
+    if keep is not None:
+        scores, flags = scores[keep], None if flags is None else flags[keep]
+        sides = {name: _taken(side, keep) for name, side in sides.items()}
+    try:
+        return Comparisons(scores, flags, score_kind=score_kind, allow_label_conflicts=allow_label_conflicts, **sides)
+    except InputError as error:
+        if error.row is None:
+            raise
+        row = error.row if keep is None else int(np.flatnonzero(keep)[error.row])
+        raise type(error)(f"{path}: {table.place(row)}: {error}", row) from None
+
+
+class _Metadata:
+    """Attributes of subjects."""
+
+    def __init__(self, source: Any, id_column: str | None, attributes: list[str]) -> None:
+        if not attributes:
+            raise InputError("metadata is given without groups: name the columns that make the groups with groups=")
+        frame = _read_metadata(Path(source)) if isinstance(source, str | Path) else source
+        self.columns = FrameColumns(frame)
+        if id_column is None:
+            raise InputError("metadata is given without metadata_id: name the column that holds the subject ids")
+        self.attributes = attributes
+        ids = [str(i) for i in self.columns[id_column].to_list()]
+        known = set(ids)
+        if len(known) < len(ids):
+            twice = next(i for k, i in enumerate(ids) if i in ids[:k])
+            raise InputError(f"metadata has more than one row for subject {twice!r} in column {id_column!r}")
+        values = [self.columns[name].to_list() for name in attributes]
+        self.labels = {
+            name: {i: str(v) for i, v in zip(ids, column, strict=True) if not _is_missing(v)}
+            for name, column in zip(attributes, values, strict=True)
+        }
+        self.complete = {i for i in ids if all(i in labels for labels in self.labels.values())}
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def _read_metadata(path: Path) -> pl.DataFrame:
+    pl = _formats.polars()
+    _formats.check_file(path)
+    if path.suffix == ".parquet":
+        return pl.read_parquet(path)
+    header = _formats.first_line(path)
+    separator = next((s for s in ("\t", ",", ";") if s in header), None)
+    if separator is None:
+        raise FileFormatError(f"{path}: the metadata's header has neither tab, comma nor semicolon: {header[:120]!r}")
+    return pl.read_csv(path, separator=separator, infer_schema=False)
+
+
+def _subjects(path: Path, kind: str, table: _formats.ScoreTable) -> tuple[_validation.Coded, _validation.Coded] | None:
+    """Code the subjects of both sides with one list of labels; None where the file does not tell them."""
+    if table.reference is None or table.probe is None or (kind == "kaldi" and table.subject_pattern is None):
+        return None  # Kaldi's test ids are utterances, whose speakers only a pattern can tell
+    frame = table.frame
+    if table.subject_pattern is not None:
+        for side in (table.reference, table.probe):
+            frame = frame.with_columns(_cut_out(path, table, side, table.subject_pattern).alias(side))
+    columns = FrameColumns(frame)
+    labels, codes = _validation.encode_together(
+        ("reference", "probe"), [columns.labels(table.reference), columns.labels(table.probe)]
+    )
+    return _validation.Coded(labels, codes[0]), _validation.Coded(labels, codes[1])
+
+
+def _cut_out(path: Path, table: _formats.ScoreTable, side: str, pattern: str) -> pl.Series:
+    pl = _formats.polars()
+    text = table.frame[side].cast(pl.String)
+    try:
+        subjects = text.str.extract(pattern, 1)
+        if subjects.is_null().all():
+            subjects = text.str.extract(pattern, 0)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"subject_pattern {pattern!r} is not a regular expression: {error}") from error
+    wrong = subjects.is_null().arg_true()
+    if len(wrong):
+        row = int(wrong[0])
+        raise InputError(
+            f"{path}: {table.place(row)}: subject_pattern {pattern!r} finds no subject in {text[row]!r} "
+            f"({len(wrong)} of {len(text)} values of {side!r})"
+        )
+    return subjects
+
+
+def _look_up(metadata: _Metadata, subjects: tuple[_validation.Coded, _validation.Coded]) -> dict[str, Any]:
+    """Give both sides of every comparison its subject's labels."""
+    looked_up: dict[str, Any] = {"reference_group": {}, "probe_group": {}}
+    for name, labels in metadata.labels.items():
+        of_subject = _validation.encode(name, [labels.get(str(subject), "?") for subject in subjects[0].labels])
+        for side, coded in zip(("reference_group", "probe_group"), subjects, strict=True):
+            looked_up[side][name] = _validation.Coded(of_subject.labels, of_subject.codes[coded.codes])
+    return looked_up
+
+
+def _present(metadata: _Metadata, subjects: tuple[_validation.Coded, _validation.Coded], policy: str) -> Any:
+    """Return which comparisons have metadata on both sides, or None where all do."""
+    labels = subjects[0].labels
+    known = np.array([str(subject) in metadata.complete for subject in labels])
+    if known.all():
+        return None
+    unknown = [str(subject) for subject in labels[~known]]
+    named = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
+    keep = known[subjects[0].codes] & known[subjects[1].codes]
+    gone = f"{len(unknown)} of {len(labels)} subjects have no metadata for {' and '.join(metadata.attributes)}: {named}"
+    if policy == "raise":
+        raise InputError(
+            f"{gone}; {int((~keep).sum())} of {keep.size} comparisons are theirs. Complete the metadata, or pass "
+            'missing_metadata="drop" to leave them out'
+        )
+    warnings.warn(f"{gone}; {int((~keep).sum())} of {keep.size} comparisons left out", DroppedWarning, stacklevel=3)
+    return keep
+
+
+def _taken(side: Any, keep: Any) -> Any:
+    if isinstance(side, dict):
+        return {name: _taken(column, keep) for name, column in side.items()}
+    if isinstance(side, _validation.Coded):
+        used, codes = np.unique(side.codes[keep], return_inverse=True)
+        return _validation.Coded(side.labels[used], codes)
+    return side[keep]
+
+
+def _from_matrix(
+    path: Path,
+    score: str | None,
+    attributes: list[str],
+    metadata: _Metadata | None,
+    missing_metadata: str,
+    score_kind: str,
+) -> Comparisons:
+    matrix = _formats.read_matrix(path, score)
+    if metadata is None:
+        if attributes:
+            raise InputError(
+                f"a score matrix has no columns of labels: give metadata= and metadata_id= for groups={attributes}"
+            )
+        return Comparisons.from_matrix(matrix, score_kind=score_kind)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise FileFormatError(f"{path}: a score matrix is square, but this array's shape is {matrix.shape}")
+    n = matrix.shape[0]
+    subjects = np.arange(n)
+    sides = tuple(_validation.Coded(subjects, codes) for codes in (np.repeat(subjects, n), np.tile(subjects, n)))
+    groups = _look_up(metadata, (sides[0], sides[1]))
+    keep = _present(metadata, (sides[0], sides[1]), missing_metadata)
+    columns: dict[str, Any] = {"scores": matrix.ravel(), "reference": sides[0], "probe": sides[1], **groups}
+    if keep is not None:
+        columns = {name: _taken(column, keep) for name, column in columns.items()}
+    return Comparisons(mated=None, score_kind=score_kind, **columns)

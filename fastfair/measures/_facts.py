@@ -1,0 +1,360 @@
+"""The facts of each measure, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import _validation
+from ._functions import (
+    Floats,
+    fdr,
+    garbe,
+    gini,
+    group_to_average_log_ratio,
+    group_to_average_ratio,
+    group_to_min_difference,
+    inequity_rate,
+    log_geomean_sum,
+    mape,
+    max_geomean_ratio,
+    max_min_ratio,
+    nrb,
+    sed,
+    skewed_error_ratio,
+    std,
+)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure and its facts.
+
+    Attributes
+    ----------
+    name, title : str
+        Function name, and what to call it in print.
+    function : callable
+        The function.
+    inputs : {"both rates", "one metric", "metric and average", "both rates and averages"}
+        What it takes.
+    metrics : tuple of str
+        Base metrics it is reported for; empty where both rates enter together.
+    fairer : {"lower", "higher", "nearer"}
+        Which way is fairer, or nearer to `fairest`.
+    fairest : float
+        The value of a perfectly fair system.
+    bounds : tuple of float
+        Least and largest value.
+    families : tuple of str
+        Of "standard deviation", "maximum disparity", "aggregation".
+    global_reference : bool
+        Whether groups are held against the performance of all comparisons.
+    own_threshold : bool
+        Whether it brings its own threshold, so that no policy needs to name one.
+    per_group : bool
+        Whether it has a value for each group.
+    ratio : bool
+        Whether it divides by a group's rate, or takes its logarithm, and so fails for a group without errors.
+    source : str
+        Paper and equation.
+    """
+
+    name: str
+    title: str
+    function: Callable[..., Floats]
+    inputs: str
+    metrics: tuple[str, ...]
+    fairer: str
+    fairest: float
+    bounds: tuple[float, float]
+    families: tuple[str, ...]
+    source: str
+    global_reference: bool = False
+    own_threshold: bool = False
+    per_group: bool = False
+    ratio: bool = False
+
+    def error_types(self, metric: str | None = None) -> tuple[str, ...]:
+        """Return which errors enter, for one of its base metrics where it has several."""
+        if metric is None:
+            return ("FMR", "FNMR")
+        return _ERRORS_IN[self._known(metric)]
+
+    def needs_policy_threshold(self, metric: str | None = None) -> bool:
+        """Return whether a threshold must be chosen first, for one of its base metrics where it has several."""
+        if self.own_threshold:
+            return False
+        return metric is None or self._known(metric) in ("fmr", "fnmr", "tmr")
+
+    def _known(self, metric: str) -> str:
+        return _validation.choice(f"metric of {self.name}", metric, self.metrics)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both bounds are finite."""
+        return bool(np.isfinite(self.bounds).all())
+
+
+_ERRORS_IN = {
+    "fmr": ("FMR",),
+    "fnmr": ("FNMR",),
+    "tmr": ("FNMR",),
+    "eer": ("FMR", "FNMR"),
+    "min_dcf": ("FMR", "FNMR"),
+    "cllr": ("FMR", "FNMR"),
+}
+_BASE = ("fmr", "fnmr", "eer", "min_dcf", "cllr")
+_RATES = ("fmr", "fnmr")
+_INF = float("inf")
+
+MEASURES: dict[str, Measure] = {
+    m.name: m
+    for m in (
+        Measure(
+            "fdr",
+            "FDR",
+            fdr,
+            "both rates",
+            (),
+            "higher",
+            1,
+            (0, 1),
+            ("maximum disparity",),
+            "papers 1 (15), 2 (1-3), 3 (1)",
+        ),
+        Measure(
+            "inequity_rate",
+            "IR",
+            inequity_rate,
+            "both rates",
+            (),
+            "lower",
+            1,
+            (1, _INF),
+            ("maximum disparity",),
+            "papers 1 (12-14), 2 (4-6)",
+            ratio=True,
+        ),
+        Measure(
+            "gini",
+            "Gini",
+            gini,
+            "one metric",
+            _RATES,
+            "lower",
+            0,
+            (0, 1),
+            ("aggregation",),
+            "papers 1 (16), 2 (7-8), 5 A.1",
+        ),
+        Measure(
+            "garbe",
+            "GARBE",
+            garbe,
+            "both rates",
+            (),
+            "lower",
+            0,
+            (0, 1),
+            ("aggregation",),
+            "papers 1 (17-18), 2 (9-10)",
+        ),
+        Measure(
+            "std",
+            "STD",
+            std,
+            "one metric",
+            ("fmr", "fnmr", "tmr", "eer"),
+            "lower",
+            0,
+            (0, 0.5),
+            ("standard deviation",),
+            "paper 1 (21), table I",
+        ),
+        Measure(
+            "skewed_error_ratio",
+            "SER",
+            skewed_error_ratio,
+            "one metric",
+            ("fmr",),
+            "lower",
+            1,
+            (1, _INF),
+            ("maximum disparity",),
+            "paper 1 section II-B",
+            ratio=True,
+        ),
+        Measure(
+            "mape",
+            "MAPE",
+            mape,
+            "metric and average",
+            ("fmr",),
+            "lower",
+            0,
+            (0, _INF),
+            ("aggregation",),
+            "paper 1 section II-B",
+            global_reference=True,
+        ),
+        Measure(
+            "sed",
+            "SED",
+            sed,
+            "both rates and averages",
+            (),
+            "lower",
+            0,
+            (0, _INF),
+            ("standard deviation", "aggregation"),
+            "paper 1 (8-11)",
+            global_reference=True,
+            own_threshold=True,
+            per_group=True,
+        ),
+        Measure(
+            "group_to_min_difference",
+            "group-to-min difference",
+            group_to_min_difference,
+            "one metric",
+            _BASE,
+            "lower",
+            0,
+            (0, _INF),
+            ("maximum disparity",),
+            "paper 3 table 1",
+            per_group=True,
+        ),
+        Measure(
+            "group_to_average_ratio",
+            "group-to-average ratio",
+            group_to_average_ratio,
+            "metric and average",
+            _BASE,
+            "nearer",
+            1,
+            (0, _INF),
+            ("aggregation",),
+            "paper 3 table 1",
+            global_reference=True,
+            per_group=True,
+        ),
+        Measure(
+            "group_to_average_log_ratio",
+            "group-to-average log ratio",
+            group_to_average_log_ratio,
+            "metric and average",
+            _BASE,
+            "nearer",
+            0,
+            (-_INF, _INF),
+            ("aggregation",),
+            "paper 3 table 1",
+            global_reference=True,
+            per_group=True,
+            ratio=True,
+        ),
+        Measure(
+            "nrb",
+            "NRB",
+            nrb,
+            "metric and average",
+            _BASE,
+            "lower",
+            0,
+            (0, _INF),
+            ("aggregation",),
+            "paper 3 (2)",
+            global_reference=True,
+            ratio=True,
+        ),
+        Measure(
+            "max_min_ratio",
+            "max-min ratio",
+            max_min_ratio,
+            "one metric",
+            _RATES,
+            "lower",
+            1,
+            (1, _INF),
+            ("maximum disparity",),
+            "paper 5 A.1, NIST FRTE part 8",
+            ratio=True,
+        ),
+        Measure(
+            "max_geomean_ratio",
+            "max-geomean ratio",
+            max_geomean_ratio,
+            "one metric",
+            _RATES,
+            "lower",
+            1,
+            (1, _INF),
+            ("maximum disparity",),
+            "paper 5 A.1, NIST FRTE part 8",
+            ratio=True,
+        ),
+        Measure(
+            "log_geomean_sum",
+            "log-geomean sum",
+            log_geomean_sum,
+            "one metric",
+            _RATES,
+            "lower",
+            0,
+            (0, _INF),
+            ("aggregation",),
+            "paper 5 A.1",
+            ratio=True,
+        ),
+    )
+}
+
+
+def limitations_table() -> list[dict[str, Any]]:
+    """List the measures of paper 1's Table I with their classes (C1-C3) and limitations (L1-L3), from their facts.
+
+    Returns
+    -------
+    list of dict
+        Keys "method", "C1" (standard deviation), "C2" (maximum disparity), "C3" (aggregation), "L1" (one error type
+        only), "L2" (no global reference), "L3" (needs a policy threshold); bool values but for the first.
+
+    References
+    ----------
+    Paper 1, Table I.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.measures.limitations_table()[-1]
+    {'method': 'SED', 'C1': True, 'C2': False, 'C3': True, 'L1': False, 'L2': False, 'L3': False}
+    """
+    rows: list[tuple[str, str | None]] = [("std", metric) for metric in ("fmr", "fnmr", "tmr", "eer")]
+    rows += [
+        ("inequity_rate", None),
+        ("fdr", None),
+        ("skewed_error_ratio", "fmr"),
+        ("mape", "fmr"),
+        ("garbe", None),
+        ("sed", None),
+    ]
+    table = []
+    for name, metric in rows:
+        measure = MEASURES[name]
+        table.append(
+            {
+                "method": f"STD in {metric.upper()}" if name == "std" and metric else measure.title,
+                "C1": "standard deviation" in measure.families,
+                "C2": "maximum disparity" in measure.families,
+                "C3": "aggregation" in measure.families,
+                "L1": len(measure.error_types(metric)) == 1,
+                "L2": not measure.global_reference,
+                "L3": measure.needs_policy_threshold(metric),
+            }
+        )
+    return table

@@ -1,0 +1,473 @@
+"""The measures as functions of arrays with groups on the last axis; the package says what they share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import _validation
+from ..errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
+    """Compute the Fairness Discrepancy Rate.
+
+    Parameters
+    ----------
+    fmr, fnmr : (..., g) array_like
+        Error rates of g groups.
+    alpha : float, default 0.5
+        Weight of false matches, in [0, 1].
+
+    Returns
+    -------
+    (...) ndarray
+        1 - [alpha max|a_i - a_j| + (1 - alpha) max|b_i - b_j|]; 1 is fair, 0 is unfair.
+
+    References
+    ----------
+    Paper 1 (15), paper 2 (1-3), paper 3 (1); de Freitas Pereira and Marcel (2022).
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.fdr([0.25, 0.75], [0.5, 0.5]))
+    0.75
+    """
+    a, b, alpha = (
+        rate_array("fmr", fmr),
+        rate_array("fnmr", fnmr),
+        _validation.rate("alpha", alpha, one_allowed=True),
+    )
+    return 1 - (alpha * np.ptp(a, axis=-1) + (1 - alpha) * np.ptp(b, axis=-1))
+
+
+def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
+    """Compute the Inequity Rate.
+
+    Parameters
+    ----------
+    fmr, fnmr : (..., g) array_like
+        Error rates of g groups.
+    alpha : float, default 0.5
+        Weight of false matches, in [0, 1]; an error type of weight 0 does not matter, whatever its rates.
+
+    Returns
+    -------
+    (...) ndarray
+        (max a / min a)^alpha (max b / min b)^(1 - alpha), from 1 (fair) to infinity.
+
+    References
+    ----------
+    Paper 1 (12-14), paper 2 (4-6); NIST FRTE.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.inequity_rate([0.01, 0.04], [0.1, 0.1]))
+    2.0
+    """
+    alpha = _validation.rate("alpha", alpha, one_allowed=True)
+    return _max_over_min(rate_array("fmr", fmr)) ** alpha * _max_over_min(rate_array("fnmr", fnmr)) ** (1 - alpha)
+
+
+def gini(x: ArrayLike) -> Floats:
+    """Compute the Gini coefficient, scaled so that one group with all the errors gives 1.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        A base metric of g groups, not negative.
+
+    Returns
+    -------
+    (...) ndarray
+        G / (G - 1) * sum_ij |x_i - x_j| / (2 G^2 mean(x)), from 0 (fair) to 1; 0 where every x is 0, NaN for one group.
+
+    References
+    ----------
+    Paper 1 (16), paper 2 (7-8), paper 5 A.1; ISO/IEC 19795-10.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.gini([0.0, 0.0, 0.3]))
+    1.0
+    """
+    x = np.sort(metric_array("x", x), axis=-1)
+    n_groups = x.shape[-1]
+    # In ascending order x_k is the larger of a pair k times and the smaller one G - 1 - k times.
+    weights = 2 * np.arange(n_groups) - (n_groups - 1)
+    spread, total = x @ weights, x.sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1)))[()]
+
+
+def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
+    """Compute the Gini Aggregation Rate for Biometric Equitability.
+
+    Parameters
+    ----------
+    fmr, fnmr : (..., g) array_like
+        Error rates of g groups.
+    alpha : float, default 0.5
+        Weight of false matches, in [0, 1].
+
+    Returns
+    -------
+    (...) ndarray
+        alpha Gini(a) + (1 - alpha) Gini(b), from 0 (fair) to 1.
+
+    References
+    ----------
+    Paper 1 (17-18), paper 2 (9-10); Howard et al. (2022).
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.garbe([0.0, 0.1], [0.2, 0.2]))
+    0.5
+    """
+    alpha = _validation.rate("alpha", alpha, one_allowed=True)
+    return alpha * gini(rate_array("fmr", fmr)) + (1 - alpha) * gini(rate_array("fnmr", fnmr))
+
+
+def std(x: ArrayLike) -> Floats:
+    """Compute the population standard deviation over groups.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        A base metric of g groups: FMR, FNMR, TMR or EER.
+
+    Returns
+    -------
+    (...) ndarray
+        From 0 (fair).
+
+    References
+    ----------
+    Paper 1 (21) and Table I.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.std([0.25, 0.75]))
+    0.25
+    """
+    return np.std(metric_array("x", x), axis=-1)
+
+
+def skewed_error_ratio(fmr: ArrayLike) -> Floats:
+    """Compute the Skewed Error Ratio.
+
+    Parameters
+    ----------
+    fmr : (..., g) array_like
+        False match rates of g groups.
+
+    Returns
+    -------
+    (...) ndarray
+        max a / min a, from 1 (fair) to infinity.
+
+    References
+    ----------
+    Paper 1, section II-B.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.skewed_error_ratio([0.01, 0.04]))
+    4.0
+    """
+    return _max_over_min(rate_array("fmr", fmr))
+
+
+def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
+    """Compute the mean absolute percentage error from the global false match rate, as a fraction.
+
+    Parameters
+    ----------
+    fmr : (..., g) array_like
+        False match rates of g groups.
+    fmr_global : (...) array_like
+        False match rate of all non-mated comparisons, cross-group ones included.
+
+    Returns
+    -------
+    (...) ndarray
+        mean_g |a_g - a_global| / a_global, from 0 (fair) to infinity.
+
+    References
+    ----------
+    Paper 1, section II-B.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.mape([0.5, 0.25], 0.25))
+    0.5
+    """
+    a, reference = rate_array("fmr", fmr), rate_array("fmr_global", fmr_global)[..., np.newaxis]
+    return _divide(np.abs(a - reference), reference).mean(axis=-1)
+
+
+def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: ArrayLike) -> Floats:
+    """Compute the Sum of Error Differences of each group; its mean and standard deviation over groups are reported.
+
+    Parameters
+    ----------
+    fmr, fnmr : (..., g) array_like
+        Error rates of g groups at the mean of the groups' EER thresholds (`at_mean_group_eer`).
+    fmr_global, fnmr_global : (...) array_like
+        Error rates of all comparisons at that threshold.
+
+    Returns
+    -------
+    (..., g) ndarray
+        |1 - a_g / a_global| + |1 - b_g / b_global|, from 0 (fair) to infinity.
+
+    References
+    ----------
+    Paper 1 (8-11).
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.measures.sed([0.5, 0.25], [0.5, 0.5], 0.25, 0.5)
+    array([1., 0.])
+    """
+    a, b = rate_array("fmr", fmr), rate_array("fnmr", fnmr)
+    a_global = rate_array("fmr_global", fmr_global)[..., np.newaxis]
+    b_global = rate_array("fnmr_global", fnmr_global)[..., np.newaxis]
+    return np.abs(1 - _divide(a, a_global)) + np.abs(1 - _divide(b, b_global))
+
+
+def group_to_min_difference(x: ArrayLike) -> Floats:
+    """Compute each group's distance from the best group.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        A base metric of g groups.
+
+    Returns
+    -------
+    (..., g) ndarray
+        x_g - min x, from 0 (fair).
+
+    References
+    ----------
+    Paper 3, table 1.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.measures.group_to_min_difference([0.25, 0.75])
+    array([0. , 0.5])
+    """
+    x = metric_array("x", x)
+    return np.asarray(x - x.min(axis=-1, keepdims=True))
+
+
+def group_to_average_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
+    """Compute each group's ratio to the average.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        A base metric of g groups.
+    average : (...) array_like
+        The metric of all comparisons pooled; not the mean of the groups.
+
+    Returns
+    -------
+    (..., g) ndarray
+        x_g / average, 1 where fair.
+
+    References
+    ----------
+    Paper 3, table 1; that the average is pooled follows from its table 3 (3.218 / 3.657 = 0.880).
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.measures.group_to_average_ratio([0.25, 0.5], 0.25)
+    array([1., 2.])
+    """
+    return _divide(metric_array("x", x), metric_array("average", average)[..., np.newaxis])
+
+
+def group_to_average_log_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
+    """Compute the negative natural logarithm of each group's ratio to the average.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        A base metric of g groups.
+    average : (...) array_like
+        The metric of all comparisons pooled.
+
+    Returns
+    -------
+    (..., g) ndarray
+        -ln(x_g / average): 0 where fair, below 0 for groups worse than average; +inf for a group without errors.
+
+    References
+    ----------
+    Paper 3, table 1.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.measures.group_to_average_log_ratio([0.25, 0.5], 0.25).round(3)
+    array([-0.   , -0.693])
+    """
+    with np.errstate(divide="ignore"):
+        return -np.log(group_to_average_ratio(x, average))
+
+
+def nrb(x: ArrayLike, average: ArrayLike) -> Floats:
+    """Compute the Normalised Reliability Bias.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        A base metric of g groups.
+    average : (...) array_like
+        The metric of all comparisons pooled.
+
+    Returns
+    -------
+    (...) ndarray
+        The mean over groups of |ln(x_g / average)|, from 0 (fair) to infinity.
+
+    References
+    ----------
+    Paper 3 (2).
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> round(float(ff.measures.nrb([0.25, 0.5], 0.25)), 4)
+    0.3466
+    """
+    return np.abs(group_to_average_log_ratio(x, average)).mean(axis=-1)
+
+
+def max_min_ratio(x: ArrayLike) -> Floats:
+    """Compute the ratio of the worst group to the best.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        False match or false non-match rates of g groups.
+
+    Returns
+    -------
+    (...) ndarray
+        max x / min x, from 1 (fair) to infinity.
+
+    References
+    ----------
+    Paper 5 A.1; NIST FRTE part 8.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> float(ff.measures.max_min_ratio([0.01, 0.04]))
+    4.0
+    """
+    return _max_over_min(metric_array("x", x))
+
+
+def max_geomean_ratio(x: ArrayLike) -> Floats:
+    """Compute the ratio of the worst group to the geometric mean.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        False match or false non-match rates of g groups.
+
+    Returns
+    -------
+    (...) ndarray
+        max x / geomean(x), from 1 (fair) to infinity.
+
+    References
+    ----------
+    Paper 5 A.1; NIST FRTE part 8.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> round(float(ff.measures.max_geomean_ratio([0.01, 0.04])), 12)
+    2.0
+    """
+    x = metric_array("x", x)
+    return _divide(x.max(axis=-1), _geomean(x))
+
+
+def log_geomean_sum(x: ArrayLike) -> Floats:
+    """Compute the summed distance from the geometric mean, in powers of ten.
+
+    Parameters
+    ----------
+    x : (..., g) array_like
+        False match or false non-match rates of g groups.
+
+    Returns
+    -------
+    (...) ndarray
+        sum_g |log10(x_g / geomean(x))|, from 0 (fair) to infinity; NaN where a group has no errors (0 / 0).
+
+    References
+    ----------
+    Paper 5 A.1.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> round(float(ff.measures.log_geomean_sum([0.001, 0.1])), 12)
+    2.0
+    """
+    x = metric_array("x", x)
+    with np.errstate(divide="ignore"):
+        return np.abs(np.log10(_divide(x, _geomean(x)[..., np.newaxis]))).sum(axis=-1)
+
+
+def metric_array(name: str, values: ArrayLike) -> Floats:
+    """Make an array of numbers."""
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers, not {values!r}") from None
+    return array
+
+
+def rate_array(name: str, values: ArrayLike) -> Floats:
+    """Make an array of fractions, refusing percentages."""
+    array = metric_array(name, values)
+    outside = (array < 0) | (array > 1)
+    if outside.any():
+        worst = float(array[outside][0])
+        hint = "; divide percentages by 100" if 1 < worst <= 100 else ""
+        raise InputError(f"{name} must hold rates, fractions in [0, 1], but holds {worst:g}{hint}")
+    return array
+
+
+def _divide(x: Floats, y: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(x, y)
+
+
+def _max_over_min(x: Floats) -> Floats:
+    return _divide(x.max(axis=-1), x.min(axis=-1))
+
+
+def _geomean(x: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.exp(np.log(x).mean(axis=-1))

@@ -1,0 +1,68 @@
+"""What a caller declares to be done about error rates of zero."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _validation
+from ..errors import InputError
+from ._functions import Floats, rate_array
+
+ZERO_POLICIES = ("keep", "raise", "clopper-pearson")
+
+
+def replace_zeros(
+    rates: ArrayLike,
+    policy: str | float = "keep",
+    comparisons: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+) -> Floats:
+    """Apply a declared policy to error rates of zero before a ratio is taken of them.
+
+    Parameters
+    ----------
+    rates : (..., g) array_like
+        Error rates.
+    policy : {"keep", "raise", "clopper-pearson"} or float
+        "keep" leaves zeros, and ratios to them are infinite or NaN; "raise" refuses them; a number in (0, 1) stands in
+        for them; "clopper-pearson" puts the upper end of the two-sided exact interval for no errors in their place.
+    comparisons : (..., g) array_like of int, optional
+        Comparisons behind each rate, for "clopper-pearson".
+    confidence_level : float, default 0.95
+        Of the Clopper-Pearson interval.
+
+    Returns
+    -------
+    (..., g) ndarray
+
+    Raises
+    ------
+    InputError
+        For zeros under "raise", and for "clopper-pearson" without `comparisons`.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.measures.replace_zeros([0.0, 0.1], "clopper-pearson", comparisons=[100, 100]).round(4)
+    array([0.0362, 0.1   ])
+    """
+    x = rate_array("rates", rates)
+    zero = x == 0
+    if not isinstance(policy, str):
+        epsilon = _validation.positive("policy", _validation.rate("policy", policy))
+        return np.where(zero, epsilon, x)
+    _validation.choice("policy", policy, ZERO_POLICIES)
+    if policy == "raise" and zero.any():
+        where = [tuple(map(int, place)) for place in np.argwhere(zero)[:5]]
+        raise InputError(
+            f"{int(zero.sum())} rates are 0, first at {where}: ratios to them are not computable; choose another policy"
+        )
+    if policy != "clopper-pearson":
+        return x
+    if comparisons is None:
+        raise InputError("the policy 'clopper-pearson' needs the comparisons behind each rate")
+    level = _validation.rate("confidence_level", confidence_level)
+    n = np.asarray(comparisons, np.float64)
+    with np.errstate(divide="ignore"):
+        return np.where(zero, 1 - ((1 - level) / 2) ** (1 / n), x)

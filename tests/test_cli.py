@@ -1,0 +1,132 @@
+"""The command line: options, output, errors in a line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import fastfair as ff
+from fastfair.cli import cli
+
+COMMAND = str(Path(sys.executable).with_name("fastfair"))
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory) -> Path:
+    rng = np.random.default_rng(0)
+    mated = rng.random(4000) < 0.5
+    frame = {
+        "sc": (rng.normal(size=4000) + 2 * mated).round(4), "same": mated.astype(int),
+        "sex": rng.choice(["f", "m"], 4000),
+        "land": rng.choice(["UK", "US"], 4000),
+    }  # fmt: skip
+    path = tmp_path_factory.mktemp("cli") / "scores.csv"
+    pl.DataFrame(frame).write_csv(path)
+    return path
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(cli, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def options(scores: Path) -> list[object]:
+    return ["evaluate", scores, "--score", "sc", "--mated", "same", "--group", "sex", "--group", "land"]
+
+
+def test_tables_hold_rates_per_group_and_measures(scores):
+    done = run(*options(scores), "--at", "fmr=0.01", "--at", "eer", "--at", "fnmr=0.05", "--at", "threshold=1")
+    assert done.exit_code == 0
+    c = ff.read_comparisons(scores, score="sc", mated="same", groups=["sex", "land"])
+    assert f"EER {100 * ff.eer(c).value:.3f} %" in done.output
+    for text in (
+        "At FMR=0.01",
+        "At EER",
+        "At FNMR=0.05",
+        "At threshold=1",
+        "f & UK",
+        "GARBE",
+        "max-geomean ratio",
+    ):
+        assert text in done.output
+    assert max(map(len, done.output.splitlines())) <= 130
+
+
+def test_json_is_the_evaluation(scores):
+    done = run(*options(scores), "--json", "--alpha", 0.2, "--measure", "fdr", "--measure", "gini", "--p-target", 0.1)
+    c = ff.read_comparisons(scores, score="sc", mated="same", groups=["sex", "land"])
+    expected = ff.evaluate(c, measures=["fdr", "gini"], alpha=0.2, p_target=0.1)
+    assert json.loads(done.output) == json.loads(expected.to_json())
+
+
+def test_output_folder(scores, tmp_path):
+    done = run(*options(scores), "--output", tmp_path / "out", "--plots")
+    assert done.exit_code == 0
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {
+        "evaluation.json",
+        "evaluation.csv",
+        "det.png",
+        "det.svg",
+    }
+    assert pl.read_csv(tmp_path / "out" / "evaluation.csv").columns[0] == "name"
+    assert "--plots needs --output" in run(*options(scores), "--plots").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--at", "fmr=5"], "for 5 % write 0.05"),
+        (["--at", "far=0.1"], "is not an operating point"),
+        (["--at", "fmr=x"], "could not convert"),
+        (["--zero-policy", "nothing"], "neither a number nor one of keep"),
+        (["--measure", "giny"], "'giny' is not one of"),
+    ],
+)
+def test_bad_options_say_what_would_do(scores, arguments, message):
+    done = run(*options(scores), *arguments)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+
+
+def test_zero_policy_and_incomplete_groups_reach_evaluate(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("score,mated,g\n0.9,1,a\n0.1,0,a\n0.2,0,a\n0.8,1,b\n0.3,0,b\n0.7,0,b\n0.9,1,c\n")
+    arguments = ["evaluate", path, "--group", "g", "--at", "threshold=0.5"]
+    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: 1 of 3 groups lack comparisons")
+    assert "Traceback" not in done.stderr
+    done = subprocess.run(
+        [COMMAND, *map(str, arguments), "--incomplete-groups", "drop", "--zero-policy", "0.01"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("Warning: left out of the measures: 'c'")
+    assert "Left out of the measures: c" in done.stdout
+    ratios = [line.split()[3] for line in done.stdout.splitlines() if line.startswith("max-min ratio")]
+    assert ratios == ["50", "1"]
+
+
+def test_help_and_version():
+    assert ff.__version__ in run("--version").output
+    assert "demo" in run("-h").output
+    assert "--zero-policy" in run("evaluate", "--help").output
+
+
+def test_groups_without_labels_print(scores):
+    done = run("evaluate", scores, "--score", "sc", "--mated", "same")
+    assert done.exit_code == 0
+    assert "Fairness" not in done.output
+
+
+def test_demo_prints_the_known_figures(voxceleb):
+    for system, eer, min_dcf in (("resnetse34v2", "2.402", "0.0077"), ("resnetse34l", "4.373", "0.0142")):
+        done = run("demo", "--system", system)
+        assert f"EER {eer} %   minDCF {min_dcf}" in done.output
+        assert "m & New Zealand" in done.output

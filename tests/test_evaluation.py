@@ -1,0 +1,223 @@
+"""`evaluate` as a whole: what it reports, and what it does with groups that lack comparisons."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import fastfair as ff
+from fastfair import measures as m
+from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError
+
+POINT = ff.at_threshold(0.5)
+
+
+@pytest.fixture(scope="module")
+def comparisons():
+    rng = np.random.default_rng(0)
+    n = 6000
+    reference = rng.integers(0, 90, n)
+    mated = rng.random(n) < 0.4
+    probe = np.where(mated, reference, (reference + rng.integers(1, 90, n)) % 90)
+    scores = rng.normal(0, 1, n) + 2 * mated + 0.1 * (reference % 3)
+    groups = np.array(["x", "y", "z"])
+    return ff.Comparisons(scores, mated, reference, probe, groups[reference % 3], groups[probe % 3])
+
+
+@pytest.fixture(scope="module")
+def evaluation(comparisons):
+    return ff.evaluate(comparisons, at=[ff.at_fmr(0.05), POINT], alpha=0.3)
+
+
+def test_rates_are_those_of_rates(comparisons, evaluation):
+    for point, kept in zip([ff.at_fmr(0.05), POINT], evaluation.rates, strict=True):
+        result = ff.rates(comparisons, point)
+        assert evaluation.value("threshold", at=point) == result.threshold == kept.threshold
+        assert evaluation.value("fmr", at=point) == result.fmr
+        for k, group in enumerate("xyz"):
+            assert evaluation.value("fmr", group, point) == result.group_fmr[k]
+            assert evaluation.value("fnmr", group, point) == result.group_fnmr[k]
+        for i, j in np.ndindex(3, 3):
+            assert evaluation.value("fmr_matrix", f"{'xyz'[i]} / {'xyz'[j]}", point) == result.fmr_matrix[i, j]
+
+
+def test_base_metrics_of_a_group_are_those_of_its_own_comparisons(comparisons, evaluation):
+    for group in "xyz":
+        code = comparisons.groups.index(group)
+        parts = []
+        for side, by_group in (
+            (comparisons.mated, comparisons.mated_by_group),
+            (comparisons.nonmated, comparisons.nonmated_by_group),
+        ):
+            within = (by_group.reference_group == code) & (by_group.probe_group == code)
+            parts.append(side.similarities[within])
+        own = ff.Comparisons(np.concatenate(parts), np.repeat([True, False], [len(p) for p in parts]))
+        assert evaluation.value("eer", group) == ff.eer(own).value
+        assert evaluation.value("min_dcf", group) == ff.min_dcf(own).value
+        assert evaluation.value("cllr", group) == pytest.approx(ff.cllr(own), rel=1e-12)
+
+
+def test_measures_are_those_of_the_functions(comparisons, evaluation):
+    for point, r in zip([ff.at_fmr(0.05), POINT], evaluation.rates, strict=True):
+        assert evaluation.value("fdr", at=point) == m.fdr(r.group_fmr, r.group_fnmr, 0.3)
+        assert evaluation.value("garbe", at=point) == m.garbe(r.group_fmr, r.group_fnmr, 0.3)
+        assert evaluation.value("inequity_rate", at=point) == m.inequity_rate(r.group_fmr, r.group_fnmr, 0.3)
+        assert evaluation.value("mape(fmr)", at=point) == m.mape(r.group_fmr, r.fmr)
+        assert evaluation.value("std(tmr)", at=point) == m.std(1 - r.group_fnmr)
+        assert evaluation.value("nrb(fnmr)", at=point) == m.nrb(r.group_fnmr, r.fnmr)
+        ratios = m.group_to_average_ratio(r.group_fmr, r.fmr)
+        assert [evaluation.value("group_to_average_ratio(fmr)", g, point) for g in "xyz"] == ratios.tolist()
+    eers = [evaluation.value("eer", g) for g in "xyz"]
+    assert evaluation.value("std(eer)") == m.std(eers)
+    assert evaluation.value("nrb(eer)") == m.nrb(eers, evaluation.value("eer"))
+    r = ff.rates(comparisons, ff.at_mean_group_eer())
+    sed = m.sed(r.group_fmr, r.group_fnmr, r.fmr, r.fnmr)
+    assert [evaluation.value("sed", g) for g in "xyz"] == sed.tolist()
+    assert evaluation.value("mean sed") == sed.mean()
+    assert evaluation.value("std sed") == sed.std()
+
+
+def test_every_measure_is_reported_for_every_metric_and_point(evaluation):
+    names = {(q.name, q.operating_point) for q in evaluation.quantities}
+    for measure in m.MEASURES.values():
+        if measure.own_threshold:
+            assert {(f"mean {measure.name}", None), (f"std {measure.name}", None)} <= names
+            continue
+        for metric in measure.metrics or (None,):
+            label = measure.name if metric is None else f"{measure.name}({metric})"
+            points = ["FMR=0.05", "threshold=0.5"] if measure.needs_policy_threshold(metric) else [None]
+            assert {(label, point) for point in points} <= names
+
+
+def test_frames_and_json_hold_every_quantity(evaluation, tmp_path):
+    for backend, kind in (("polars", pl.DataFrame), ("pandas", pd.DataFrame)):
+        frame = evaluation.to_frame(backend)
+        assert isinstance(frame, kind)
+        assert len(frame) == len(evaluation.quantities)
+    assert evaluation.to_frame("pyarrow").num_rows == len(evaluation.quantities)
+    assert isinstance(evaluation.to_frame(), pd.DataFrame)
+    with pytest.raises(InputError, match="backend"):
+        evaluation.to_frame("excel")
+    text = evaluation.to_json(tmp_path / "e.json")
+    assert json.loads(text) == json.loads((tmp_path / "e.json").read_text())
+    content = json.loads(text)
+    assert content["settings"]["alpha"] == 0.3
+    assert len(content["quantities"]) == len(evaluation.quantities)
+    row = next(q for q in content["quantities"] if (q["name"], q["group"]) == ("fmr", "x"))
+    assert set(row) == {
+        "name",
+        "group",
+        "operating_point",
+        "estimate",
+        "n_comparisons",
+        "n_errors",
+        "n_subjects",
+        "note",
+    }
+    assert row["estimate"] == row["n_errors"] / row["n_comparisons"]
+
+
+def test_values_that_are_not_there_or_not_clear(evaluation):
+    with pytest.raises(InputError, match=r"fdr was taken at FMR=0\.05, threshold=0\.5: say which"):
+        evaluation.value("fdr")
+    with pytest.raises(InputError, match="did you mean"):
+        evaluation.value("garbee", at=POINT)
+    with pytest.raises(InputError, match="for the groups None, x, y, z"):
+        evaluation.value("fmr", "w", POINT)
+
+
+def test_zero_rates_are_said_to_be_not_computable_or_replaced_as_declared():
+    scores = [0.9, 0.8, 0.1, 0.7, 0.9, 0.2, 0.3, 0.4]
+    c = ff.Comparisons(scores, [1, 1, 0, 0] * 2, reference_group=list("aaaabbbb"))
+    ev = ff.evaluate(c, at=POINT)
+    assert ev.value("max_min_ratio(fmr)") == math.inf
+    assert math.isnan(ev.value("log_geomean_sum(fmr)"))
+    notes = {q.name: q.note for q in ev.quantities}
+    assert notes["max_min_ratio(fmr)"].startswith("not computable")
+    assert json.loads(ev.to_json())["quantities"][-1]["estimate"] is None
+    assert ff.evaluate(c, at=POINT, zero_policy=0.01).value("max_min_ratio(fmr)") == pytest.approx(50)
+    upper = 1 - 0.025 ** (1 / 2)
+    assert ff.evaluate(c, at=POINT, zero_policy="clopper-pearson").value("max_min_ratio(fmr)") == pytest.approx(
+        upper / 0.5
+    )
+    assert ff.evaluate(c, at=POINT, zero_policy=0.01).value("fdr") == ev.value("fdr")
+    with pytest.raises(InputError, match="not computable"):
+        ff.evaluate(c, at=POINT, zero_policy="raise")
+
+
+@pytest.fixture
+def incomplete():
+    return ff.Comparisons([0.9, 0.8, 0.1, 0.7, 0.6, 0.2, 0.9], [1, 1, 0, 0, 1, 0, 1], reference_group=list("aaaabbc"))
+
+
+def test_a_group_without_nonmated_comparisons_is_refused_dropped_or_nan(incomplete):
+    with pytest.raises(InputError, match=r"1 of 3 groups lack .* 'c' has 1 mated and 0 non-mated.*incomplete_groups"):
+        ff.evaluate(incomplete, at=POINT)
+    with pytest.warns(DroppedWarning, match="'c' has 1 mated and 0 non-mated"):
+        dropped = ff.evaluate(incomplete, at=POINT, incomplete_groups="drop")
+    assert dropped.measured_groups == ("a", "b")
+    assert dropped.value("fnmr", "c") == 0
+    assert math.isnan(dropped.value("fmr", "c"))
+    assert dropped.value("fdr") == 1 - 0.5 * (0.5 + 0.0)
+    assert math.isfinite(dropped.value("mean sed"))
+    with pytest.warns(EmptyGroupWarning, match="measures are NaN"):
+        kept = ff.evaluate(incomplete, at=POINT, incomplete_groups="nan")
+    assert all(math.isnan(kept.value(name)) for name in ("fdr", "mean sed", "nrb(eer)"))
+    with pytest.raises(InputError, match="no group has both"):
+        ff.evaluate(ff.Comparisons([0.9, 0.1], [1, 0], reference_group=list("ab")), incomplete_groups="drop")
+
+
+def test_without_groups_there_are_no_measures():
+    c = ff.Comparisons([0.9, 0.1], [1, 0])
+    assert {q.name for q in ff.evaluate(c).quantities} == {
+        "threshold",
+        "fmr",
+        "fnmr",
+        "eer",
+        "min_dcf",
+        "cllr",
+    }
+    with pytest.raises(InputError, match="give reference_group"):
+        ff.evaluate(c, measures="gini")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"measures": ["giny"]}, "did you mean 'gini'"),
+        ({"alpha": 30}, "for 30 % write 0.3"),
+        ({"at": []}, "at is empty"),
+        ({"at": [0.001]}, "must be an operating point"),
+        ({"eer_method": "exact"}, "eer_method"),
+        ({"p_target": 5}, "p_target"),
+        ({"c_miss": 0}, "c_miss must be above 0"),
+        ({"zero_policy": "drop"}, "zero_policy"),
+        ({"zero_policy": 0}, "above 0"),
+        ({"incomplete_groups": "skip"}, "incomplete_groups"),
+    ],
+)
+def test_bad_options(comparisons, arguments, message):
+    with pytest.raises(InputError, match=message):
+        ff.evaluate(comparisons, **arguments)
+
+
+def test_distances_give_the_same_rates_and_measures(comparisons):
+    side = {name: [] for name in ("score", "mated", "group", "probe_group")}
+    for part, by_group, flag in (
+        (comparisons.mated, comparisons.mated_by_group, True),
+        (comparisons.nonmated, comparisons.nonmated_by_group, False)
+    ):  # fmt: skip
+        side["score"] += (-part.similarities).tolist()
+        side["mated"] += [flag] * len(part)
+        side["group"] += by_group.reference_group.tolist()
+        side["probe_group"] += by_group.probe_group.tolist()
+    flipped = ff.Comparisons(side["score"], side["mated"], None, None, side["group"], side["probe_group"], "distance")
+    one, other = (ff.evaluate(c, at=ff.at_fmr(0.01)) for c in (comparisons, flipped))
+    for name in ("garbe", "fdr", "nrb(eer)", "mean sed", "eer", "min_dcf", "fnmr"):
+        assert one.value(name) == other.value(name)
+    assert one.value("threshold") == -other.value("threshold")

@@ -1,0 +1,313 @@
+"""Score files of every format, recognised or stated, and what is wrong with files."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fastfair as ff
+from fastfair.errors import DroppedWarning, FileFormatError, InputError
+
+MATED, NONMATED = [0.8, 0.9], [0.1, 0.2]
+NAMED = "score,mated,reference,probe\n0.9,1,a,a\n0.2,0,a,b\n0.8,1,b,b\n0.1,0,b,c\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(name, text):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write_file
+
+
+def is_the_same(c, subjects=("a", "b", "c")):
+    assert np.allclose(c.mated.similarities, MATED)
+    assert np.allclose(c.nonmated.similarities, NONMATED)
+    assert (None if c.subjects is None else tuple(c.subjects)) == subjects
+
+
+def test_csv_with_the_columns_of_our_own_names(write):
+    is_the_same(ff.read_comparisons(write("s.csv", NAMED)))
+
+
+@pytest.mark.parametrize(("name", "separator"), [("s.csv", ","), ("s.csv", ";"), ("s.tsv", "\t"), ("s.txt", "\t")])
+def test_named_columns_and_separators(write, name, separator):
+    text = NAMED.replace("score,mated,reference,probe", "sc,lab,ref,com").replace(",", separator)
+    is_the_same(ff.read_comparisons(write(name, text), score="sc", mated="lab", reference="ref", probe="com"))
+    is_the_same(ff.read_comparisons(write(name, text), score="sc", reference="ref", probe="com"))
+
+
+def test_gzip(tmp_path):
+    path = tmp_path / "s.tsv.gz"
+    path.write_bytes(gzip.compress(NAMED.replace(",", "\t").encode()))
+    is_the_same(ff.read_comparisons(path))
+
+
+def test_parquet(tmp_path):
+    path = tmp_path / "s.parquet"
+    frame = {
+        "score": [0.9, 0.2, 0.8, 0.1],
+        "mated": [True, False, True, False],
+        "reference": list("aabb"),
+        "probe": list("abbc"),
+    }
+    pl.DataFrame(frame).write_parquet(path)
+    is_the_same(ff.read_comparisons(path))
+    with pytest.raises(InputError, match="no column 'scor'"):
+        ff.read_comparisons(path, score="scor")
+
+
+def test_subjects_are_cut_out_of_paths(write):
+    text = "s,a,b\n0.9,a/1.wav,a/2.wav\n0.2,a/1.wav,b/1.wav\n0.8,b/1.wav,b/2.wav\n0.1,b/1.wav,c/1.wav\n"
+    path = write("s.csv", text)
+    is_the_same(ff.read_comparisons(path, score="s", reference="a", probe="b", subject_pattern="^([^/]+)/"))
+    is_the_same(ff.read_comparisons(path, score="s", reference="a", probe="b", subject_pattern="^[a-z]"))
+    with pytest.raises(
+        InputError, match=r"line 2: subject_pattern .* finds no subject in 'a/1.wav' \(2 of 4 values of 'a'\)"
+    ):
+        ff.read_comparisons(path, score="s", reference="a", probe="b", subject_pattern="^(b)")
+    with pytest.raises(InputError, match="not a regular expression"):
+        ff.read_comparisons(path, score="s", reference="a", probe="b", subject_pattern="(")
+
+
+WHO = "id\tsex\tland\na\tf\tUK\nb\tm\tUS\nc\tf\tUS\n"
+
+
+def test_metadata_joins_by_subject(write):
+    scores, who = write("s.csv", NAMED), write("who.tsv", WHO)
+    c = ff.read_comparisons(scores, metadata=who, metadata_id="id", groups=["sex", "land"])
+    assert c.groups == ("f & UK", "f & US", "m & US")
+    assert c.by("sex").nonmated_by_group.cells.tolist() == [[0, 1], [1, 0]]
+    frame = pl.DataFrame({"id": list("abc"), "sex": list("fmf")})
+    assert ff.read_comparisons(scores, metadata=frame, metadata_id="id", groups="sex").groups == ("f", "m")
+
+
+def test_subjects_without_metadata_are_named_or_dropped(write):
+    scores, who = write("s.csv", NAMED), write("who.csv", "id,sex\na,f\nb,m\n")
+    with pytest.raises(
+        InputError, match=r"1 of 3 subjects have no metadata for sex: 'c'; 1 of 4 comparisons"
+    ) as caught:
+        ff.read_comparisons(scores, metadata=who, metadata_id="id", groups="sex")
+    assert 'missing_metadata="drop"' in str(caught.value)
+    with pytest.warns(DroppedWarning, match="1 of 4 comparisons left out"):
+        c = ff.read_comparisons(scores, metadata=who, metadata_id="id", groups="sex", missing_metadata="drop")
+    assert len(c.nonmated) == 1
+    assert c.groups == ("f", "m")
+    assert c.subjects.tolist() == ["a", "b"]
+    empty_label = write("who2.csv", "id,sex\na,f\nb,m\nc, \n")
+    with pytest.raises(InputError, match="'c'"):
+        ff.read_comparisons(scores, metadata=empty_label, metadata_id="id", groups="sex")
+
+
+def test_metadata_that_cannot_be_used(write):
+    scores, who = write("s.csv", NAMED), write("who.tsv", WHO)
+    with pytest.raises(InputError, match=r"no column 'gender'"):
+        ff.read_comparisons(scores, metadata=who, metadata_id="id", groups="gender")
+    with pytest.raises(InputError, match="metadata_id"):
+        ff.read_comparisons(scores, metadata=who, groups="sex")
+    with pytest.raises(InputError, match="groups="):
+        ff.read_comparisons(scores, metadata=who, metadata_id="id")
+    with pytest.raises(InputError, match="more than one row for subject 'a'"):
+        ff.read_comparisons(scores, metadata=write("w.csv", "id,sex\na,f\na,m\n"), metadata_id="id", groups="sex")
+    with pytest.raises(FileFormatError, match="neither tab, comma nor semicolon"):
+        ff.read_comparisons(scores, metadata=write("w.txt", "id\na\n"), metadata_id="id", groups="sex")
+
+
+def test_groups_from_columns_of_the_file(write):
+    both = write("s.csv", "score,mated,reference_sex,probe_sex\n0.9,1,f,f\n0.2,0,f,m\n0.8,1,m,m\n0.1,0,m,f\n")
+    assert ff.read_comparisons(both, groups="sex").nonmated_by_group.cells.tolist() == [[0, 1], [1, 0]]
+    one = write("t.csv", "score,mated,sex\n0.9,1,f\n0.2,0,f\n0.8,1,m\n0.1,0,m\n")
+    assert ff.read_comparisons(one, groups="sex").nonmated_by_group.cells.tolist() == [[1, 0], [0, 1]]
+    own = write("u.csv", "score,mated,reference_group,probe_group\n0.9,1,f,f\n0.2,0,f,m\n")
+    assert ff.read_comparisons(own).groups == ("f", "m")
+    with pytest.raises(InputError, match=r"no column 'se', nor reference_se and probe_se \(did you mean 'sex'"):
+        ff.read_comparisons(one, groups="se")
+
+
+BOB4 = "a a f1 0.9\na b f2 0.2\n# comment\n\nb   b f3 0.8\nb c f4 0.1\n"
+BOB5 = "a m1 a f1 0.9\na m1 b f2 0.2\nb m2 b f3 0.8\nb m2 c f4 0.1\n"
+
+
+@pytest.mark.parametrize("stated", ["auto", "bob-4"])
+def test_bob_4_columns(write, stated):
+    is_the_same(ff.read_comparisons(write("s.txt", BOB4), format=stated))
+
+
+@pytest.mark.parametrize("stated", ["auto", "bob-5"])
+def test_bob_5_columns(write, stated):
+    is_the_same(ff.read_comparisons(write("s.txt", BOB5), format=stated))
+
+
+@pytest.mark.parametrize("key", ["subject_id", "reference_id"])
+def test_bob_csv(write, key):
+    text = (
+        f"probe_{key},probe_sex,bio_ref_{key},bio_ref_sex,score\na,f,a,f,0.9\nb,m,a,f,0.2\nb,m,b,m,0.8\nc,f,b,m,0.1\n"
+    )
+    c = ff.read_comparisons(write("s.csv", text), groups="sex")
+    is_the_same(c)
+    assert c.nonmated_by_group.cells.tolist() == [[0, 1], [1, 0]]
+    with pytest.raises(FileFormatError, match="not bob's CSV"):
+        ff.read_comparisons(write("t.csv", "probe_x,bio_ref_x,score\na,a,0.9\n"))
+
+
+TRIALS = "1 a/1.wav a/2.wav\n0 a/1.wav b/1.wav\n1 b/1.wav b/2.wav\n0 b/1.wav c/1.wav\n"
+
+
+def test_voxceleb(write):
+    trials = write("veri.txt", TRIALS)
+    in_order = write("s.txt", "0.9\n0.2\n0.8\n0.1\n")
+    is_the_same(ff.read_comparisons(in_order, trials=trials))
+    keyed = "b/1.wav c/1.wav 0.1\nb/1.wav b/2.wav 0.8\na/1.wav a/2.wav 0.9\na/1.wav b/1.wav 0.2\n"
+    is_the_same(ff.read_comparisons(write("k.txt", keyed), trials=trials))
+    first = "\n".join(" ".join([line.split()[2], *line.split()[:2]]) for line in keyed.splitlines())
+    is_the_same(ff.read_comparisons(write("f.txt", first), trials=trials))
+    joined = "\n".join(f"{t} {s}" for t, s in zip(TRIALS.splitlines(), ["0.9", "0.2", "0.8", "0.1"], strict=True))
+    is_the_same(ff.read_comparisons(write("j.txt", joined), format="voxceleb"))
+    with pytest.raises(FileFormatError, match=r"may be bob-4 .* or voxceleb"):
+        ff.read_comparisons(write("j.txt", joined))
+
+
+def test_voxceleb_and_kaldi_that_do_not_match(write):
+    trials = write("veri.txt", TRIALS)
+    with pytest.raises(FileFormatError, match=r"has 3 scores, but .* has 4 trials"):
+        ff.read_comparisons(write("s.txt", "0.9\n0.2\n0.8\n"), trials=trials)
+    keyed = "b/1.wav c/1.wav 0.1\nb/1.wav b/2.wav 0.8\na/1.wav a/2.wav 0.9\n"
+    with pytest.raises(FileFormatError, match=r"1 of 4 trials of .* have no score .* first a/1.wav b/1.wav"):
+        ff.read_comparisons(write("k.txt", keyed), trials=trials)
+    extra = keyed + "a/1.wav b/1.wav 0.2\nz/1.wav b/1.wav 0.2\n"
+    with pytest.raises(FileFormatError, match=r"1 scores of .* have no trial .* first z/1.wav b/1.wav"):
+        ff.read_comparisons(write("k.txt", extra), trials=trials)
+    with pytest.raises(FileFormatError, match=r"several scores for a/1\.wav a/2.wav"):
+        ff.read_comparisons(write("k.txt", keyed + "a/1.wav a/2.wav 0.7\n"), trials=trials)
+    with pytest.raises(FileFormatError, match="no trial list"):
+        ff.read_comparisons(write("k.txt", keyed), trials=write("no.txt", "what is this\n"))
+    with pytest.raises(FileFormatError, match="line 2: the label must be one of"):
+        ff.read_comparisons(write("k.txt", keyed), trials=write("bad.txt", "1 a b\n7 a b\n"))
+    with pytest.raises(FileFormatError, match="a score file has 'score' or 'enrol test score'"):
+        ff.read_comparisons(write("w.txt", "0.1 0.2\n"), trials=trials)
+
+
+def test_kaldi(write):
+    trials = write("trials", "a a-1 target\na b-1 nontarget\nb b-1 target\nb c-1 nontarget\n")
+    scores = write("scores", "a a-1 0.9\nb c-1 0.1\na b-1 0.2\nb b-1 0.8\n")
+    is_the_same(ff.read_comparisons(scores, trials=trials), subjects=None)
+    is_the_same(ff.read_comparisons(scores, trials=trials, subject_pattern="^([^-]+)"))
+    who = write("who.csv", "id,sex\na,f\nb,m\nc,m\n")
+    with pytest.raises(InputError, match="metadata needs to know the subjects"):
+        ff.read_comparisons(scores, trials=trials, metadata=who, metadata_id="id", groups="sex")
+    with pytest.raises(InputError, match="needs the trial list"):
+        ff.read_comparisons(scores, format="kaldi")
+    with pytest.raises(InputError, match="has no columns of labels"):
+        ff.read_comparisons(scores, trials=trials, groups="sex")
+
+
+def test_matrices(tmp_path, write):
+    matrix = np.array([[0.9, 0.1], [0.2, 0.8]])
+    np.save(tmp_path / "m.npy", matrix)
+    np.savez(tmp_path / "m.npz", face=matrix, finger=2 * matrix)
+    is_the_same(ff.read_comparisons(tmp_path / "m.npy"), subjects=(0, 1))
+    is_the_same(ff.read_comparisons(tmp_path / "m.npz", score="face"), subjects=(0, 1))
+    is_the_same(ff.read_comparisons(write("m.txt", "0.9 0.1\n0.2 0.8\n"), format="matrix"), subjects=(0, 1))
+    is_the_same(ff.read_comparisons(write("m.csv", "0.9,0.1\n0.2,0.8\n"), format="matrix"), subjects=(0, 1))
+    big = np.eye(7) + 0.01
+    wide = write("wide.txt", "\n".join(" ".join(map(str, row)) for row in big))
+    assert len(ff.read_comparisons(wide).mated) == 7
+    with pytest.raises(InputError, match="face, finger: say which"):
+        ff.read_comparisons(tmp_path / "m.npz")
+    with pytest.raises(InputError, match="did you mean 'face'"):
+        ff.read_comparisons(tmp_path / "m.npz", score="fac")
+    who = write("who.csv", "id,sex\n0,f\n1,m\n")
+    c = ff.read_comparisons(tmp_path / "m.npy", metadata=who, metadata_id="id", groups="sex")
+    assert c.mated_by_group.cells.tolist() == [[1, 0], [0, 1]]
+    with (
+        pytest.warns(DroppedWarning, match="1 of 2 subjects"),
+        pytest.raises(InputError, match="no non-mated"),
+    ):
+        ff.read_comparisons(
+            tmp_path / "m.npy", metadata=write("w.csv", "id,sex\n0,f\n"), metadata_id="id", groups="sex",
+            missing_metadata="drop",
+        )  # fmt: skip
+    with pytest.raises(InputError, match="has no columns of labels"):
+        ff.read_comparisons(tmp_path / "m.npy", groups="sex")
+    np.save(tmp_path / "o.npy", np.array([[1, "a"]], object), allow_pickle=True)
+    for name, text in (("o.npy", None), ("p.npy", "not numpy"), ("q.npz", "not zip")):
+        path = tmp_path / name if text is None else write(name, text)
+        with pytest.raises(FileFormatError, match="plain numbers"):
+            ff.read_comparisons(path)
+    with pytest.raises(FileFormatError, match="not a matrix of numbers"):
+        ff.read_comparisons(write("w.txt", "a b\n"), format="matrix")
+    np.save(tmp_path / "r.npy", np.ones((2, 3)))
+    with pytest.raises(InputError, match="2, 3"):
+        ff.read_comparisons(tmp_path / "r.npy", metadata=who, metadata_id="id", groups="sex")
+
+
+def test_text_in_the_score_column_is_placed(write):
+    with pytest.raises(FileFormatError, match=r"line 3: column 'score' must be a number, not 'oops' \(1 such lines\)"):
+        ff.read_comparisons(write("s.csv", NAMED.replace("0.2", "oops")))
+    with pytest.raises(FileFormatError, match="line 5: the score must be a number, not 'oops'"):
+        ff.read_comparisons(write("s.txt", BOB4.replace("0.8", "oops")), format="bob-4")
+    with pytest.raises(FileFormatError, match="line 3: column 'score' is empty"):
+        ff.read_comparisons(write("s.csv", NAMED.replace("0.2", "")))
+
+
+def test_rows_that_are_wrong_are_placed_by_line(write):
+    with pytest.raises(InputError, match="line 3: scores must be finite"):
+        ff.read_comparisons(write("s.csv", NAMED.replace("0.2", "nan")))
+    with pytest.raises(InputError, match="line 2: scores must be finite"):
+        ff.read_comparisons(write("s.txt", BOB4.replace("0.2", "inf")))
+    with pytest.raises(InputError, match="line 4: mated contradicts the subjects in 1 comparisons"):
+        ff.read_comparisons(write("s.csv", NAMED.replace("0.8,1", "0.8,0")))
+    with pytest.raises(
+        FileFormatError, match=r"line 2: expected 4 fields \(claimed real test score\), found 'a b 0.2'"
+    ):
+        ff.read_comparisons(write("s.txt", BOB4.replace(" f2", "")), format="bob-4")
+
+
+def test_files_that_are_not_there_empty_or_unknown(write, tmp_path):
+    write("scores.csv", NAMED)
+    with pytest.raises(FileFormatError, match=r"did you mean 'scores\.csv'"):
+        ff.read_comparisons(tmp_path / "score.csv")
+    with pytest.raises(FileFormatError, match="is empty"):
+        ff.read_comparisons(write("e.csv", ""))
+    with pytest.raises(FileFormatError, match="nothing but blank lines"):
+        ff.read_comparisons(write("b.txt", "\n\n# c\n"))
+    with pytest.raises(FileFormatError, match="nothing but blank lines"):
+        ff.read_comparisons(write("b.txt", "\n\n# c\n"), format="bob-4")
+    with pytest.raises(FileFormatError, match="header but no rows"):
+        ff.read_comparisons(write("h.csv", "score,mated\n"))
+    with pytest.raises(FileFormatError, match="no known format"):
+        ff.read_comparisons(write("u.txt", "hello world\n"))
+    with pytest.raises(InputError, match="format must be one of"):
+        ff.read_comparisons(write("s.csv", NAMED), format="excel")
+    (tmp_path / "z.txt").write_bytes(b"\xff\xfe\x00\x81")
+    with pytest.raises(FileFormatError, match="not a text file"):
+        ff.read_comparisons(tmp_path / "z.txt")
+    (tmp_path / "p.parquet").write_bytes(b"PAR0 nonsense")
+    with pytest.raises(FileFormatError, match="not a Parquet file"):
+        ff.read_comparisons(tmp_path / "p.parquet")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("0.1\n0.2\n", "nothing but scores"), ("a b 0.1\n", "nothing says which are mated"), ("1 a b\n", "without scores"),
+     ("a b target\n", "without scores")],
+)  # fmt: skip
+def test_incomplete_lists_say_what_is_missing(write, text, message):
+    with pytest.raises(FileFormatError, match=message):
+        ff.read_comparisons(write("s.txt", text))
+
+
+def test_columns_that_are_not_there(write):
+    path = write("s.csv", NAMED.replace("score", "similarity").replace("mated", "label"))
+    with pytest.raises(InputError, match=r"no column 'similarty' \(score\) \(did you mean 'similarity'\?\)"):
+        ff.read_comparisons(path, score="similarty")
+    with pytest.raises(InputError, match="name the score column with score="):
+        ff.read_comparisons(path)
+    text = "score,who\n0.9,a\n"
+    with pytest.raises(InputError, match="nothing says which comparisons are mated"):
+        ff.read_comparisons(write("t.csv", text))

@@ -1,0 +1,58 @@
+"""The package as a whole: what it exports, how it documents itself, how lightly it imports."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+
+import pytest
+
+import fastfair as ff
+
+PUBLIC = {name: getattr(ff, name) for name in ff.__all__ if callable(getattr(ff, name))}
+PUBLIC |= {f"measures.{name}": getattr(ff.measures, name) for name in ff.measures.__all__}
+FUNCTIONS = {name: f for name, f in PUBLIC.items() if inspect.isfunction(f)}
+
+
+def test_every_name_is_there_and_listed():
+    assert set(ff.__all__) <= set(dir(ff))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = ff.nonsense
+
+
+@pytest.mark.parametrize("name", [n for n, f in PUBLIC.items() if callable(f)])
+def test_public_names_are_documented_with_an_example(name):
+    text = inspect.getdoc(PUBLIC[name])
+    assert text, name
+    if name in FUNCTIONS or name == "Comparisons":
+        assert ">>>" in text, f"{name} has no example"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_docstrings_and_signatures_agree(name):
+    text = inspect.getdoc(FUNCTIONS[name])
+    section = re.search(r"Parameters\n-+\n(.*?)(\n\n\w|\Z)", text + "\n", re.DOTALL)
+    documented = []
+    if section:
+        for line in section.group(1).splitlines():
+            if re.match(r"\w[\w, *]*( : |$)", line):
+                documented += [n.strip().lstrip("*") for n in line.split(" : ")[0].split(",")]
+    assert documented == list(inspect.signature(FUNCTIONS[name]).parameters), name
+
+
+def test_import_brings_in_nothing_heavy():
+    code = "import sys, fastfair; print(sorted(set(sys.modules) & {'numba', 'scipy', 'narwhals', 'polars', 'numpy'}))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert loaded.strip() == "[]"
+
+
+def test_evaluation_needs_no_scipy_stats():
+    code = (
+        "import sys, fastfair as ff;"
+        "ff.evaluate(ff.Comparisons([.9, .1, .8, .2], [1, 0, 1, 0], reference_group=list('aabb')));"
+        "print('scipy.stats' in sys.modules, 'matplotlib' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
