@@ -93,16 +93,20 @@ def recognise(path: Path, trials: Path | None) -> str:
         return "tsv" if separator == "\t" else "csv"
     fields = line.split(separator)
     ask = f"; say which with format= (one of {', '.join(FORMATS)})"
-    if len(fields) > 5 and all(map(_is_number, fields)):
+    numeric = all(map(_is_number, fields))
+    if numeric and len(fields) > 5:
         return "matrix"
-    if len(fields) == 5 and _is_number(fields[4]) and not all(map(_is_number, fields)):
-        return "bob-5"
-    if len(fields) == 4 and _is_number(fields[3]):
-        if fields[0] not in ("0", "1"):
-            return "bob-4"
-        raise FileFormatError(
-            f"{path} may be bob-4 (claimed real test score) or voxceleb (label enrol test score){ask}"
-        )
+    if len(fields) in (4, 5) and _is_number(fields[-1]):
+        candidates = {
+            f"bob-{len(fields)}": "claimed real test score" if len(fields) == 4 else "claimed model real test score"
+        }
+        if len(fields) == 4 and fields[0] in ("0", "1"):
+            candidates["voxceleb"] = "label enrol test score"
+        if numeric:
+            candidates["matrix"] = "a score matrix"
+        if len(candidates) == 1:
+            return next(iter(candidates))
+        raise FileFormatError(f"{path} may be {' or '.join(f'{k} ({v})' for k, v in candidates.items())}{ask}")
     if len(fields) == 3 and (_is_number(fields[2]) or _is_number(fields[0])):
         if fields[0] in ("0", "1") and not _is_number(fields[2]):
             raise FileFormatError(

@@ -50,6 +50,21 @@ class SortedSide:
         """(n,) the scores as similarities, ascending."""
         return _keys.decode(self.keys)
 
+    def take(self, positions: NDArray[np.intp]) -> SortedSide:
+        """Keep some of the comparisons; positions ascend, so the order stays."""
+
+        def kept(array: Any) -> Any:
+            return None if array is None else array[positions]
+
+        return SortedSide(
+            kept(self.keys),
+            kept(self.rows),
+            kept(self.reference),
+            kept(self.probe),
+            {name: kept(codes) for name, codes in self.reference_attributes.items()},
+            {name: kept(codes) for name, codes in self.probe_attributes.items()},
+        )
+
     def count_subjects(self, n_subjects: int) -> int | None:
         """Count the distinct subjects on either side; None where subjects are not known."""
         from .kernels import groups as kernels

@@ -12,6 +12,8 @@ from .evaluation import Evaluation, Quantity
 from .measures import MEASURES
 from .operating_points import ENOUGH_ERRORS
 
+_MOST_COLUMNS = 10  # groups beyond which a matrix does not fit a terminal; JSON and CSV have it always
+
 
 def print_evaluation(evaluation: Evaluation) -> None:
     """Print overall figures, a table of groups at each operating point, and the measures."""
@@ -25,24 +27,30 @@ def print_evaluation(evaluation: Evaluation) -> None:
     )
     by_name = {(q.name, q.group): q for q in evaluation.quantities if q.operating_point is None}
     for result in evaluation.rates:
-        console.print()
-        console.print(_rates_table(result, by_name))
+        _print(console, f"At {result.at}: threshold {result.threshold:.6g}", _rates_table(result, by_name))
+        across = result.counts.matrix_nonmated.sum() - result.counts.group_nonmated.sum()
+        if across and len(result.groups) <= _MOST_COLUMNS:
+            _print(console, "FMR by group of reference (rows) and of probe (columns)", _matrix_table(result))
         if result.below_resolution:
             console.print(f"{result.at} asks for fewer than {ENOUGH_ERRORS} errors: below the data's resolution.")
     flagged = any((r.few_false_matches | r.few_false_nonmatches).any() for r in evaluation.rates)
     if flagged:
         console.print(f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of 30)")
     if evaluation.measured_groups:
-        console.print()
-        console.print(_measures_table(evaluation))
+        _print(console, f"Fairness over {len(evaluation.measured_groups)} groups", _measures_table(evaluation))
         if len(evaluation.measured_groups) < len(evaluation.groups):
             left_out = sorted(set(evaluation.groups) - set(evaluation.measured_groups))
             console.print(f"Left out of the measures: {', '.join(left_out)}")
 
 
+def _print(console: Console, title: str, table: Table) -> None:
+    # A table's own title would be folded to the width of a narrow table.
+    console.print(f"\n[bold]{title}[/bold]")
+    console.print(table)
+
+
 def _rates_table(result: Rates, by_name: dict[tuple[str, str | None], Quantity]) -> Table:
-    title = f"At {result.at}: threshold {result.threshold:.6g}"
-    table = Table(title=title, title_justify="left", title_style="bold", pad_edge=False, box=None)
+    table = Table(pad_edge=False, box=None)
     table.add_column("group")
     for heading in (
         "FMR",
@@ -87,9 +95,18 @@ def _rates_table(result: Rates, by_name: dict[tuple[str, str | None], Quantity])
     return table
 
 
+def _matrix_table(result: Rates) -> Table:
+    table = Table(pad_edge=False, box=None)
+    table.add_column("")
+    for group in result.groups:
+        table.add_column(group, justify="right")
+    for group, row in zip(result.groups, result.fmr_matrix, strict=True):
+        table.add_row(group, *map(_percent, row))
+    return table
+
+
 def _measures_table(evaluation: Evaluation) -> Table:
-    title = f"Fairness over {len(evaluation.measured_groups)} groups"
-    table = Table(title=title, title_justify="left", title_style="bold", pad_edge=False, box=None)
+    table = Table(pad_edge=False, box=None)
     table.add_column("measure")
     table.add_column("of")
     points = [str(result.at) for result in evaluation.rates]

@@ -256,15 +256,50 @@ class Comparisons:
             raise InputError(f"by() needs at least one attribute of {', '.join(self.attributes) or 'none given'}")
         for name in attributes:
             _validation.choice("attribute", name, self.attributes)
-        regrouped = object.__new__(Comparisons)
-        regrouped.score_kind, regrouped.subjects, regrouped.attributes = (
-            self.score_kind,
-            self.subjects,
-            self.attributes,
-        )
-        regrouped.mated, regrouped.nonmated = self.mated, self.nonmated
-        regrouped._choose_groups(attributes)
-        return regrouped
+        return self._with_sides(self.mated, self.nonmated, attributes)
+
+    def within_group(self, group: str) -> Comparisons:
+        """Keep the comparisons with both sides in a group, for a curve or an EER of its own.
+
+        Parameters
+        ----------
+        group : str
+            One of `groups`.
+
+        Returns
+        -------
+        Comparisons
+            Without groups.
+
+        Raises
+        ------
+        InputError
+            For a group that is not there, or that lacks mated or non-mated comparisons of its own.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0], reference_group=list("abab"))
+        >>> ff.eer(c.within_group("a")).value
+        0.0
+        """
+        _validation.choice("group", group, self.groups)
+        code = self.groups.index(group)
+        sides = []
+        for by_group in (self.mated_by_group, self.nonmated_by_group):
+            inside = (by_group.reference_group == code) & (by_group.probe_group == code)
+            sides.append(by_group.side.take(np.flatnonzero(inside)))
+        if not all(map(len, sides)):
+            raise InputError(f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated comparisons")
+        return self._with_sides(sides[0], sides[1], ())
+
+    def _with_sides(self, mated: SortedSide, nonmated: SortedSide, grouping: tuple[str, ...]) -> Comparisons:
+        """Make comparisons of parts already validated and sorted."""
+        made = object.__new__(Comparisons)
+        made.score_kind, made.subjects, made.attributes = self.score_kind, self.subjects, self.attributes
+        made.mated, made.nonmated = mated, nonmated
+        made._choose_groups(grouping)
+        return made
 
     def _choose_groups(self, attributes: tuple[str, ...]) -> None:
         """Give every comparison the group of its labels; only combinations that occur are groups."""

@@ -113,6 +113,17 @@ def test_zero_policy_and_incomplete_groups_reach_evaluate(tmp_path):
     assert ratios == ["50", "1"]
 
 
+def test_cross_group_comparisons_print_a_matrix(tmp_path):
+    path = tmp_path / "s.csv"
+    rows = ["0.9,1,f,f", "0.1,0,f,m", "0.7,0,m,f", "0.8,1,m,m", "0.2,0,f,f", "0.6,0,m,m"]
+    path.write_text("score,mated,reference_sex,probe_sex\n" + "\n".join(rows))
+    lines = run("evaluate", path, "--group", "sex", "--at", "threshold=0.5").output.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("FMR by group"))
+    assert [line.split() for line in lines[start + 1 : start + 4]] == [
+        ["f", "m"], ["f", "0.00", "%", "0.00", "%"], ["m", "100.00", "%", "100.00", "%"],
+    ]  # fmt: skip
+
+
 def test_help_and_version():
     assert ff.__version__ in run("--version").output
     assert "demo" in run("-h").output

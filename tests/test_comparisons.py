@@ -160,6 +160,22 @@ def test_intersections_join_their_parts_in_the_order_asked():
         c.by()
 
 
+@given(grouped())
+def test_a_group_on_its_own_is_its_comparisons(rows):
+    c = from_rows(rows)
+    for group in c.groups:
+        own = [r for r in rows if r.reference_group == r.probe_group == group]
+        if {r.mated for r in own} == {True, False}:
+            alone = c.within_group(group)
+            assert alone.mated.similarities.tolist() == sorted(r.score for r in own if r.mated)
+            assert alone.nonmated.similarities.tolist() == sorted(r.score for r in own if not r.mated)
+            assert [c.subjects[k] for k in alone.mated.reference] == [rows[r].reference for r in alone.mated.rows]
+            assert alone.groups == ()
+        else:
+            with pytest.raises(InputError, match=f"group '{group}' has"):
+                c.within_group(group)
+
+
 def test_only_intersections_that_occur_are_groups():
     c = ff.Comparisons(SCORES, MATED, reference_group={"sex": list("ffmm"), "land": ["US", "US", "UK", "UK"]})
     assert c.groups == ("f & US", "m & UK")

@@ -48,15 +48,7 @@ def test_rates_are_those_of_rates(comparisons, evaluation):
 
 def test_base_metrics_of_a_group_are_those_of_its_own_comparisons(comparisons, evaluation):
     for group in "xyz":
-        code = comparisons.groups.index(group)
-        parts = []
-        for side, by_group in (
-            (comparisons.mated, comparisons.mated_by_group),
-            (comparisons.nonmated, comparisons.nonmated_by_group),
-        ):
-            within = (by_group.reference_group == code) & (by_group.probe_group == code)
-            parts.append(side.similarities[within])
-        own = ff.Comparisons(np.concatenate(parts), np.repeat([True, False], [len(p) for p in parts]))
+        own = comparisons.within_group(group)
         assert evaluation.value("eer", group) == ff.eer(own).value
         assert evaluation.value("min_dcf", group) == ff.min_dcf(own).value
         assert evaluation.value("cllr", group) == pytest.approx(ff.cllr(own), rel=1e-12)

@@ -172,6 +172,19 @@ def test_voxceleb(write):
         ff.read_comparisons(write("j.txt", joined))
 
 
+@pytest.mark.parametrize(
+    ("line", "candidates"),
+    [
+        ("1 2 3 0.5", r"bob-4 .* or voxceleb .* or matrix"),
+        ("7 2 3 0.5", "bob-4 .* or matrix"),
+        ("7 2 3 4 5", "bob-5 .* or matrix"),
+    ],
+)
+def test_numbers_alone_are_never_guessed(write, line, candidates):
+    with pytest.raises(FileFormatError, match=f"may be {candidates}.*; say which with format="):
+        ff.read_comparisons(write("s.txt", f"{line}\n"))
+
+
 def test_voxceleb_and_kaldi_that_do_not_match(write):
     trials = write("veri.txt", TRIALS)
     with pytest.raises(FileFormatError, match=r"has 3 scores, but .* has 4 trials"):

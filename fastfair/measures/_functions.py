@@ -24,7 +24,7 @@ def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     Returns
     -------
     (...) ndarray
-        1 - [alpha max|a_i - a_j| + (1 - alpha) max|b_i - b_j|]; 1 is fair, 0 is unfair.
+        ``1 - [alpha max|a_i - a_j| + (1 - alpha) max|b_i - b_j|]``; 1 is fair, 0 is unfair.
 
     References
     ----------
@@ -57,7 +57,7 @@ def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats
     Returns
     -------
     (...) ndarray
-        (max a / min a)^alpha (max b / min b)^(1 - alpha), from 1 (fair) to infinity.
+        ``(max a / min a)^alpha (max b / min b)^(1 - alpha)``, from 1 (fair) to infinity.
 
     References
     ----------
@@ -84,7 +84,8 @@ def gini(x: ArrayLike) -> Floats:
     Returns
     -------
     (...) ndarray
-        G / (G - 1) * sum_ij |x_i - x_j| / (2 G^2 mean(x)), from 0 (fair) to 1; 0 where every x is 0, NaN for one group.
+        ``G / (G - 1) * sum_ij |x_i - x_j| / (2 G^2 mean(x))``, from 0 (fair) to 1; 0 where every x is 0, NaN for one
+        group.
 
     References
     ----------
@@ -118,7 +119,7 @@ def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     Returns
     -------
     (...) ndarray
-        alpha Gini(a) + (1 - alpha) Gini(b), from 0 (fair) to 1.
+        ``alpha Gini(a) + (1 - alpha) Gini(b)``, from 0 (fair) to 1.
 
     References
     ----------
@@ -145,7 +146,7 @@ def std(x: ArrayLike) -> Floats:
     Returns
     -------
     (...) ndarray
-        From 0 (fair).
+        ``sqrt(mean_g (x_g - mean(x))^2)``, from 0 (fair).
 
     References
     ----------
@@ -171,7 +172,7 @@ def skewed_error_ratio(fmr: ArrayLike) -> Floats:
     Returns
     -------
     (...) ndarray
-        max a / min a, from 1 (fair) to infinity.
+        ``max a / min a``, from 1 (fair) to infinity.
 
     References
     ----------
@@ -199,7 +200,7 @@ def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
     Returns
     -------
     (...) ndarray
-        mean_g |a_g - a_global| / a_global, from 0 (fair) to infinity.
+        ``mean_g |a_g - a_global| / a_global``, from 0 (fair) to infinity.
 
     References
     ----------
@@ -228,7 +229,7 @@ def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: Arr
     Returns
     -------
     (..., g) ndarray
-        |1 - a_g / a_global| + |1 - b_g / b_global|, from 0 (fair) to infinity.
+        ``|1 - a_g / a_global| + |1 - b_g / b_global|``, from 0 (fair) to infinity.
 
     References
     ----------
@@ -257,7 +258,7 @@ def group_to_min_difference(x: ArrayLike) -> Floats:
     Returns
     -------
     (..., g) ndarray
-        x_g - min x, from 0 (fair).
+        ``x_g - min x``, from 0 (fair).
 
     References
     ----------
@@ -286,7 +287,7 @@ def group_to_average_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     Returns
     -------
     (..., g) ndarray
-        x_g / average, 1 where fair.
+        ``x_g / average``, 1 where fair.
 
     References
     ----------
@@ -314,7 +315,7 @@ def group_to_average_log_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     Returns
     -------
     (..., g) ndarray
-        -ln(x_g / average): 0 where fair, below 0 for groups worse than average; +inf for a group without errors.
+        ``-ln(x_g / average)``: 0 where fair, below 0 for groups worse than average; +inf for a group without errors.
 
     References
     ----------
@@ -343,7 +344,7 @@ def nrb(x: ArrayLike, average: ArrayLike) -> Floats:
     Returns
     -------
     (...) ndarray
-        The mean over groups of |ln(x_g / average)|, from 0 (fair) to infinity.
+        ``mean_g |ln(x_g / average)|``, from 0 (fair) to infinity.
 
     References
     ----------
@@ -369,7 +370,7 @@ def max_min_ratio(x: ArrayLike) -> Floats:
     Returns
     -------
     (...) ndarray
-        max x / min x, from 1 (fair) to infinity.
+        ``max x / min x``, from 1 (fair) to infinity.
 
     References
     ----------
@@ -395,7 +396,7 @@ def max_geomean_ratio(x: ArrayLike) -> Floats:
     Returns
     -------
     (...) ndarray
-        max x / geomean(x), from 1 (fair) to infinity.
+        ``max x / geomean(x)``, from 1 (fair) to infinity.
 
     References
     ----------
@@ -422,7 +423,7 @@ def log_geomean_sum(x: ArrayLike) -> Floats:
     Returns
     -------
     (...) ndarray
-        sum_g |log10(x_g / geomean(x))|, from 0 (fair) to infinity; NaN where a group has no errors (0 / 0).
+        ``sum_g |log10(x_g / geomean(x))|``, from 0 (fair) to infinity; NaN where a group has no errors (0 / 0).
 
     References
     ----------

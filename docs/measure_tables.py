@@ -1,0 +1,93 @@
+"""Directives that make tables of the measures out of their own facts and docstrings."""
+
+import re
+
+from docutils import nodes
+from numpydoc.docscrape import FunctionDoc
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+from fastfair.measures import MEASURES, Measure, limitations_table
+
+METRICS = {"fmr": "FMR", "fnmr": "FNMR", "tmr": "TMR", "eer": "EER", "min_dcf": "minDCF", "cllr": "Cllr"}
+
+
+def formula(measure: Measure) -> str:
+    """Return the first literal of what the function's docstring says it returns."""
+    returns = " ".join(FunctionDoc(measure.function)["Returns"][0].desc)
+    literal = re.search(r"``(.+?)``", returns)
+    if literal is None:
+        raise ExtensionError(f"the Returns section of {measure.name} holds no ``formula``")
+    return literal[1]
+
+
+def yes(fact: bool) -> str:
+    return "yes" if fact else ""
+
+
+def number(value: float) -> str:
+    return f"{value:g}".replace("-", "−").replace("inf", "∞")
+
+
+def measure_rows() -> list[list[str]]:
+    fairer = {"lower": "lower is fairer", "higher": "higher is fairer", "nearer": "nearer is fairer"}
+    rows = [["Measure", "Formula", "Of", "Fair", "Range"]]
+    for m in MEASURES.values():
+        rows.append(
+            [
+                f"[{m.title}](#fastfair.measures.{m.name})",
+                f"`{formula(m)}`",
+                ", ".join(METRICS[metric] for metric in m.metrics) or "FMR and FNMR together",
+                f"{number(m.fairest)}, {fairer[m.fairer]}",
+                f"{number(m.bounds[0])} to {number(m.bounds[1])}",
+            ]
+        )
+    return rows
+
+
+def fact_rows() -> list[list[str]]:
+    facts = ["Global reference", "Own threshold", "One value a group", "Fails without errors"]
+    rows = [["Measure", "Source", "Family", *facts]]
+    for m in MEASURES.values():
+        facts = [yes(fact) for fact in (m.global_reference, m.own_threshold, m.per_group, m.ratio)]
+        rows.append([m.title, m.source, ", ".join(m.families), *facts])
+    return rows
+
+
+def limitation_rows() -> list[list[str]]:
+    table = limitations_table()
+    return [list(table[0])] + [[v if isinstance(v, str) else yes(v) for v in row.values()] for row in table]
+
+
+class _Table(SphinxDirective):
+    def run(self) -> list[nodes.Node]:
+        lines = ["```{list-table}", ":header-rows: 1", ""]
+        for row in self.rows():
+            lines += [f"{'* -' if k == 0 else '  -'} {cell}" for k, cell in enumerate(row)]
+        return self.parse_text_to_nodes("\n".join([*lines, "```"]))
+
+    def rows(self) -> list[list[str]]:
+        raise NotImplementedError
+
+
+class Measures(_Table):
+    def rows(self) -> list[list[str]]:
+        return measure_rows()
+
+
+class Facts(_Table):
+    def rows(self) -> list[list[str]]:
+        return fact_rows()
+
+
+class Limitations(_Table):
+    def rows(self) -> list[list[str]]:
+        return limitation_rows()
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_directive("measures-table", Measures)
+    app.add_directive("measure-facts-table", Facts)
+    app.add_directive("limitations-table", Limitations)
+    return {"parallel_read_safe": True}
