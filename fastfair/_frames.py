@@ -72,7 +72,10 @@ class FrameColumns:
             raise InputError(f"column {name!r} is empty in row {row} (counted from 0); give a label", row=row)
         labels = np.empty(len(distinct), object)
         labels[:] = distinct
-        codes = series.replace_strict(distinct, list(range(len(distinct))), return_dtype=nw.Int32).to_numpy()
+        if series.implementation.is_polars():  # which codes text itself, in a fraction of the time
+            codes = series.cast(nw.Enum(distinct)).to_native().to_physical().to_numpy()
+        else:
+            codes = series.replace_strict(distinct, list(range(len(distinct))), return_dtype=nw.Int32).to_numpy()
         return _validation.Coded(labels, codes)
 
     def labels_of(self, names: str | Sequence[str] | None, named_as: Any = None) -> Any:

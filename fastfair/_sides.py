@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _keys, _validation
-
-SMALL = 50_000  # comparisons below which a second thread costs more than it brings
+from ._threads import both
 
 Subjects = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int32]]
 Attributes = dict[str, tuple[tuple[str, ...], NDArray[np.uint16], NDArray[np.uint16]]]
@@ -142,45 +140,64 @@ def sort_sides(
     attributes: Attributes,
 ) -> list[SortedSide]:
     need_rows = subjects is not None or bool(attributes)
-    if need_rows and values.dtype == np.float64 and values.size < 2**32:
-        narrow = values.astype(np.float32)
-        if np.array_equal(narrow, values):  # float32 scores printed or stored wide: they sort with their rows in one go
-            values = narrow
-    bits = values.view(_keys.integer_type(values.dtype))
+    sort = _sort_with_rows if need_rows else _sort_alone
+    given = _narrowed(values) if need_rows else values
+    bits = given.view(_keys.integer_type(given.dtype))
     magnitude = _keys.magnitude(bits)
     flip = bits.dtype.type(~magnitude) if score_kind == "distance" else bits.dtype.type(0)
-
-    def sort(wanted: bool) -> tuple[_keys.Keys, NDArray[Any] | None]:
-        from .kernels import sorting as kernels
-
-        size = n_mated if wanted else flags.size - n_mated
-        if need_rows and bits.dtype == np.int32 and bits.size < 2**32:
-            packed = np.empty(size + 1, np.uint64)
-            kernels.take_keys_with_rows(bits, flip, magnitude, flags, wanted, packed)
-            packed = packed[:size]
-            packed.sort()
-            keys, rows = np.empty(size, bits.dtype), np.empty(size, np.uint32)
-            kernels.unpack_rows(packed, keys, rows)
-            return keys, rows
-        keys = np.empty(size + 1, bits.dtype)
-        kernels.take_keys(bits, flip, magnitude, flags, wanted, keys)
-        keys = keys[:size]
-        if not need_rows:
-            keys.sort()
-            return keys, None
-        order = np.argsort(keys)  # how ties lie does not matter: every count is taken at the end of a tie
-        return keys[order], np.flatnonzero(flags == wanted)[order]
-
-    if flags.size < SMALL:
-        sides = [sort(True), sort(False)]
-    else:
-        with ThreadPoolExecutor(2) as pool:
-            sides = list(pool.map(sort, (True, False)))
-    highest = _keys.encode(np.array([np.finfo(values.dtype).max], values.dtype))[0]
-    for keys, _ in sides:
+    arguments = (bits, flip, magnitude, flags)
+    nonmated, mated = both(
+        flags.size, lambda: sort(*arguments, False, flags.size - n_mated), lambda: sort(*arguments, True, n_mated)
+    )
+    highest = _keys.encode(np.array([np.finfo(given.dtype).max], given.dtype))[0]
+    sides = []
+    for keys, rows in (mated, nonmated):
         if keys[-1] > highest or keys[0] < ~highest:
             raise _validation.not_finite(values)
-    return [_gather(keys, rows, subjects, attributes) for keys, rows in sides]
+        if given.dtype != values.dtype:
+            keys = _keys.encode(_keys.decode(keys).astype(values.dtype))
+        sides.append(_gather(keys, rows, subjects, attributes))
+    return sides
+
+
+def _narrowed(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """Make float32 of float32 scores that were printed or stored wide: they sort with their rows in one go."""
+    some = values[:: max(1, values.size // 1000)]
+    with np.errstate(over="ignore"):
+        if values.dtype == np.float64 and np.array_equal(some.astype(np.float32), some):
+            narrow = values.astype(np.float32)
+            if np.array_equal(narrow, values):
+                return narrow
+    return values
+
+
+def _sort_alone(bits: Any, flip: Any, magnitude: Any, flags: Any, wanted: bool, size: int) -> tuple[_keys.Keys, None]:
+    from .kernels import sorting as kernels
+
+    keys = np.empty(size + 1, bits.dtype)
+    kernels.take_keys(bits, flip, magnitude, flags, wanted, keys)
+    keys = keys[:size]
+    keys.sort()
+    return keys, None
+
+
+def _sort_with_rows(
+    bits: Any, flip: Any, magnitude: Any, flags: Any, wanted: bool, size: int
+) -> tuple[_keys.Keys, NDArray[Any]]:
+    from .kernels import sorting as kernels
+
+    if bits.dtype == np.int32 and bits.size < 2**32:
+        packed = np.empty(size + 1, np.uint64)
+        kernels.take_keys_with_rows(bits, flip, magnitude, flags, wanted, packed)
+        packed = packed[:size]
+        packed.sort()
+        keys, rows = np.empty(size, bits.dtype), np.empty(size, np.uint32)
+        kernels.unpack_rows(packed, keys, rows)
+        return keys, rows
+    keys = np.empty(size + 1, bits.dtype)
+    kernels.take_keys(bits, flip, magnitude, flags, wanted, keys)
+    order = np.argsort(keys[:size])  # how ties lie does not matter: every count is taken at the end of a tie
+    return keys[order], np.flatnonzero(flags == wanted)[order]
 
 
 def _gather(
@@ -189,11 +206,12 @@ def _gather(
     keys.setflags(write=False)
     if rows is None:
         return SortedSide(keys, None, None, None, {}, {})
+    positions = rows.astype(np.intp)  # once, as every take would convert them anew
     references, probes = {}, {}
     for name, (_, reference, probe) in attributes.items():
-        references[name] = reference[rows]
-        probes[name] = references[name] if probe is reference else probe[rows]
+        references[name] = reference.take(positions)
+        probes[name] = references[name] if probe is reference else probe.take(positions)
     side = SortedSide(keys, rows, None, None, references, probes)
     if subjects is None:
         return side
-    return replace(side, reference=subjects[1][rows], probe=subjects[2][rows])
+    return replace(side, reference=subjects[1].take(positions), probe=subjects[2].take(positions))

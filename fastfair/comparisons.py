@@ -303,29 +303,20 @@ class Comparisons:
 
     def _choose_groups(self, attributes: tuple[str, ...]) -> None:
         """Give every comparison the group of its labels; only combinations that occur are groups."""
-        parts = [
-            [columns[name] for name in attributes]
+        sides = [
+            columns
             for side in (self.mated, self.nonmated)
             for columns in (side.reference_attributes, side.probe_attributes)
         ]
-        if not attributes:
-            self.groups, codes = (), []
-        elif len(attributes) == 1:
-            self.groups = self.attributes[attributes[0]]
-            codes = [part[0] for part in parts]
-        else:
-            shape = [len(self.attributes[name]) for name in attributes]
-            mixed = [np.ravel_multi_index(part, shape) for part in parts]
-            occurring = np.unique(np.concatenate([np.unique(m) for m in mixed]))
-            self.groups = tuple(
-                _validation.INTERSECTION.join(
-                    self.attributes[name][position] for name, position in zip(attributes, positions, strict=True)
-                )
-                for positions in zip(*np.unravel_index(occurring, shape), strict=True)
-            )
-            codes = [np.searchsorted(occurring, m).astype(np.uint16) for m in mixed]
-        if len(self.groups) > _MOST_GROUPS:
-            raise InputError(f"{' x '.join(attributes)} makes {len(self.groups)} groups; {_MOST_GROUPS} is the most")
+        labels: tuple[str, ...] = ()
+        codes: list[NDArray[np.uint16]] = []
+        for name in attributes:
+            column = [columns[name] for columns in sides]
+            if not codes:
+                labels, codes = self.attributes[name], column
+            else:
+                labels, codes = _intersect(labels, codes, self.attributes[name], column)
+        self.groups = labels
         self.grouping = attributes
         self._group_codes = codes
 
@@ -404,6 +395,26 @@ def _code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
         small = [c.astype(np.uint16) for c in codes]
         coded[name] = (tuple(map(str, labels)), small[0], small[-1])
     return coded
+
+
+def _intersect(
+    labels: tuple[str, ...],
+    codes: list[NDArray[np.uint16]],
+    more_labels: tuple[str, ...],
+    more_codes: list[NDArray[np.uint16]],
+) -> tuple[tuple[str, ...], list[NDArray[np.uint16]]]:
+    """Make groups of the combinations of two labellings that occur."""
+    n = len(more_labels)
+    mixed = [np.multiply(code, n, dtype=np.intp) + more for code, more in zip(codes, more_codes, strict=True)]
+    occurs = np.zeros(len(labels) * n, np.bool_)
+    for cells in mixed:
+        occurs[cells] = True
+    kept = np.flatnonzero(occurs)
+    if kept.size > _MOST_GROUPS:
+        raise InputError(f"these attributes make {kept.size} groups; {_MOST_GROUPS} is the most")
+    joined = tuple(f"{labels[k // n]}{_validation.INTERSECTION}{more_labels[k % n]}" for k in kept)
+    position = (np.cumsum(occurs) - 1).astype(np.uint16)
+    return joined, [position[cells] for cells in mixed]
 
 
 def _refuse_conflicts(

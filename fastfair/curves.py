@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from . import _keys, _validation
 from ._results import Det, Eer, MinDcf, Roc
-from ._sides import SMALL
+from ._threads import both
 from .comparisons import Comparisons
 
 EER_METHODS = ("nearest", "nearest-max", "interpolated", "convex-hull")
@@ -43,11 +42,11 @@ def roc(comparisons: Comparisons) -> Roc:
     size = mated.size + nonmated.size + 1
     similarity = np.empty(size, _keys.float_type(mated))
     fmr, fnmr = np.empty(size), np.empty(size)
-    # The walks part at a score in the middle of the longer list and leave from it in both directions, so that what
-    # they write meets without a gap whatever the ties.
-    longer = max(mated, nonmated, key=len)
-    split = longer[longer.size // 2]
-    i, j = int(np.searchsorted(mated, split)), int(np.searchsorted(nonmated, split))
+    # The walks part in the middle and leave from it in both directions, so that what they write meets without a gap
+    # whatever the ties.
+    shorter, longer = sorted((mated, nonmated), key=len)
+    split = kernels.middle(longer, shorter)
+    i, j = kernels.count_below(mated, split), kernels.count_below(nonmated, split)
     arguments: tuple[Any, ...] = (
         mated,
         nonmated,
@@ -59,13 +58,7 @@ def roc(comparisons: Comparisons) -> Roc:
         fnmr,
         i + j,
     )
-    if size < SMALL:
-        first, last = kernels.roc_below(*arguments), kernels.roc_above(*arguments)
-    else:
-        with ThreadPoolExecutor(1) as pool:
-            below = pool.submit(kernels.roc_below, *arguments)
-            last = kernels.roc_above(*arguments)
-            first = below.result()
+    last, first = both(size, lambda: kernels.roc_above(*arguments), lambda: kernels.roc_below(*arguments))
     similarity[last] = np.nextafter(similarity[last - 1], np.inf, dtype=similarity.dtype)
     fmr[last], fnmr[last] = 0, 1
     points = slice(first, last + 1)

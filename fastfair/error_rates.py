@@ -78,9 +78,11 @@ def rates_at_key(comparisons: Comparisons, at: OperatingPoint, key: np.signedint
     -------
     Rates
     """
+    from .kernels import curves as kernels
+
     mated, nonmated = comparisons.mated, comparisons.nonmated
-    rejected = int(np.searchsorted(mated.keys, key))
-    first_accepted = int(np.searchsorted(nonmated.keys, key))
+    rejected = kernels.count_below(mated.keys, key)
+    first_accepted = kernels.count_below(nonmated.keys, key)
     accepted = len(nonmated) - first_accepted
     mated_subjects, nonmated_subjects = comparisons.subject_counts
     mated_cells = nonmated_cells = false_nonmatches = false_matches = np.zeros((0, 0), np.int64)

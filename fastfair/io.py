@@ -204,8 +204,7 @@ def _subjects(path: Path, kind: str, table: _formats.ScoreTable) -> tuple[_valid
         return None  # Kaldi's test ids are utterances, whose speakers only a pattern can tell
     frame = table.frame
     if table.subject_pattern is not None:
-        for side in (table.reference, table.probe):
-            frame = frame.with_columns(_cut_out(path, table, side, table.subject_pattern).alias(side))
+        frame = _cut_out(path, table, [table.reference, table.probe], table.subject_pattern)
     columns = FrameColumns(frame)
     labels, codes = _validation.encode_together(
         ("reference", "probe"), [columns.labels(table.reference), columns.labels(table.probe)]
@@ -213,22 +212,23 @@ def _subjects(path: Path, kind: str, table: _formats.ScoreTable) -> tuple[_valid
     return _validation.Coded(labels, codes[0]), _validation.Coded(labels, codes[1])
 
 
-def _cut_out(path: Path, table: _formats.ScoreTable, side: str, pattern: str) -> pl.Series:
+def _cut_out(path: Path, table: _formats.ScoreTable, sides: list[str], pattern: str) -> pl.DataFrame:
     pl = _formats.polars()
-    text = table.frame[side].cast(pl.String)
+    text = table.frame.select(pl.col(sides).cast(pl.String))
     try:
-        subjects = text.str.extract(pattern, 1)
-        if subjects.is_null().all():
-            subjects = text.str.extract(pattern, 0)
+        subjects = text.select(pl.col(sides).str.extract(pattern, 1))
+        if all(subjects[side].is_null().all() for side in sides):  # the pattern has no group in it
+            subjects = text.select(pl.col(sides).str.extract(pattern, 0))
     except pl.exceptions.PolarsError as error:
         raise InputError(f"subject_pattern {pattern!r} is not a regular expression: {error}") from error
-    wrong = subjects.is_null().arg_true()
-    if len(wrong):
-        row = int(wrong[0])
-        raise InputError(
-            f"{path}: {table.place(row)}: subject_pattern {pattern!r} finds no subject in {text[row]!r} "
-            f"({len(wrong)} of {len(text)} values of {side!r})"
-        )
+    for side in sides:
+        wrong = subjects[side].is_null().arg_true()
+        if len(wrong):
+            row = int(wrong[0])
+            raise InputError(
+                f"{path}: {table.place(row)}: subject_pattern {pattern!r} finds no subject in {text[side][row]!r} "
+                f"({len(wrong)} of {len(text)} values of {side!r})"
+            )
     return subjects
 
 

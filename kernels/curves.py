@@ -133,6 +133,20 @@ def count_below(scores, threshold):
 
 
 @jit
+def middle(longer, shorter):
+    """Find a key with about half of two lists together below it. longer, shorter: keys, ascending."""
+    half = (longer.size + shorter.size) // 2
+    low, high = 0, longer.size - 1
+    while low < high:
+        position = (low + high) // 2
+        if position + count_below(shorter, longer[position]) < half:
+            low = position + 1
+        else:
+            high = position
+    return longer[low]
+
+
+@jit
 def _excess(mated, nonmated, threshold):
     """(FMR - FNMR) at a threshold, times both list lengths: an exact integer, never growing with the threshold."""
     m, n = mated.size, nonmated.size

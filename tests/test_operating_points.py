@@ -34,6 +34,12 @@ def test_threshold_at_fmr_is_the_oracles(lists, level, dtype, kind):
     assert found.fmr <= level
 
 
+def test_thresholds_do_not_depend_on_what_else_is_known():
+    scores, mated = [0.5, 0.25, 1.0, 0.75], [1, 0, 1, 0]  # float64, and float32 as well
+    plain, rich = ff.Comparisons(scores, mated), ff.Comparisons(scores, mated, reference_group=list("aabb"))
+    assert ff.rates(plain, ff.at_fmr(0)).threshold == ff.rates(rich, ff.at_fmr(0)).threshold == np.nextafter(0.75, 1)
+
+
 @given(score_lists(), LEVELS, st.sampled_from(["similarity", "distance"]))
 def test_threshold_at_fnmr_is_the_oracles(lists, level, kind):
     mated, nonmated = lists

@@ -1,0 +1,36 @@
+"""Synthetic comparisons, the same in every run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+
+def scores_and_flags(size: int, dtype: DTypeLike = np.float32) -> tuple[NDArray[np.floating[Any]], NDArray[np.bool_]]:
+    """Return normal scores in random order and who is mated: one half, two standard deviations higher."""
+    rng = np.random.default_rng(0)
+    mated = rng.permutation(size) < size // 2
+    return (rng.normal(size=size) + 2 * mated).astype(dtype), mated
+
+
+def labelled_columns(
+    size: int, dtype: DTypeLike = np.float32, *, n_groups: int = 18, subjects_per_group: int = 66
+) -> dict[str, Any]:
+    """Return the columns of `Comparisons` with text ids and groups; no comparison crosses groups."""
+    rng = np.random.default_rng(1)
+    n_subjects = n_groups * subjects_per_group
+    scores, mated = scores_and_flags(size, dtype)
+    reference = rng.integers(n_subjects, size=size)
+    # Subjects of a group are n_groups apart, so such a step leads to another subject of the same group.
+    other = (reference + n_groups * rng.integers(1, subjects_per_group, size=size)) % n_subjects
+    ids = np.array([f"id{k:05}" for k in range(n_subjects)])
+    groups = np.array([f"group {k:02}" for k in range(n_groups)])
+    return {
+        "scores": scores,
+        "mated": mated,
+        "reference": ids[reference],
+        "probe": ids[np.where(mated, reference, other)],
+        "reference_group": groups[reference % n_groups],
+    }

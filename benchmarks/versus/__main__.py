@@ -1,0 +1,43 @@
+"""Run the comparisons: `python -m benchmarks.versus [--output DIR] [--only NAME]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from .rows import measure
+from .table import to_json, to_markdown
+from .tasks import ROWS
+
+
+def main() -> int:
+    """Measure, print and write; 1 where a peer's answer is not ours, as a missed target is a figure and no failure."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.versus", description="The same work done by other tools."
+    )
+    parser.add_argument("--output", type=Path, metavar="DIR", help="write versus.md and versus.json there")
+    names = [row.name for row in ROWS]
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=names,
+        metavar="NAME",
+        help=f"one of {', '.join(names)}; repeatable",
+    )
+    options = parser.parse_args()
+    results = []
+    for row in ROWS:
+        if options.only is None or row.name in options.only:
+            print(f"{row.name}: {row.task} against {row.peer}", file=sys.stderr, flush=True)
+            results.append(measure(row))
+    print(to_markdown(results))
+    if options.output is not None:
+        options.output.mkdir(parents=True, exist_ok=True)
+        (options.output / "versus.md").write_text(to_markdown(results))
+        (options.output / "versus.json").write_text(to_json(results))
+    return int(any(result.agree is False for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,16 @@
+"""Run a command, its output thrown away, and print its wall time and peak memory as JSON."""
+
+import json
+import os
+import sys
+import time
+
+command = sys.argv[1:]
+silence = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+start = time.perf_counter()
+child = os.posix_spawn(command[0], command, os.environ, file_actions=silence)
+_, status, usage = os.wait4(child, 0)
+seconds = time.perf_counter() - start
+unit = 1 if sys.platform == "darwin" else 1024
+print(json.dumps({"seconds": seconds, "peak_bytes": usage.ru_maxrss * unit}))
+sys.exit(os.waitstatus_to_exitcode(status) != 0)
