@@ -27,6 +27,7 @@ lint: .venv/.lint
 
 # The builders run inside docs/, where the examples find their sample files.
 docs: .venv/.docs
+	rm -rf docs/generated
 	cd docs && ../$(BIN)/sphinx-build -q -W --keep-going -b html . ../build/docs
 	cd docs && ../$(BIN)/sphinx-build -q -W --keep-going -b doctest . ../build/doctest
 	@echo "build/docs/index.html"

@@ -15,15 +15,17 @@ if TYPE_CHECKING:
     from .comparisons import Comparisons
     from .curves import cllr, det, eer, min_cllr, min_dcf, roc
     from .error_rates import rates
-    from .evaluation import Evaluation, evaluate
+    from .evaluation import evaluate
     from .io import read_comparisons
     from .operating_points import OperatingPoint, at_eer, at_fmr, at_fnmr, at_mean_group_eer, at_threshold
+    from .quantities import Evaluation, Quantity
 
 _MODULES = ("datasets", "errors", "measures")
 _HOMES = {
     "Comparisons": "comparisons",
-    "Evaluation": "evaluation",
+    "Evaluation": "quantities",
     "OperatingPoint": "operating_points",
+    "Quantity": "quantities",
     "at_eer": "operating_points",
     "at_fmr": "operating_points",
     "at_fnmr": "operating_points",
@@ -44,6 +46,7 @@ __all__ = [
     "Comparisons",
     "Evaluation",
     "OperatingPoint",
+    "Quantity",
     "__version__",
     "at_eer",
     "at_fmr",

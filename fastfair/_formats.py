@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _validation
-from .errors import FileFormatError, InputError
+from .errors import FastfairError, FileFormatError, InputError, MissingFileError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,15 +24,8 @@ FORMATS = ("csv", "tsv", "parquet", "bob-4", "bob-5", "bob-csv", "voxceleb", "ka
 VOXCELEB_SUBJECT = r"^([^/]+)/"
 _CANONICAL = ("score", "mated", "reference", "probe")
 _BOB_SUBJECTS = (("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id"))
-_LABELS = {
-    "0": False,
-    "1": True,
-    "nontarget": False,
-    "target": True,
-    "impostor": False,
-    "imposter": False,
-    "genuine": True,
-}
+_LABEL_WORDS = {"nontarget": False, "target": True, "impostor": False, "imposter": False, "genuine": True}
+_LABELS = {"0": False, "1": True, **_LABEL_WORDS}
 
 
 @dataclass
@@ -57,11 +54,23 @@ def polars() -> Any:
     return _validation.require("polars", "cli", "reading files")
 
 
+@contextmanager
+def reading(path: Path | str) -> Iterator[None]:
+    """Turn what other libraries raise of a broken file into an error that names the file."""
+    try:
+        yield
+    except FastfairError:
+        raise
+    except (polars().exceptions.PolarsError, OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise FileFormatError(f"{path} cannot be read: {reason}") from error
+
+
 def check_file(path: Path) -> Path:
     """Refuse files that are missing or empty."""
     if not path.is_file():
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise FileFormatError(f"there is no file {path}{_validation.did_you_mean(path.name, near)}")
+        raise MissingFileError(f"there is no file {path}{_validation.did_you_mean(path.name, near)}")
     if path.stat().st_size == 0:
         raise FileFormatError(f"{path} is empty")
     return path
@@ -97,15 +106,17 @@ def recognise(path: Path, trials: Path | None) -> str:
     if numeric and len(fields) > 5:
         return "matrix"
     if len(fields) in (4, 5) and _is_number(fields[-1]):
-        candidates = {
-            f"bob-{len(fields)}": "claimed real test score" if len(fields) == 4 else "claimed model real test score"
-        }
+        columns = "claimed real test score" if len(fields) == 4 else "claimed model real test score"
+        candidates = {f"bob-{len(fields)}": columns}
         if len(fields) == 4 and fields[0] in ("0", "1"):
             candidates["voxceleb"] = "label enrol test score"
         if numeric:
             candidates["matrix"] = "a score matrix"
-        if len(candidates) == 1:
+        words = [field for field in fields[:-1] if field.lower() in _LABEL_WORDS]
+        if len(candidates) == 1 and not words:
             return next(iter(candidates))
+        if words:
+            candidates["a trial list"] = f"as {words[0]!r} says"
         raise FileFormatError(f"{path} may be {' or '.join(f'{k} ({v})' for k, v in candidates.items())}{ask}")
     if len(fields) == 3 and (_is_number(fields[2]) or _is_number(fields[0])):
         if fields[0] in ("0", "1") and not _is_number(fields[2]):
@@ -120,39 +131,64 @@ def recognise(path: Path, trials: Path | None) -> str:
     raise FileFormatError(f"{path} is of no known format; its first line is {line[:120]!r}{ask}")
 
 
+def as_polars(frame: Any) -> pl.DataFrame:
+    """Turn any data frame into a polars one."""
+    import narwhals as nw
+
+    polars()
+    try:
+        return nw.from_native(frame, eager_only=True).to_polars()
+    except TypeError as error:
+        raise InputError(f"path must be a file's path or a data frame, not {type(frame).__name__}") from error
+
+
+def take_named(frame: pl.DataFrame, names: dict[str, str | None], groups: list[str]) -> ScoreTable:
+    """Take the columns wanted out of a data frame."""
+    chosen, attributes = _choose_columns("the data frame", "frame", names, frame.columns, groups)
+    return _table(frame.select(_wanted(chosen, attributes)), "the data frame", chosen, attributes, first_line=None)
+
+
 def read_named(path: Path, kind: str, names: dict[str, str | None], groups: list[str]) -> ScoreTable:
     """Read a file with named columns: CSV, TSV, Parquet or bob's CSV."""
     pl = polars()
-    separator = "\t"
     if kind == "parquet":
-        try:
+        with reading(path):
             known = list(pl.read_parquet_schema(path))
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise FileFormatError(f"{path} is not a Parquet file: {error}") from error
-    else:
-        header = first_line(path)
-        if kind != "tsv":
-            separator = ";" if ";" in header and "," not in header else ","
-        known = [name.strip().strip('"') for name in header.split(separator)]
-    chosen = _choose_columns(path, kind, names, known)
-    attributes = {group: _attribute_columns(path, group, known, chosen) for group in groups}
-    if not groups and {"reference_group", "probe_group"} <= set(known):
-        attributes = {"group": ("reference_group", "probe_group")}
-    score = chosen["score"]
-    assert score is not None
-    wanted = list(dict.fromkeys([*filter(None, chosen.values()), *(c for pair in attributes.values() for c in pair)]))
-    if kind == "parquet":
-        frame = pl.read_parquet(path, columns=wanted)
-    else:
-        frame = _read_delimited(path, separator, wanted, score)
+        chosen, attributes = _choose_columns(path, kind, names, known, groups)
+        with reading(path):
+            frame = pl.read_parquet(path, columns=_wanted(chosen, attributes))
+        return _table(frame, path, chosen, attributes, first_line=None)
+    header, skipped = _header(path)
+    separator = "\t"
+    if kind != "tsv":
+        separator = ";" if ";" in header and "," not in header else ","
+    known = [name.strip() for name in next(csv.reader([header], delimiter=separator, skipinitialspace=True))]
+    chosen, attributes = _choose_columns(path, kind, names, known, groups)
+    frame = _read_delimited(path, separator, skipped, known, _wanted(chosen, attributes), chosen["score"])
+    labels = list({column for pair in attributes.values() for column in pair})
+    frame = frame.with_columns(pl.col(labels).str.strip_chars())
+    return _table(frame, path, chosen, attributes, first_line=skipped + 2)
+
+
+def _wanted(chosen: dict[str, Any], attributes: dict[str, tuple[str, str]]) -> list[str]:
+    return list(dict.fromkeys([*filter(None, chosen.values()), *(c for pair in attributes.values() for c in pair)]))
+
+
+def _table(
+    frame: pl.DataFrame,
+    place: Path | str,
+    chosen: dict[str, Any],
+    attributes: dict[str, tuple[str, str]],
+    first_line: int | None,
+) -> ScoreTable:
     if frame.height == 0:
-        raise FileFormatError(f"{path} has a header but no rows")
-    table = ScoreTable(frame, score, chosen["mated"], chosen["reference"], chosen["probe"], attributes=attributes)
-    if kind == "parquet":
-        table.first_line = None
-    missing = frame[score].is_null()
+        raise FileFormatError(f"{place} has a header but no rows")
+    table = ScoreTable(frame, **chosen, attributes=attributes, first_line=first_line)
+    missing = frame[table.score].is_null()
     if missing.any():
-        raise FileFormatError(f"{path}: {table.place(int(missing.arg_max()))}: column {score!r} is empty")
+        raise FileFormatError(
+            f"{place}: {table.place(int(missing.to_numpy().argmax()))}: column {table.score!r} is empty"
+        )
     return table
 
 
@@ -217,10 +253,8 @@ def read_trials(path: Path, kind: str, trials: Path | None) -> ScoreTable:
 def read_matrix(path: Path, score: str | None) -> np.ndarray[Any, Any]:
     """Read a score matrix from .npy, .npz (`score` names the array) or a text file of numbers."""
     if path.suffix in (".npy", ".npz"):
-        try:
+        with reading(path):
             loaded = np.load(path, allow_pickle=False)
-        except (ValueError, OSError, zipfile.BadZipFile) as error:
-            raise FileFormatError(f"{path} is not a NumPy file of plain numbers: {error}") from error
         if isinstance(loaded, np.ndarray):
             return loaded
         with loaded:
@@ -232,20 +266,19 @@ def read_matrix(path: Path, score: str | None) -> np.ndarray[Any, Any]:
                     f"{path} has no array {name!r}{_validation.did_you_mean(name, loaded.files)}; it holds "
                     f"{', '.join(loaded.files)}"
                 )
-            try:
+            with reading(path):
                 matrix: np.ndarray[Any, Any] = loaded[name]
-            except ValueError as error:
-                raise FileFormatError(f"{path}: array {name!r} is not plain numbers: {error}") from error
             return matrix
     delimiter = "," if "," in first_line(path) else None
-    try:
+    with reading(path):
         return np.loadtxt(path, delimiter=delimiter, ndmin=2)
-    except ValueError as error:
-        raise FileFormatError(f"{path} is not a matrix of numbers: {error}") from error
 
 
-def _choose_columns(path: Path, kind: str, names: dict[str, str | None], known: list[str]) -> dict[str, str | None]:
-    chosen = dict(names)
+def _choose_columns(
+    path: Path | str, kind: str, names: dict[str, str | None], known: list[str], groups: list[str]
+) -> tuple[dict[str, Any], dict[str, tuple[str, str]]]:
+    """Settle which columns play which role, and which hold the attributes of either side."""
+    chosen: dict[str, Any] = dict(names)
     for role, name in names.items():
         if name is not None and name not in known:
             raise InputError(
@@ -269,10 +302,13 @@ def _choose_columns(path: Path, kind: str, names: dict[str, str | None], known: 
             f"nothing says which comparisons are mated: name the column with mated=, or the subjects with reference= "
             f"and probe=; the columns of {path} are {', '.join(known)}"
         )
-    return chosen
+    attributes = {group: _attribute_columns(path, group, known) for group in groups}
+    if not groups and {"reference_group", "probe_group"} <= set(known):
+        attributes = {"group": ("reference_group", "probe_group")}
+    return chosen, attributes
 
 
-def _attribute_columns(path: Path, group: str, known: list[str], chosen: dict[str, str | None]) -> tuple[str, str]:
+def _attribute_columns(path: Path | str, group: str, known: list[str]) -> tuple[str, str]:
     for prefix in ("reference_", "bio_ref_"):
         if f"{prefix}{group}" in known and f"probe_{group}" in known:
             return f"{prefix}{group}", f"probe_{group}"
@@ -285,28 +321,36 @@ def _attribute_columns(path: Path, group: str, known: list[str], chosen: dict[st
     )
 
 
-def _read_delimited(path: Path, separator: str, columns: list[str], score: str) -> pl.DataFrame:
+def _read_delimited(
+    path: Path, separator: str, skipped: int, known: list[str], columns: list[str], score: str
+) -> pl.DataFrame:
     pl = polars()
-    options: dict[str, Any] = {"separator": separator, "columns": columns, "infer_schema": False}
-    try:
-        return pl.read_csv(path, schema_overrides={score: pl.Float64}, **options)
-    except pl.exceptions.ComputeError:
-        text = pl.read_csv(path, **options)[score]
-        wrong = (text.cast(pl.Float64, strict=False).is_null() & text.is_not_null()).arg_true()
-        if len(wrong) == 0:
-            raise
+    places = sorted(known.index(column) for column in columns)
+    twice = [column for column in columns if known.count(column) > 1]
+    if twice:
+        raise FileFormatError(f"{path} has {known.count(twice[0])} columns called {twice[0]!r}")
+    with reading(path):
+        frame = pl.read_csv(path, separator=separator, columns=places, skip_lines=skipped, infer_schema=False)
+    frame.columns = [known[place] for place in places]  # without the blanks that may surround them in the file
+    text = frame[score].str.strip_chars()
+    numbers = text.cast(pl.Float64, strict=False)
+    wrong = (numbers.is_null() & (text != "")).arg_true()
+    if len(wrong):
+        row = int(wrong[0])
         raise FileFormatError(
-            f"{path}: line {int(wrong[0]) + 2}: column {score!r} must be a number, not {text[int(wrong[0])]!r} "
+            f"{path}: line {row + skipped + 2}: column {score!r} must be a number, not {text[row]!r} "
             f"({len(wrong)} such lines)"
-        ) from None
+        )
+    return frame.with_columns(numbers)
 
 
 def _read_fields(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarray[Any, Any]]:
     """Read a file of white-space separated fields, and the line number of each row."""
     pl = polars()
-    text = pl.read_csv(
-        path, separator="\x01", quote_char=None, has_header=False, new_columns=["line"], infer_schema=False
-    )
+    with reading(path):
+        text = pl.read_csv(
+            path, separator="\x01", quote_char=None, has_header=False, new_columns=["line"], infer_schema=False
+        )
     rows = text.with_row_index("number", offset=1).with_columns(pl.col("line").str.strip_chars())
     rows = rows.filter(pl.col("line").is_not_null() & (pl.col("line") != "") & ~pl.col("line").str.starts_with("#"))
     if rows.height == 0:
@@ -353,14 +397,16 @@ def _with_labels(path: Path, frame: pl.DataFrame, lines: np.ndarray[Any, Any]) -
 
 def first_line(path: Path) -> str:
     """Return the first line that is neither blank nor a comment."""
+    return _header(path)[0]
+
+
+def _header(path: Path) -> tuple[str, int]:
+    """Return the first line that is neither blank nor a comment, and how many lines stand before it."""
     opener: Any = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(path, "rt", encoding="utf-8-sig") as file:
-            for line in file:
-                if line.strip() and not line.startswith("#"):
-                    return str(line.strip("\r\n"))
-    except (UnicodeDecodeError, gzip.BadGzipFile) as error:
-        raise FileFormatError(f"{path} is not a text file: {error}") from error
+    with reading(path), opener(path, "rt", encoding="utf-8-sig") as file:
+        for before, line in enumerate(file):
+            if line.strip() and not line.startswith("#"):
+                return str(line.strip("\r\n")), before
     raise FileFormatError(f"{path} holds nothing but blank lines and comments")
 
 

@@ -80,12 +80,14 @@ class FrameColumns:
 
     def labels_of(self, names: str | Sequence[str] | None, named_as: Any = None) -> Any:
         """Return one column's labels, or several columns' by attribute name."""
-        if names is None or isinstance(names, str):
-            return None if names is None else self.labels(names)
-        attributes = named_as if isinstance(named_as, Sequence) and not isinstance(named_as, str) else names
-        if len(attributes) != len(names):
-            raise InputError(f"reference_group has {len(attributes)} columns and probe_group {len(names)}")
-        return {attribute: self.labels(name) for attribute, name in zip(attributes, names, strict=True)}
+        if names is None:
+            return None
+        columns = [names] if isinstance(names, str) else list(names)
+        given = columns if named_as is None else [named_as] if isinstance(named_as, str) else list(named_as)
+        if len(given) != len(columns):
+            raise InputError(f"reference_group has {len(given)} columns and probe_group {len(columns)}")
+        attributes = [name.removeprefix("reference_").removeprefix("bio_ref_") for name in given]
+        return {attribute: self.labels(name) for attribute, name in zip(attributes, columns, strict=True)}
 
 
 def build(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: str | None) -> Any:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ._results import Det, Roc
 
-_TICKS = np.array([1e-5, 1e-4, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99, 0.999])
+_TICKS = np.array([1e-6, 1e-5, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99, 0.999])
 _MOST_POINTS = 20_000  # more cannot be told apart on paper and make vector files heavy
 
 

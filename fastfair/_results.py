@@ -186,6 +186,8 @@ class Rates:
         Comparisons, errors and subjects behind each rate.
     below_resolution : bool
         Whether the operating point asks for a rate that fewer than 30 errors would make up.
+    few_false_matches, few_false_nonmatches : (g,) ndarray of bool
+        Groups whose FMR, or FNMR, rests on fewer than 30 errors (Doddington's rule of 30).
     """
 
     at: Any
@@ -208,3 +210,9 @@ class Rates:
     def few_false_nonmatches(self) -> NDArray[np.bool_]:
         """(g,) groups whose FNMR rests on fewer than 30 errors (Doddington's rule of 30)."""
         return self.counts.group_false_nonmatches < 30
+
+    def __repr__(self) -> str:
+        lines = [f"Rates at {self.at}: threshold {self.threshold:.6g}, FMR {self.fmr:.6g}, FNMR {self.fnmr:.6g}"]
+        for group, fmr, fnmr in zip(self.groups, self.group_fmr, self.group_fnmr, strict=True):
+            lines.append(f"  {group}: FMR {fmr:.6g}, FNMR {fnmr:.6g}")
+        return "\n".join(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from . import _keys, _validation
 from ._threads import both
 
+_Array = TypeVar("_Array", bound=NDArray[Any])
 Subjects = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int32]]
 Attributes = dict[str, tuple[tuple[str, ...], NDArray[np.uint16], NDArray[np.uint16]]]
 
@@ -43,10 +44,17 @@ class SortedSide:
     def __len__(self) -> int:
         return self.keys.size
 
+    def __post_init__(self) -> None:
+        for array in (self.keys, self.rows, self.reference, self.probe):
+            if array is not None:
+                read_only(array)
+        for codes in (*self.reference_attributes.values(), *self.probe_attributes.values()):
+            read_only(codes)
+
     @cached_property
     def similarities(self) -> NDArray[np.floating[Any]]:
         """(n,) the scores as similarities, ascending."""
-        return _keys.decode(self.keys)
+        return read_only(_keys.decode(self.keys))
 
     def take(self, positions: NDArray[np.intp]) -> SortedSide:
         """Keep some of the comparisons; positions ascend, so the order stays."""
@@ -103,7 +111,7 @@ class GroupedSide:
     @cached_property
     def cells(self) -> NDArray[np.int64]:
         """(groups, groups) all comparisons by group of reference and of probe."""
-        return self.count(0, len(self.side))
+        return read_only(self.count(0, len(self.side)))
 
     @cached_property
     def within(self) -> list[_keys.Keys]:
@@ -128,7 +136,24 @@ class GroupedSide:
         counts: NDArray[np.int64] = kernels.count_subjects_per_cell(
             self.side.reference, self.side.probe, *groups, self.n_subjects, self.cells
         )
-        return counts
+        return read_only(counts)
+
+
+def read_only(array: _Array) -> _Array:
+    """Keep an array that is shared among results from being changed."""
+    array.setflags(write=False)
+    return array
+
+
+def with_own_subjects(subjects: NDArray[Any], *sides: SortedSide) -> tuple[NDArray[Any], SortedSide, SortedSide]:
+    """Keep the subjects that occur alone, with the sides' codes into them."""
+    occurs = np.zeros(subjects.size, np.bool_)
+    for side in sides:
+        for codes in (side.reference, side.probe):
+            occurs[codes] = True
+    position = (np.cumsum(occurs) - 1).astype(np.int32)
+    mated, nonmated = (replace(s, reference=position[s.reference], probe=position[s.probe]) for s in sides)
+    return read_only(subjects[occurs]), mated, nonmated
 
 
 def sort_sides(
@@ -203,7 +228,6 @@ def _sort_with_rows(
 def _gather(
     keys: _keys.Keys, rows: NDArray[Any] | None, subjects: Subjects | None, attributes: Attributes
 ) -> SortedSide:
-    keys.setflags(write=False)
     if rows is None:
         return SortedSide(keys, None, None, None, {}, {})
     positions = rows.astype(np.intp)  # once, as every take would convert them anew

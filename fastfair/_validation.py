@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import importlib
 import math
@@ -67,8 +68,10 @@ def choice(name: str, value: object, choices: Iterable[str]) -> str:
 
 def did_you_mean(value: object, known: Iterable[str]) -> str:
     """Offer the nearest known names, where any is near."""
-    by_lower = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(str(value).lower(), by_lower, n=3, cutoff=0.5)
+    by_lower = {str(name).lower(): name for name in known}
+    word = str(value).lower()
+    near = [name for name in by_lower if word and name.startswith(word)][:5]
+    near = near or difflib.get_close_matches(word, by_lower, n=3, cutoff=0.5)
     return f" (did you mean {' or '.join(repr(by_lower[name]) for name in near)}?)" if near else ""
 
 
@@ -84,8 +87,9 @@ def rate(name: str, value: object, *, one_allowed: bool = False) -> float:
 
 def real(name: str, value: object) -> float:
     """Check one finite number."""
-    if not isinstance(value, bool) and isinstance(value, numbers.Real) and math.isfinite(value):
-        return float(value)
+    with contextlib.suppress(OverflowError):
+        if not isinstance(value, bool) and isinstance(value, numbers.Real) and math.isfinite(value):
+            return float(value)
     raise InputError(f"{name} must be a finite number, not {value!r}")
 
 
@@ -99,10 +103,25 @@ def positive(name: str, value: object) -> float:
 
 def column(name: str, values: ArrayLike) -> NDArray[Any]:
     """Make a one-dimensional array of anything list-like."""
-    array = np.asarray(values)
+    if np.ma.is_masked(values):
+        row = int(np.argmax(np.ma.getmaskarray(np.ma.asarray(values))))
+        raise InputError(f"{name} is masked in row {row} (counted from 0); leave those comparisons out", row=row)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InputError(f"{name} must be one-dimensional, but its entries differ in length") from None
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, but its shape is {array.shape}")
     return array
+
+
+def is_missing(value: object) -> bool:
+    """Tell a label that is none: None, NaN, pandas' NA and NaT, blank text."""
+    if isinstance(value, str | bytes):
+        return not value.strip()
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
 
 
 def same_length(columns: Mapping[str, int]) -> None:
@@ -123,7 +142,12 @@ def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
             + (f" and the first is {array[0]!r}" if array.dtype.kind in "OUS" else "")
         )
     wanted = np.float32 if array.dtype in (np.float32, np.float16) else np.float64
-    return np.ascontiguousarray(array, dtype=wanted)
+    converted: NDArray[np.floating[Any]] = np.ascontiguousarray(array, dtype=wanted)
+    if array.dtype.kind in "iu" and (np.abs(converted) > 2**53).any():
+        raise InputError("scores holds whole numbers above 2^53, which float64 would round; scale them down")
+    if array.dtype.itemsize > 8 and not np.array_equal(converted, array, equal_nan=True):
+        raise InputError(f"scores of type {array.dtype} do not fit float64; round them first")
+    return converted
 
 
 def not_finite(values: NDArray[np.floating[Any]]) -> InputError:
@@ -148,8 +172,8 @@ def mated_flags(values: Labels) -> NDArray[np.bool_]:
             return np.ascontiguousarray(array)
         coded = encode("mated", array)
     found = coded.labels.tolist()
-    numbers = all(isinstance(label, int | float) for label in found)
-    words = [f"{label:g}" if numbers else str(label).strip().lower() for label in found]
+    numbers = all(isinstance(label, int | float) and math.isfinite(label) for label in found)
+    words = [f"{label:g}" if numbers and label == round(label) else str(label).strip().lower() for label in found]
     for nonmated_word, mated_word in _MATED_WORDS:
         if set(words) <= {nonmated_word, mated_word}:
             return np.asarray(np.array([word == mated_word for word in words])[coded.codes])
@@ -172,7 +196,7 @@ def encode(name: str, values: Labels) -> Coded:
     known: dict[Any, int] = {}
     codes = np.fromiter((known.setdefault(entry, len(known)) for entry in entries), np.int64, len(entries))
     for entry, code in known.items():
-        if entry is None or entry == "" or entry != entry:
+        if is_missing(entry):
             row = int(np.argmax(codes == code))
             raise InputError(
                 f"{name} is missing in row {row} (counted from 0) and {int((codes == code).sum())} in all; "
@@ -196,6 +220,9 @@ def encode_together(names: Sequence[str], columns: Sequence[Labels]) -> tuple[ND
     coded = [encode(name, values) for name, values in zip(names, columns, strict=True)]
     if all(c.labels is coded[0].labels for c in coded):
         return coded[0].labels, [c.codes for c in coded]
-    together = encode(" and ".join(names), np.concatenate([c.labels for c in coded]))
+    # As objects where types differ: NumPy would make floats of int64 and uint64, and one subject of two.
+    alike = len({c.labels.dtype for c in coded}) == 1
+    labels = [c.labels if alike else c.labels.astype(object) for c in coded]
+    together = encode(" and ".join(names), np.concatenate(labels))
     sizes = np.cumsum([c.labels.size for c in coded])[:-1]
     return together.labels, [table[c.codes] for c, table in zip(coded, np.split(together.codes, sizes), strict=True)]

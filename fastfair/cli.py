@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import io
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -18,14 +20,17 @@ from ._formats import FORMATS
 from ._terminal import print_evaluation
 from ._validation import SCORE_KINDS
 from .errors import FastfairError, FastfairWarning
-from .evaluation import INCOMPLETE_GROUPS, Evaluation, evaluate
+from .evaluation import INCOMPLETE_GROUPS, evaluate
 from .io import MISSING_METADATA, read_comparisons
+from .quantities import Evaluation
 
 _POINTS = {
     "fmr": operating_points.at_fmr,
     "fnmr": operating_points.at_fnmr,
     "threshold": operating_points.at_threshold,
 }
+_POINTS_ALONE = {"eer": operating_points.at_eer, "mean-group-eer": operating_points.at_mean_group_eer}
+_MOST_CURVES = 8  # groups beyond which their curves cannot be told apart in one figure
 
 
 class _OperatingPoint(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
@@ -34,15 +39,14 @@ class _OperatingPoint(click.ParamType):  # type: ignore[type-arg]  # generic sin
     def convert(self, value: Any, param: Any, ctx: Any) -> operating_points.OperatingPoint:
         if isinstance(value, operating_points.OperatingPoint):
             return value
-        kind, _, number = value.partition("=")
-        if kind == "eer" and not number:
-            return operating_points.at_eer()
+        kind, _, number = value.lower().partition("=")
+        if kind in _POINTS_ALONE and not number:
+            return _POINTS_ALONE[kind]()
         if kind not in _POINTS or not number:
-            self.fail(
-                f"{value!r} is not an operating point: write fmr=0.001, fnmr=0.05, threshold=0.4 or eer",
-                param,
-                ctx,
-            )
+            known = ", ".join(["fmr=0.001", "fnmr=0.05", "threshold=0.4", *_POINTS_ALONE])
+            self.fail(f"{value!r} is not an operating point: write one of {known}", param, ctx)
+        if number.endswith("%"):
+            self.fail(f"{value!r} is a percentage: write the rate as a fraction, 0.01 for 1 %", param, ctx)
         try:
             return _POINTS[kind](float(number))
         except ValueError as error:
@@ -66,7 +70,8 @@ def _evaluation_options(command: Any) -> Any:
     options = [
         click.option(
             "--at", multiple=True, type=_OperatingPoint(), metavar="POINT",
-            help="Operating point: fmr=0.001, fnmr=0.05, threshold=0.4 or eer. May be repeated. [default: fmr=0.001]",
+            help="Operating point: fmr=0.001, fnmr=0.05, threshold=0.4, eer or mean-group-eer. May be repeated. "
+            "[default: fmr=0.001]",
         ),
         click.option(
             "--measure", "names", multiple=True, type=click.Choice(list(measures.MEASURES)), metavar="NAME",
@@ -93,7 +98,7 @@ def _evaluation_options(command: Any) -> Any:
             "--output", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
             help="Write evaluation.json and evaluation.csv there.",
         ),
-        click.option("--plots", is_flag=True, help="With --output: draw the DET curve, det.png and det.svg."),
+        click.option("--plots", is_flag=True, help="With --output: draw DET curves, det.png and det.svg."),
     ]  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -214,22 +219,48 @@ def _write(folder: Path, evaluation: Evaluation) -> list[Path]:
 def _draw(folder: Path, comparisons: Any) -> list[Path]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5, 5), layout="constrained")
-    curves.det(comparisons).plot(figure.add_subplot())
+    figure = Figure(figsize=(5.5, 5.5), layout="constrained")
+    axes = figure.add_subplot()
+    curves.det(comparisons).plot(axes, label="all", color="black")
+    if 0 < len(comparisons.groups) <= _MOST_CURVES:
+        for group in comparisons.groups:
+            curves.det(comparisons.within_group(group)).plot(axes, label=group, linewidth=1)
+        axes.legend()
     paths = [folder / "det.png", folder / "det.svg"]
     for path in paths:
         figure.savefig(path, dpi=200)
     return paths
 
 
+def _in_options(message: str) -> str:
+    """Say the library's arguments as options of the command line: `mated=` as `--mated`."""
+
+    def option(match: re.Match[str]) -> str:
+        name, value = match.groups()
+        known = {"format", "groups", *(p.name for p in evaluate_command.params)}
+        if name not in known:
+            return match.group()
+        flag = "--" + {"groups": "group"}.get(name, name).replace("_", "-")
+        return flag if value in (None, "True") else f"{flag} {value.strip(chr(34))}"
+
+    return re.sub(r'\b([a-z_]+)=(True|"[a-z-]+")?(?![\w=])', option, message)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.secho(f"Warning: {_in_options(str(message))}", fg="yellow", err=True)
+
+
 def main() -> None:
     """Run the command line: errors in a line, without a traceback."""
     warnings.simplefilter("always", FastfairWarning)
-    warnings.showwarning = lambda message, *_, **__: click.secho(f"Warning: {message}", fg="yellow", err=True)
+    warnings.showwarning = _show_warning
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # labels that the terminal's encoding lacks
     try:
         cli()
-    except FastfairError as error:
-        click.secho(f"Error: {error}", fg="red", err=True)
+    except (FastfairError, OSError) as error:
+        click.secho(f"Error: {_in_options(str(error))}", fg="red", err=True)
         sys.exit(2)
     finally:
         gc.freeze()  # spares the exit a search for garbage in all that the compiler loaded: a fifth of a short run

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _keys, _validation
-from ._sides import Attributes, GroupedSide, SortedSide, Subjects, sort_sides
+from ._sides import Attributes, GroupedSide, SortedSide, Subjects, read_only, sort_sides, with_own_subjects
 from .errors import InputError
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-_MOST_GROUPS = np.iinfo(np.uint16).max
+_MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
 
 
 class Comparisons:
@@ -112,7 +112,7 @@ class Comparisons:
             raise InputError(f"there are no {missing} comparisons among the {flags.size}; both classes are needed")
         if subjects is not None and not allow_label_conflicts:
             _refuse_conflicts(flags, *subjects)
-        self.subjects = None if subjects is None else subjects[0]
+        self.subjects = None if subjects is None else read_only(subjects[0])
         self.attributes = {name: labels for name, (labels, _, _) in attributes.items()}
         self.mated, self.nonmated = sort_sides(values, flags, n_mated, score_kind, subjects, attributes)
         self._choose_groups(tuple(self.attributes))
@@ -133,6 +133,8 @@ class Comparisons:
     ) -> Comparisons:
         """Take the columns of a data frame: pandas, polars, pyarrow or anything else narwhals knows.
 
+        `read_comparisons` takes data frames too, and can cut subjects out of paths and join a table of them.
+
         Parameters
         ----------
         frame : data frame
@@ -140,7 +142,8 @@ class Comparisons:
         score, mated, reference, probe : str, optional
             Column names; `mated=None` takes the flag from the subjects.
         reference_group, probe_group : str or sequence of str, optional
-            Columns with group labels; several make intersections.
+            Columns with group labels; several make intersections. Attributes are named as the reference's columns,
+            without ``reference_``. With `reference_group` alone a comparison counts for its reference's group.
         score_kind, allow_label_conflicts
             As in `Comparisons`.
 
@@ -291,7 +294,10 @@ class Comparisons:
             sides.append(by_group.side.take(np.flatnonzero(inside)))
         if not all(map(len, sides)):
             raise InputError(f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated comparisons")
-        return self._with_sides(sides[0], sides[1], ())
+        kept = self._with_sides(sides[0], sides[1], ())
+        if self.subjects is not None:
+            kept.subjects, kept.mated, kept.nonmated = with_own_subjects(self.subjects, *sides)
+        return kept
 
     def _with_sides(self, mated: SortedSide, nonmated: SortedSide, grouping: tuple[str, ...]) -> Comparisons:
         """Make comparisons of parts already validated and sorted."""
@@ -313,9 +319,13 @@ class Comparisons:
         for name in attributes:
             column = [columns[name] for columns in sides]
             if not codes:
-                labels, codes = self.attributes[name], column
-            else:
-                labels, codes = _intersect(labels, codes, self.attributes[name], column)
+                labels, codes = ("",), [np.zeros_like(part) for part in column]
+            labels, codes = _intersect(labels, codes, self.attributes[name], column)
+        if len(set(labels)) < len(labels):
+            twice = next(label for k, label in enumerate(labels) if label in labels[:k])
+            raise InputError(
+                f"two intersections of {' and '.join(attributes)} are called {twice!r}: rename their labels"
+            )
         self.groups = labels
         self.grouping = attributes
         self._group_codes = codes
@@ -330,9 +340,13 @@ class Comparisons:
         """The non-mated comparisons with their groups."""
         return self._by_group(self.nonmated, self._group_codes[2:])
 
-    def _by_group(self, side: SortedSide, codes: list[NDArray[np.uint16]]) -> GroupedSide:
+    def require_groups(self) -> None:
+        """Raise where there are no groups to tell apart."""
         if not self.groups:
             raise InputError("these comparisons have no groups: give reference_group (and probe_group)")
+
+    def _by_group(self, side: SortedSide, codes: list[NDArray[np.uint16]]) -> GroupedSide:
+        self.require_groups()
         n_subjects = 0 if self.subjects is None else self.subjects.size
         return GroupedSide(side, codes[0], codes[1], len(self.groups), n_subjects)
 
@@ -344,8 +358,11 @@ class Comparisons:
 
     def to_threshold(self, key: np.signedinteger[Any]) -> float:
         """Turn a key into a threshold on the caller's scale."""
-        similarity = float(_keys.decode(np.array([key]))[0])
-        return similarity if self.score_kind == "similarity" else -similarity
+        return self.to_scale(float(_keys.decode(np.array([key]))[0]))
+
+    def to_scale(self, similarity: float) -> float:
+        """Turn a similarity into a score on the caller's scale."""
+        return similarity if self.score_kind == "similarity" else 0.0 - similarity  # not -0.0
 
     def to_key(self, threshold: float) -> np.signedinteger[Any]:
         """Turn a threshold on the caller's scale into the least key that it accepts."""
@@ -357,7 +374,7 @@ class Comparisons:
         if self.subjects is not None:
             parts.append(f"{self.subjects.size} subjects")
         if self.groups:
-            parts.append(f"{len(self.groups)} groups")
+            parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
         return f"Comparisons({', '.join(parts)})"
 
 
@@ -412,7 +429,10 @@ def _intersect(
     kept = np.flatnonzero(occurs)
     if kept.size > _MOST_GROUPS:
         raise InputError(f"these attributes make {kept.size} groups; {_MOST_GROUPS} is the most")
-    joined = tuple(f"{labels[k // n]}{_validation.INTERSECTION}{more_labels[k % n]}" for k in kept)
+    joined = tuple(
+        f"{labels[k // n]}{_validation.INTERSECTION}{more_labels[k % n]}" if labels[k // n] else more_labels[k % n]
+        for k in kept
+    )
     position = (np.cumsum(occurs) - 1).astype(np.uint16)
     return joined, [position[cells] for cells in mixed]
 
@@ -431,6 +451,10 @@ def _refuse_conflicts(
         f"non-mated, {conflicts.size - n_nonmated} of two subjects marked mated); the first is row {row} (counted "
         f"from 0): {labels[reference[row]]!r} with {labels[probe[row]]!r} marked "
         f"{'mated' if flags[row] else 'non-mated'}. "
-        "Correct the labels, or pass allow_label_conflicts=True to keep them",
+        + (
+            "The ids look like paths: say how to cut the subjects out of them with subject_pattern="
+            if any("/" in str(label) for label in labels[:100])
+            else "Correct the labels or the subjects, or pass allow_label_conflicts=True to keep them"
+        ),
         row=row,
     )

@@ -59,10 +59,11 @@ def roc(comparisons: Comparisons) -> Roc:
         i + j,
     )
     last, first = both(size, lambda: kernels.roc_above(*arguments), lambda: kernels.roc_below(*arguments))
-    similarity[last] = np.nextafter(similarity[last - 1], np.inf, dtype=similarity.dtype)
+    with np.errstate(over="ignore"):  # above the largest float lies infinity
+        similarity[last] = np.nextafter(similarity[last - 1], np.inf, dtype=similarity.dtype)
     fmr[last], fnmr[last] = 0, 1
     points = slice(first, last + 1)
-    threshold = similarity[points] if comparisons.score_kind == "similarity" else -similarity[points]
+    threshold = similarity[points] if comparisons.score_kind == "similarity" else 0 - similarity[points]
     return Roc(threshold, fmr[points], fnmr[points])
 
 
@@ -129,7 +130,7 @@ def eer(comparisons: Comparisons, method: str = "nearest") -> Eer:
     _validation.choice("method", method, EER_METHODS)
     mated, nonmated = comparisons.mated.keys, comparisons.nonmated.keys
     value, similarity = equal_error(mated, nonmated, method)
-    return Eer(value, similarity if comparisons.score_kind == "similarity" else -similarity, method)
+    return Eer(value, comparisons.to_scale(similarity), method)
 
 
 def min_dcf(

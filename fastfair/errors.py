@@ -25,6 +25,13 @@ class FileFormatError(InputError):
     """A file is not what it was said, or seemed, to be."""
 
 
+class MissingFileError(InputError, FileNotFoundError):
+    """There is no such file."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class MissingDependencyError(FastfairError, ImportError):
     """A feature needs a package that is not installed."""
 
@@ -35,6 +42,10 @@ class FastfairWarning(UserWarning):
 
 class EmptyGroupWarning(FastfairWarning):
     """A rate has no comparisons behind it and is NaN."""
+
+
+class ReversedScoresWarning(FastfairWarning):
+    """Mated comparisons score as if they were the non-mated ones."""
 
 
 class DroppedWarning(FastfairWarning):

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _frames, _validation, curves
-from ._quantities import BaseMetric, RatePair, measure_all
+from . import _validation, curves
+from ._measuring import BaseMetric, RatePair, measure_all
 from ._results import Rates
-from ._version import __version__
 from .comparisons import Comparisons
 from .error_rates import rates_at_key
-from .errors import DroppedWarning, EmptyGroupWarning, InputError
+from .errors import DroppedWarning, EmptyGroupWarning, InputError, ReversedScoresWarning
 from .measures import MEASURES, ZERO_POLICIES
 from .operating_points import (
     ENOUGH_ERRORS,
@@ -29,179 +25,9 @@ from .operating_points import (
     mean_group_eer_key,
     threshold_key,
 )
+from .quantities import Evaluation, Quantity
 
 INCOMPLETE_GROUPS = ("raise", "drop", "nan")
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """One number of an evaluation.
-
-    Attributes
-    ----------
-    name : str
-        "threshold", "fmr", "fnmr", "eer", "min_dcf", "cllr", or a measure, its base metric in parentheses.
-    group : str or None
-        The group; None for all comparisons or for a measure over all groups. For `name` "fmr_matrix" the reference's
-        and the probe's group, parted by " / ".
-    operating_point : str or None
-        Where it was taken; None where it needs none.
-    estimate : float
-        The value; NaN or infinite where it is not computable, and `note` says why.
-    n_comparisons, n_errors, n_subjects : int or None
-        What stands behind a rate.
-    note : str
-        What to beware of; empty where nothing.
-    """
-
-    name: str
-    group: str | None
-    operating_point: str | None
-    estimate: float
-    n_comparisons: int | None = None
-    n_errors: int | None = None
-    n_subjects: int | None = None
-    note: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """Everything `evaluate` found, one quantity a row.
-
-    Attributes
-    ----------
-    quantities : tuple of Quantity
-        Every number, in the order of the report.
-    rates : tuple of Rates
-        Rates with counts and matrix at each operating point.
-    groups : tuple of str
-        All groups.
-    measured_groups : tuple of str
-        The groups that the measures run over: all but those dropped.
-    settings : dict
-        What was asked.
-    description : str
-        What was evaluated.
-    """
-
-    quantities: tuple[Quantity, ...]
-    rates: tuple[Rates, ...]
-    groups: tuple[str, ...]
-    measured_groups: tuple[str, ...]
-    settings: dict[str, Any]
-    description: str
-
-    def value(self, name: str, group: str | None = None, at: OperatingPoint | None = None) -> float:
-        """Return one estimate.
-
-        Parameters
-        ----------
-        name : str
-            As in `Quantity`.
-        group : str, optional
-            The group; by default all comparisons.
-        at : OperatingPoint, optional
-            Needed where the quantity was taken at several.
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        InputError
-            Where there is no such quantity, or several.
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
-        >>> ff.evaluate(c, at=[ff.at_threshold(0.35)]).value("fmr")
-        0.5
-        """
-        point = None if at is None else str(at)
-        found = [
-            q for q in self.quantities if q.name == name and q.group == group and point in (None, q.operating_point)
-        ]
-        if len(found) == 1:
-            return found[0].estimate
-        if found:
-            raise InputError(
-                f"{name} was taken at {', '.join(str(q.operating_point) for q in found)}: say which with at="
-            )
-        names = sorted({q.name for q in self.quantities})
-        if name not in names:
-            raise InputError(f"there is no quantity {name!r}{_validation.did_you_mean(name, names)}")
-        known = sorted({str(q.group) for q in self.quantities if q.name == name})
-        raise InputError(
-            f"{name} is not there for group {group!r} at {point}; it is for the groups {', '.join(known)} at "
-            f"{', '.join(sorted({str(q.operating_point) for q in self.quantities if q.name == name}))}"
-        )
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row a quantity, as a data frame.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first of these that is installed.
-
-        Returns
-        -------
-        data frame
-            Columns as the attributes of `Quantity`; counts are NaN where there are none.
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
-        >>> ff.evaluate(c).to_frame("polars").columns[:4]
-        ['name', 'group', 'operating_point', 'estimate']
-        """
-        columns: dict[str, list[Any]] = {}
-        for field in Quantity.__dataclass_fields__:
-            values = [getattr(q, field) for q in self.quantities]
-            columns[field] = [math.nan if v is None else float(v) for v in values] if field.startswith("n_") else values
-        return _frames.build(columns, backend)
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything as JSON.
-
-        Parameters
-        ----------
-        path : path, optional
-            A file to write to as well.
-
-        Returns
-        -------
-        str
-            Strict JSON: what is not computable is null, and the quantity's note says why.
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> import json
-        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
-        >>> json.loads(ff.evaluate(c).to_json())["quantities"][0]["name"]
-        'threshold'
-        """
-        rows = [vars(q) | {"estimate": q.estimate if math.isfinite(q.estimate) else None} for q in self.quantities]
-        content = {
-            "fastfair": __version__,
-            "description": self.description,
-            "settings": self.settings,
-            "groups": list(self.groups),
-            "measured_groups": list(self.measured_groups),
-            "quantities": rows,
-        }
-        text = json.dumps(content, indent=1, allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
-        return text
-
-    def __repr__(self) -> str:
-        points = ", ".join(str(r.at) for r in self.rates)
-        return f"Evaluation({self.description}; at {points}; {len(self.quantities)} quantities)"
 
 
 def evaluate(
@@ -234,7 +60,8 @@ def evaluate(
     p_target, c_miss, c_fa : float
         As in `min_dcf`.
     zero_policy : {"keep", "raise", "clopper-pearson"} or float
-        What ratio measures make of group rates of zero; see `measures.replace_zeros`.
+        What ratio measures make of group FMRs and FNMRs of zero; see `measures.replace_zeros`. A group's EER, minDCF
+        or Cllr of zero stays.
     incomplete_groups : {"raise", "drop", "nan"}
         What becomes of groups without mated or without non-mated comparisons of their own: an error; left out of the
         measures, with a warning; or measures that are NaN, with a warning.
@@ -255,6 +82,8 @@ def evaluate(
         Names the groups left out.
     EmptyGroupWarning
         Names the groups that make measures NaN.
+    ReversedScoresWarning
+        For an EER above 50 %, as distances taken for similarities have.
 
     Examples
     --------
@@ -265,7 +94,10 @@ def evaluate(
     >>> ev.value("fdr"), ev.value("fnmr", group="a")
     (0.5, 0.5)
     """
-    points = [at] if isinstance(at, OperatingPoint) else list(at)
+    points = [at] if isinstance(at, OperatingPoint) else list(at) if isinstance(at, Iterable) else [at]
+    for point in points:
+        if not isinstance(point, OperatingPoint):
+            raise InputError(f"at must be operating points such as at_fmr(1e-3) or at_threshold(0.5), not {at!r}")
     if not points:
         raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3)")
     names = _measure_names(measures, comparisons)
@@ -279,12 +111,24 @@ def evaluate(
     costs = curves.DetectionCosts(p_target, c_miss, c_fa)
     complete = _complete_groups(comparisons, incomplete_groups)
 
-    at_points = [rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in points]
+    at_points = []
+    for point in points:
+        of_groups = point.kind == "mean group eer"  # then of the groups measured, some of which may be dropped
+        key = mean_group_eer_key(comparisons, complete) if of_groups else threshold_key(comparisons, point)
+        at_points.append(rates_at_key(comparisons, point, key))
     threshold_free = {
         "eer": _metric(comparisons, lambda mated, nonmated: curves.equal_error(mated, nonmated, eer_method)[0]),
         "min_dcf": _metric(comparisons, lambda mated, nonmated: costs.least(mated, nonmated)[0]),
         "cllr": _metric(comparisons, curves.log_likelihood_ratio_cost),
     }
+    if threshold_free["eer"].overall > 0.5:
+        warnings.warn(
+            f"the EER is {100 * float(threshold_free['eer'].overall):.3g} %, as mated comparisons score lower than "
+            'non-mated ones: if the scores are distances pass score_kind="distance", else look which value of mated '
+            "means mated",
+            ReversedScoresWarning,
+            stacklevel=2,
+        )
     quantities = [quantity for result in at_points for quantity in _rate_quantities(result)]
     for name, metric in threshold_free.items():
         quantities.append(Quantity(name, None, None, float(metric.overall)))
@@ -292,6 +136,7 @@ def evaluate(
             Quantity(name, group, None, float(value), note=_not_computable(value))
             for group, value in zip(comparisons.groups, metric.groups, strict=True)
         ]
+    quantities.append(Quantity("min_cllr", None, None, curves.min_cllr(comparisons)))
     measured = tuple(comparisons.groups[k] for k in complete)
     if names:
         quantities += _measure_quantities(
@@ -305,6 +150,8 @@ def evaluate(
             zero_policy,
         )
     settings = {
+        "score_kind": comparisons.score_kind,
+        "grouping": list(comparisons.grouping),
         "at": [str(point) for point in points],
         "thresholds": [result.threshold for result in at_points],
         "measures": names,
@@ -322,7 +169,7 @@ def evaluate(
 def _measure_names(measures: str | Sequence[str], comparisons: Comparisons) -> list[str]:
     if isinstance(measures, str) and measures == "all":
         return list(MEASURES) if comparisons.groups else []
-    names = [measures] if isinstance(measures, str) else list(measures)
+    names = [measures] if isinstance(measures, str) else list(measures or ())
     for name in names:
         _validation.choice("measure", name, MEASURES)
     if names and not comparisons.groups:

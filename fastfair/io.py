@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 MISSING_METADATA = ("raise", "drop")
+_Subjects = tuple[_validation.Coded, _validation.Coded]
 
 
 def read_comparisons(
-    path: str | Path,
+    path: str | Path | IntoDataFrame,
     score: str | None = None,
     mated: str | None = None,
     reference: str | None = None,
@@ -42,8 +44,9 @@ def read_comparisons(
 
     Parameters
     ----------
-    path : path
-        The score file. Text files may be compressed with gzip.
+    path : path or data frame
+        The score file; text files may be compressed with gzip. A data frame (pandas, polars, pyarrow, ...) is taken as
+        a file with named columns.
     score, mated, reference, probe : str, optional
         Columns of files with named columns; by default those of the same names where they exist. Without `mated`,
         comparisons of a subject with itself are mated. For a ``.npz`` of score matrices, `score` names the array.
@@ -104,58 +107,84 @@ def read_comparisons(
     ... )
     Comparisons(2 mated, 1 non-mated, similarity, 2 subjects, 2 groups)
     """
-    path = _formats.check_file(Path(path))
-    trials = None if trials is None else _formats.check_file(Path(trials))
     attributes = [groups] if isinstance(groups, str) else list(groups or [])
     _validation.choice("missing_metadata", missing_metadata, MISSING_METADATA)
     _validation.choice("format", format, ("auto", *_formats.FORMATS))
+    if metadata is None and metadata_id is not None:
+        raise InputError("metadata_id is given without metadata=")
     table_of_subjects = None if metadata is None else _Metadata(metadata, metadata_id, attributes)
-    kind = _formats.recognise(path, trials) if format == "auto" else format
-    if kind == "matrix":
-        return _from_matrix(path, score, attributes, table_of_subjects, missing_metadata, score_kind)
     own_attributes = [] if table_of_subjects else attributes
-    if kind in ("csv", "tsv", "parquet", "bob-csv"):
-        names = {"score": score, "mated": mated, "reference": reference, "probe": probe}
-        table = _formats.read_named(path, kind, names, own_attributes)
-    elif own_attributes:
-        raise InputError(
-            f"a {kind} file has no columns of labels: give metadata= and metadata_id= for groups={attributes}"
-        )
-    elif kind in ("bob-4", "bob-5"):
-        table = _formats.read_bob_columns(path, int(kind[-1]))
+    names = {"score": score, "mated": mated, "reference": reference, "probe": probe}
+    if isinstance(path, str | Path):
+        path = _formats.check_file(Path(path))
+        trials = None if trials is None else _formats.check_file(Path(trials))
+        kind = _formats.recognise(path, trials) if format == "auto" else format
+        if kind == "matrix":
+            return _from_matrix(path, score, attributes, table_of_subjects, missing_metadata, score_kind)
+        table = _read_table(path, kind, names, own_attributes, trials)
     else:
-        table = _formats.read_trials(path, kind, trials)
+        table, path, kind = (
+            _formats.take_named(_formats.as_polars(path), names, own_attributes),
+            "the data frame",
+            "frame",
+        )
+    if subject_pattern is not None and (table.reference is None or table.probe is None):
+        raise InputError("subject_pattern= needs columns to cut: name them with reference= and probe=")
     table.subject_pattern = subject_pattern or table.subject_pattern
-    subjects = _subjects(path, kind, table)
     sides: dict[str, Any] = {}
     keep = None
-    if subjects is not None:
-        sides = {"reference": subjects[0], "probe": subjects[1]}
-    if table_of_subjects is not None:
-        if subjects is None:
-            raise InputError("metadata needs to know the subjects: name the columns with reference= and probe=")
-        sides |= _look_up(table_of_subjects, subjects)
-        keep = _present(table_of_subjects, subjects, missing_metadata)
-    elif table.attributes:
+    with _placed(path, table):
+        subjects = _subjects(path, kind, table)
+        if subjects is not None:
+            sides = {"reference": subjects[0], "probe": subjects[1]}
         columns = FrameColumns(table.frame)
-        sides["reference_group"] = {name: columns.labels(pair[0]) for name, pair in table.attributes.items()}
-        sides["probe_group"] = {
-            name: sides["reference_group"][name] if pair[0] == pair[1] else columns.labels(pair[1])
-            for name, pair in table.attributes.items()
-        }
-    columns = FrameColumns(table.frame)
-    flags = None if table.mated is None else _validation.mated_flags(columns.values(table.mated))
-    scores = columns.numbers(table.score)
+        if table_of_subjects is not None:
+            if subjects is None:
+                raise InputError("metadata needs to know the subjects: name the columns with reference= and probe=")
+            sides |= _look_up(table_of_subjects, subjects)
+            keep = _present(table_of_subjects, subjects, missing_metadata)
+        elif table.attributes:
+            sides["reference_group"] = {name: columns.labels(pair[0]) for name, pair in table.attributes.items()}
+            sides["probe_group"] = {
+                name: sides["reference_group"][name] if pair[0] == pair[1] else columns.labels(pair[1])
+                for name, pair in table.attributes.items()
+            }
+        flags = None if table.mated is None else _validation.mated_flags(columns.values(table.mated))
+        scores = columns.numbers(table.score)
     if keep is not None:
         scores, flags = scores[keep], None if flags is None else flags[keep]
         sides = {name: _taken(side, keep) for name, side in sides.items()}
-    try:
+    with _placed(path, table, keep):
         return Comparisons(scores, flags, score_kind=score_kind, allow_label_conflicts=allow_label_conflicts, **sides)
+
+
+@contextmanager
+def _placed(path: Path | str, table: _formats.ScoreTable, keep: Any = None) -> Iterator[None]:
+    """Name the line of the file in errors that know a row, of those kept where some were left out."""
+    try:
+        yield
     except InputError as error:
         if error.row is None:
             raise
         row = error.row if keep is None else int(np.flatnonzero(keep)[error.row])
         raise type(error)(f"{path}: {table.place(row)}: {error}", row) from None
+
+
+def _read_table(
+    path: Path, kind: str, names: dict[str, str | None], groups: list[str], trials: Path | None
+) -> _formats.ScoreTable:
+    if kind in ("csv", "tsv", "parquet", "bob-csv"):
+        if trials is not None:
+            raise InputError(f"a {kind} file has its own labels: trials= goes with scores alone")
+        return _formats.read_named(path, kind, names, groups)
+    named = [f"{role}=" for role, name in names.items() if name is not None]
+    if named:
+        raise InputError(f"a {kind} file has no named columns, so there is nothing to {' and '.join(named)}")
+    if groups:
+        raise InputError(f"a {kind} file has no columns of labels: give metadata= and metadata_id= for {groups}")
+    if kind in ("bob-4", "bob-5"):
+        return _formats.read_bob_columns(path, int(kind[-1]))
+    return _formats.read_trials(path, kind, trials)
 
 
 class _Metadata:
@@ -167,38 +196,41 @@ class _Metadata:
         frame = _read_metadata(Path(source)) if isinstance(source, str | Path) else source
         self.columns = FrameColumns(frame)
         if id_column is None:
-            raise InputError("metadata is given without metadata_id: name the column that holds the subject ids")
+            raise InputError("metadata is given without the column of its subject ids: name it with metadata_id=")
         self.attributes = attributes
-        ids = [str(i) for i in self.columns[id_column].to_list()]
+        ids = self.columns[id_column].to_list()
+        if any(map(_validation.is_missing, ids)):
+            row = next(k for k, i in enumerate(ids) if _validation.is_missing(i))
+            raise InputError(f"metadata has no subject id in row {row} (counted from 0) of column {id_column!r}")
+        ids = [str(i) for i in ids]
         known = set(ids)
         if len(known) < len(ids):
             twice = next(i for k, i in enumerate(ids) if i in ids[:k])
             raise InputError(f"metadata has more than one row for subject {twice!r} in column {id_column!r}")
         values = [self.columns[name].to_list() for name in attributes]
         self.labels = {
-            name: {i: str(v) for i, v in zip(ids, column, strict=True) if not _is_missing(v)}
+            name: {i: str(v) for i, v in zip(ids, column, strict=True) if not _validation.is_missing(v)}
             for name, column in zip(attributes, values, strict=True)
         }
         self.complete = {i for i in ids if all(i in labels for labels in self.labels.values())}
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
 def _read_metadata(path: Path) -> pl.DataFrame:
     pl = _formats.polars()
     _formats.check_file(path)
     if path.suffix == ".parquet":
-        return pl.read_parquet(path)
+        with _formats.reading(path):
+            return pl.read_parquet(path)
     header = _formats.first_line(path)
     separator = next((s for s in ("\t", ",", ";") if s in header), None)
     if separator is None:
         raise FileFormatError(f"{path}: the metadata's header has neither tab, comma nor semicolon: {header[:120]!r}")
-    return pl.read_csv(path, separator=separator, infer_schema=False)
+    with _formats.reading(path):
+        frame = pl.read_csv(path, separator=separator, infer_schema=False, comment_prefix="#")
+    return frame.rename({name: name.strip() for name in frame.columns}).with_columns(pl.all().str.strip_chars())
 
 
-def _subjects(path: Path, kind: str, table: _formats.ScoreTable) -> tuple[_validation.Coded, _validation.Coded] | None:
+def _subjects(path: Path | str, kind: str, table: _formats.ScoreTable) -> _Subjects | None:
     """Code the subjects of both sides with one list of labels; None where the file does not tell them."""
     if table.reference is None or table.probe is None or (kind == "kaldi" and table.subject_pattern is None):
         return None  # Kaldi's test ids are utterances, whose speakers only a pattern can tell
@@ -212,7 +244,7 @@ def _subjects(path: Path, kind: str, table: _formats.ScoreTable) -> tuple[_valid
     return _validation.Coded(labels, codes[0]), _validation.Coded(labels, codes[1])
 
 
-def _cut_out(path: Path, table: _formats.ScoreTable, sides: list[str], pattern: str) -> pl.DataFrame:
+def _cut_out(path: Path | str, table: _formats.ScoreTable, sides: list[str], pattern: str) -> pl.DataFrame:
     pl = _formats.polars()
     text = table.frame.select(pl.col(sides).cast(pl.String))
     try:
@@ -220,7 +252,9 @@ def _cut_out(path: Path, table: _formats.ScoreTable, sides: list[str], pattern: 
         if all(subjects[side].is_null().all() for side in sides):  # the pattern has no group in it
             subjects = text.select(pl.col(sides).str.extract(pattern, 0))
     except pl.exceptions.PolarsError as error:
-        raise InputError(f"subject_pattern {pattern!r} is not a regular expression: {error}") from error
+        raise InputError(
+            f"subject_pattern {pattern!r} is not a regular expression: {str(error).splitlines()[0]}"
+        ) from error
     for side in sides:
         wrong = subjects[side].is_null().arg_true()
         if len(wrong):
@@ -232,7 +266,7 @@ def _cut_out(path: Path, table: _formats.ScoreTable, sides: list[str], pattern: 
     return subjects
 
 
-def _look_up(metadata: _Metadata, subjects: tuple[_validation.Coded, _validation.Coded]) -> dict[str, Any]:
+def _look_up(metadata: _Metadata, subjects: _Subjects) -> dict[str, Any]:
     """Give both sides of every comparison its subject's labels."""
     looked_up: dict[str, Any] = {"reference_group": {}, "probe_group": {}}
     for name, labels in metadata.labels.items():
@@ -242,7 +276,7 @@ def _look_up(metadata: _Metadata, subjects: tuple[_validation.Coded, _validation
     return looked_up
 
 
-def _present(metadata: _Metadata, subjects: tuple[_validation.Coded, _validation.Coded], policy: str) -> Any:
+def _present(metadata: _Metadata, subjects: _Subjects, policy: str) -> Any:
     """Return which comparisons have metadata on both sides, or None where all do."""
     labels = subjects[0].labels
     known = np.array([str(subject) in metadata.complete for subject in labels])

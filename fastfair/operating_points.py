@@ -12,6 +12,7 @@ from . import _keys, _validation, curves
 from .comparisons import Comparisons
 from .errors import InputError
 
+KINDS = ("fmr", "fnmr", "threshold", "eer", "mean group eer")
 ENOUGH_ERRORS = 30  # Doddington's rule of 30: fewer errors than that say little about a rate
 
 
@@ -29,6 +30,9 @@ class OperatingPoint:
 
     kind: str
     value: float = float("nan")
+
+    def __post_init__(self) -> None:
+        _validation.choice("kind", self.kind, KINDS)
 
     def __str__(self) -> str:
         names = {
@@ -248,6 +252,7 @@ def mean_group_eer_key(comparisons: Comparisons, groups: Iterable[int]) -> np.si
     InputError
         For a group without an EER.
     """
+    comparisons.require_groups()
     similarities = []
     for group in groups:
         mated, nonmated = (

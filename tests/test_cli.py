@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -84,6 +85,7 @@ def test_output_folder(scores, tmp_path):
         (["--at", "fmr=5"], "for 5 % write 0.05"),
         (["--at", "far=0.1"], "is not an operating point"),
         (["--at", "fmr=x"], "could not convert"),
+        (["--at", "fmr=1%"], "0.01 for 1 %"),
         (["--zero-policy", "nothing"], "neither a number nor one of keep"),
         (["--measure", "giny"], "'giny' is not one of"),
     ],
@@ -120,8 +122,62 @@ def test_cross_group_comparisons_print_a_matrix(tmp_path):
     lines = run("evaluate", path, "--group", "sex", "--at", "threshold=0.5").output.splitlines()
     start = next(k for k, line in enumerate(lines) if line.startswith("FMR by group"))
     assert [line.split() for line in lines[start + 1 : start + 4]] == [
-        ["f", "m"], ["f", "0.00", "%", "0.00", "%"], ["m", "100.00", "%", "100.00", "%"],
+        ["f", "m"], ["f", "0", "%*", "0", "%*"], ["m", "100.00", "%*", "100.00", "%*"],
     ]  # fmt: skip
+
+
+def test_errors_speak_of_options(tmp_path):
+    path, who = tmp_path / "s.csv", tmp_path / "who.csv"
+    path.write_text("score,reference,probe\n0.9,a,a\n0.1,a,b\n")
+    who.write_text("id,sex\na,f\n")
+    found = {
+        "--missing-metadata drop": ["--metadata", who, "--metadata-id", "id", "--group", "sex"],
+        "with --metadata-id": ["--metadata", who, "--group", "sex"],
+        "with --group": ["--metadata", who, "--metadata-id", "id"],
+    }
+    for message, arguments in found.items():
+        done = subprocess.run([COMMAND, "evaluate", path, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert message in done.stderr
+
+
+def test_labels_are_text_and_tables_are_never_cut(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text(
+        "score,mated,g\n0.9,1,[young]\n0.1,0,[young]\n0.8,1,[/bold] old :smile:\n0.2,0,[/bold] old :smile:\n"
+    )
+    done = subprocess.run(
+        [COMMAND, "evaluate", path, "--group", "g"], capture_output=True, text=True, check=False,
+        env=os.environ | {"COLUMNS": "40", "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "[young]" in done.stdout
+    assert "[/bold] old :smile:" in done.stdout
+    assert "…" not in done.stdout
+
+
+def test_an_output_folder_that_cannot_be_is_a_line(scores, tmp_path):
+    (tmp_path / "file").touch()
+    done = subprocess.run(
+        [COMMAND, *map(str, options(scores)), "--output", tmp_path / "file" / "x"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_few_errors_never_look_like_none(tmp_path):
+    path = tmp_path / "s.csv"
+    pl.DataFrame({"score": [1.0, *range(100, 100_100)], "mated": [1, *[0] * 100_000]}).write_csv(path)
+    done = subprocess.run([COMMAND, "evaluate", path, "--at", "fmr=1e-5"], capture_output=True, text=True, check=False)
+    assert "0.001 %*" in done.stdout
+    assert "--score-kind distance" in done.stderr
+
+
+@pytest.mark.parametrize("point", ["MEAN-GROUP-EER", "FMR=0.01"])
+def test_points_as_they_are_printed(scores, point):
+    assert run(*options(scores), "--at", point).exit_code == 0
 
 
 def test_help_and_version():

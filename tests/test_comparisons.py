@@ -132,6 +132,62 @@ def test_bad_input_is_an_error_that_names_the_place(arguments, message):
         ff.Comparisons(*arguments)
 
 
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT, "", "  "])
+def test_every_kind_of_missing_label_is_refused(missing):
+    for labels in (["a", "b", missing, "a"], np.array(["a", "b", missing, "a"], object)):
+        with pytest.raises(InputError, match="reference_group is missing in row 2"):
+            ff.Comparisons(SCORES, MATED, reference_group=labels)
+
+
+def test_masked_entries_are_refused():
+    mask = [False, False, True, False]
+    for k, values in enumerate((SCORES, MATED, ["a"] * 4, ["a"] * 4)):
+        arguments = [SCORES, MATED, ["a", "b", "c", "d"], ["a", "c", "c", "e"]]
+        arguments[k] = np.ma.array(values, mask=mask)
+        with pytest.raises(InputError, match="masked in row 2"):
+            ff.Comparisons(*arguments)
+
+
+def test_large_whole_numbers_stay_apart_or_are_refused():
+    signed, unsigned = np.array([2**53, 2**53 + 1], np.int64), np.array([2**53, 2**53], np.uint64)
+    c = ff.Comparisons([0.9, 0.1], None, signed, unsigned)
+    assert (len(c.mated), c.subjects.tolist()) == (1, [2**53, 2**53 + 1])
+    with pytest.raises(InputError, match="whole numbers above 2"):
+        ff.Comparisons(np.array([2**60, 2**60 + 1]), [1, 0])
+    with pytest.raises(InputError, match="do not fit float64"):
+        ff.Comparisons(np.array([1, 1 + np.finfo(np.longdouble).eps], np.longdouble), [1, 0])
+
+
+@pytest.mark.parametrize("flags", [[0.99999999, 1, 0, 0], [1.0000001, 1.0000001, 0, 0]])
+def test_flags_are_not_rounded(flags):
+    with pytest.raises(InputError, match="two-valued"):
+        ff.Comparisons(SCORES, flags)
+
+
+def test_intersections_of_one_name_are_refused():
+    labels = {"x": ["a & b", "a & b", "a", "a"], "y": ["c", "c", "b & c", "b & c"]}
+    with pytest.raises(InputError, match="called 'a & b & c'"):
+        ff.Comparisons(SCORES, MATED, reference_group=labels)
+
+
+def test_results_cannot_corrupt_what_is_shared():
+    c = ff.Comparisons(SCORES, MATED, list("xxyy"), list("xzyz"), reference_group=list("aabb"))
+    counts = ff.rates(c, ff.at_eer()).counts
+    for array in (counts.matrix_nonmated, counts.matrix_subjects, c.subjects, c.mated.reference, c.mated.similarities):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = array[0]
+
+
+def test_a_group_alone_keeps_its_own_subjects_and_labels():
+    labels = {"sex": list("ffmm"), "eyes": list("bbgg")}
+    c = ff.Comparisons(
+        [0.9, 0.2, 0.8, 0.1], MATED, list("xxyy"), list("xzyz"), labels, {"sex": list("ffmm"), "eyes": list("bbgg")}
+    )
+    alone = c.by("sex").within_group("f")
+    assert alone.subjects.tolist() == ["x", "z"]
+    assert alone.by("eyes").groups == ("b",)
+
+
 def test_flags_that_contradict_the_subjects_are_counted_and_named():
     reference, probe = ["a", "a", "b", "b"], ["a", "a", "c", "c"]
     with pytest.raises(InputError, match=r"in 2 comparisons \(1 of one subject marked non-mated, 1 of two") as caught:
@@ -169,7 +225,7 @@ def test_a_group_on_its_own_is_its_comparisons(rows):
             alone = c.within_group(group)
             assert alone.mated.similarities.tolist() == sorted(r.score for r in own if r.mated)
             assert alone.nonmated.similarities.tolist() == sorted(r.score for r in own if not r.mated)
-            assert [c.subjects[k] for k in alone.mated.reference] == [rows[r].reference for r in alone.mated.rows]
+            assert [alone.subjects[k] for k in alone.mated.reference] == [rows[r].reference for r in alone.mated.rows]
             assert alone.groups == ()
         else:
             with pytest.raises(InputError, match=f"group '{group}' has"):
@@ -201,6 +257,10 @@ def test_frames_of_every_library(make):
     )  # fmt: skip
     assert c.groups == ("f & b", "m & g")
     assert c.by("sex_a").groups == ("f", "m")
+    renamed = ff.Comparisons.from_frame(
+        pl.DataFrame(FRAME).rename({"sex_a": "reference_sex"}), score="s", mated="same", reference_group="reference_sex"
+    )
+    assert renamed.by("sex").groups == ("f", "m")
     assert c.subjects.tolist() == ["x", "y", "z"]
     assert c.mated.similarities.tolist() == [0.8, 0.9]
     one = ff.Comparisons.from_frame(

@@ -12,7 +12,7 @@ import pytest
 
 import fastfair as ff
 from fastfair import measures as m
-from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError
+from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError, ReversedScoresWarning
 
 POINT = ff.at_threshold(0.5)
 
@@ -70,15 +70,15 @@ def test_measures_are_those_of_the_functions(comparisons, evaluation):
     r = ff.rates(comparisons, ff.at_mean_group_eer())
     sed = m.sed(r.group_fmr, r.group_fnmr, r.fmr, r.fnmr)
     assert [evaluation.value("sed", g) for g in "xyz"] == sed.tolist()
-    assert evaluation.value("mean sed") == sed.mean()
-    assert evaluation.value("std sed") == sed.std()
+    assert evaluation.value("sed_mean") == sed.mean()
+    assert evaluation.value("sed_std") == sed.std()
 
 
 def test_every_measure_is_reported_for_every_metric_and_point(evaluation):
     names = {(q.name, q.operating_point) for q in evaluation.quantities}
     for measure in m.MEASURES.values():
         if measure.own_threshold:
-            assert {(f"mean {measure.name}", None), (f"std {measure.name}", None)} <= names
+            assert {(f"{measure.name}_mean", None), (f"{measure.name}_std", None)} <= names
             continue
         for metric in measure.metrics or (None,):
             label = measure.name if metric is None else f"{measure.name}({metric})"
@@ -119,8 +119,32 @@ def test_values_that_are_not_there_or_not_clear(evaluation):
         evaluation.value("fdr")
     with pytest.raises(InputError, match="did you mean"):
         evaluation.value("garbee", at=POINT)
-    with pytest.raises(InputError, match="for the groups None, x, y, z"):
+    with pytest.raises(InputError, match="not there for 'w', but for 'x', 'y', 'z', all comparisons"):
         evaluation.value("fmr", "w", POINT)
+    with pytest.raises(InputError, match=r"not taken at EER, but at FMR=0\.05, threshold=0\.5"):
+        evaluation.value("fmr", at=ff.at_eer())
+    with pytest.raises(InputError, match=r"did you mean 'nrb\(cllr\)' or 'nrb\(eer\)'"):
+        evaluation.value("nrb")
+
+
+def test_a_quantity_tells_what_stands_behind_it(evaluation):
+    quantity = evaluation.quantity("fnmr", "x", POINT)
+    assert quantity.estimate == quantity.n_errors / quantity.n_comparisons == evaluation.value("fnmr", "x", POINT)
+    assert quantity.n_subjects == 30
+    assert quantity.note == ""
+
+
+def test_extreme_results_are_strict_json():
+    c = ff.Comparisons([np.finfo(float).max, 0.3, np.finfo(float).max, 0.1], [1, 0, 0, 1])
+    text = ff.evaluate(c, c_miss=np.int64(1), p_target=np.float32(0.05)).to_json()
+    assert json.loads(text)["settings"]["thresholds"] == [None]
+
+
+def test_reversed_scores_are_warned_of():
+    c = ff.Comparisons([0.1, 0.2, 0.8, 0.9], [1, 1, 0, 0])
+    with pytest.warns(ReversedScoresWarning, match=r'EER is 100 %.*score_kind="distance"'):
+        ff.evaluate(c)
+    assert ff.evaluate(ff.Comparisons([0.1, 0.2, 0.8, 0.9], [1, 1, 0, 0], score_kind="distance")).value("eer") == 0
 
 
 def test_zero_rates_are_said_to_be_not_computable_or_replaced_as_declared():
@@ -156,24 +180,21 @@ def test_a_group_without_nonmated_comparisons_is_refused_dropped_or_nan(incomple
     assert dropped.value("fnmr", "c") == 0
     assert math.isnan(dropped.value("fmr", "c"))
     assert dropped.value("fdr") == 1 - 0.5 * (0.5 + 0.0)
-    assert math.isfinite(dropped.value("mean sed"))
+    assert math.isfinite(dropped.value("sed_mean"))
+    with pytest.warns(DroppedWarning):
+        at_mean = ff.evaluate(incomplete, at=ff.at_mean_group_eer(), incomplete_groups="drop")
+    assert at_mean.value("fdr") <= 1
     with pytest.warns(EmptyGroupWarning, match="measures are NaN"):
         kept = ff.evaluate(incomplete, at=POINT, incomplete_groups="nan")
-    assert all(math.isnan(kept.value(name)) for name in ("fdr", "mean sed", "nrb(eer)"))
+    assert all(math.isnan(kept.value(name)) for name in ("fdr", "sed_mean", "nrb(eer)"))
     with pytest.raises(InputError, match="no group has both"):
         ff.evaluate(ff.Comparisons([0.9, 0.1], [1, 0], reference_group=list("ab")), incomplete_groups="drop")
 
 
 def test_without_groups_there_are_no_measures():
     c = ff.Comparisons([0.9, 0.1], [1, 0])
-    assert {q.name for q in ff.evaluate(c).quantities} == {
-        "threshold",
-        "fmr",
-        "fnmr",
-        "eer",
-        "min_dcf",
-        "cllr",
-    }
+    names = {"threshold", "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr"}
+    assert {q.name for q in ff.evaluate(c).quantities} == names
     with pytest.raises(InputError, match="give reference_group"):
         ff.evaluate(c, measures="gini")
 
@@ -184,7 +205,9 @@ def test_without_groups_there_are_no_measures():
         ({"measures": ["giny"]}, "did you mean 'gini'"),
         ({"alpha": 30}, "for 30 % write 0.3"),
         ({"at": []}, "at is empty"),
-        ({"at": [0.001]}, "must be an operating point"),
+        ({"at": [0.001]}, "must be operating points"),
+        ({"at": 0.001}, "must be operating points"),
+        ({"at": "fmr=0.001"}, "must be operating points"),
         ({"eer_method": "exact"}, "eer_method"),
         ({"p_target": 5}, "p_target"),
         ({"c_miss": 0}, "c_miss must be above 0"),
@@ -210,6 +233,6 @@ def test_distances_give_the_same_rates_and_measures(comparisons):
         side["probe_group"] += by_group.probe_group.tolist()
     flipped = ff.Comparisons(side["score"], side["mated"], None, None, side["group"], side["probe_group"], "distance")
     one, other = (ff.evaluate(c, at=ff.at_fmr(0.01)) for c in (comparisons, flipped))
-    for name in ("garbe", "fdr", "nrb(eer)", "mean sed", "eer", "min_dcf", "fnmr"):
+    for name in ("garbe", "fdr", "nrb(eer)", "sed_mean", "eer", "min_dcf", "fnmr"):
         assert one.value(name) == other.value(name)
     assert one.value("threshold") == -other.value("threshold")

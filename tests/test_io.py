@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import fastfair as ff
@@ -60,6 +62,36 @@ def test_parquet(tmp_path):
     is_the_same(ff.read_comparisons(path))
     with pytest.raises(InputError, match="no column 'scor'"):
         ff.read_comparisons(path, score="scor")
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_data_frames_are_read_like_files(make):
+    frame = make(
+        {
+            "s": [0.9, 0.2, 0.8, 0.1],
+            "a": ["a/1", "a/1", "b/1", "b/1"],
+            "b": ["a/2", "b/1", "b/2", "c/1"],
+            "eyes": list("xxyy"),
+        }
+    )
+    who = make({"id": list("abc"), "sex": list("fmf")})
+    arguments = {"score": "s", "reference": "a", "probe": "b", "subject_pattern": "^([^/]+)/"}
+    c = ff.read_comparisons(frame, **arguments, metadata=who, metadata_id="id", groups="sex")
+    is_the_same(c)
+    assert c.nonmated_by_group.cells.tolist() == [[0, 1], [1, 0]]
+    assert ff.read_comparisons(frame, **arguments, groups="eyes").by("eyes").groups == ("x", "y")
+    with pytest.raises(InputError, match=r"the data frame has no column 'score' \(score\)"):
+        ff.read_comparisons(frame, score="score")
+    with pytest.raises(InputError, match=r"the data frame: row 0 \(counted from 0\): subject_pattern"):
+        ff.read_comparisons(frame, **arguments | {"subject_pattern": "^(z)"})
+    with pytest.raises(InputError, match="a file's path or a data frame, not list"):
+        ff.read_comparisons([1, 2])
+
+
+def test_ids_that_look_like_paths_are_said_to(write):
+    text = "score,mated,reference,probe\n0.9,1,a/1.wav,a/2.wav\n0.2,0,a/1.wav,b/1.wav\n"
+    with pytest.raises(InputError, match=r"look like paths: say how to cut .* with subject_pattern="):
+        ff.read_comparisons(write("s.csv", text))
 
 
 def test_subjects_are_cut_out_of_paths(write):
@@ -250,9 +282,9 @@ def test_matrices(tmp_path, write):
     np.save(tmp_path / "o.npy", np.array([[1, "a"]], object), allow_pickle=True)
     for name, text in (("o.npy", None), ("p.npy", "not numpy"), ("q.npz", "not zip")):
         path = tmp_path / name if text is None else write(name, text)
-        with pytest.raises(FileFormatError, match="plain numbers"):
+        with pytest.raises(FileFormatError, match="cannot be read"):
             ff.read_comparisons(path)
-    with pytest.raises(FileFormatError, match="not a matrix of numbers"):
+    with pytest.raises(FileFormatError, match="cannot be read"):
         ff.read_comparisons(write("w.txt", "a b\n"), format="matrix")
     np.save(tmp_path / "r.npy", np.ones((2, 3)))
     with pytest.raises(InputError, match="2, 3"):
@@ -269,6 +301,8 @@ def test_text_in_the_score_column_is_placed(write):
 
 
 def test_rows_that_are_wrong_are_placed_by_line(write):
+    with pytest.raises(InputError, match="line 3: column 'mated' is missing"):
+        ff.read_comparisons(write("s.csv", "score,mated\n0.9,1\n0.2\n"))
     with pytest.raises(InputError, match="line 3: scores must be finite"):
         ff.read_comparisons(write("s.csv", NAMED.replace("0.2", "nan")))
     with pytest.raises(InputError, match="line 2: scores must be finite"):
@@ -283,7 +317,7 @@ def test_rows_that_are_wrong_are_placed_by_line(write):
 
 def test_files_that_are_not_there_empty_or_unknown(write, tmp_path):
     write("scores.csv", NAMED)
-    with pytest.raises(FileFormatError, match=r"did you mean 'scores\.csv'"):
+    with pytest.raises(FileNotFoundError, match=r"did you mean 'scores\.csv'"):
         ff.read_comparisons(tmp_path / "score.csv")
     with pytest.raises(FileFormatError, match="is empty"):
         ff.read_comparisons(write("e.csv", ""))
@@ -298,10 +332,10 @@ def test_files_that_are_not_there_empty_or_unknown(write, tmp_path):
     with pytest.raises(InputError, match="format must be one of"):
         ff.read_comparisons(write("s.csv", NAMED), format="excel")
     (tmp_path / "z.txt").write_bytes(b"\xff\xfe\x00\x81")
-    with pytest.raises(FileFormatError, match="not a text file"):
+    with pytest.raises(FileFormatError, match="cannot be read"):
         ff.read_comparisons(tmp_path / "z.txt")
     (tmp_path / "p.parquet").write_bytes(b"PAR0 nonsense")
-    with pytest.raises(FileFormatError, match="not a Parquet file"):
+    with pytest.raises(FileFormatError, match="cannot be read"):
         ff.read_comparisons(tmp_path / "p.parquet")
 
 
@@ -313,6 +347,58 @@ def test_files_that_are_not_there_empty_or_unknown(write, tmp_path):
 def test_incomplete_lists_say_what_is_missing(write, text, message):
     with pytest.raises(FileFormatError, match=message):
         ff.read_comparisons(write("s.txt", text))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("ragged.csv", b"score,mated\n0.9,1\n0.1,0,3\n"),
+        ("cut.csv.gz", gzip.compress(b"score,mated\n0.9,1\n0.1,0\n" * 50)[:40]),
+        ("late.txt", b"a a f 0.9\n" * 5 + b"a \xff f 0.9\n"),
+        ("body.parquet", b"PAR1" + bytes(100) + b"PAR1"),
+    ],
+)
+def test_broken_files_are_our_errors(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        ff.read_comparisons(tmp_path / name, format="bob-4" if name == "late.txt" else "auto")
+    if name != "late.txt":
+        good = pl.DataFrame({"score": [0.9, 0.1], "reference": ["a", "a"], "probe": ["a", "b"]})
+        with pytest.raises(FileFormatError, match=r"cannot be read|neither tab"):
+            ff.read_comparisons(good, metadata=tmp_path / name, metadata_id="mated", groups="score")
+
+
+def test_blanks_quotes_and_comments_around_named_columns(write):
+    header = '# made today\n\n"score", mated ,"reference", probe,sex\n'
+    text = header + " 0.9,1,a,a,f\n0.2, 0,a,b, f\n0.8,1 ,b,b,m \n0.1,0,b,c,m\n"
+    c = ff.read_comparisons(write("s.csv", text), groups="sex")
+    is_the_same(c)
+    assert c.groups == ("f", "m")
+    with pytest.raises(FileFormatError, match="line 5: column 'score' must be a number, not 'oops'"):
+        ff.read_comparisons(write("t.csv", text.replace("0.2", "oops")))
+    with pytest.raises(FileFormatError, match="2 columns called 'score'"):
+        ff.read_comparisons(write("u.csv", "score,score,mated\n0.9,0.9,1\n"))
+
+
+def test_a_label_word_in_a_column_is_no_test_name(write):
+    with pytest.raises(FileFormatError, match=r"may be bob-4 .* or a trial list"):
+        ff.read_comparisons(write("s.txt", "s1 s1 target 0.9\ns1 s2 nontarget 0.2\n"))
+
+
+def test_arguments_that_a_format_cannot_use_are_refused(write):
+    named, bob = write("s.csv", NAMED), write("s.txt", BOB4)
+    with pytest.raises(InputError, match="trials= goes with scores alone"):
+        ff.read_comparisons(named, trials=write("veri.txt", TRIALS), format="csv")
+    with pytest.raises(InputError, match="nothing to score= and probe="):
+        ff.read_comparisons(bob, score="x", probe="y")
+    with pytest.raises(InputError, match="metadata_id is given without metadata="):
+        ff.read_comparisons(named, metadata_id="x")
+    with pytest.raises(InputError, match="subject_pattern= needs columns to cut"):
+        ff.read_comparisons(write("t.csv", "score,mated\n0.9,1\n"), subject_pattern="x")
+    with pytest.raises(InputError, match="no subject id in row 0"):
+        ff.read_comparisons(
+            named, metadata=pl.DataFrame({"id": [None, "a"], "sex": ["f", "m"]}), metadata_id="id", groups="sex"
+        )
 
 
 def test_columns_that_are_not_there(write):

@@ -128,6 +128,27 @@ def test_percentages_are_refused():
         m.gini(["a", "b"])
 
 
+def test_arrays_that_do_not_fit_are_refused():
+    for call_with, message in (
+        (lambda: m.fdr([0.1, 0.2], [0.1, 0.2, 0.3]), "fmr has 2, fnmr has 3"),
+        (lambda: m.fdr(0.1, 0.2), "needs groups on its last axis"),
+        (lambda: m.gini([]), "needs groups"),
+        (lambda: m.mape([0.1, 0.2], [0.1, 0.2, 0.3]), "one value for all groups"),
+        (lambda: m.gini([-1.0, 1.0]), "must not be negative"),
+        (lambda: m.gini(np.ma.array([0.1, 0.2], mask=[0, 1])), "neither masked nor complex"),
+        (lambda: m.gini([1j, 0.2]), "neither masked nor complex"),
+    ):
+        with pytest.raises(ff.errors.InputError, match=message):
+            call_with()
+
+
+def test_equal_rates_are_exactly_fair():
+    for rate in (0.1, 0.3, 1e-7):
+        for n_groups in range(2, 30):
+            assert m.gini([rate] * n_groups) == 0
+            assert m.max_geomean_ratio([rate] * n_groups) >= 1
+
+
 def test_zero_policies():
     rates = np.array([0.0, 0.1])
     agree(m.replace_zeros(rates), rates)

@@ -127,6 +127,15 @@ def test_rates_must_be_finite_numbers(value):
         ff.at_fmr(value)
 
 
+def test_points_that_make_no_sense_are_refused():
+    with pytest.raises(ff.errors.InputError, match="did you mean 'fmr'"):
+        ff.OperatingPoint("FMR", 0.1)
+    with pytest.raises(ff.errors.InputError, match="have no groups"):
+        ff.rates(from_lists([1], [0]), ff.at_mean_group_eer())
+    with pytest.raises(ff.errors.InputError, match="finite number"):
+        ff.at_threshold(10**400)
+
+
 def test_a_bare_number_is_no_operating_point():
     with pytest.raises(ff.errors.InputError, match="at_fmr"):
         ff.rates(from_lists([1], [0]), 0.001)

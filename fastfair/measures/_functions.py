@@ -36,11 +36,8 @@ def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     >>> float(ff.measures.fdr([0.25, 0.75], [0.5, 0.5]))
     0.75
     """
-    a, b, alpha = (
-        rate_array("fmr", fmr),
-        rate_array("fnmr", fnmr),
-        _validation.rate("alpha", alpha, one_allowed=True),
-    )
+    a, b = _group_rates(fmr=fmr, fnmr=fnmr)
+    alpha = _validation.rate("alpha", alpha, one_allowed=True)
     return 1 - (alpha * np.ptp(a, axis=-1) + (1 - alpha) * np.ptp(b, axis=-1))
 
 
@@ -70,7 +67,8 @@ def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats
     2.0
     """
     alpha = _validation.rate("alpha", alpha, one_allowed=True)
-    return _max_over_min(rate_array("fmr", fmr)) ** alpha * _max_over_min(rate_array("fnmr", fnmr)) ** (1 - alpha)
+    a, b = _group_rates(fmr=fmr, fnmr=fnmr)
+    return _max_over_min(a) ** alpha * _max_over_min(b) ** (1 - alpha)
 
 
 def gini(x: ArrayLike) -> Floats:
@@ -97,11 +95,11 @@ def gini(x: ArrayLike) -> Floats:
     >>> float(ff.measures.gini([0.0, 0.0, 0.3]))
     1.0
     """
-    x = np.sort(metric_array("x", x), axis=-1)
+    x = np.sort(group_array("x", x), axis=-1)
     n_groups = x.shape[-1]
-    # In ascending order x_k is the larger of a pair k times and the smaller one G - 1 - k times.
-    weights = 2 * np.arange(n_groups) - (n_groups - 1)
-    spread, total = x @ weights, x.sum(axis=-1)
+    # The gap above the k-th smallest lies between k (G - k) pairs; sums of gaps are exactly 0 where all are equal.
+    k = np.arange(1, n_groups)
+    spread, total = np.diff(x, axis=-1) @ (k * (n_groups - k)).astype(np.float64), x.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1)))[()]
 
@@ -132,7 +130,8 @@ def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     0.5
     """
     alpha = _validation.rate("alpha", alpha, one_allowed=True)
-    return alpha * gini(rate_array("fmr", fmr)) + (1 - alpha) * gini(rate_array("fnmr", fnmr))
+    a, b = _group_rates(fmr=fmr, fnmr=fnmr)
+    return alpha * gini(a) + (1 - alpha) * gini(b)
 
 
 def std(x: ArrayLike) -> Floats:
@@ -158,7 +157,7 @@ def std(x: ArrayLike) -> Floats:
     >>> float(ff.measures.std([0.25, 0.75]))
     0.25
     """
-    return np.std(metric_array("x", x), axis=-1)
+    return np.std(group_array("x", x), axis=-1)
 
 
 def skewed_error_ratio(fmr: ArrayLike) -> Floats:
@@ -184,7 +183,7 @@ def skewed_error_ratio(fmr: ArrayLike) -> Floats:
     >>> float(ff.measures.skewed_error_ratio([0.01, 0.04]))
     4.0
     """
-    return _max_over_min(rate_array("fmr", fmr))
+    return _max_over_min(*_group_rates(fmr=fmr))
 
 
 def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
@@ -212,7 +211,8 @@ def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
     >>> float(ff.measures.mape([0.5, 0.25], 0.25))
     0.5
     """
-    a, reference = rate_array("fmr", fmr), rate_array("fmr_global", fmr_global)[..., np.newaxis]
+    (a,) = _group_rates(fmr=fmr)
+    reference = _average("fmr_global", fmr_global, a, a_rate=True)
     return _divide(np.abs(a - reference), reference).mean(axis=-1)
 
 
@@ -241,9 +241,9 @@ def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: Arr
     >>> ff.measures.sed([0.5, 0.25], [0.5, 0.5], 0.25, 0.5)
     array([1., 0.])
     """
-    a, b = rate_array("fmr", fmr), rate_array("fnmr", fnmr)
-    a_global = rate_array("fmr_global", fmr_global)[..., np.newaxis]
-    b_global = rate_array("fnmr_global", fnmr_global)[..., np.newaxis]
+    a, b = _group_rates(fmr=fmr, fnmr=fnmr)
+    a_global = _average("fmr_global", fmr_global, a, a_rate=True)
+    b_global = _average("fnmr_global", fnmr_global, b, a_rate=True)
     return np.abs(1 - _divide(a, a_global)) + np.abs(1 - _divide(b, b_global))
 
 
@@ -270,7 +270,7 @@ def group_to_min_difference(x: ArrayLike) -> Floats:
     >>> ff.measures.group_to_min_difference([0.25, 0.75])
     array([0. , 0.5])
     """
-    x = metric_array("x", x)
+    x = group_array("x", x)
     return np.asarray(x - x.min(axis=-1, keepdims=True))
 
 
@@ -299,7 +299,8 @@ def group_to_average_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     >>> ff.measures.group_to_average_ratio([0.25, 0.5], 0.25)
     array([1., 2.])
     """
-    return _divide(metric_array("x", x), metric_array("average", average)[..., np.newaxis])
+    x = group_array("x", x)
+    return _divide(x, _average("average", average, x))
 
 
 def group_to_average_log_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
@@ -382,7 +383,7 @@ def max_min_ratio(x: ArrayLike) -> Floats:
     >>> float(ff.measures.max_min_ratio([0.01, 0.04]))
     4.0
     """
-    return _max_over_min(metric_array("x", x))
+    return _max_over_min(group_array("x", x))
 
 
 def max_geomean_ratio(x: ArrayLike) -> Floats:
@@ -408,8 +409,8 @@ def max_geomean_ratio(x: ArrayLike) -> Floats:
     >>> round(float(ff.measures.max_geomean_ratio([0.01, 0.04])), 12)
     2.0
     """
-    x = metric_array("x", x)
-    return _divide(x.max(axis=-1), _geomean(x))
+    x = group_array("x", x)
+    return np.maximum(_divide(x.max(axis=-1), _geomean(x)), 1)  # rounding alone could bring it below
 
 
 def log_geomean_sum(x: ArrayLike) -> Floats:
@@ -435,29 +436,61 @@ def log_geomean_sum(x: ArrayLike) -> Floats:
     >>> round(float(ff.measures.log_geomean_sum([0.001, 0.1])), 12)
     2.0
     """
-    x = metric_array("x", x)
+    x = group_array("x", x)
     with np.errstate(divide="ignore"):
         return np.abs(np.log10(_divide(x, _geomean(x)[..., np.newaxis]))).sum(axis=-1)
 
 
 def metric_array(name: str, values: ArrayLike) -> Floats:
-    """Make an array of numbers."""
+    """Make an array of numbers that are not negative."""
     try:
-        array = np.asarray(values, np.float64)
+        plain = np.asarray(values)
+        array = plain.real.astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be numbers, not {values!r}") from None
+    if np.ma.is_masked(values) or np.iscomplexobj(plain):
+        raise InputError(f"{name} must be plain numbers, neither masked nor complex")
+    if (array < 0).any():
+        raise InputError(f"{name} must not be negative, but holds {float(array[array < 0].flat[0]):g}")
     return array
 
 
 def rate_array(name: str, values: ArrayLike) -> Floats:
     """Make an array of fractions, refusing percentages."""
     array = metric_array(name, values)
-    outside = (array < 0) | (array > 1)
-    if outside.any():
-        worst = float(array[outside][0])
-        hint = "; divide percentages by 100" if 1 < worst <= 100 else ""
+    if (array > 1).any():
+        worst = float(array[array > 1].flat[0])
+        hint = "; divide percentages by 100" if worst <= 100 else ""
         raise InputError(f"{name} must hold rates, fractions in [0, 1], but holds {worst:g}{hint}")
     return array
+
+
+def group_array(name: str, values: ArrayLike) -> Floats:
+    """Make an array of a metric with groups on the last axis."""
+    return _with_groups(name, metric_array(name, values))
+
+
+def _with_groups(name: str, array: Floats) -> Floats:
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise InputError(f"{name} needs groups on its last axis, but its shape is {array.shape}")
+    return array
+
+
+def _group_rates(**rates: ArrayLike) -> list[Floats]:
+    """Make arrays of rates of the same groups."""
+    arrays = [_with_groups(name, rate_array(name, values)) for name, values in rates.items()]
+    if len({array.shape[-1] for array in arrays}) > 1:
+        found = ", ".join(f"{name} has {array.shape[-1]}" for name, array in zip(rates, arrays, strict=True))
+        raise InputError(f"rates must be of the same groups, but {found}")
+    return arrays
+
+
+def _average(name: str, values: ArrayLike, groups: Floats, *, a_rate: bool = False) -> Floats:
+    """Make an array of averages, one for every set of groups, with an axis to stand against them."""
+    array = rate_array(name, values) if a_rate else metric_array(name, values)
+    if array.ndim > groups.ndim - 1:
+        raise InputError(f"{name} has one value for all groups, but its shape is {array.shape} against {groups.shape}")
+    return array[..., np.newaxis]
 
 
 def _divide(x: Floats, y: Floats) -> Floats:

@@ -54,7 +54,7 @@ class MeasuredQuantity:
     Attributes
     ----------
     name : str
-        Measure, base metric in parentheses where it has one, summary over groups in front.
+        Measure, base metric in parentheses where it has one; "_mean" or "_std" behind it for a summary over groups.
     point : int or None
         Position of the operating point; None where the measure needs none.
     value : (...) or (..., g) ndarray
@@ -104,8 +104,8 @@ def measure_all(
             fmr, fnmr = at_mean_group_eer.fmr, at_mean_group_eer.fnmr
             value = measure.function(fmr.groups, fnmr.groups, fmr.overall, fnmr.overall)
             yield MeasuredQuantity(name, None, value, True)
-            yield MeasuredQuantity(f"mean {name}", None, value.mean(axis=-1), False)
-            yield MeasuredQuantity(f"std {name}", None, value.std(axis=-1), False)
+            yield MeasuredQuantity(f"{name}_mean", None, value.mean(axis=-1), False)
+            yield MeasuredQuantity(f"{name}_std", None, value.std(axis=-1), False)
         elif measure.inputs == "both rates":
             for point, pair in enumerate(at_points):
                 groups = [_without_zeros(measure, rate, zero_policy) for rate in (pair.fmr, pair.fnmr)]
