@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 FORMATS = ("csv", "tsv", "parquet", "bob-4", "bob-5", "bob-csv", "voxceleb", "kaldi", "matrix")
-VOXCELEB_SUBJECT = r"^([^/]+)/"
 _CANONICAL = ("score", "mated", "reference", "probe")
 _BOB_SUBJECTS = (("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id"))
 _LABEL_WORDS = {"nontarget": False, "target": True, "impostor": False, "imposter": False, "genuine": True}
-_LABELS = {"0": False, "1": True, **_LABEL_WORDS}
+LABELS = {"0": False, "1": True, **_LABEL_WORDS}
 
 
 @dataclass
@@ -87,7 +86,7 @@ def recognise(path: Path, trials: Path | None) -> str:
         first = first_line(trials).split()
         if len(first) == 3 and first[0] in ("0", "1"):
             return "voxceleb"
-        if len(first) == 3 and first[2].lower() in _LABELS:
+        if len(first) == 3 and first[2].lower() in LABELS:
             return "kaldi"
         raise FileFormatError(
             f"{trials} is no trial list: its first line is {' '.join(first)!r}, but 'label enrol test' (VoxCeleb) or "
@@ -95,17 +94,17 @@ def recognise(path: Path, trials: Path | None) -> str:
         )
     line = first_line(path)
     separator = next((s for s in ("\t", ",", ";") if s in line), None)
-    if separator is not None and not _is_number(line.split(separator)[-1]):
+    if separator is not None and not is_number(line.split(separator)[-1]):
         names = [name.strip().strip('"') for name in line.split(separator)]
         if any(n.startswith("bio_ref_") for n in names) and any(n.startswith("probe_") for n in names):
             return "bob-csv"
         return "tsv" if separator == "\t" else "csv"
     fields = line.split(separator)
     ask = f"; say which with format= (one of {', '.join(FORMATS)})"
-    numeric = all(map(_is_number, fields))
+    numeric = all(map(is_number, fields))
     if numeric and len(fields) > 5:
         return "matrix"
-    if len(fields) in (4, 5) and _is_number(fields[-1]):
+    if len(fields) in (4, 5) and is_number(fields[-1]):
         columns = "claimed real test score" if len(fields) == 4 else "claimed model real test score"
         candidates = {f"bob-{len(fields)}": columns}
         if len(fields) == 4 and fields[0] in ("0", "1"):
@@ -118,15 +117,15 @@ def recognise(path: Path, trials: Path | None) -> str:
         if words:
             candidates["a trial list"] = f"as {words[0]!r} says"
         raise FileFormatError(f"{path} may be {' or '.join(f'{k} ({v})' for k, v in candidates.items())}{ask}")
-    if len(fields) == 3 and (_is_number(fields[2]) or _is_number(fields[0])):
-        if fields[0] in ("0", "1") and not _is_number(fields[2]):
+    if len(fields) == 3 and (is_number(fields[2]) or is_number(fields[0])):
+        if fields[0] in ("0", "1") and not is_number(fields[2]):
             raise FileFormatError(
                 f"{path} is a trial list without scores: give the score file as path and this as trials="
             )
         raise FileFormatError(f"{path} has scores but nothing says which are mated: give the trial list as trials=")
-    if len(fields) == 1 and _is_number(fields[0]):
+    if len(fields) == 1 and is_number(fields[0]):
         raise FileFormatError(f"{path} has nothing but scores: give the trial list as trials=")
-    if len(fields) == 3 and fields[2].lower() in _LABELS:
+    if len(fields) == 3 and fields[2].lower() in LABELS:
         raise FileFormatError(f"{path} is a trial list without scores: give the score file as path and this as trials=")
     raise FileFormatError(f"{path} is of no known format; its first line is {line[:120]!r}{ask}")
 
@@ -190,64 +189,6 @@ def _table(
             f"{place}: {table.place(int(missing.to_numpy().argmax()))}: column {table.score!r} is empty"
         )
     return table
-
-
-def read_bob_columns(path: Path, n_columns: int) -> ScoreTable:
-    """Read bob's 4 columns (claimed real test score) or 5 (claimed model real test score)."""
-    names = ["claimed", "real", "test", "score"] if n_columns == 4 else ["claimed", "model", "real", "test", "score"]
-    frame, lines = _read_fields(path, names)
-    return ScoreTable(_with_numbers(path, frame, "score", lines), "score", None, "claimed", "real", lines=lines)
-
-
-def read_trials(path: Path, kind: str, trials: Path | None) -> ScoreTable:
-    """Read a VoxCeleb or Kaldi trial list with its scores."""
-    pattern = VOXCELEB_SUBJECT if kind == "voxceleb" else None
-    if trials is None:
-        if kind == "kaldi":
-            raise InputError("format 'kaldi' needs the trial list: trials=")
-        names = ["label", "enrol", "test", "score"]
-        frame, lines = _read_fields(path, names)
-        frame = _with_labels(path, _with_numbers(path, frame, "score", lines), lines)
-        return ScoreTable(frame, "score", "label", "enrol", "test", pattern, lines=lines)
-    order = ["label", "enrol", "test"] if kind == "voxceleb" else ["enrol", "test", "label"]
-    listed, lines = _read_fields(check_file(trials), order)
-    listed = _with_labels(trials, listed, lines)
-    first = first_line(path).split()
-    if len(first) == 1:
-        scores, score_lines = _read_fields(path, ["score"])
-        scores = _with_numbers(path, scores, "score", score_lines)
-        if scores.height != listed.height:
-            raise FileFormatError(f"{path} has {scores.height} scores, but {trials} has {listed.height} trials")
-        return ScoreTable(listed.hstack(scores), "score", "label", "enrol", "test", pattern, lines=score_lines)
-    if len(first) != 3:
-        raise FileFormatError(
-            f"{path}: line 1: a score file has 'score' or 'enrol test score', not {' '.join(first)!r}"
-        )
-    order = (
-        ["score", "enrol", "test"] if _is_number(first[0]) and not _is_number(first[2]) else ["enrol", "test", "score"]
-    )
-    scores, score_lines = _read_fields(path, order)
-    scores = _with_numbers(path, scores, "score", score_lines).unique(maintain_order=True)
-    key = ["enrol", "test"]
-    twice = scores.filter(scores.select(key).is_duplicated())
-    if twice.height:
-        raise FileFormatError(
-            f"{path} has several scores for {twice['enrol'][0]} {twice['test'][0]} ({twice.height} such rows)"
-        )
-    unscored = listed.join(scores, on=key, how="anti")
-    if unscored.height:
-        raise FileFormatError(
-            f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}, "
-            f"first {unscored['enrol'][0]} {unscored['test'][0]}"
-        )
-    unlisted = scores.join(listed, on=key, how="anti")
-    if unlisted.height:
-        raise FileFormatError(
-            f"{unlisted.height} scores of {path} have no trial in {trials}, "
-            f"first {unlisted['enrol'][0]} {unlisted['test'][0]}"
-        )
-    joined = listed.join(scores, on=key, how="left", maintain_order="left")
-    return ScoreTable(joined, "score", "label", "enrol", "test", pattern, lines=lines)
 
 
 def read_matrix(path: Path, score: str | None) -> np.ndarray[Any, Any]:
@@ -344,57 +285,6 @@ def _read_delimited(
     return frame.with_columns(numbers)
 
 
-def _read_fields(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarray[Any, Any]]:
-    """Read a file of white-space separated fields, and the line number of each row."""
-    pl = polars()
-    with reading(path):
-        text = pl.read_csv(
-            path, separator="\x01", quote_char=None, has_header=False, new_columns=["line"], infer_schema=False
-        )
-    rows = text.with_row_index("number", offset=1).with_columns(pl.col("line").str.strip_chars())
-    rows = rows.filter(pl.col("line").is_not_null() & (pl.col("line") != "") & ~pl.col("line").str.starts_with("#"))
-    if rows.height == 0:
-        raise FileFormatError(f"{path} holds nothing but blank lines and comments")
-    parts = rows["line"].str.replace_all(r"\s+", " ")
-    wrong = (parts.str.count_matches(" ", literal=True) != len(names) - 1).arg_true()
-    if len(wrong):
-        row = int(wrong[0])
-        raise FileFormatError(
-            f"{path}: line {rows['number'][row]}: expected {len(names)} fields ({' '.join(names)}), "
-            f"found {parts[row]!r} ({len(wrong)} such lines)"
-        )
-    split = parts.str.split_exact(" ", len(names) - 1).struct.rename_fields(names).struct.unnest()
-    return split, rows["number"].to_numpy()
-
-
-def _with_numbers(path: Path, frame: pl.DataFrame, name: str, lines: np.ndarray[Any, Any]) -> pl.DataFrame:
-    pl = polars()
-    numbers = frame[name].cast(pl.Float64, strict=False)
-    wrong = numbers.is_null().arg_true()
-    if len(wrong):
-        row = int(wrong[0])
-        raise FileFormatError(
-            f"{path}: line {lines[row]}: the {name} must be a number, not {frame[name][row]!r} "
-            f"({len(wrong)} such lines)"
-        )
-    return frame.with_columns(numbers)
-
-
-def _with_labels(path: Path, frame: pl.DataFrame, lines: np.ndarray[Any, Any]) -> pl.DataFrame:
-    pl = polars()
-    words = frame["label"].str.to_lowercase()
-    wrong = (~words.is_in(list(_LABELS))).arg_true()
-    if len(wrong):
-        row = int(wrong[0])
-        raise FileFormatError(
-            f"{path}: line {lines[row]}: the label must be one of {', '.join(_LABELS)}, not {frame['label'][row]!r} "
-            f"({len(wrong)} such lines)"
-        )
-    return frame.with_columns(
-        words.replace_strict(list(_LABELS), list(_LABELS.values()), return_dtype=pl.Boolean).alias("label")
-    )
-
-
 def first_line(path: Path) -> str:
     """Return the first line that is neither blank nor a comment."""
     return _header(path)[0]
@@ -410,7 +300,8 @@ def _header(path: Path) -> tuple[str, int]:
     raise FileFormatError(f"{path} holds nothing but blank lines and comments")
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Tell whether a field is a number."""
     try:
         float(text)
     except ValueError:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _formats, _validation
+from . import _field_files, _formats, _validation
 from ._frames import FrameColumns
 from .comparisons import Comparisons
 from .errors import DroppedWarning, FileFormatError, InputError
@@ -183,8 +183,8 @@ def _read_table(
     if groups:
         raise InputError(f"a {kind} file has no columns of labels: give metadata= and metadata_id= for {groups}")
     if kind in ("bob-4", "bob-5"):
-        return _formats.read_bob_columns(path, int(kind[-1]))
-    return _formats.read_trials(path, kind, trials)
+        return _field_files.read_bob_columns(path, int(kind[-1]))
+    return _field_files.read_trials(path, kind, trials)
 
 
 class _Metadata:

@@ -143,7 +143,7 @@ LAYERS = {
     "errors": 0, "_version": 0, "_keys": 0, "_results": 0, "_validation": 1, "_sides": 2, "_frames": 2, "_plots": 2,
     "comparisons": 3, "measures": 3, "curves": 4, "operating_points": 5, "error_rates": 6, "_measuring": 6,
     "quantities": 6,
-    "_formats": 3, "io": 4, "datasets": 5, "evaluation": 7, "_terminal": 8, "cli": 9,
+    "_formats": 2, "_field_files": 3, "io": 4, "datasets": 5, "evaluation": 7, "_terminal": 8, "cli": 9,
 }  # fmt: skip
 
 
