@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from . import _validation
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
     from ._results import Det, Roc
 
-_TICKS = np.array([1e-6, 1e-5, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99, 0.999])
-_MOST_POINTS = 20_000  # more cannot be told apart on paper and make vector files heavy
+_TICKS = np.array([1e-5, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99, 0.999])
+_RESOLUTION = 300  # points a unit of normal deviate: more cannot be told apart on paper and make vector files heavy
 
 
 def _axes(ax: Axes | None) -> Axes:
@@ -25,15 +26,17 @@ def _axes(ax: Axes | None) -> Axes:
     return pyplot.subplots(layout="constrained")[1]
 
 
-def _corners(curve: Roc | Det) -> slice:
-    step = max(1, len(curve.fmr) // _MOST_POINTS)
-    return slice(None, None, step)
+def _visible(curve: Roc | Det) -> NDArray[np.bool_]:
+    """Tell the points that can be told from the one before on a DET plot."""
+    places = [np.round(_RESOLUTION * ndtri(rate)) for rate in (curve.fmr, curve.fnmr)]
+    moved = np.logical_or(*(place[1:] != place[:-1] for place in places))
+    return np.append(True, moved)
 
 
 def draw_roc(curve: Roc, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw FNMR over FMR, FMR on a logarithmic axis."""
     ax = _axes(ax)
-    points = _corners(curve)
+    points = _visible(curve)
     ax.plot(curve.fmr[points], curve.fnmr[points], **kwargs)
     ax.set_xscale("log")
     ax.set_xlabel("False match rate")
@@ -45,7 +48,7 @@ def draw_roc(curve: Roc, ax: Axes | None, **kwargs: Any) -> Axes:
 def draw_det(curve: Det, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw normal deviates of FNMR over FMR, labelled in per cent."""
     ax = _axes(ax)
-    points = _corners(curve)
+    points = _visible(curve)
     x, y = curve.fmr_deviate[points], curve.fnmr_deviate[points]
     seen = np.isfinite(x) & np.isfinite(y)
     ax.plot(x[seen], y[seen], **kwargs)

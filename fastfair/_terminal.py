@@ -54,17 +54,9 @@ def _print(console: Console, title: str, table: Table) -> None:
 def _rates_table(result: Rates, by_name: dict[tuple[str, str | None], Quantity] | None) -> Table:
     table = Table(pad_edge=False, box=None)
     table.add_column("group")
-    for heading in (
-        "FMR",
-        "FNMR",
-        "EER",
-        "minDCF",
-        "mated",
-        "non-mated",
-        "false matches",
-        "false non-matches",
-        "subjects",
-    ):
+    of_curves = () if by_name is None else ("EER", "minDCF")
+    behind = ("mated", "non-mated", "false matches", "false non-matches", "subjects")
+    for heading in ("FMR", "FNMR", *of_curves, *behind):
         table.add_column(heading, justify="right")
     counts = result.counts
 

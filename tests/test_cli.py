@@ -59,6 +59,25 @@ def test_tables_hold_rates_per_group_and_measures(scores):
     assert max(map(len, done.output.splitlines())) <= 130
 
 
+def test_every_column_stands_under_its_heading(tmp_path):
+    path = tmp_path / "s.csv"
+    rows = ["score,reference,probe,g", "0.9,a,a,f", "0.7,a,a,f", "0.1,a,b,f", "0.8,a,b,f", "0.3,b,a,f", "0.2,b,a,f"]
+    path.write_text("\n".join(rows))
+    lines = run(
+        "evaluate", path, "--group", "g", "--at", "threshold=0.75", "--at", "threshold=0.95"
+    ).output.splitlines()
+    tables = [k for k, line in enumerate(lines) if line.startswith("group ")]
+    cells = [[[c.strip() for c in lines[k + row].split("  ") if c.strip()] for row in (0, 1, 2)] for k in tables]
+    for (headings, overall, group), errors in zip(cells, (["1", "1"], ["0", "2"]), strict=True):
+        for row, name in ((overall, "all"), (group, "f")):
+            found = dict(zip(headings, row, strict=True))
+            assert found["group"] == name
+            assert [found["mated"], found["non-mated"], found["subjects"]] == ["2", "4", "2"]
+            assert [found["false matches"], found["false non-matches"]] == errors
+    assert "EER" in cells[0][0]
+    assert "EER" not in cells[1][0]
+
+
 def test_json_is_the_evaluation(scores):
     done = run(*options(scores), "--json", "--alpha", 0.2, "--measure", "fdr", "--measure", "gini", "--p-target", 0.1)
     c = ff.read_comparisons(scores, score="sc", mated="same", groups=["sex", "land"])

@@ -165,3 +165,21 @@ def test_curves_are_drawn():
     assert ff.det(c).plot(ax=axes) is axes
     assert [label.get_text() for label in axes.get_xticklabels()][:2] == ["5", "20"]
     plt.close("all")
+
+
+def test_drawing_leaves_out_only_what_cannot_be_seen():
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    rng = np.random.default_rng(7)
+    curve = ff.det(from_lists(rng.normal(2, 1, 60_000).tolist(), rng.normal(0, 1, 60_000).tolist()))
+    drawn = curve.plot().lines[0].get_xydata()
+    finite = np.isfinite(curve.fmr_deviate) & np.isfinite(curve.fnmr_deviate)
+    whole = np.column_stack([curve.fmr_deviate, curve.fnmr_deviate])[finite]
+    assert 100 < len(drawn) < 10_000 < len(whole)
+    nearest = np.searchsorted(-drawn[:, 0], -whole[:, 0], side="right") - 1
+    assert np.abs(whole - drawn[np.clip(nearest, 0, None)])[:, 0].max() < 0.02
+    assert np.abs(drawn[[0, -1]] - whole[[0, -1]]).max() < 0.02
+    plt.close("all")
