@@ -68,7 +68,7 @@ def reading(path: Path | str) -> Iterator[None]:
 def check_file(path: Path) -> Path:
     """Refuse files that are missing or empty."""
     if not path.is_file():
-        near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+        near = [p.name for p in path.parent.iterdir() if p.is_file()] if path.parent.is_dir() else []
         raise MissingFileError(f"there is no file {path}{_validation.did_you_mean(path.name, near)}")
     if path.stat().st_size == 0:
         raise FileFormatError(f"{path} is empty")

@@ -49,6 +49,8 @@ class Comparisons:
         The labels of each attribute, sorted.
     groups : tuple of str
         The groups in use, sorted; empty where no labels were given.
+    grouping : tuple of str
+        The attributes that the groups are made of.
     score_kind : str
         As given.
 
@@ -73,6 +75,7 @@ class Comparisons:
     subjects: NDArray[Any] | None
     attributes: Mapping[str, tuple[str, ...]]
     groups: tuple[str, ...]
+    grouping: tuple[str, ...]
     score_kind: str
 
     def __init__(
