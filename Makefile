@@ -7,7 +7,7 @@ ASV := $(BIN)/asv --config benchmarks/asv.conf.json
 .NOTPARALLEL:
 
 demo: .venv/.demo
-	$(BIN)/fastfair demo --output build/demo --plots
+	$(BIN)/fastfair demo --seed 0 --output build/demo --plots
 
 test: .venv/.test
 	$(BIN)/pytest -m "not slow" --doctest-modules tests fastfair

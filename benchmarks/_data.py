@@ -7,12 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+import fastfair as ff
 
-def scores_and_flags(size: int, dtype: DTypeLike = np.float32) -> tuple[NDArray[np.floating[Any]], NDArray[np.bool_]]:
-    """Return normal scores in random order and who is mated: one half, two standard deviations higher."""
+
+def scores_and_flags(
+    size: int, dtype: DTypeLike = np.float32, separation: float = 2
+) -> tuple[NDArray[np.floating[Any]], NDArray[np.bool_]]:
+    """Return normal scores in random order and who is mated: one half, some standard deviations higher."""
     rng = np.random.default_rng(0)
     mated = rng.permutation(size) < size // 2
-    return (rng.normal(size=size) + 2 * mated).astype(dtype), mated
+    return (rng.normal(size=size) + separation * mated).astype(dtype), mated
 
 
 def labelled_columns(
@@ -34,3 +38,12 @@ def labelled_columns(
         "probe": ids[np.where(mated, reference, other)],
         "reference_group": groups[reference % n_groups],
     }
+
+
+def comparisons_of_subjects(size: int, n_subjects: int = 2000) -> ff.Comparisons:
+    """Return comparisons of subjects drawn at random, with an EER of about 2.3 %."""
+    rng = np.random.default_rng(1)
+    scores, mated = scores_and_flags(size, separation=4)
+    reference = rng.integers(n_subjects, size=size, dtype=np.int32)
+    other = (reference + rng.integers(1, n_subjects, size=size, dtype=np.int32)) % n_subjects
+    return ff.Comparisons(scores, mated, reference, np.where(mated, reference, other))

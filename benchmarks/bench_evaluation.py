@@ -1,4 +1,4 @@
-"""The whole evaluation in one call."""
+"""The whole evaluation in one call, without intervals; `bench_resampling` has these."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Evaluation:
 
     def time_evaluate(self) -> None:
         # `by` leaves the cached split into groups behind, so that every call pays for it.
-        ff.evaluate(self.comparisons.by("group"), at=self.points)
+        ff.evaluate(self.comparisons.by("group"), at=self.points, n_resamples=0)
 
     def time_rates(self) -> None:
         ff.rates(self.comparisons.by("group"), self.points[0])

@@ -11,27 +11,34 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import datasets, errors, measures
+    from . import datasets, errors, intervals, measures
+    from .bands import RocBand, roc_band
     from .comparisons import Comparisons
     from .curves import cllr, det, eer, min_cllr, min_dcf, roc
     from .error_rates import rates
     from .evaluation import evaluate
+    from .evaluation_result import Evaluation
     from .io import read_comparisons
     from .operating_points import OperatingPoint, at_eer, at_fmr, at_fnmr, at_mean_group_eer, at_threshold
-    from .quantities import Evaluation, Quantity
+    from .paired import Contrast, PairedEvaluation, compare
+    from .quantities import Quantity
 
-_MODULES = ("datasets", "errors", "measures")
+_MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
     "Comparisons": "comparisons",
-    "Evaluation": "quantities",
+    "Contrast": "paired",
+    "Evaluation": "evaluation_result",
     "OperatingPoint": "operating_points",
+    "PairedEvaluation": "paired",
     "Quantity": "quantities",
+    "RocBand": "bands",
     "at_eer": "operating_points",
     "at_fmr": "operating_points",
     "at_fnmr": "operating_points",
     "at_mean_group_eer": "operating_points",
     "at_threshold": "operating_points",
     "cllr": "curves",
+    "compare": "paired",
     "det": "curves",
     "eer": "curves",
     "evaluate": "evaluation",
@@ -40,13 +47,17 @@ _HOMES = {
     "rates": "error_rates",
     "read_comparisons": "io",
     "roc": "curves",
+    "roc_band": "bands",
 }
 
 __all__ = [
     "Comparisons",
+    "Contrast",
     "Evaluation",
     "OperatingPoint",
+    "PairedEvaluation",
     "Quantity",
+    "RocBand",
     "__version__",
     "at_eer",
     "at_fmr",
@@ -54,17 +65,20 @@ __all__ = [
     "at_mean_group_eer",
     "at_threshold",
     "cllr",
+    "compare",
     "datasets",
     "det",
     "eer",
     "errors",
     "evaluate",
+    "intervals",
     "measures",
     "min_cllr",
     "min_dcf",
     "rates",
     "read_comparisons",
     "roc",
+    "roc_band",
 ]
 
 

@@ -20,7 +20,9 @@ def read_bob_columns(path: Path, n_columns: int) -> ScoreTable:
     """Read bob's 4 columns (claimed real test score) or 5 (claimed model real test score)."""
     names = ["claimed", "real", "test", "score"] if n_columns == 4 else ["claimed", "model", "real", "test", "score"]
     frame, lines = _read_fields(path, names)
-    return ScoreTable(_with_numbers(path, frame, "score", lines), "score", None, "claimed", "real", lines=lines)
+    samples = None if n_columns == 4 else ("model", "test")
+    frame = _with_numbers(path, frame, "score", lines)
+    return ScoreTable(frame, "score", None, "claimed", "real", samples=samples, lines=lines)
 
 
 def read_trials(path: Path, kind: str, trials: Path | None) -> ScoreTable:

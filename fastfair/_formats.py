@@ -38,6 +38,7 @@ class ScoreTable:
     probe: str | None
     subject_pattern: str | None = None
     attributes: dict[str, tuple[str, str]] = field(default_factory=dict)
+    samples: tuple[str, str] | None = None
     lines: np.ndarray[Any, Any] | None = None
     first_line: int | None = 2
 

@@ -39,9 +39,12 @@ def decode(keys: Keys) -> Floats:
 
 def first_key_at_least(threshold: float, keys: Keys) -> np.signedinteger[Any]:
     """Return the key that the scores >= threshold are at or above, in the type of `keys`."""
+    return first_keys_at_least(np.array([threshold]), keys)[0]
+
+
+def first_keys_at_least(thresholds: NDArray[np.float64], keys: Keys) -> Keys:
+    """Do the same for several thresholds."""
     kind = float_type(keys).type
     with np.errstate(over="ignore"):
-        rounded = kind(threshold)
-    if float(rounded) < threshold:
-        rounded = np.nextafter(rounded, kind(np.inf))
-    return encode(np.array([rounded]))[0]
+        rounded = thresholds.astype(kind)
+    return encode(np.where(rounded < thresholds, np.nextafter(rounded, kind(np.inf)), rounded))

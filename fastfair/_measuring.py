@@ -86,7 +86,7 @@ def measure_all(
     at_points : sequence of RatePair
         Rates at each operating point.
     threshold_free : dict of BaseMetric
-        EER, minDCF and Cllr.
+        EER, minDCF and Cllr, or those of them that are wanted.
     at_mean_group_eer : RatePair
         Rates at the mean of the groups' EER thresholds.
     alpha : float
@@ -105,7 +105,8 @@ def measure_all(
             value = measure.function(fmr.groups, fnmr.groups, fmr.overall, fnmr.overall)
             yield MeasuredQuantity(name, None, value, True)
             yield MeasuredQuantity(f"{name}_mean", None, value.mean(axis=-1), False)
-            yield MeasuredQuantity(f"{name}_std", None, value.std(axis=-1), False)
+            with np.errstate(invalid="ignore"):  # infinite where no comparison of the pooled ones is an error
+                yield MeasuredQuantity(f"{name}_std", None, value.std(axis=-1), False)
         elif measure.inputs == "both rates":
             for point, pair in enumerate(at_points):
                 groups = [_without_zeros(measure, rate, zero_policy) for rate in (pair.fmr, pair.fnmr)]
@@ -114,6 +115,8 @@ def measure_all(
             for metric in measure.metrics:
                 label = f"{name}({metric})"
                 if metric in THRESHOLD_FREE:
+                    if metric not in threshold_free:
+                        continue
                     value = _of_one_metric(measure, threshold_free[metric], zero_policy)
                     yield MeasuredQuantity(label, None, value, measure.per_group)
                     continue
@@ -133,3 +136,8 @@ def _without_zeros(measure: Measure, metric: BaseMetric, zero_policy: str | floa
     if not measure.ratio or metric.comparisons is None or zero_policy == "keep":
         return metric.groups
     return replace_zeros(metric.groups, zero_policy, metric.comparisons)
+
+
+def measure_of(name: str) -> Measure | None:
+    """Return the measure behind a quantity's name such as "nrb(eer)" or "sed_mean"; None for no measure."""
+    return MEASURES.get(name.partition("(")[0].removesuffix("_mean").removesuffix("_std"))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ._results import Det, Roc
+    from .bands import RocBand
 
 _TICKS = np.array([1e-5, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99, 0.999])
 _RESOLUTION = 300  # points a unit of normal deviate: more cannot be told apart on paper and make vector files heavy
@@ -38,11 +39,27 @@ def draw_roc(curve: Roc, ax: Axes | None, **kwargs: Any) -> Axes:
     ax = _axes(ax)
     points = _visible(curve)
     ax.plot(curve.fmr[points], curve.fnmr[points], **kwargs)
+    return _roc_axes(ax)
+
+
+def _roc_axes(ax: Axes) -> Axes:
     ax.set_xscale("log")
     ax.set_xlabel("False match rate")
     ax.set_ylabel("False non-match rate")
     ax.grid(alpha=0.3)
     return ax
+
+
+def draw_band(band: RocBand, ax: Axes | None, *, det: bool, **kwargs: Any) -> Axes:
+    """Draw a curve in its interval and its simultaneous band."""
+    ax = _axes(ax)
+    # On probit axes a rate of 0 or 1 lies at infinity; it is drawn at the edge of what can be told apart.
+    edge = 1e-6
+    place = (lambda rates: ndtri(np.clip(rates, edge, 1 - edge))) if det else np.asarray
+    (line,) = ax.plot(place(band.fmr), place(band.fnmr), **kwargs)
+    for low, high, alpha in ((band.band_low, band.band_high, 0.15), (band.low, band.high, 0.25)):
+        ax.fill_between(place(band.fmr), place(low), place(high), color=line.get_color(), alpha=alpha, linewidth=0)
+    return _probit_axes(ax) if det else _roc_axes(ax)
 
 
 def draw_det(curve: Det, ax: Axes | None, **kwargs: Any) -> Axes:
@@ -52,6 +69,10 @@ def draw_det(curve: Det, ax: Axes | None, **kwargs: Any) -> Axes:
     x, y = curve.fmr_deviate[points], curve.fnmr_deviate[points]
     seen = np.isfinite(x) & np.isfinite(y)
     ax.plot(x[seen], y[seen], **kwargs)
+    return _probit_axes(ax)
+
+
+def _probit_axes(ax: Axes) -> Axes:
     low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
     ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
     deviates = ndtri(_TICKS)

@@ -14,7 +14,7 @@ from . import _keys, _validation
 from ._threads import both
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
-Subjects = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int32]]
+BothSides = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int32]]
 Attributes = dict[str, tuple[tuple[str, ...], NDArray[np.uint16], NDArray[np.uint16]]]
 
 
@@ -32,6 +32,8 @@ class SortedSide:
         Subjects, as positions in `Comparisons.subjects`.
     reference_attributes, probe_attributes : dict of (n,) uint16
         Labels of each attribute, as positions in `Comparisons.attributes`.
+    reference_sample, probe_sample : (n,) int32, or None
+        Samples, as positions in `Comparisons.samples`.
     """
 
     keys: _keys.Keys
@@ -40,12 +42,14 @@ class SortedSide:
     probe: NDArray[np.int32] | None
     reference_attributes: Mapping[str, NDArray[np.uint16]]
     probe_attributes: Mapping[str, NDArray[np.uint16]]
+    reference_sample: NDArray[np.int32] | None = None
+    probe_sample: NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return self.keys.size
 
     def __post_init__(self) -> None:
-        for array in (self.keys, self.rows, self.reference, self.probe):
+        for array in (self.keys, self.rows, self.reference, self.probe, self.reference_sample, self.probe_sample):
             if array is not None:
                 read_only(array)
         for codes in (*self.reference_attributes.values(), *self.probe_attributes.values()):
@@ -69,6 +73,8 @@ class SortedSide:
             kept(self.probe),
             {name: kept(codes) for name, codes in self.reference_attributes.items()},
             {name: kept(codes) for name, codes in self.probe_attributes.items()},
+            kept(self.reference_sample),
+            kept(self.probe_sample),
         )
 
     def count_subjects(self, n_subjects: int) -> int | None:
@@ -145,15 +151,16 @@ def read_only(array: _Array) -> _Array:
     return array
 
 
-def with_own_subjects(subjects: NDArray[Any], *sides: SortedSide) -> tuple[NDArray[Any], SortedSide, SortedSide]:
-    """Keep the subjects that occur alone, with the sides' codes into them."""
-    occurs = np.zeros(subjects.size, np.bool_)
+def only_used(
+    size: int, names: tuple[str, str], sides: list[SortedSide]
+) -> tuple[NDArray[np.bool_], NDArray[np.int32], list[SortedSide]]:
+    """Find which of the labels two columns still use; return that, their new positions, and the sides with these."""
+    used = np.zeros(size, np.bool_)
     for side in sides:
-        for codes in (side.reference, side.probe):
-            occurs[codes] = True
-    position = (np.cumsum(occurs) - 1).astype(np.int32)
-    mated, nonmated = (replace(s, reference=position[s.reference], probe=position[s.probe]) for s in sides)
-    return read_only(subjects[occurs]), mated, nonmated
+        for name in names:
+            used[getattr(side, name)] = True
+    position = (np.cumsum(used) - 1).astype(np.int32)
+    return used, position, [replace(s, **{name: position[getattr(s, name)] for name in names}) for s in sides]
 
 
 def sort_sides(
@@ -161,7 +168,8 @@ def sort_sides(
     flags: NDArray[np.bool_],
     n_mated: int,
     score_kind: str,
-    subjects: Subjects | None,
+    subjects: BothSides | None,
+    samples: BothSides | None,
     attributes: Attributes,
 ) -> list[SortedSide]:
     need_rows = subjects is not None or bool(attributes)
@@ -181,7 +189,7 @@ def sort_sides(
             raise _validation.not_finite(values)
         if given.dtype != values.dtype:
             keys = _keys.encode(_keys.decode(keys).astype(values.dtype))
-        sides.append(_gather(keys, rows, subjects, attributes))
+        sides.append(_gather(keys, rows, subjects, samples, attributes))
     return sides
 
 
@@ -226,7 +234,11 @@ def _sort_with_rows(
 
 
 def _gather(
-    keys: _keys.Keys, rows: NDArray[Any] | None, subjects: Subjects | None, attributes: Attributes
+    keys: _keys.Keys,
+    rows: NDArray[Any] | None,
+    subjects: BothSides | None,
+    samples: BothSides | None,
+    attributes: Attributes,
 ) -> SortedSide:
     if rows is None:
         return SortedSide(keys, None, None, None, {}, {})
@@ -236,6 +248,8 @@ def _gather(
         references[name] = reference.take(positions)
         probes[name] = references[name] if probe is reference else probe.take(positions)
     side = SortedSide(keys, rows, None, None, references, probes)
-    if subjects is None:
-        return side
-    return replace(side, reference=subjects[1].take(positions), probe=subjects[2].take(positions))
+    if subjects is not None:
+        side = replace(side, reference=subjects[1].take(positions), probe=subjects[2].take(positions))
+    if samples is not None:
+        side = replace(side, reference_sample=samples[1].take(positions), probe_sample=samples[2].take(positions))
+    return side

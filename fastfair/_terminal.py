@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from ._measuring import measure_of
 from ._results import Rates
-from .measures import MEASURES
+from .evaluation_result import Evaluation
 from .operating_points import ENOUGH_ERRORS
-from .quantities import Evaluation, Quantity
+from .paired import PairedEvaluation
+from .quantities import HELD, Quantity
 
+_Found = dict[tuple[str, str | None, str | None], Quantity]
 _MOST_COLUMNS = 10  # groups beyond which a matrix does not fit a terminal; JSON and CSV have it always
 
 
@@ -20,29 +25,88 @@ def print_evaluation(evaluation: Evaluation) -> None:
     # As wide as the tables are: cut to a narrow terminal they would lose digits. Labels are text, not markup.
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     console.print(evaluation.description, style="bold")
-    console.print(
-        f"EER {_percent(evaluation.value('eer'), 3)}   minDCF {evaluation.value('min_dcf'):.4f} "
-        f"(p_target {evaluation.settings['p_target']:g})   min Cllr {evaluation.value('min_cllr'):.3f}"
-    )
-    by_name = {(q.name, q.group): q for q in evaluation.quantities if q.operating_point is None}
+    found = {(q.name, q.group, q.operating_point): q for q in evaluation.quantities}
+    overall = [
+        ("EER", "eer", lambda value: _percent(value, 3), ""),
+        ("minDCF", "min_dcf", lambda value: f"{value:.4f}", f" (p_target {evaluation.settings['p_target']:g})"),
+        ("Cllr", "cllr", lambda value: f"{value:.3f}", ""),
+        ("min Cllr", "min_cllr", lambda value: f"{value:.3f}", ""),
+    ]
+    parts = [
+        f"{title} {_with_interval(found[name, None, None], form)}{more}"
+        for title, name, form, more in overall
+        if (name, None, None) in found
+    ]
+    console.print("   ".join(parts))
+    if evaluation.uncertainty is not None:
+        console.print(_about_intervals(evaluation))
     for k, result in enumerate(evaluation.rates):
-        _print(
-            console,
-            f"At {result.at}: threshold {result.threshold:.6g}",
-            _rates_table(result, by_name if k == 0 else None),
-        )
+        point = str(result.at)
+        threshold = _with_interval(found["threshold", None, point], lambda value: f"{value:.6g}")
+        _print(console, f"At {point}: threshold {threshold}", _rates_table(result, found, with_metrics=k == 0))
         across = result.counts.matrix_nonmated.sum() - result.counts.group_nonmated.sum()
         if across and len(result.groups) <= _MOST_COLUMNS:
-            _print(console, "FMR by group of reference (rows) and of probe (columns)", _matrix_table(result))
+            _print(console, "FMR by group of reference (rows) and of probe (columns)", _matrix_table(result, found))
         if result.below_resolution:
-            console.print(f"{result.at} asks for fewer than {ENOUGH_ERRORS} errors: below the data's resolution.")
+            console.print(f"{point} asks for fewer than {ENOUGH_ERRORS} errors: below the data's resolution.")
     if any(q.n_errors is not None and q.n_errors < ENOUGH_ERRORS for q in evaluation.quantities):
         console.print(f"\n* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of 30)")
-    if evaluation.measured_groups:
+    if any(HELD in q.note for q in evaluation.quantities):
+        console.print("  a rate that its operating point holds varies by whole comparisons alone")
+    if any(q.low is not None and q.n_errors == 0 for q in evaluation.quantities):
+        console.print("  no errors at all: the interval is Clopper and Pearson's, for independent comparisons")
+    if evaluation.measured_groups and evaluation.settings["measures"]:
         _print(console, f"Fairness over {len(evaluation.measured_groups)} groups", _measures_table(evaluation))
         if len(evaluation.measured_groups) < len(evaluation.groups):
             left_out = sorted(set(evaluation.groups) - set(evaluation.measured_groups))
             console.print(f"Left out of the measures: {', '.join(left_out)}")
+
+
+def print_contrasts(paired: PairedEvaluation) -> None:
+    """Print the differences between two systems, overall, per group, and of the measures."""
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    for name, evaluation in (("first", paired.first), ("second", paired.second)):
+        console.print(f"{name}: {evaluation.description}", style="bold")
+    console.print(_about_intervals(paired.first))
+    console.print("difference: first - second; p: no difference, two-sided, adjusted (Holm) for being several groups")
+    points = [None, *(str(result.at) for result in paired.first.rates)]
+    for point in points:
+        table = Table(pad_edge=False, box=None)
+        for heading in ("quantity", "group"):
+            table.add_column(heading)
+        for heading in ("first", "second", "difference", "ratio", "p"):
+            table.add_column(heading, justify="right")
+        table.add_column("better or fairer")
+        for contrast in paired.contrasts:
+            if contrast.operating_point != point or contrast.name == "fmr_matrix":
+                continue
+            if contrast.group is not None and measure_of(contrast.name) is not None:
+                continue
+            table.add_row(
+                contrast.name,
+                contrast.group or "all",
+                *(_number(value) for value in (contrast.first, contrast.second)),
+                _limits(contrast.difference, contrast.low, contrast.high),
+                _limits(contrast.ratio, contrast.ratio_low, contrast.ratio_high),
+                "" if math.isnan(contrast.pvalue_adjusted) else f"{contrast.pvalue_adjusted:.2g}",
+                contrast.verdict,
+            )
+        _print(console, "Without a threshold" if point is None else f"At {point}", table)
+
+
+def _limits(value: float, low: float, high: float) -> str:
+    if math.isnan(value):
+        return "-"
+    return _number(value) + ("" if math.isnan(low) else f" [{_number(low)}, {_number(high)}]")
+
+
+def _about_intervals(evaluation: Evaluation) -> str:
+    settings = evaluation.settings
+    units = {"subject+sample": "subjects and their samples"}.get(settings["unit"], f"{settings['unit']}s")
+    return (
+        f"[low, high]: {100 * settings['confidence_level']:g} % intervals, {settings['n_resamples']:,} replicates over "
+        f"{units}, {settings['method']} method, {settings['scheme']} weights, seed {settings['rng']}"
+    )
 
 
 def _print(console: Console, title: str, table: Table) -> None:
@@ -51,55 +115,53 @@ def _print(console: Console, title: str, table: Table) -> None:
     console.print(table)
 
 
-def _rates_table(result: Rates, by_name: dict[tuple[str, str | None], Quantity] | None) -> Table:
+def _rates_table(result: Rates, found: _Found, *, with_metrics: bool) -> Table:
     table = Table(pad_edge=False, box=None)
     table.add_column("group")
-    of_curves = () if by_name is None else ("EER", "minDCF")
+    metrics = [(title, name) for title, name in (("EER", "eer"), ("minDCF", "min_dcf")) if (name, None, None) in found]
+    metrics = metrics if with_metrics else []
     behind = ("mated", "non-mated", "false matches", "false non-matches", "subjects")
-    for heading in ("FMR", "FNMR", *of_curves, *behind):
+    for heading in ("FMR", "FNMR", *(title for title, _ in metrics), *behind):
         table.add_column(heading, justify="right")
-    counts = result.counts
-
-    def of_curve(group: str | None) -> tuple[str, ...]:
-        if by_name is None:
-            return ()
-        return _percent(by_name["eer", group].estimate), f"{by_name['min_dcf', group].estimate:.4f}"
-
-    table.add_row(
-        "all",
-        _starred(result.fmr, counts.false_matches),
-        _starred(result.fnmr, counts.false_nonmatches),
-        *of_curve(None),
-        f"{counts.mated:,}",
-        f"{counts.nonmated:,}",
-        f"{counts.false_matches:,}",
-        f"{counts.false_nonmatches:,}",
-        "" if counts.nonmated_subjects is None else f"{counts.nonmated_subjects:,}",
-        end_section=True,
-    )
-    for k, group in enumerate(result.groups):
-        subjects = counts.group_nonmated_subjects
-        table.add_row(
+    counts, point = result.counts, str(result.at)
+    subjects = counts.group_nonmated_subjects
+    rows: list[tuple[Any, ...]] = [
+        (None, counts.mated, counts.nonmated, counts.false_matches, counts.false_nonmatches, counts.nonmated_subjects)
+    ]
+    rows += [
+        (
             group,
-            _starred(result.group_fmr[k], counts.group_false_matches[k]),
-            _starred(result.group_fnmr[k], counts.group_false_nonmatches[k]),
-            *of_curve(group),
-            f"{counts.group_mated[k]:,}",
-            f"{counts.group_nonmated[k]:,}",
-            f"{counts.group_false_matches[k]:,}",
-            f"{counts.group_false_nonmatches[k]:,}",
-            "" if subjects is None else f"{subjects[k]:,}",
+            counts.group_mated[k],
+            counts.group_nonmated[k],
+            counts.group_false_matches[k],
+            counts.group_false_nonmatches[k],
+            None if subjects is None else subjects[k],
+        )
+        for k, group in enumerate(result.groups)
+    ]
+    for group, *numbers in rows:
+        table.add_row(
+            "all" if group is None else group,
+            _rate(found["fmr", group, point]),
+            _rate(found["fnmr", group, point]),
+            *(
+                _with_interval(found[name, group, None], _percent if name == "eer" else "{:.4f}".format)
+                for _, name in metrics
+            ),
+            *("" if number is None else f"{number:,}" for number in numbers),
+            end_section=group is None,
         )
     return table
 
 
-def _matrix_table(result: Rates) -> Table:
+def _matrix_table(result: Rates, found: _Found) -> Table:
     table = Table(pad_edge=False, box=None)
     table.add_column("")
     for group in result.groups:
         table.add_column(group, justify="right")
-    for group, rates, errors in zip(result.groups, result.fmr_matrix, result.counts.matrix_false_matches, strict=True):
-        table.add_row(group, *map(_starred, rates, errors))
+    for reference in result.groups:
+        cells = [found.get(("fmr_matrix", f"{reference} / {probe}", str(result.at))) for probe in result.groups]
+        table.add_row(reference, *("-" if cell is None else _rate(cell) for cell in cells))
     return table
 
 
@@ -113,14 +175,15 @@ def _measures_table(evaluation: Evaluation) -> Table:
     table.add_column("no threshold", justify="right")
     table.add_column("fair value", justify="right")
     table.add_column("fairer")
-    rows: dict[tuple[str, str], dict[str | None, float]] = {}
+    rows: dict[tuple[str, str], dict[str | None, Quantity]] = {}
     for quantity in evaluation.quantities:
         label = _measure_and_metric(quantity)
         if label is not None and quantity.group is None:
-            rows.setdefault(label, {})[quantity.operating_point] = quantity.estimate
+            rows.setdefault(label, {})[quantity.operating_point] = quantity
     for (name, metric), values in rows.items():
-        measure = MEASURES[_base(name)]
-        cells = [_number(values[p]) if p in values else "" for p in [*points, None]]
+        measure = measure_of(name)
+        assert measure is not None
+        cells = [_with_interval(values[p], _number) if p in values else "" for p in [*points, None]]
         summary = name.removeprefix(measure.name).strip("_")
         table.add_row(f"{summary} {measure.title}".strip(), metric, *cells, f"{measure.fairest:g}", measure.fairer)
     return table
@@ -128,16 +191,21 @@ def _measures_table(evaluation: Evaluation) -> Table:
 
 def _measure_and_metric(quantity: Quantity) -> tuple[str, str] | None:
     """Split "nrb(eer)" into measure and base metric; None for what is no measure over groups."""
-    name, _, metric = quantity.name.partition("(")
-    measure = MEASURES.get(_base(name))
-    if measure is None:
+    if measure_of(quantity.name) is None:
         return None
+    name, _, metric = quantity.name.partition("(")
     return name, metric.rstrip(")").upper().replace("MIN_DCF", "minDCF").replace("CLLR", "Cllr")
 
 
-def _base(name: str) -> str:
-    """Return the measure that a summary over groups is of."""
-    return name.removesuffix("_mean").removesuffix("_std")
+def _with_interval(quantity: Quantity, form: Callable[[float], str]) -> str:
+    """Write estimate and interval with one unit, as in "2.40 % [2.22, 2.57]"."""
+    text = form(quantity.estimate)
+    if quantity.low is None or quantity.high is None:
+        return text
+    if math.isnan(quantity.low):
+        return f"{text} [-]" if math.isfinite(quantity.estimate) else text
+    low, high = (form(limit).removesuffix(" %") for limit in (quantity.low, quantity.high))
+    return f"{text} [{low}, {high}]"
 
 
 def _percent(rate: float, digits: int = 2) -> str:
@@ -149,8 +217,9 @@ def _percent(rate: float, digits: int = 2) -> str:
     return f"{per_cent:.1g} %"  # so that few errors never look like none
 
 
-def _starred(rate: float, errors: int) -> str:
-    return _percent(rate) + ("*" if errors < ENOUGH_ERRORS and not math.isnan(rate) else " ")
+def _rate(quantity: Quantity) -> str:
+    few = quantity.n_errors is not None and quantity.n_errors < ENOUGH_ERRORS and bool(quantity.n_comparisons)
+    return _with_interval(quantity, _percent) + ("*" if few else " ")
 
 
 def _number(value: float) -> str:

@@ -101,6 +101,13 @@ def positive(name: str, value: object) -> float:
     raise InputError(f"{name} must be above 0, not {number:g}")
 
 
+def count(name: str, value: object) -> int:
+    """Check one whole number of at least 0."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0:
+        return int(value)
+    raise InputError(f"{name} must be a whole number of at least 0, not {value!r}")
+
+
 def column(name: str, values: ArrayLike) -> NDArray[Any]:
     """Make a one-dimensional array of anything list-like."""
     if np.ma.is_masked(values):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import io
 import re
 import sys
@@ -15,14 +16,19 @@ try:
 except ImportError:
     sys.exit('The fastfair command needs more packages: pip install "fastfair[cli]"')
 
-from . import __version__, curves, measures, operating_points
+from . import __version__, bands, curves, measures, operating_points
+from ._asked import INCOMPLETE_GROUPS
 from ._formats import FORMATS
-from ._terminal import print_evaluation
+from ._terminal import print_contrasts, print_evaluation
+from ._units import UNITS
 from ._validation import SCORE_KINDS
 from .errors import FastfairError, FastfairWarning
-from .evaluation import INCOMPLETE_GROUPS, evaluate
+from .evaluation import evaluate
+from .evaluation_result import Evaluation
+from .intervals import METHODS_OF_EVALUATIONS
 from .io import MISSING_METADATA, read_comparisons
-from .quantities import Evaluation
+from .paired import compare
+from .resampling import SCHEMES
 
 _POINTS = {
     "fmr": operating_points.at_fmr,
@@ -30,6 +36,7 @@ _POINTS = {
     "threshold": operating_points.at_threshold,
 }
 _POINTS_ALONE = {"eer": operating_points.at_eer, "mean-group-eer": operating_points.at_mean_group_eer}
+_DEFAULT_POINTS = (operating_points.at_fmr(1e-3),)
 _MOST_CURVES = 8  # groups beyond which their curves cannot be told apart in one figure
 
 
@@ -93,16 +100,82 @@ def _evaluation_options(command: Any) -> Any:
             "--incomplete-groups", type=click.Choice(INCOMPLETE_GROUPS), default="raise", show_default=True,
             help="Groups without mated or non-mated comparisons: refuse, leave out of the measures, or NaN measures.",
         ),
+        click.option(
+            "--n-resamples", type=click.IntRange(min=0), default=2000, show_default=True,
+            help="Bootstrap replicates; 0 for estimates alone.",
+        ),
+        click.option(
+            "--unit", type=click.Choice(UNITS), default="subject", show_default=True,
+            help="What replicates draw with replacement: subjects inside each group, comparisons (too narrow where "
+            "subjects repeat), samples inside each subject, or subjects and their samples.",
+        ),
+        click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of intervals, 0 to 1."),
+        click.option(
+            "--method", type=click.Choice(METHODS_OF_EVALUATIONS), default="percentile", show_default=True,
+            help="How intervals are made of replicates.",
+        ),
+        click.option(
+            "--scheme", type=click.Choice(SCHEMES), default="dyadic", show_default=True,
+            help="Weights of comparisons of two subjects: shrunk to the dyadic-robust variance, or plain products.",
+        ),
+        click.option("--seed", "rng", type=click.IntRange(min=0), help="For the same replicates again."),
+        click.option("--n-threads", type=click.IntRange(min=1), help="[default: all processors]"),
+        click.option(
+            "--progress/--no-progress", default=None, help="Show a bar. [default: where a person is watching]"
+        ),
         click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
         click.option(
             "--output", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-            help="Write evaluation.json and evaluation.csv there.",
+            help="Write the results there, as JSON and CSV.",
         ),
         click.option("--plots", is_flag=True, help="With --output: draw DET curves, det.png and det.svg."),
     ]  # fmt: skip
+    return _with(command, options)
+
+
+def _with(command: Any, options: list[Any]) -> Any:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def _reading_options(command: Any) -> Any:
+    """Add the options that say how score files are read."""
+    options = [
+        click.option(
+            "--score", metavar="COLUMN", help="Column of scores; for .npz the name of the matrix. [default: score]"
+        ),
+        click.option(
+            "--mated", metavar="COLUMN", help="Column that says who is mated. [default: mated, or same subjects]"
+        ),
+        click.option(
+            "--reference", metavar="COLUMN", help="Column of reference subjects or paths. [default: reference]"
+        ),
+        click.option("--probe", metavar="COLUMN", help="Column of probe subjects or paths. [default: probe]"),
+        click.option("--subject-pattern", metavar="REGEX", help="Cuts subject ids out of paths, as in '^([^/]+)/'."),
+        click.option(
+            "--metadata", type=click.Path(path_type=Path), metavar="FILE", help="Table with one row a subject."
+        ),
+        click.option("--metadata-id", metavar="COLUMN", help="Column of --metadata with subject ids."),
+        click.option(
+            "--group",
+            "groups",
+            multiple=True,
+            metavar="ATTRIBUTE",
+            help="Attribute that makes groups; repeat to intersect.",
+        ),
+        click.option("--format", "format", type=click.Choice(["auto", *FORMATS]), default="auto", show_default=True),
+        click.option(
+            "--trials",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Trial list, where SCORES holds scores alone.",
+        ),
+        click.option("--score-kind", type=click.Choice(SCORE_KINDS), default="similarity", show_default=True),
+        click.option("--missing-metadata", type=click.Choice(MISSING_METADATA), default="raise", show_default=True),
+        click.option("--allow-label-conflicts", is_flag=True, help="Keep mated flags that contradict the subjects."),
+    ]
+    return _with(command, options)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -113,66 +186,45 @@ def cli() -> None:
 
 @cli.command("evaluate")
 @click.argument("scores", type=click.Path(path_type=Path))
-@click.option("--score", metavar="COLUMN", help="Column of scores; for .npz the name of the matrix. [default: score]")
-@click.option("--mated", metavar="COLUMN", help="Column that says who is mated. [default: mated, or same subjects]")
-@click.option("--reference", metavar="COLUMN", help="Column of reference subjects or paths. [default: reference]")
-@click.option("--probe", metavar="COLUMN", help="Column of probe subjects or paths. [default: probe]")
-@click.option("--subject-pattern", metavar="REGEX", help="Cuts subject ids out of paths, as in '^([^/]+)/'.")
-@click.option("--metadata", type=click.Path(path_type=Path), metavar="FILE", help="Table with one row a subject.")
-@click.option("--metadata-id", metavar="COLUMN", help="Column of --metadata with subject ids.")
-@click.option(
-    "--group",
-    "groups",
-    multiple=True,
-    metavar="ATTRIBUTE",
-    help="Attribute that makes groups; repeat to intersect.",
-)
-@click.option("--format", "file_format", type=click.Choice(["auto", *FORMATS]), default="auto", show_default=True)
-@click.option(
-    "--trials",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Trial list, where SCORES holds scores alone.",
-)
-@click.option("--score-kind", type=click.Choice(SCORE_KINDS), default="similarity", show_default=True)
-@click.option("--missing-metadata", type=click.Choice(MISSING_METADATA), default="raise", show_default=True)
-@click.option("--allow-label-conflicts", is_flag=True, help="Keep mated flags that contradict the subjects.")
+@_reading_options
 @_evaluation_options
-def evaluate_command(
-    scores: Path,
-    score: str | None,
-    mated: str | None,
-    reference: str | None,
-    probe: str | None,
-    subject_pattern: str | None,
-    metadata: Path | None,
-    metadata_id: str | None,
-    groups: tuple[str, ...],
-    file_format: str,
-    trials: Path | None,
-    score_kind: str,
-    missing_metadata: str,
-    allow_label_conflicts: bool,
-    **options: Any,
+def evaluate_command(scores: Path, **options: Any) -> None:
+    """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals."""
+    _run(_read(scores, options), **options)
+
+
+@cli.command("compare")
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+@click.option("--second-score", metavar="COLUMN", help="Column of SECOND's scores, where it is another.")
+@click.option("--second-score-kind", type=click.Choice(SCORE_KINDS), help="Of SECOND, where it is another.")
+@_reading_options
+@_evaluation_options
+def compare_command(
+    first: Path, second: Path, second_score: str | None, second_score_kind: str | None, **options: Any
 ) -> None:
-    """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures."""
-    comparisons = read_comparisons(
-        scores,
-        score=score,
-        mated=mated,
-        reference=reference,
-        probe=probe,
-        subject_pattern=subject_pattern,
-        metadata=metadata,
-        metadata_id=metadata_id,
-        groups=groups,
-        format=file_format,
-        trials=trials,
-        score_kind=score_kind,
-        missing_metadata=missing_metadata,
-        allow_label_conflicts=allow_label_conflicts,
-    )
-    _run(comparisons, **options)
+    """Compare two systems' scores of the same comparisons, in the files FIRST and SECOND, replicate by replicate."""
+    of_second = dict(options)
+    if second_score is not None:
+        of_second["score"] = second_score
+    if second_score_kind is not None:
+        of_second["score_kind"] = second_score_kind
+    systems = _read(first, options), _read(second, of_second)
+    as_json, output, plots = options.pop("as_json"), options.pop("output"), options.pop("plots")
+    if plots:
+        raise click.UsageError("--plots is for one system; evaluate each")
+    at, names = options.pop("at"), options.pop("names")
+    options["progress"] = _watched(options["progress"])
+    found = compare(*systems, at or _DEFAULT_POINTS, names or "all", **options)
+    if as_json:
+        click.echo(found.to_json())
+    else:
+        print_contrasts(found)
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        found.to_json(output / "comparison.json")
+        found.to_frame("polars").write_csv(output / "comparison.csv")
+        click.echo(f"Written: {output / 'comparison.json'}, {output / 'comparison.csv'}", err=True)
 
 
 @cli.command("demo")
@@ -185,6 +237,16 @@ def demo_command(system: str, **options: Any) -> None:
     _run(voxceleb1_h(system), **options)
 
 
+def _read(path: Path, options: dict[str, Any]) -> Any:
+    """Read comparisons by the options that say how, and take these out."""
+    names = [name for name in inspect.signature(read_comparisons).parameters if name in options]
+    return read_comparisons(path, **{name: options.pop(name) for name in names})
+
+
+def _watched(progress: bool | None) -> bool:
+    return sys.stderr.isatty() if progress is None else progress
+
+
 def _run(
     comparisons: Any,
     *,
@@ -193,11 +255,13 @@ def _run(
     as_json: bool,
     output: Path | None,
     plots: bool,
+    progress: bool | None,
     **options: Any,
 ) -> None:
+    options["progress"] = _watched(progress)
     if plots and output is None:
         raise click.UsageError("--plots needs --output DIR")
-    evaluation = evaluate(comparisons, at or (operating_points.at_fmr(1e-3),), names or "all", **options)
+    evaluation = evaluate(comparisons, at or _DEFAULT_POINTS, names or "all", **options)
     if as_json:
         click.echo(evaluation.to_json())
     else:
@@ -205,7 +269,9 @@ def _run(
     if output is not None:
         written = _write(output, evaluation)
         if plots:
-            written += _draw(output, comparisons)
+            shared = ("n_resamples", "unit", "confidence_level", "scheme", "n_threads")
+            again = {name: options[name] for name in shared} | {"rng": evaluation.settings.get("rng")}
+            written += _draw(output, comparisons, **again)
         click.echo(f"Written: {', '.join(map(str, written))}", err=True)
 
 
@@ -216,12 +282,15 @@ def _write(folder: Path, evaluation: Evaluation) -> list[Path]:
     return [folder / "evaluation.json", folder / "evaluation.csv"]
 
 
-def _draw(folder: Path, comparisons: Any) -> list[Path]:
+def _draw(folder: Path, comparisons: Any, n_resamples: int, **options: Any) -> list[Path]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5.5, 5.5), layout="constrained")
     axes = figure.add_subplot()
     curves.det(comparisons).plot(axes, label="all", color="black")
+    if n_resamples:
+        options |= {"n_resamples": n_resamples}
+        bands.roc_band(comparisons, **options).plot(axes, det=True, color="black", linewidth=0)
     if 0 < len(comparisons.groups) <= _MOST_CURVES:
         for group in comparisons.groups:
             curves.det(comparisons.within_group(group)).plot(axes, label=group, linewidth=1)
@@ -237,13 +306,13 @@ def _in_options(message: str) -> str:
 
     def option(match: re.Match[str]) -> str:
         name, value = match.groups()
-        known = {"format", "groups", *(p.name for p in evaluate_command.params)}
+        known = {*(p.name for p in compare_command.params)}
         if name not in known:
             return match.group()
         flag = "--" + {"groups": "group"}.get(name, name).replace("_", "-")
         return flag if value in (None, "True") else f"{flag} {value.strip(chr(34))}"
 
-    return re.sub(r'\b([a-z_]+)=(True|"[a-z-]+")?(?![\w=])', option, message)
+    return re.sub(r'\b([a-z_]+)=(True|"[a-z+-]+"|\d+)?(?![\w=])', option, message)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _keys, _validation
-from ._sides import Attributes, GroupedSide, SortedSide, Subjects, read_only, sort_sides, with_own_subjects
+from ._sides import Attributes, BothSides, GroupedSide, SortedSide, only_used, read_only, sort_sides
 from .errors import InputError
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class Comparisons:
         as in "f & USA". With `reference_group` alone a comparison counts for its reference's group.
     score_kind : {"similarity", "distance"}
         Whether a comparison is accepted when its score is >= the threshold, or <= the threshold.
+    reference_sample, probe_sample : (n,) array_like, optional
+        Which sample (file, image, recording) each side was, of any label type. They need the subjects.
     allow_label_conflicts : bool, default False
         Accept non-mated comparisons of a subject with itself, and mated ones of two subjects.
 
@@ -45,6 +47,10 @@ class Comparisons:
         The two classes, sorted.
     subjects : (k,) ndarray or None
         The distinct subject ids, sorted.
+    samples : (s,) ndarray or None
+        The distinct sample ids, sorted.
+    sample_subject : (s,) ndarray of int32, or None
+        The subject of each sample, as a position in `subjects`.
     attributes : dict of str to tuple of str
         The labels of each attribute, sorted.
     groups : tuple of str
@@ -58,7 +64,7 @@ class Comparisons:
     ------
     InputError
         For NaN or infinite scores, flags that are not two-valued, lengths that differ, missing labels, one class
-        absent, flags that contradict the subject ids. Rows are counted from 0.
+        absent, flags that contradict the subject ids, a sample of two subjects. Rows are counted from 0.
 
     Examples
     --------
@@ -73,6 +79,8 @@ class Comparisons:
     mated: SortedSide
     nonmated: SortedSide
     subjects: NDArray[Any] | None
+    samples: NDArray[Any] | None
+    sample_subject: NDArray[np.int32] | None
     attributes: Mapping[str, tuple[str, ...]]
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
@@ -88,11 +96,14 @@ class Comparisons:
         probe_group: _validation.Labels | Mapping[str, _validation.Labels] | None = None,
         score_kind: str = "similarity",
         *,
+        reference_sample: _validation.Labels | None = None,
+        probe_sample: _validation.Labels | None = None,
         allow_label_conflicts: bool = False,
     ) -> None:
         self.score_kind = _validation.choice("score_kind", score_kind, _validation.SCORE_KINDS)
         values = _validation.scores(scores)
-        subjects = _code_subjects(reference, probe)
+        subjects = _code_sides("subjects", ("reference", "probe"), (reference, probe))
+        samples = _code_sides("samples", ("reference_sample", "probe_sample"), (reference_sample, probe_sample))
         attributes = _code_attributes(reference_group, probe_group)
         if mated is None:
             if subjects is None:
@@ -103,6 +114,8 @@ class Comparisons:
         sizes = {"scores": values.size, "mated": flags.size}
         if subjects is not None:
             sizes |= {"reference": subjects[1].size, "probe": subjects[2].size}
+        if samples is not None:
+            sizes |= {"reference_sample": samples[1].size, "probe_sample": samples[2].size}
         for name, (_, reference_codes, probe_codes) in attributes.items():
             sizes |= {
                 f"reference_group {name!r}": reference_codes.size,
@@ -116,8 +129,10 @@ class Comparisons:
         if subjects is not None and not allow_label_conflicts:
             _refuse_conflicts(flags, *subjects)
         self.subjects = None if subjects is None else read_only(subjects[0])
+        self.samples = None if samples is None else read_only(samples[0])
+        self.sample_subject = None if samples is None else _subject_of_each(samples, subjects)
         self.attributes = {name: labels for name, (labels, _, _) in attributes.items()}
-        self.mated, self.nonmated = sort_sides(values, flags, n_mated, score_kind, subjects, attributes)
+        self.mated, self.nonmated = sort_sides(values, flags, n_mated, score_kind, subjects, samples, attributes)
         self._choose_groups(tuple(self.attributes))
 
     @classmethod
@@ -131,6 +146,8 @@ class Comparisons:
         probe: str | None = None,
         reference_group: str | Sequence[str] | None = None,
         probe_group: str | Sequence[str] | None = None,
+        reference_sample: str | None = None,
+        probe_sample: str | None = None,
         score_kind: str = "similarity",
         allow_label_conflicts: bool = False,
     ) -> Comparisons:
@@ -147,6 +164,8 @@ class Comparisons:
         reference_group, probe_group : str or sequence of str, optional
             Columns with group labels; several make intersections. Attributes are named as the reference's columns,
             without ``reference_``. With `reference_group` alone a comparison counts for its reference's group.
+        reference_sample, probe_sample : str, optional
+            Columns that say which sample each side was.
         score_kind, allow_label_conflicts
             As in `Comparisons`.
 
@@ -178,6 +197,8 @@ class Comparisons:
             columns.labels_of(reference_group),
             columns.labels_of(probe_group, named_as=reference_group),
             score_kind,
+            reference_sample=None if reference_sample is None else columns.labels(reference_sample),
+            probe_sample=None if probe_sample is None else columns.labels(probe_sample),
             allow_label_conflicts=allow_label_conflicts,
         )
 
@@ -299,13 +320,20 @@ class Comparisons:
             raise InputError(f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated comparisons")
         kept = self._with_sides(sides[0], sides[1], ())
         if self.subjects is not None:
-            kept.subjects, kept.mated, kept.nonmated = with_own_subjects(self.subjects, *sides)
+            used, position, sides = only_used(self.subjects.size, ("reference", "probe"), sides)
+            kept.subjects = read_only(self.subjects[used])
+            if self.samples is not None and self.sample_subject is not None:
+                used, _, sides = only_used(self.samples.size, ("reference_sample", "probe_sample"), sides)
+                kept.samples = read_only(self.samples[used])
+                kept.sample_subject = read_only(position[self.sample_subject[used]])
+            kept.mated, kept.nonmated = sides
         return kept
 
     def _with_sides(self, mated: SortedSide, nonmated: SortedSide, grouping: tuple[str, ...]) -> Comparisons:
         """Make comparisons of parts already validated and sorted."""
         made = object.__new__(Comparisons)
         made.score_kind, made.subjects, made.attributes = self.score_kind, self.subjects, self.attributes
+        made.samples, made.sample_subject = self.samples, self.sample_subject
         made.mated, made.nonmated = mated, nonmated
         made._choose_groups(grouping)
         return made
@@ -381,14 +409,36 @@ class Comparisons:
         return f"Comparisons({', '.join(parts)})"
 
 
-def _code_subjects(reference: _validation.Labels | None, probe: _validation.Labels | None) -> Subjects | None:
+def _code_sides(
+    what: str, names: tuple[str, str], columns: tuple[_validation.Labels | None, _validation.Labels | None]
+) -> BothSides | None:
+    reference, probe = columns
     if reference is None and probe is None:
         return None
     if reference is None or probe is None:
-        given, missing = ("probe", "reference") if reference is None else ("reference", "probe")
-        raise InputError(f"{given} is given without {missing}: subjects are needed on both sides")
-    labels, (references, probes) = _validation.encode_together(("reference", "probe"), (reference, probe))
-    return labels, references.astype(np.int32), probes.astype(np.int32)
+        given, missing = reversed(names) if reference is None else names
+        raise InputError(f"{given} is given without {missing}: {what} are needed on both sides")
+    labels, (references, probes) = _validation.encode_together(names, (reference, probe))
+    return labels, references.astype(np.int32, copy=False), probes.astype(np.int32, copy=False)
+
+
+def _subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[np.int32]:
+    """Find the one subject of each sample."""
+    if subjects is None:
+        raise InputError("reference_sample and probe_sample need the subjects: give reference and probe as well")
+    found = np.empty(samples[0].size, np.int32)
+    for sample, subject in zip(samples[1:], subjects[1:], strict=True):
+        found[sample] = subject
+    for name, sample, subject in zip(("reference", "probe"), samples[1:], subjects[1:], strict=True):
+        wrong = found[sample] != subject
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise InputError(
+                f"{name}_sample {samples[0][sample[row]]!r} is of subject {subjects[0][subject[row]]!r} in row {row} "
+                f"(counted from 0), but of {subjects[0][found[sample[row]]]!r} in another; a sample has one subject",
+                row=row,
+            )
+    return read_only(found)
 
 
 def _code_attributes(reference_group: Any, probe_group: Any) -> Attributes:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _keys, _validation
 from ._results import Det, Eer, MinDcf, Roc
@@ -313,11 +314,28 @@ def log_likelihood_ratio_cost(mated: _keys.Keys, nonmated: _keys.Keys) -> float:
     -------
     float
     """
-    costs = [
-        float(np.logaddexp(0, sign * _keys.decode(keys).astype(np.float64)).mean())
-        for keys, sign in ((mated, -1), (nonmated, 1))
+    means = [
+        float(log_likelihood_ratio_costs(_keys.decode(keys).astype(np.float64), is_mated).mean())
+        for keys, is_mated in ((mated, True), (nonmated, False))
     ]
-    return sum(costs) / (2 * float(np.log(2)))
+    return sum(means) / (2 * float(np.log(2)))
+
+
+def log_likelihood_ratio_costs(ratios: NDArray[np.float64], mated: bool) -> NDArray[np.float64]:
+    """Compute what each comparison of a class costs, in nats, where its score is a log-likelihood ratio.
+
+    Parameters
+    ----------
+    ratios : (n,) ndarray
+        Natural logarithms of likelihood ratios.
+    mated : bool
+        Which class.
+
+    Returns
+    -------
+    (n,) ndarray
+    """
+    return np.asarray(np.logaddexp(0, -ratios if mated else ratios))
 
 
 class DetectionCosts:

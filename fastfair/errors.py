@@ -50,3 +50,7 @@ class ReversedScoresWarning(FastfairWarning):
 
 class DroppedWarning(FastfairWarning):
     """Comparisons or groups were left out, as the caller had allowed."""
+
+
+class NarrowIntervalsWarning(FastfairWarning):
+    """Intervals are likely to be narrower than their level promises."""

@@ -1,22 +1,27 @@
-"""`evaluate`: the whole way from comparisons to rates and measures, in one call."""
+"""`evaluate`: the whole way from comparisons to rates, measures and their intervals, in one call."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _validation, curves
-from ._measuring import BaseMetric, RatePair, measure_all
+from . import _asked, _random, curves
+from ._figures import Figure, Plan, estimates, figures
+from ._measuring import measure_of
+from ._progress import reporting
 from ._results import Rates
+from ._uncertainty import ENOUGH_EFFECTIVE_ERRORS, Uncertainty, has_few_effective_errors
 from .comparisons import Comparisons
 from .error_rates import rates_at_key
-from .errors import DroppedWarning, EmptyGroupWarning, InputError, ReversedScoresWarning
-from .measures import MEASURES, ZERO_POLICIES
+from .errors import NarrowIntervalsWarning, ReversedScoresWarning
+from .evaluation_result import Evaluation
 from .operating_points import (
     ENOUGH_ERRORS,
     OperatingPoint,
@@ -25,9 +30,12 @@ from .operating_points import (
     mean_group_eer_key,
     threshold_key,
 )
-from .quantities import Evaluation, Quantity
+from .quantities import HELD, Quantity
+from .resampling import Resampler, different_groups
 
-INCOMPLETE_GROUPS = ("raise", "drop", "nan")
+Floats = NDArray[np.float64]
+_LEAST_ERRORS = 5  # of each kind in every group: with fewer, intervals of measures miss the truth more often
+_MOST_NAMED = 4  # in a warning; notes are at every quantity
 
 
 def evaluate(
@@ -35,6 +43,15 @@ def evaluate(
     at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
     measures: str | Sequence[str] = "all",
     *,
+    unit: str = "subject",
+    n_resamples: int = 2000,
+    confidence_level: float = 0.95,
+    method: str = "percentile",
+    scheme: str = "dyadic",
+    rng: _random.Seed = None,
+    n_threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+    metrics: str | Sequence[str] = "all",
     alpha: float = 0.5,
     eer_method: str = "nearest",
     p_target: float = 0.05,
@@ -43,25 +60,47 @@ def evaluate(
     zero_policy: str | float = "keep",
     incomplete_groups: str = "raise",
 ) -> Evaluation:
-    """Compute error rates, EER, minDCF and Cllr overall and per group, and the fairness measures over the groups.
+    """Compute error rates, EER, minDCF, Cllr and fairness measures, overall and per group, with bootstrap intervals.
 
     Parameters
     ----------
     comparisons : Comparisons
         What to evaluate; without groups there are no measures.
     at : OperatingPoint or sequence of OperatingPoint
-        Where rates, and the measures made of them, are taken. Thresholds are found from all comparisons.
+        Where rates, and the measures made of them, are taken. Thresholds are found from all comparisons, and found
+        again in every replicate, but for `at_threshold`.
     measures : "all" or sequence of str
         Names of functions in `fastfair.measures`.
+    unit : {"subject", "comparison", "sample", "subject+sample"}
+        What is drawn with replacement: subjects inside each group; comparisons, mated and non-mated apart, which is
+        too narrow where subjects repeat; samples inside each subject; or subjects, then their samples.
+    n_resamples : int, default 2000
+        Replicates; 0 for estimates alone.
+    confidence_level : float, default 0.95
+        In (0, 1).
+    method : {"percentile", "basic", "normal", "bca", "dyadic"}
+        How intervals are made of replicates; see `intervals.confidence_interval`. "dyadic" is for false match rates,
+        other quantities get "percentile" with it.
+    scheme : {"dyadic", "product"}
+        Weights of comparisons of two subjects: their product, which overstates the spread of false match rates,
+        shrunk until replicates have the dyadic-robust variance; or the plain product. Samples have plain products.
+    rng : None, int, SeedSequence or Generator
+        Seed. A replicate depends on it and on the replicate's number alone.
+    n_threads : int, optional
+        All processors by default; results are the same to the last bit.
+    progress : bool or callable, default False
+        Show a bar, or call with replicates done and wanted.
+    metrics : "all" or sequence of {"eer", "min_dcf", "cllr", "min_cllr"}
+        Figures that need no operating point. "min_cllr" has no interval.
     alpha : float, default 0.5
         Weight of false matches in measures that take both rates, in [0, 1].
     eer_method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
-        As in `eer`.
+        As in `eer`; "convex-hull" for estimates alone.
     p_target, c_miss, c_fa : float
         As in `min_dcf`.
     zero_policy : {"keep", "raise", "clopper-pearson"} or float
         What ratio measures make of group FMRs and FNMRs of zero; see `measures.replace_zeros`. A group's EER, minDCF
-        or Cllr of zero stays.
+        or Cllr of zero stays. Under "raise" replicates keep their zeros.
     incomplete_groups : {"raise", "drop", "nan"}
         What becomes of groups without mated or without non-mated comparisons of their own: an error; left out of the
         measures, with a warning; or measures that are NaN, with a warning.
@@ -69,12 +108,13 @@ def evaluate(
     Returns
     -------
     Evaluation
+        With its replicates, so that another level or method costs nothing.
 
     Raises
     ------
     InputError
-        For unknown names, percentages in place of rates, measures asked for without groups, incomplete groups, and
-        zero rates under their "raise" policies.
+        For unknown names, percentages in place of rates, measures asked for without groups, incomplete groups, zero
+        rates under their "raise" policies, and comparisons without the units to resample.
 
     Warns
     -----
@@ -82,205 +122,272 @@ def evaluate(
         Names the groups left out.
     EmptyGroupWarning
         Names the groups that make measures NaN.
+    NarrowIntervalsWarning
+        Where intervals are likely to be too narrow, and why.
     ReversedScoresWarning
         For an EER above 50 %, as distances taken for similarities have.
+
+    Notes
+    -----
+    A replicate gives every unit the number of times it was drawn, and a comparison the product of its units' numbers
+    [1]_. The page "Intervals" of the user guide has the formulas and says when to use what.
+
+    References
+    ----------
+    .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", for embeddings.
 
     Examples
     --------
     >>> import fastfair as ff
     >>> scores = [0.9, 0.3, 0.4, 0.1, 0.8, 0.7, 0.6, 0.2]
-    >>> c = ff.Comparisons(scores, [1, 1, 0, 0] * 2, reference_group=list("aaaabbbb"))
-    >>> ev = ff.evaluate(c, at=[ff.at_threshold(0.5)])
-    >>> ev.value("fdr"), ev.value("fnmr", group="a")
+    >>> c = ff.Comparisons(scores, [1, 1, 0, 0] * 2, list("abacdede"), list("abbddeed"), list("ffffmmmm"))
+    >>> ev = ff.evaluate(c, at=[ff.at_threshold(0.5)], rng=0)
+    >>> ev.value("fdr"), ev.value("fnmr", group="f")
     (0.5, 0.5)
     """
-    points = [at] if isinstance(at, OperatingPoint) else list(at) if isinstance(at, Iterable) else [at]
-    for point in points:
-        if not isinstance(point, OperatingPoint):
-            raise InputError(f"at must be operating points such as at_fmr(1e-3) or at_threshold(0.5), not {at!r}")
-    if not points:
-        raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3)")
-    names = _measure_names(measures, comparisons)
-    alpha = _validation.rate("alpha", alpha, one_allowed=True)
-    _validation.choice("eer_method", eer_method, curves.EER_METHODS)
-    _validation.choice("incomplete_groups", incomplete_groups, INCOMPLETE_GROUPS)
-    if isinstance(zero_policy, str):
-        _validation.choice("zero_policy", zero_policy, ZERO_POLICIES)
-    else:
-        _validation.positive("zero_policy", _validation.rate("zero_policy", zero_policy))
-    costs = curves.DetectionCosts(p_target, c_miss, c_fa)
-    complete = _complete_groups(comparisons, incomplete_groups)
-
-    at_points = []
-    for point in points:
-        of_groups = point.kind == "mean group eer"  # then of the groups measured, some of which may be dropped
-        key = mean_group_eer_key(comparisons, complete) if of_groups else threshold_key(comparisons, point)
-        at_points.append(rates_at_key(comparisons, point, key))
-    threshold_free = {
-        "eer": _metric(comparisons, lambda mated, nonmated: curves.equal_error(mated, nonmated, eer_method)[0]),
-        "min_dcf": _metric(comparisons, lambda mated, nonmated: costs.least(mated, nonmated)[0]),
-        "cllr": _metric(comparisons, curves.log_likelihood_ratio_cost),
-    }
-    if threshold_free["eer"].overall > 0.5:
-        warnings.warn(
-            f"the EER is {100 * float(threshold_free['eer'].overall):.3g} %, as mated comparisons score lower than "
-            'non-mated ones: if the scores are distances pass score_kind="distance", else look which value of mated '
-            "means mated",
-            ReversedScoresWarning,
-            stacklevel=2,
-        )
-    quantities = [quantity for result in at_points for quantity in _rate_quantities(result)]
-    for name, metric in threshold_free.items():
-        quantities.append(Quantity(name, None, None, float(metric.overall)))
-        quantities += [
-            Quantity(name, group, None, float(value), note=_not_computable(value))
-            for group, value in zip(comparisons.groups, metric.groups, strict=True)
-        ]
-    quantities.append(Quantity("min_cllr", None, None, curves.min_cllr(comparisons)))
-    measured = tuple(comparisons.groups[k] for k in complete)
-    if names:
-        quantities += _measure_quantities(
-            names,
-            comparisons,
-            at_points,
-            threshold_free,
-            complete,
-            incomplete_groups == "nan",
-            alpha,
-            zero_policy,
-        )
-    settings = {
+    asked = _asked.check(
+        comparisons,
+        at,
+        measures=measures,
+        metrics=metrics,
+        alpha=alpha,
+        eer_method=eer_method,
+        costs=(p_target, c_miss, c_fa),
+        zero_policy=zero_policy,
+        incomplete_groups=incomplete_groups,
+        unit=unit,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        method=method,
+        scheme=scheme,
+        n_threads=n_threads,
+    )
+    at_points = [_rates_at(comparisons, point, asked.measured) for point in asked.points]
+    found = _metrics(comparisons, asked)
+    # SED brings its own operating point, which only groups with both kinds of comparisons have.
+    own = []
+    if "sed" in asked.measures and all(_is_complete(comparisons, k) for k in asked.measured):
+        own = [_rates_at(comparisons, at_mean_group_eer(), asked.measured)]
+    plan = _plan(comparisons, asked)
+    cells = different_groups(comparisons) if comparisons.groups else ()
+    listed = list(figures(estimates([*at_points, *own], found, cells), plan))
+    quantities = tuple(_quantity(figure, at_points) for figure in listed)
+    settings: dict[str, Any] = {
         "score_kind": comparisons.score_kind,
         "grouping": list(comparisons.grouping),
-        "at": [str(point) for point in points],
+        "at": [str(point) for point in asked.points],
         "thresholds": [result.threshold for result in at_points],
-        "measures": names,
-        "alpha": alpha,
+        "measures": list(asked.measures),
+        "metrics": list(asked.metrics),
+        "alpha": asked.alpha,
         "eer_method": eer_method,
         "p_target": p_target,
         "c_miss": c_miss,
         "c_fa": c_fa,
         "zero_policy": zero_policy,
         "incomplete_groups": incomplete_groups,
+        "n_resamples": asked.n_resamples,
     }
-    return Evaluation(tuple(quantities), tuple(at_points), comparisons.groups, measured, settings, repr(comparisons))
-
-
-def _measure_names(measures: str | Sequence[str], comparisons: Comparisons) -> list[str]:
-    if isinstance(measures, str) and measures == "all":
-        return list(MEASURES) if comparisons.groups else []
-    names = [measures] if isinstance(measures, str) else list(measures or ())
-    for name in names:
-        _validation.choice("measure", name, MEASURES)
-    if names and not comparisons.groups:
-        raise InputError(f"{names[0]} is a measure over groups, but the comparisons have none: give reference_group")
-    return names
-
-
-def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
-    """Return the positions of the groups that measures run over."""
-    if not comparisons.groups:
-        return []
-    sizes = zip(
-        comparisons.groups,
-        np.diagonal(comparisons.mated_by_group.cells).tolist(),
-        np.diagonal(comparisons.nonmated_by_group.cells).tolist(),
-        strict=True,
-    )
-    lacking = {group: (mated, nonmated) for group, mated, nonmated in sizes if not (mated and nonmated)}
-    everything = list(range(len(comparisons.groups)))
-    if not lacking:
-        return everything
-    found = "; ".join(
-        f"{group!r} has {mated} mated and {nonmated} non-mated" for group, (mated, nonmated) in lacking.items()
-    )
-    if policy == "raise":
-        raise InputError(
-            f"{len(lacking)} of {len(everything)} groups lack comparisons of their own, so they have no FMR, FNMR or "
-            f'EER: {found}. Merge groups, or pass incomplete_groups="drop" (leave them out of the measures) or "nan"'
+    measured = tuple(comparisons.groups[k] for k in asked.measured)
+    uncertainty = None
+    if asked.n_resamples:
+        key, seed = _random.stream(rng)
+        settings |= {"unit": unit, "scheme": scheme if unit == "subject" else "product", "rng": seed}
+        settings |= {"confidence_level": asked.confidence_level, "method": method}
+        _warn_of_repeated_subjects(comparisons, unit)
+        resampler = Resampler(
+            comparisons,
+            [*asked.points, *(result.at for result in own)],
+            unit=unit,
+            scheme=scheme,
+            metrics=asked.resampled_metrics,
+            eer_method=eer_method,
+            costs=asked.costs,
+            measured=asked.measured,
         )
-    if policy == "nan":
-        warnings.warn(f"measures are NaN, as groups lack comparisons: {found}", EmptyGroupWarning, stacklevel=3)
-        return everything
-    kept = [k for k in everything if comparisons.groups[k] not in lacking]
-    if not kept:
-        raise InputError(f"no group has both mated and non-mated comparisons of its own: {found}")
-    warnings.warn(f"left out of the measures: {found}", DroppedWarning, stacklevel=3)
-    return kept
+        with reporting(progress, f"{asked.n_resamples:,} replicates") as report:
+            drawn = resampler.replicate(asked.n_resamples, key, n_threads=n_threads, progress=report)
+        if zero_policy == "raise":
+            plan = replace(plan, zero_policy="keep")
+        replicated = [figure.value for figure in figures(drawn, plan)]
+        uncertainty = Uncertainty(
+            quantities,
+            _table(replicated, asked.n_resamples),
+            np.array([value is not None for value in replicated]),
+            np.array([_is_held(figure, asked.points) for figure in listed]),
+            unit,
+            settings["scheme"],
+            partial(_jackknife, resampler, plan, n_threads),
+        )
+        quantities = uncertainty.with_intervals(asked.confidence_level, method)
+        _warn_of_few_errors(quantities, at_points, measured if asked.measures else ())
+    return Evaluation(
+        quantities, tuple(at_points), comparisons.groups, measured, settings, repr(comparisons), uncertainty
+    )
 
 
-def _metric(comparisons: Comparisons, compute: Any) -> BaseMetric:
-    groups = []
+def _rates_at(comparisons: Comparisons, point: OperatingPoint, measured: Sequence[int]) -> Rates:
+    of_groups = point.kind == "mean group eer"  # then of the groups measured, some of which may be dropped
+    key = mean_group_eer_key(comparisons, measured) if of_groups else threshold_key(comparisons, point)
+    return rates_at_key(comparisons, point, key)
+
+
+def _metrics(comparisons: Comparisons, asked: _asked.Asked) -> dict[str, Floats]:
+    """Compute the metrics that need no operating point, overall and of each group."""
+    compute: dict[str, Callable[[Any, Any], float]] = {
+        "eer": lambda mated, nonmated: curves.equal_error(mated, nonmated, asked.eer_method)[0],
+        "min_dcf": lambda mated, nonmated: asked.costs.least(mated, nonmated)[0],
+        "cllr": curves.log_likelihood_ratio_cost,
+    }
+    sides = [(comparisons.mated.keys, comparisons.nonmated.keys)]
     if comparisons.groups:
-        within = zip(comparisons.mated_by_group.within, comparisons.nonmated_by_group.within, strict=True)
-        groups = [compute(mated, nonmated) if mated.size and nonmated.size else math.nan for mated, nonmated in within]
-    overall = compute(comparisons.mated.keys, comparisons.nonmated.keys)
-    return BaseMetric(np.float64(overall), np.array(groups, np.float64))
-
-
-def _rate_quantities(result: Rates) -> list[Quantity]:
-    counts, point = result.counts, str(result.at)
-    low = f"asked below the data's resolution: fewer than {ENOUGH_ERRORS} errors" if result.below_resolution else ""
-    rows = [Quantity("threshold", None, point, result.threshold, note=low)]
-
-    def row(name: str, group: str | None, value: float, size: int, errors: int, subjects: int | None) -> Quantity:
-        few = f"fewer than {ENOUGH_ERRORS} errors" if errors < ENOUGH_ERRORS else ""
-        return Quantity(name, group, point, value, size, errors, subjects, few if size else "no comparisons")
-
-    rows.append(row("fmr", None, result.fmr, counts.nonmated, counts.false_matches, counts.nonmated_subjects))
-    rows.append(row("fnmr", None, result.fnmr, counts.mated, counts.false_nonmatches, counts.mated_subjects))
-    for name, values, sizes, errors, subjects in (
-        ("fmr", result.group_fmr, counts.group_nonmated, counts.group_false_matches, counts.group_nonmated_subjects),
-        ("fnmr", result.group_fnmr, counts.group_mated, counts.group_false_nonmatches, counts.group_mated_subjects),
-    ):
-        for k, group in enumerate(result.groups):
-            known = None if subjects is None else int(subjects[k])
-            rows.append(row(name, group, float(values[k]), int(sizes[k]), int(errors[k]), known))
-    across = counts.matrix_nonmated - np.diag(counts.group_nonmated)
-    for i, j in np.argwhere(counts.matrix_nonmated) if across.any() else ():
-        cell = f"{result.groups[i]} / {result.groups[j]}"
-        known = None if counts.matrix_subjects is None else int(counts.matrix_subjects[i, j])
-        errors_here, size = int(counts.matrix_false_matches[i, j]), int(counts.matrix_nonmated[i, j])
-        rows.append(row("fmr_matrix", cell, float(result.fmr_matrix[i, j]), size, errors_here, known))
-    return rows
-
-
-def _measure_quantities(
-    names: Sequence[str],
-    comparisons: Comparisons,
-    at_points: Sequence[Rates],
-    threshold_free: dict[str, BaseMetric],
-    complete: list[int],
-    nan_allowed: bool,
-    alpha: float,
-    zero_policy: str | float,
-) -> list[Quantity]:
-    def pair(result: Rates) -> RatePair:
-        counts = result.counts
-        return RatePair(
-            BaseMetric(np.float64(result.fmr), result.group_fmr[complete], counts.group_nonmated[complete]),
-            BaseMetric(np.float64(result.fnmr), result.group_fnmr[complete], counts.group_mated[complete]),
+        sides += zip(comparisons.mated_by_group.within, comparisons.nonmated_by_group.within, strict=True)
+    found = {}
+    for name in asked.metrics:
+        if name == "min_cllr":
+            found[name] = np.array([curves.min_cllr(comparisons)])
+            continue
+        values = [
+            compute[name](mated, nonmated) if mated.size and nonmated.size else math.nan for mated, nonmated in sides
+        ]
+        found[name] = np.array(values, np.float64)
+    if "eer" in found and found["eer"][0] > 0.5:
+        warnings.warn(
+            f"the EER is {100 * found['eer'][0]:.3g} %, as mated comparisons score lower than non-mated ones: if the "
+            'scores are distances pass score_kind="distance", else look which value of mated means mated',
+            ReversedScoresWarning,
+            stacklevel=3,
         )
+    return found
 
-    usable = [k for k in complete if not np.isnan(threshold_free["eer"].groups[k])]
-    if nan_allowed and len(usable) < len(complete):
-        nothing = BaseMetric(np.float64(math.nan), np.full(len(complete), math.nan))
-        at_mean = RatePair(nothing, nothing)
+
+def _is_complete(comparisons: Comparisons, group: int) -> bool:
+    return all(side.cells[group, group] > 0 for side in (comparisons.mated_by_group, comparisons.nonmated_by_group))
+
+
+def _plan(comparisons: Comparisons, asked: _asked.Asked) -> Plan:
+    sizes = [np.zeros(0, np.int64)] * 2
+    matrix: tuple[tuple[int, int], ...] = ()
+    if comparisons.groups:
+        sides = comparisons.mated_by_group, comparisons.nonmated_by_group
+        sizes = [np.diagonal(side.cells) for side in sides]
+        if different_groups(comparisons):
+            matrix = tuple((i, j) for i, j in np.argwhere(sides[1].cells).tolist())
+    return Plan(
+        groups=comparisons.groups,
+        n_points=len(asked.points),
+        metrics=asked.metrics,
+        measures=asked.measures,
+        measured=asked.measured,
+        alpha=asked.alpha,
+        zero_policy=asked.zero_policy,
+        matrix=matrix,
+        group_mated=sizes[0],
+        group_nonmated=sizes[1],
+    )
+
+
+def _quantity(figure: Figure, at_points: Sequence[Rates]) -> Quantity:
+    """Put what stands behind a number beside it."""
+    value = float(figure.value)
+    if figure.point is None:
+        return Quantity(figure.name, figure.group, None, value, note=_not_computable(value))
+    result = at_points[figure.point]
+    counts, point = result.counts, str(result.at)
+    if figure.name == "threshold":
+        low = f"asked below the data's resolution: fewer than {ENOUGH_ERRORS} errors" if result.below_resolution else ""
+        return Quantity(figure.name, None, point, value, note=low)
+    if measure_of(figure.name) is not None:
+        return Quantity(figure.name, figure.group, point, value, note=_not_computable(value))
+    behind: tuple[Any, ...]
+    if figure.name == "fnmr" and figure.cell is None:
+        behind = counts.mated, counts.false_nonmatches, counts.mated_subjects
+    elif figure.cell is None:
+        behind = counts.nonmated, counts.false_matches, counts.nonmated_subjects
+    elif figure.name == "fnmr":
+        k = figure.cell[0]
+        behind = counts.group_mated[k], counts.group_false_nonmatches[k], _at(counts.group_mated_subjects, k)
     else:
-        at_mean = pair(rates_at_key(comparisons, at_mean_group_eer(), mean_group_eer_key(comparisons, complete)))
-    kept = {name: BaseMetric(metric.overall, metric.groups[complete]) for name, metric in threshold_free.items()}
-    found = measure_all(names, [pair(result) for result in at_points], kept, at_mean, alpha, zero_policy)
-    labels = [comparisons.groups[k] for k in complete]
-    rows = []
-    for quantity in found:
-        point = None if quantity.point is None else str(at_points[quantity.point].at)
-        values: NDArray[np.float64] = np.atleast_1d(quantity.value)
-        for group, value in zip(labels if quantity.per_group else [None], values, strict=True):
-            rows.append(Quantity(quantity.name, group, point, float(value), note=_not_computable(value)))
-    return rows
+        cell = figure.cell
+        behind = (
+            counts.matrix_nonmated[cell],
+            counts.matrix_false_matches[cell],
+            _at(counts.matrix_subjects, cell),
+        )
+    size, errors, subjects = (None if number is None else int(number) for number in behind)
+    assert errors is not None
+    notes = [f"fewer than {ENOUGH_ERRORS} errors"] if errors < ENOUGH_ERRORS else []
+    if figure.cell is None and figure.name == result.at.kind:
+        notes.append(HELD)
+    return Quantity(
+        figure.name,
+        figure.group,
+        point,
+        value,
+        n_comparisons=size,
+        n_errors=errors,
+        n_subjects=subjects,
+        note="; ".join(notes) if size else "no comparisons",
+    )
+
+
+def _at(counts: Any, position: Any) -> Any:
+    return None if counts is None else counts[position]
 
 
 def _not_computable(value: float) -> str:
     if np.isnan(value):
         return "not computable: 0/0 or a group without comparisons"
     return "not computable: a group has no errors" if np.isinf(value) else ""
+
+
+def _table(values: Sequence[Any], n: int) -> Floats:
+    """Stack the replicates of quantities, NaN where there are none."""
+    table = np.full((len(values), n), np.nan)
+    for row, value in zip(table, values, strict=True):
+        if value is not None:
+            row[:] = value
+    return table
+
+
+def _jackknife(resampler: Resampler, plan: Plan, n_threads: int | None) -> Floats:
+    """Compute every quantity with one unit left out, about the mean of the unit's stratum."""
+    left_out = [figure.value for figure in figures(resampler.jackknife(n_threads), plan)]
+    return resampler.influences(_table(left_out, resampler.units.n_units))
+
+
+def _is_held(figure: Figure, points: Sequence[OperatingPoint]) -> bool:
+    return figure.name == "threshold" and figure.point is not None and points[figure.point].kind == "threshold"
+
+
+def _warn_of_few_errors(quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str]) -> None:
+    """Warn where intervals hold the truth less often than they promise, as simulations show."""
+    rates = [f"{q.name} of {q.group or 'all'}" for q in quantities if has_few_effective_errors(q)]
+    groups = []
+    for result in at_points if measured else ():
+        kinds = result.counts.group_false_matches, result.counts.group_false_nonmatches
+        few = np.minimum(*kinds) < _LEAST_ERRORS
+        groups += [group for group, too_few in zip(result.groups, few, strict=True) if too_few and group in measured]
+    for what, found in (
+        (f"rest on fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors, (rate / standard error)^2,", rates),
+        (f"are of measures over groups with fewer than {_LEAST_ERRORS} false matches or false non-matches", groups),
+    ):
+        named = list(dict.fromkeys(found))
+        if named:
+            more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+            warnings.warn(
+                f"intervals that {what} are likely too narrow: {', '.join(named[:_MOST_NAMED])}{more}",
+                NarrowIntervalsWarning,
+                stacklevel=3,
+            )
+
+
+def _warn_of_repeated_subjects(comparisons: Comparisons, unit: str) -> None:
+    n = len(comparisons.mated) + len(comparisons.nonmated)
+    if unit == "comparison" and comparisons.subjects is not None and comparisons.subjects.size < n:
+        warnings.warn(
+            f"intervals are too narrow: {comparisons.subjects.size} subjects are behind {n} comparisons, which "
+            'resampling comparisons takes for independent; unit="subject" does not',
+            NarrowIntervalsWarning,
+            stacklevel=3,
+        )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 MISSING_METADATA = ("raise", "drop")
-_Subjects = tuple[_validation.Coded, _validation.Coded]
+_BothSides = tuple[_validation.Coded, _validation.Coded]
 
 
 def read_comparisons(
@@ -52,7 +52,8 @@ def read_comparisons(
         comparisons of a subject with itself are mated. For a ``.npz`` of score matrices, `score` names the array.
     subject_pattern : str, optional
         Regular expression (Rust syntax) that cuts the subject id out of `reference` and `probe`, as in
-        ``r"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": the first group, or the whole match.
+        ``r"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": the first group, or the whole match. What it is cut out
+        of is the sample.
     metadata : path or data frame, optional
         One row a subject: CSV, TSV or Parquet, or any data frame.
     metadata_id : str, optional
@@ -134,9 +135,11 @@ def read_comparisons(
     sides: dict[str, Any] = {}
     keep = None
     with _placed(path, table):
-        subjects = _subjects(path, kind, table)
+        subjects, samples = _subjects_and_samples(path, kind, table)
         if subjects is not None:
             sides = {"reference": subjects[0], "probe": subjects[1]}
+        if samples is not None:
+            sides |= {"reference_sample": samples[0], "probe_sample": samples[1]}
         columns = FrameColumns(table.frame)
         if table_of_subjects is not None:
             if subjects is None:
@@ -230,43 +233,82 @@ def _read_metadata(path: Path) -> pl.DataFrame:
     return frame.rename({name: name.strip() for name in frame.columns}).with_columns(pl.all().str.strip_chars())
 
 
-def _subjects(path: Path | str, kind: str, table: _formats.ScoreTable) -> _Subjects | None:
-    """Code the subjects of both sides with one list of labels; None where the file does not tell them."""
+def _subjects_and_samples(
+    path: Path | str, kind: str, table: _formats.ScoreTable
+) -> tuple[_BothSides | None, _BothSides | None]:
+    """Code the subjects and the samples, each with one list of labels; None where the file does not tell them."""
     if table.reference is None or table.probe is None or (kind == "kaldi" and table.subject_pattern is None):
-        return None  # Kaldi's test ids are utterances, whose speakers only a pattern can tell
-    frame = table.frame
+        return None, None  # Kaldi's test ids are utterances, whose speakers only a pattern can tell
+    samples: _BothSides | None = None
     if table.subject_pattern is not None:
-        frame = _cut_out(path, table, [table.reference, table.probe], table.subject_pattern)
-    columns = FrameColumns(frame)
-    labels, codes = _validation.encode_together(
-        ("reference", "probe"), [columns.labels(table.reference), columns.labels(table.probe)]
-    )
-    return _validation.Coded(labels, codes[0]), _validation.Coded(labels, codes[1])
+        subjects, samples = _cut_out(path, table, (table.reference, table.probe), table.subject_pattern)
+    else:
+        columns = FrameColumns(table.frame)
+        labels, codes = _validation.encode_together(
+            ("reference", "probe"), [columns.labels(table.reference), columns.labels(table.probe)]
+        )
+        subjects = _validation.Coded(labels, codes[0]), _validation.Coded(labels, codes[1])
+    if table.samples is not None:
+        samples = _code_text(table.frame.select(table.samples))
+        samples = samples if _have_one_subject(samples, subjects) else None
+    return subjects, samples
 
 
-def _cut_out(path: Path | str, table: _formats.ScoreTable, sides: list[str], pattern: str) -> pl.DataFrame:
+def _cut_out(
+    path: Path | str, table: _formats.ScoreTable, sides: tuple[str, str], pattern: str
+) -> tuple[_BothSides, _BothSides]:
+    """Take the columns for the samples, and cut the subjects out of them."""
     pl = _formats.polars()
-    text = table.frame.select(pl.col(sides).cast(pl.String))
+    reference, probe = (pl.col(name).cast(pl.String).fill_null("") for name in sides)
+    samples = _code_text(table.frame.select(reference=reference, probe=probe))
+    names = pl.Series(samples[0].labels, dtype=pl.String)
     try:
-        subjects = text.select(pl.col(sides).str.extract(pattern, 1))
-        if all(subjects[side].is_null().all() for side in sides):  # the pattern has no group in it
-            subjects = text.select(pl.col(sides).str.extract(pattern, 0))
+        found = names.str.extract(pattern, 1)
+        if found.is_null().all():  # the pattern has no group in it
+            found = names.str.extract(pattern, 0)
     except pl.exceptions.PolarsError as error:
         raise InputError(
             f"subject_pattern {pattern!r} is not a regular expression: {str(error).splitlines()[0]}"
         ) from error
-    for side in sides:
-        wrong = subjects[side].is_null().arg_true()
-        if len(wrong):
-            row = int(wrong[0])
-            raise InputError(
-                f"{path}: {table.place(row)}: subject_pattern {pattern!r} finds no subject in {text[side][row]!r} "
-                f"({len(wrong)} of {len(text)} values of {side!r})"
-            )
-    return subjects
+    missing = (found.fill_null("") == "").to_numpy()
+    if missing.any():
+        side, coded = next((s, c) for s, c in zip(sides, samples, strict=True) if missing[c.codes].any())
+        wrong = np.flatnonzero(missing[coded.codes])
+        row = int(wrong[0])
+        raise InputError(
+            f"{path}: {table.place(row)}: subject_pattern {pattern!r} finds no subject in "
+            f"{coded.labels[coded.codes[row]]!r} ({wrong.size} of {table.frame.height} values of {side!r})"
+        )
+    subjects = _validation.encode("subject", FrameColumns(found.to_frame("subject")).labels("subject"))
+    of_sides = [_validation.Coded(subjects.labels, subjects.codes[coded.codes]) for coded in samples]
+    return (of_sides[0], of_sides[1]), samples
 
 
-def _look_up(metadata: _Metadata, subjects: _Subjects) -> dict[str, Any]:
+def _code_text(sides: pl.DataFrame) -> _BothSides:
+    """Code two columns of text with one list of labels, of which there may be nearly as many as rows."""
+    pl = _formats.polars()
+    reference, probe = sides.select(pl.all().cast(pl.Categorical)).get_columns()  # both at once
+    together = pl.concat([reference, probe.alias(reference.name)])
+    distinct = together.unique()
+    names = distinct.cast(pl.String)
+    order = names.arg_sort()  # the codes of a Categorical are in no order that a second reading would give again
+    physical = distinct.to_physical().gather(order).to_numpy()
+    position = np.empty(int(physical.max()) + 1, np.int32)
+    position[physical] = np.arange(physical.size)
+    labels = names.gather(order).to_numpy()
+    codes = position[together.to_physical().to_numpy()]
+    return _validation.Coded(labels, codes[: len(sides)]), _validation.Coded(labels, codes[len(sides) :])
+
+
+def _have_one_subject(samples: _BothSides, subjects: _BothSides) -> bool:
+    """Tell whether labels can be samples: some files have a placeholder there, or number models and tests apart."""
+    found = np.empty(samples[0].labels.size, np.intp)
+    for sample, subject in zip(samples, subjects, strict=True):
+        found[sample.codes] = subject.codes
+    return all(bool((found[a.codes] == b.codes).all()) for a, b in zip(samples, subjects, strict=True))
+
+
+def _look_up(metadata: _Metadata, subjects: _BothSides) -> dict[str, Any]:
     """Give both sides of every comparison its subject's labels."""
     looked_up: dict[str, Any] = {"reference_group": {}, "probe_group": {}}
     for name, labels in metadata.labels.items():
@@ -276,7 +318,7 @@ def _look_up(metadata: _Metadata, subjects: _Subjects) -> dict[str, Any]:
     return looked_up
 
 
-def _present(metadata: _Metadata, subjects: _Subjects, policy: str) -> Any:
+def _present(metadata: _Metadata, subjects: _BothSides, policy: str) -> Any:
     """Return which comparisons have metadata on both sides, or None where all do."""
     labels = subjects[0].labels
     known = np.array([str(subject) in metadata.complete for subject in labels])

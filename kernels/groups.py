@@ -71,3 +71,14 @@ def count_subjects_per_cell(reference, probe, reference_group, probe_group, n_su
                     distinct[cell // n_groups, cell % n_groups] += 1
         start = end[cell]
     return distinct
+
+
+@jit
+def widen_ranges(subject, group, low, high):
+    """Keep the least and the greatest group that each subject is in.
+
+    subject: (n,) int32; group: (n,) uint16; low, high: (subjects,) int64, out
+    """
+    for k in range(subject.size):
+        low[subject[k]] = min(low[subject[k]], np.int64(group[k]))
+        high[subject[k]] = max(high[subject[k]], np.int64(group[k]))

@@ -232,6 +232,74 @@ def test_a_group_on_its_own_is_its_comparisons(rows):
                 c.within_group(group)
 
 
+def samples_of(rows, n):
+    reference = [f"{r.reference}/{k % n}" for k, r in enumerate(rows)]
+    probe = [f"{r.probe}/{k * k % n}" for k, r in enumerate(rows)]
+    return reference, probe
+
+
+@given(grouped(), st.integers(1, 4))
+def test_samples_follow_their_scores_into_every_part(rows, n):
+    reference, probe = samples_of(rows, n)
+    scores, *columns = zip(*rows, strict=True)
+    c = ff.Comparisons(scores, *columns, reference_sample=reference, probe_sample=probe)
+    assert repr(c) == repr(from_rows(rows))
+    parts = [(c, range(len(rows)))]
+    for group in c.groups:
+        own = [k for k, r in enumerate(rows) if r.reference_group == r.probe_group == group]
+        if {rows[k].mated for k in own} == {True, False}:
+            parts.append((c.within_group(group), own))
+    for part, kept in parts:
+        assert part.samples.tolist() == sorted({side[k] for k in kept for side in (reference, probe)})
+        assert part.sample_subject.dtype == part.mated.reference_sample.dtype == np.int32
+        for sample, subject in zip(part.samples, part.subjects[part.sample_subject], strict=True):
+            assert sample.startswith(f"{subject}/")
+        for side in (part.mated, part.nonmated):
+            assert part.samples[side.reference_sample].tolist() == [reference[k] for k in side.rows]
+            assert part.samples[side.probe_sample].tolist() == [probe[k] for k in side.rows]
+
+
+def test_samples_are_shared_among_groupings_and_absent_unless_given():
+    labels, sides = {"sex": list("ffmm"), "eyes": list("bgbg")}, (list("xxyy"), list("xzyz"))
+    c = ff.Comparisons(SCORES, MATED, *sides, labels, reference_sample=[1, 2, 3, 3], probe_sample=[2, 4, 5, 6])
+    assert (c.samples.tolist(), c.subjects[c.sample_subject].tolist()) == ([1, 2, 3, 4, 5, 6], list("xxyzyz"))
+    assert c.by("eyes").samples is c.samples
+    assert c.by("eyes").sample_subject is c.sample_subject
+    for array in (c.samples, c.sample_subject, c.mated.probe_sample):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = array[0]
+    without = ff.Comparisons(SCORES, MATED, *sides, labels).by("sex").within_group("f")
+    assert without.samples is without.sample_subject is None
+    assert without.mated.reference_sample is without.nonmated.probe_sample is None
+
+
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        ((list("abcd"), None), "reference_sample is given without probe_sample: samples are needed on both sides"),
+        ((None, list("abcd")), "probe_sample is given without reference_sample"),
+        ((list("abcd"), ["a", "e", None, "f"]), "probe_sample is missing in row 2"),
+        ((list("abc"), list("aecf")), "reference_sample has 3, probe_sample has 4"),
+        ((list("abcb"), list("aecf")), r"reference_sample 'b' is of subject 'x' in row 1 .*, but of 'y' in another"),
+        ((list("abcd"), list("aeca")), r"reference_sample 'a' is of subject 'x' in row 0 .*, but of 'z' in another"),
+        ((list("abcd"), list("aece")), None),
+    ],
+)
+def test_samples_that_cannot_be_are_refused(samples, message):
+    def make():
+        return ff.Comparisons(
+            SCORES, MATED, list("xxyy"), list("xzyz"), reference_sample=samples[0], probe_sample=samples[1]
+        )
+
+    if message is None:
+        assert make().samples.tolist() == list("abcde")
+    else:
+        with pytest.raises(InputError, match=message):
+            make()
+    with pytest.raises(InputError, match="need the subjects: give reference and probe"):
+        ff.Comparisons(SCORES, MATED, reference_sample=list("abcd"), probe_sample=list("abcd"))
+
+
 def test_only_intersections_that_occur_are_groups():
     c = ff.Comparisons(SCORES, MATED, reference_group={"sex": list("ffmm"), "land": ["US", "US", "UK", "UK"]})
     assert c.groups == ("f & US", "m & UK")
@@ -245,6 +313,7 @@ def test_sorted_arrays_cannot_be_changed():
 
 FRAME = {
     "s": SCORES, "same": [True, False, True, False], "a": ["x", "x", "y", "y"], "b": ["x", "y", "y", "z"],
+    "file_a": ["x1", "x1", "y1", "y1"], "file_b": ["x2", "y1", "y2", "z1"],
     "sex_a": ["f", "f", "m", "m"], "sex_b": ["f", "m", "m", "f"], "eyes_a": list("bbgg"), "eyes_b": list("bggb"),
 }  # fmt: skip
 
@@ -254,6 +323,7 @@ def test_frames_of_every_library(make):
     c = ff.Comparisons.from_frame(
         make(FRAME), score="s", mated="same", reference="a", probe="b",
         reference_group=["sex_a", "eyes_a"], probe_group=["sex_b", "eyes_b"],
+        reference_sample="file_a", probe_sample="file_b",
     )  # fmt: skip
     assert c.groups == ("f & b", "m & g")
     assert c.by("sex_a").groups == ("f", "m")
@@ -262,6 +332,7 @@ def test_frames_of_every_library(make):
     )
     assert renamed.by("sex").groups == ("f", "m")
     assert c.subjects.tolist() == ["x", "y", "z"]
+    assert c.samples.tolist() == ["x1", "x2", "y1", "y2", "z1"]
     assert c.mated.similarities.tolist() == [0.8, 0.9]
     one = ff.Comparisons.from_frame(
         make(FRAME), score="s", mated=None, reference="a", probe="b", reference_group="sex_a"

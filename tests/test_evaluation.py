@@ -31,7 +31,7 @@ def comparisons():
 
 @pytest.fixture(scope="module")
 def evaluation(comparisons):
-    return ff.evaluate(comparisons, at=[ff.at_fmr(0.05), POINT], alpha=0.3)
+    return ff.evaluate(comparisons, at=[ff.at_fmr(0.05), POINT], alpha=0.3, n_resamples=0)
 
 
 def test_rates_are_those_of_rates(comparisons, evaluation):
@@ -109,6 +109,10 @@ def test_frames_and_json_hold_every_quantity(evaluation, tmp_path):
         "n_comparisons",
         "n_errors",
         "n_subjects",
+        "low",
+        "high",
+        "standard_error",
+        "not_computable",
         "note",
     }
     assert row["estimate"] == row["n_errors"] / row["n_comparisons"]
@@ -136,34 +140,39 @@ def test_a_quantity_tells_what_stands_behind_it(evaluation):
 
 def test_extreme_results_are_strict_json():
     c = ff.Comparisons([np.finfo(float).max, 0.3, np.finfo(float).max, 0.1], [1, 0, 0, 1])
-    text = ff.evaluate(c, c_miss=np.int64(1), p_target=np.float32(0.05)).to_json()
+    text = ff.evaluate(c, c_miss=np.int64(1), p_target=np.float32(0.05), n_resamples=0).to_json()
     assert json.loads(text)["settings"]["thresholds"] == [None]
 
 
 def test_reversed_scores_are_warned_of():
     c = ff.Comparisons([0.1, 0.2, 0.8, 0.9], [1, 1, 0, 0])
     with pytest.warns(ReversedScoresWarning, match=r'EER is 100 %.*score_kind="distance"'):
-        ff.evaluate(c)
-    assert ff.evaluate(ff.Comparisons([0.1, 0.2, 0.8, 0.9], [1, 1, 0, 0], score_kind="distance")).value("eer") == 0
+        ff.evaluate(c, n_resamples=0)
+    assert (
+        ff.evaluate(ff.Comparisons([0.1, 0.2, 0.8, 0.9], [1, 1, 0, 0], score_kind="distance"), n_resamples=0).value(
+            "eer"
+        )
+        == 0
+    )
 
 
 def test_zero_rates_are_said_to_be_not_computable_or_replaced_as_declared():
     scores = [0.9, 0.8, 0.1, 0.7, 0.9, 0.2, 0.3, 0.4]
     c = ff.Comparisons(scores, [1, 1, 0, 0] * 2, reference_group=list("aaaabbbb"))
-    ev = ff.evaluate(c, at=POINT)
+    ev = ff.evaluate(c, at=POINT, n_resamples=0)
     assert ev.value("max_min_ratio(fmr)") == math.inf
     assert math.isnan(ev.value("log_geomean_sum(fmr)"))
     notes = {q.name: q.note for q in ev.quantities}
     assert notes["max_min_ratio(fmr)"].startswith("not computable")
     assert json.loads(ev.to_json())["quantities"][-1]["estimate"] is None
-    assert ff.evaluate(c, at=POINT, zero_policy=0.01).value("max_min_ratio(fmr)") == pytest.approx(50)
+    assert ff.evaluate(c, at=POINT, zero_policy=0.01, n_resamples=0).value("max_min_ratio(fmr)") == pytest.approx(50)
     upper = 1 - 0.025 ** (1 / 2)
-    assert ff.evaluate(c, at=POINT, zero_policy="clopper-pearson").value("max_min_ratio(fmr)") == pytest.approx(
-        upper / 0.5
-    )
-    assert ff.evaluate(c, at=POINT, zero_policy=0.01).value("fdr") == ev.value("fdr")
+    assert ff.evaluate(c, at=POINT, zero_policy="clopper-pearson", n_resamples=0).value(
+        "max_min_ratio(fmr)"
+    ) == pytest.approx(upper / 0.5)
+    assert ff.evaluate(c, at=POINT, zero_policy=0.01, n_resamples=0).value("fdr") == ev.value("fdr")
     with pytest.raises(InputError, match="not computable"):
-        ff.evaluate(c, at=POINT, zero_policy="raise")
+        ff.evaluate(c, at=POINT, zero_policy="raise", n_resamples=0)
 
 
 @pytest.fixture
@@ -173,30 +182,32 @@ def incomplete():
 
 def test_a_group_without_nonmated_comparisons_is_refused_dropped_or_nan(incomplete):
     with pytest.raises(InputError, match=r"1 of 3 groups lack .* 'c' has 1 mated and 0 non-mated.*incomplete_groups"):
-        ff.evaluate(incomplete, at=POINT)
+        ff.evaluate(incomplete, at=POINT, n_resamples=0)
     with pytest.warns(DroppedWarning, match="'c' has 1 mated and 0 non-mated"):
-        dropped = ff.evaluate(incomplete, at=POINT, incomplete_groups="drop")
+        dropped = ff.evaluate(incomplete, at=POINT, incomplete_groups="drop", n_resamples=0)
     assert dropped.measured_groups == ("a", "b")
     assert dropped.value("fnmr", "c") == 0
     assert math.isnan(dropped.value("fmr", "c"))
     assert dropped.value("fdr") == 1 - 0.5 * (0.5 + 0.0)
     assert math.isfinite(dropped.value("sed_mean"))
     with pytest.warns(DroppedWarning):
-        at_mean = ff.evaluate(incomplete, at=ff.at_mean_group_eer(), incomplete_groups="drop")
+        at_mean = ff.evaluate(incomplete, at=ff.at_mean_group_eer(), incomplete_groups="drop", n_resamples=0)
     assert at_mean.value("fdr") <= 1
     with pytest.warns(EmptyGroupWarning, match="measures are NaN"):
-        kept = ff.evaluate(incomplete, at=POINT, incomplete_groups="nan")
+        kept = ff.evaluate(incomplete, at=POINT, incomplete_groups="nan", n_resamples=0)
     assert all(math.isnan(kept.value(name)) for name in ("fdr", "sed_mean", "nrb(eer)"))
     with pytest.raises(InputError, match="no group has both"):
-        ff.evaluate(ff.Comparisons([0.9, 0.1], [1, 0], reference_group=list("ab")), incomplete_groups="drop")
+        ff.evaluate(
+            ff.Comparisons([0.9, 0.1], [1, 0], reference_group=list("ab")), incomplete_groups="drop", n_resamples=0
+        )
 
 
 def test_without_groups_there_are_no_measures():
     c = ff.Comparisons([0.9, 0.1], [1, 0])
     names = {"threshold", "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr"}
-    assert {q.name for q in ff.evaluate(c).quantities} == names
+    assert {q.name for q in ff.evaluate(c, n_resamples=0).quantities} == names
     with pytest.raises(InputError, match="give reference_group"):
-        ff.evaluate(c, measures="gini")
+        ff.evaluate(c, measures="gini", n_resamples=0)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +215,22 @@ def test_without_groups_there_are_no_measures():
     [
         ({"measures": ["giny"]}, "did you mean 'gini'"),
         ({"alpha": 30}, "for 30 % write 0.3"),
-        ({"at": []}, "at is empty"),
+        ({"at": [], "metrics": []}, "at is empty"),
+        ({"metrics": ["err"]}, "did you mean 'eer'"),
+        ({"unit": "person"}, "unit must be one of"),
+        ({"unit": "sample"}, "give reference_sample"),
+        ({"n_resamples": 1}, "at least 2"),
+        ({"n_resamples": -5}, "whole number of at least 0"),
+        ({"n_resamples": 10.5}, "whole number"),
+        ({"confidence_level": 95}, r"for 95 % write 0\.95"),
+        ({"confidence_level": 1}, "must lie in"),
+        ({"method": "studentized"}, "method must be one of"),
+        ({"method": "recentered"}, "V-statistic"),
+        ({"scheme": "pigeonhole"}, "scheme must be one of"),
+        ({"eer_method": "convex-hull"}, "no replicates"),
+        ({"rng": -1}, "rng must be"),
+        ({"rng": "seed"}, "rng must be"),
+        ({"n_threads": 0}, "n_threads"),
         ({"at": [0.001]}, "must be operating points"),
         ({"at": 0.001}, "must be operating points"),
         ({"at": "fmr=0.001"}, "must be operating points"),
@@ -221,18 +247,25 @@ def test_bad_options(comparisons, arguments, message):
         ff.evaluate(comparisons, **arguments)
 
 
+@pytest.mark.jit
 def test_distances_give_the_same_rates_and_measures(comparisons):
-    side = {name: [] for name in ("score", "mated", "group", "probe_group")}
+    names = ("scores", "mated", "reference", "probe", "reference_group", "probe_group")
+    side: dict[str, list] = {name: [] for name in names}
     for part, by_group, flag in (
         (comparisons.mated, comparisons.mated_by_group, True),
         (comparisons.nonmated, comparisons.nonmated_by_group, False)
     ):  # fmt: skip
-        side["score"] += (-part.similarities).tolist()
+        side["scores"] += (-part.similarities).tolist()
         side["mated"] += [flag] * len(part)
-        side["group"] += by_group.reference_group.tolist()
+        side["reference_group"] += by_group.reference_group.tolist()
         side["probe_group"] += by_group.probe_group.tolist()
-    flipped = ff.Comparisons(side["score"], side["mated"], None, None, side["group"], side["probe_group"], "distance")
-    one, other = (ff.evaluate(c, at=ff.at_fmr(0.01)) for c in (comparisons, flipped))
+        side["reference"] += part.reference.tolist()
+        side["probe"] += part.probe.tolist()
+    flipped = ff.Comparisons(**side, score_kind="distance")
+    one, other = (ff.evaluate(c, at=ff.at_fmr(0.01), n_resamples=200, rng=1) for c in (comparisons, flipped))
     for name in ("garbe", "fdr", "nrb(eer)", "sed_mean", "eer", "min_dcf", "fnmr"):
         assert one.value(name) == other.value(name)
+        assert one.interval(name) == other.interval(name)
     assert one.value("threshold") == -other.value("threshold")
+    low, high = other.interval("threshold")
+    assert one.interval("threshold") == pytest.approx((-high, -low), rel=1e-12)

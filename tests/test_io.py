@@ -107,6 +107,54 @@ def test_subjects_are_cut_out_of_paths(write):
         ff.read_comparisons(path, score="s", reference="a", probe="b", subject_pattern="(")
 
 
+PATHS = ["a/1.wav", "a/2.wav", "b/1.wav", "b/2.wav", "c/1.wav"]
+
+
+def has_the_samples(c, reference, probe, samples):
+    # In the order of the files' rows, whichever side they went to.
+    assert c.samples.tolist() == samples
+    for side in (c.mated, c.nonmated):
+        assert c.samples[side.reference_sample].tolist() == [reference[row] for row in side.rows]
+        assert c.samples[side.probe_sample].tolist() == [probe[row] for row in side.rows]
+        assert np.array_equal(c.sample_subject[side.reference_sample], side.reference)
+        assert np.array_equal(c.sample_subject[side.probe_sample], side.probe)
+
+
+def test_what_subjects_are_cut_out_of_is_the_sample(write):
+    text = "s,a,b\n0.9,a/1.wav,a/2.wav\n0.2,a/1.wav,b/1.wav\n0.8,b/1.wav,b/2.wav\n0.1,b/1.wav,c/1.wav\n"
+    reference, probe = ["a/1.wav", "a/1.wav", "b/1.wav", "b/1.wav"], ["a/2.wav", "b/1.wav", "b/2.wav", "c/1.wav"]
+    columns = {"score": "s", "reference": "a", "probe": "b"}
+    path = write("s.csv", text)
+    has_the_samples(ff.read_comparisons(path, **columns, subject_pattern="^[a-z]"), reference, probe, PATHS)
+    trials = write("veri.txt", TRIALS)
+    has_the_samples(ff.read_comparisons(write("s.txt", "0.9\n0.2\n0.8\n0.1\n"), trials=trials), reference, probe, PATHS)
+    who = write("who.csv", "id,sex\na,f\nb,m\n")
+    with pytest.warns(DroppedWarning):
+        c = ff.read_comparisons(
+            path, **columns, subject_pattern="^[a-z]", metadata=who, metadata_id="id", groups="sex",
+            missing_metadata="drop",
+        )  # fmt: skip
+    has_the_samples(c, reference, probe, PATHS[:-1])
+    assert ff.read_comparisons(write("n.csv", NAMED)).samples is None
+
+
+def test_voxceleb1_h_carries_its_paths(voxceleb):
+    assert voxceleb.samples.size == 137_924
+    assert all(path.endswith(".wav") for path in voxceleb.samples)
+    speakers = voxceleb.subjects[voxceleb.sample_subject]
+    assert [path.split("/")[0] for path in voxceleb.samples] == speakers.tolist()
+
+
+def test_paths_that_are_missing_or_whole_numbers():
+    frame = pl.DataFrame({"score": [0.9, 0.1], "reference": [101, 101], "probe": [102, 201]})
+    c = ff.read_comparisons(frame, subject_pattern="^[0-9]")
+    assert (c.subjects.tolist(), c.samples.tolist()) == (["1", "2"], ["101", "102", "201"])
+    holed = frame.with_columns(probe=pl.Series([None, 201]))
+    for pattern in ("^[0-9]", "^[0-9]*"):
+        with pytest.raises(InputError, match=r"row 0 .*finds no subject in '' \(1 of 2 values of 'probe'\)"):
+            ff.read_comparisons(holed, subject_pattern=pattern)
+
+
 WHO = "id\tsex\tland\na\tf\tUK\nb\tm\tUS\nc\tf\tUS\n"
 
 
@@ -172,7 +220,17 @@ def test_bob_4_columns(write, stated):
 
 @pytest.mark.parametrize("stated", ["auto", "bob-5"])
 def test_bob_5_columns(write, stated):
-    is_the_same(ff.read_comparisons(write("s.txt", BOB5), format=stated))
+    c = ff.read_comparisons(write("s.txt", BOB5), format=stated)
+    is_the_same(c)
+    has_the_samples(c, ["m1", "m1", "m2", "m2"], ["f1", "f2", "f3", "f4"], ["f1", "f2", "f3", "f4", "m1", "m2"])
+
+
+def test_bob_labels_of_two_subjects_are_no_samples(write):
+    for placeholders in (BOB5.replace("f2", "f1"), BOB5.replace("f3", "m1")):
+        c = ff.read_comparisons(write("s.txt", placeholders))
+        is_the_same(c)
+        assert c.samples is None
+    assert ff.read_comparisons(write("s.txt", BOB4)).samples is None
 
 
 @pytest.mark.parametrize("key", ["subject_id", "reference_id"])
@@ -241,7 +299,10 @@ def test_kaldi(write):
     trials = write("trials", "a a-1 target\na b-1 nontarget\nb b-1 target\nb c-1 nontarget\n")
     scores = write("scores", "a a-1 0.9\nb c-1 0.1\na b-1 0.2\nb b-1 0.8\n")
     is_the_same(ff.read_comparisons(scores, trials=trials), subjects=None)
-    is_the_same(ff.read_comparisons(scores, trials=trials, subject_pattern="^([^-]+)"))
+    assert ff.read_comparisons(scores, trials=trials).samples is None
+    cut = ff.read_comparisons(scores, trials=trials, subject_pattern="^([^-]+)")
+    is_the_same(cut)
+    assert cut.samples.tolist() == ["a", "a-1", "b", "b-1", "c-1"]
     who = write("who.csv", "id,sex\na,f\nb,m\nc,m\n")
     with pytest.raises(InputError, match="metadata needs to know the subjects"):
         ff.read_comparisons(scores, trials=trials, metadata=who, metadata_id="id", groups="sex")

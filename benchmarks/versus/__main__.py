@@ -29,7 +29,8 @@ def main() -> int:
     results = []
     for row in ROWS:
         if options.only is None or row.name in options.only:
-            print(f"{row.name}: {row.task} against {row.peer}", file=sys.stderr, flush=True)
+            against = f" against {row.peer}" if row.peer else ""
+            print(f"{row.name}: {row.task}{against}", file=sys.stderr, flush=True)
             results.append(measure(row))
     print(to_markdown(results))
     if options.output is not None:

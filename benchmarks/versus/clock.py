@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from typing import TypeVar
 
+Side = TypeVar("Side", bound=Hashable)
 Clocked = Callable[[], float]  # does the work once and returns the seconds it took
 
 
@@ -21,11 +23,11 @@ def clocked(work: Callable[[], object]) -> Clocked:
     return run
 
 
-def take_turns(sides: Mapping[str, Clocked], rounds: int) -> dict[str, list[float]]:
+def take_turns(sides: Mapping[Side, Clocked], rounds: int) -> dict[Side, list[float]]:
     """Return the seconds of every side in every round; each is run once before, unclocked."""
     for run in sides.values():
         run()
-    seconds: dict[str, list[float]] = {name: [] for name in sides}
+    seconds: dict[Side, list[float]] = {name: [] for name in sides}
     for _ in range(rounds):
         for name, run in sides.items():
             seconds[name].append(run())

@@ -51,3 +51,5 @@ class Peer:
 SCIKIT_LEARN = Peer("sklearn", "scikit-learn==1.9.1")
 BOB_MEASURE = Peer("bob", "bob.measure==6.1.1")
 BT4VT = Peer("bt4vt", "bt4vt==1.0.1")
+CONFIDENCE_INTERVALS = Peer("confidence-intervals", "confidence_intervals==0.0.3")
+FAIRLEARN = Peer("fairlearn", "fairlearn==0.15.0")

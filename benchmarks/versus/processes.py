@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -84,8 +85,8 @@ class Usage:
     peak_bytes: int
 
 
-def run_command(command: Sequence[str | Path], folder: Path) -> Usage:
-    """Run a command from start to end in a folder.
+def run_command(command: Sequence[str | Path], folder: Path, variables: Mapping[str, str] | None = None) -> Usage:
+    """Run a command from start to end in a folder, with environment variables besides ours.
 
     A bare interpreter starts it: a process counts into its peak memory what the process that started it held.
 
@@ -95,7 +96,8 @@ def run_command(command: Sequence[str | Path], folder: Path) -> Usage:
         Where the command fails, with the last line of its complaint.
     """
     spawn = [sys.executable, "-I", "-S", _WORKERS / "spawn.py", *command]
-    done = subprocess.run(spawn, cwd=folder, capture_output=True, text=True, check=False)
+    environment = os.environ | (variables or {})
+    done = subprocess.run(spawn, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{Path(command[0]).name} failed: {_last_line(done.stderr)}")
     return Usage(**json.loads(done.stdout))

@@ -26,11 +26,11 @@ class AtMost:
     def ratio(self, ours: float, theirs: float) -> float:
         return ours / theirs
 
-    def met(self, ratio: float) -> bool:
-        return ratio <= self.bound
+    def met(self, ours: float, theirs: float) -> bool:
+        return self.ratio(ours, theirs) <= self.bound
 
     def __str__(self) -> str:
-        return f"<= {self.bound:g}"
+        return f"{self.ratio_of} <= {self.bound:g}"
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,52 @@ class AtLeast:
     def ratio(self, ours: float, theirs: float) -> float:
         return theirs / ours
 
-    def met(self, ratio: float) -> bool:
-        return ratio >= self.bound
+    def met(self, ours: float, theirs: float) -> bool:
+        return self.ratio(ours, theirs) >= self.bound
 
     def __str__(self) -> str:
-        return f">= {self.bound:g}"
+        return f"{self.ratio_of} >= {self.bound:,g}"
+
+
+@dataclass(frozen=True)
+class AtMostSeconds(AtMost):
+    """A target for the seconds of ours, whatever theirs takes."""
+
+    def met(self, ours: float, theirs: float) -> bool:
+        return ours <= self.bound
+
+    def __str__(self) -> str:
+        return f"ours <= {in_units(self.bound)}"
+
+
+@dataclass(frozen=True)
+class AtMostMore(AtMost):
+    """A target for the seconds by which ours is slower."""
+
+    def met(self, ours: float, theirs: float) -> bool:
+        return ours - theirs <= self.bound
+
+    def __str__(self) -> str:
+        return f"ours - theirs <= {in_units(self.bound)}"
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A target that the row itself judges, in words: there is no peer."""
+
+    aim: str
+    ratio_of: str = ""
+
+    def __str__(self) -> str:
+        return self.aim
+
+
+def in_units(seconds: float) -> str:
+    """Write seconds for readers."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
 
 
 @dataclass(frozen=True)
@@ -57,7 +98,7 @@ class Measurement:
     Attributes
     ----------
     ours, theirs : list of float
-        Seconds, one a round.
+        Seconds, one a round; theirs is empty where there is no peer.
     agreement : str
         In what the answers agree.
     versions : dict of str
@@ -68,6 +109,8 @@ class Measurement:
         Figures that belong to the row besides the ratio.
     details : dict
         The same for machines.
+    table : tuple of tuple of str
+        A table to print below that of the rows, its header first.
     """
 
     ours: list[float]
@@ -77,6 +120,7 @@ class Measurement:
     also_met: bool = True
     remarks: str = ""
     details: dict[str, Any] = field(default_factory=dict)
+    table: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,13 +130,13 @@ class Row:
     name: str
     task: str
     peer: str
-    target: AtMost | AtLeast
+    target: AtMost | AtLeast | Stated
     measure: Callable[[], Measurement]
 
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the table; None where nothing could be measured, and `remarks` says why."""
+    """One line of the table; None where there is no peer or nothing could be measured, and then `remarks` says why."""
 
     name: str
     task: str
@@ -112,6 +156,7 @@ class Result:
     versions: dict[str, str] = field(default_factory=dict)
     rounds: dict[str, list[float]] = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
+    table: tuple[tuple[str, ...], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -126,22 +171,29 @@ def measure(row: Row) -> Result:
         return replace(blank, remarks=f"not measured: {reason}")
     except DisagreementError as reason:
         return replace(blank, agree=False, remarks=f"the answers differ: {reason}")
-    ratio = row.target.ratio(min(found.ours), min(found.theirs))
-    return replace(
+    result = replace(
         blank,
         ours_s=min(found.ours),
-        theirs_s=min(found.theirs),
-        ratio=ratio,
-        ratio_of_medians=row.target.ratio(statistics.median(found.ours), statistics.median(found.theirs)),
-        met=row.target.met(ratio) and found.also_met,
+        met=found.also_met,
         spread_ours=_spread(found.ours),
-        spread_theirs=_spread(found.theirs),
         agree=True,
         agreement=found.agreement,
         remarks=found.remarks,
         versions=found.versions,
         rounds={"ours": found.ours, "theirs": found.theirs},
         details=found.details,
+        table=found.table,
+    )
+    if isinstance(row.target, Stated):
+        return result
+    least = min(found.ours), min(found.theirs)
+    return replace(
+        result,
+        theirs_s=least[1],
+        ratio=row.target.ratio(*least),
+        ratio_of_medians=row.target.ratio(statistics.median(found.ours), statistics.median(found.theirs)),
+        met=row.target.met(*least) and found.also_met,
+        spread_theirs=_spread(found.theirs),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .rows import Result
+from .rows import Result, in_units
 
 _HEADER = (
     "task",
@@ -63,29 +63,29 @@ def to_markdown(results: Sequence[Result]) -> str:
         theirs = [f"{name[5:]} {v}" for name, v in result.versions.items() if name.startswith("peer ")]
         if theirs:
             lines.append(f"{result.peer}: {', '.join(theirs)}.")
+    for result in results:
+        if result.table:
+            header, *body = result.table
+            lines += ["", f"{result.task}:", "", _line(header), _line(["---"] * len(header)), *map(_line, body)]
     return "\n".join(lines) + "\n"
 
 
 def _cells(result: Result) -> list[str]:
-    target = f"{result.ratio_of} {result.target}"
-    if result.ours_s is None or result.theirs_s is None:
-        return [result.task, result.peer, "", "", "", target, "", "", "", result.remarks]
+    if result.ours_s is None:
+        return [result.task, result.peer, "", "", "", result.target, "", "", "", result.remarks]
+    alone = result.theirs_s is None
     return [
         result.task,
         result.peer,
-        _seconds(result.ours_s),
-        _seconds(result.theirs_s),
-        f"{result.ratio:.3g} (medians {result.ratio_of_medians:.3g})",
-        target,
+        in_units(result.ours_s),
+        "" if result.theirs_s is None else in_units(result.theirs_s),
+        "" if alone else f"{result.ratio:.3g} (medians {result.ratio_of_medians:.3g})",
+        result.target,
         "yes" if result.met else "no",
-        f"{result.spread_ours:.0%} / {result.spread_theirs:.0%}",
+        f"{result.spread_ours:.0%}" + ("" if alone else f" / {result.spread_theirs:.0%}"),
         result.agreement,
         result.remarks,
     ]
-
-
-def _seconds(value: float) -> str:
-    return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.3g} ms"
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -1,0 +1,189 @@
+"""Rows of processes from start to end: the demo, cold and warm, and the import."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import subprocess
+import sys
+import sysconfig
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .clock import Clocked, take_turns
+from .common import SYSTEM, must_agree, scratch_folder, versions
+from .environments import BT4VT
+from .processes import Usage, run_command
+from .rows import AtLeast, AtMost, AtMostMore, Measurement, NotMeasuredError, Row
+
+_WARM_S = 3  # for a demo whose kernels are compiled
+
+
+# The demo
+
+
+def _demo() -> tuple[list[str | Path], Path]:
+    """Return the command and the folder of the scores it reads."""
+    spec = importlib.util.find_spec("bt4vt")
+    if spec is None or not spec.submodule_search_locations:
+        raise NotMeasuredError("`fastfair demo` needs the scores in bt4vt: install the extra `demo`")
+    return [Path(sysconfig.get_path("scripts")) / "fastfair", "demo"], Path(spec.submodule_search_locations[0]) / "data"
+
+
+def against_bt4vt(groupings: list[list[str]]) -> Measurement:
+    demo, data = _demo()
+    scores = data / f"{SYSTEM}_H-eval_scores.csv"
+    with scratch_folder() as folder:
+        config = folder / "config.yaml"
+        config.write_text(json.dumps(_bt4vt_config(data, folder, groupings)))  # JSON is YAML
+        worker = Path(__file__).resolve().parent / "workers" / "bt4vt_test.py"
+        test: list[str | Path] = [BT4VT.python(), worker, scores, config]
+        version = _peer_version(test[0], "bt4vt")
+
+        try:
+            run_command(test, folder)
+        except RuntimeError as error:
+            raise NotMeasuredError(f"bt4vt: {error}") from error
+        run_command([*demo, "--eer-method", "nearest-max", "--output", folder], folder)
+        theirs = _bt4vt_eers(folder / f"biastest_results_{config.stem}_{scores.stem}.csv")
+        ours = _our_eers(folder / "evaluation.json")
+        must_agree(theirs.keys() == ours.keys(), f"groups {sorted(theirs.keys() ^ ours.keys(), key=str)}")
+        apart = max(abs(theirs[group] - ours[group]) for group in ours)
+        must_agree(apart <= 1e-9, f"EERs lie up to {apart:g} percent points apart")
+
+        # The demo gives intervals, which bt4vt does not.
+        commands = {"ours": demo, "estimates": [*demo, "--n-resamples", "0"], "theirs": test}
+        usages: dict[str, list[Usage]] = {side: [] for side in commands}
+        for _ in range(2):
+            for side, command in commands.items():
+                usages[side].append(run_command(command, folder))
+    peaks = {side: max(usage.peak_bytes for usage in taken) / 1e6 for side, taken in usages.items()}
+    least = {side: min(usage.seconds for usage in taken) for side, taken in usages.items()}
+    return Measurement(
+        [usage.seconds for usage in usages["ours"]],
+        [usage.seconds for usage in usages["theirs"]],
+        f"EER overall and of {len(ours) - 1} groups within 1e-9 %",
+        versions() | {"peer bt4vt": version},
+        also_met=peaks["ours"] < peaks["theirs"],
+        remarks=(
+            f"peak memory {peaks['ours']:.0f} MB against {peaks['theirs']:.0f} MB, aim: less; ours without intervals, "
+            f"as theirs, {least['estimates']:.2f} s: {least['theirs'] / least['estimates']:.1f} x"
+        ),
+        details={f"peak_mb_{side}": peak for side, peak in peaks.items()} | {"ours_s estimates": least["estimates"]},
+    )
+
+
+def _bt4vt_config(data: Path, results: Path, groupings: list[list[str]]) -> dict[str, Any]:
+    return {
+        "speaker_metadata_file": str(data / "vox1_meta.csv"),
+        "results_dir": f"{results}/",
+        "id_column": "VoxCeleb1 ID",
+        "select_columns": ["Gender", "Nationality"],
+        "speaker_groups": groupings,
+        "reference_filepath_column": "ref_file",
+        "test_filepath_column": "com_file",
+        "label_column": "lab",
+        "scores_column": "sc",
+        "dataset_evaluation": False,
+        "dcf_costs": [[0.05, 1, 1]],
+    }
+
+
+def _bt4vt_eers(path: Path) -> dict[str | None, float]:
+    """Read EERs in per cent by group, in our names; None is the group of all."""
+    with path.open(newline="") as file:
+        rows = {row["group_name"]: row for row in csv.DictReader(file)}
+    overall = float(rows["average"]["EER"])
+    eers = {name: float(row["EER"]) for name, row in rows.items() if row["speaker_groups"] == "Gender_Nationality"}
+    # Intersections without speakers have a line as well, of NaN.
+    return {None: overall} | {name.replace("_", " & ", 1): eer for name, eer in eers.items() if not np.isnan(eer)}
+
+
+def _our_eers(path: Path) -> dict[str | None, float]:
+    quantities = json.loads(path.read_text())["quantities"]
+    return {q["group"]: 100 * q["estimate"] for q in quantities if q["name"] == "eer"}
+
+
+def _peer_version(python: str | Path, package: str) -> str:
+    code = f"import importlib.metadata as m; print(m.version({package!r}))"
+    return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def against_warm_start() -> Measurement:
+    demo, _ = _demo()
+    first: list[float] = []
+    second: list[float] = []
+    with scratch_folder() as folder:
+        for attempt in range(2):
+            cache = {"NUMBA_CACHE_DIR": str(folder / f"cache {attempt}")}
+            for seconds in (first, second):
+                output = folder / f"output {attempt} {len(first)} {len(second)}"
+                seconds.append(run_command([*demo, "--seed", "0", "--output", output], folder, cache).seconds)
+        answers = {path.read_text() for path in folder.glob("output*/evaluation.json")}
+    must_agree(len(answers) == 1, "intervals depend on the cache")
+    return Measurement(
+        first,
+        second,
+        "the same evaluation.json",
+        versions(),
+        also_met=min(second) <= _WARM_S,
+        remarks=f"the first takes {min(first) - min(second):.1f} s more; aim for the second: {_WARM_S} s in all",
+    )
+
+
+# Import
+
+
+def against_numpy_import() -> Measurement:
+    statements = {
+        "nothing": "pass",
+        "ours": "import fastfair",
+        "theirs": "import numpy",
+        "in use": "import fastfair; fastfair.Comparisons",  # names are imported when first used
+    }
+
+    def fresh_interpreter(statement: str, folder: Path) -> Clocked:
+        return lambda: run_command([sys.executable, "-c", statement], folder).seconds
+
+    with scratch_folder() as folder:
+        seconds = take_turns({side: fresh_interpreter(code, folder) for side, code in statements.items()}, rounds=15)
+    start = min(seconds["nothing"])
+    in_use = min(seconds["in use"]) - start
+    return Measurement(
+        [value - start for value in seconds["ours"]],
+        [value - start for value in seconds["theirs"]],
+        "nothing to agree on",
+        versions(),
+        remarks=f"without a bare interpreter's {1000 * start:.0f} ms; {1000 * in_use:.0f} ms with ff.Comparisons used",
+        details={"bare_interpreter_s": start, "ours_s with Comparisons": in_use},
+    )
+
+
+ROWS = (
+    Row(
+        "bt4vt",
+        "`fastfair demo`, start to end: all measures over intersections of gender and nationality, 2,000 replicates",
+        "bt4vt SpeakerBiasTest.run_tests, as configured where it ships: gender, nationality and intersections",
+        AtLeast(6),
+        partial(against_bt4vt, [["Gender"], ["Nationality"], ["Gender", "Nationality"]]),
+    ),
+    Row(
+        "bt4vt-less",
+        "`fastfair demo`, start to end: all measures over intersections of gender and nationality, 2,000 replicates",
+        "bt4vt SpeakerBiasTest.run_tests, intersections alone",
+        AtLeast(6),
+        partial(against_bt4vt, [["Gender", "Nationality"]]),
+    ),
+    Row(
+        "demo-cold",
+        "`fastfair demo`, start to end, with an empty kernel cache",
+        "the next `fastfair demo`, with the kernels in the cache",
+        AtMostMore(20),
+        against_warm_start,
+    ),
+    Row("import", "import fastfair in a fresh interpreter", "import numpy", AtMost(2.5), against_numpy_import),
+)

@@ -1,0 +1,71 @@
+"""Blocks of work dealt to threads, so that an interrupt is heeded and progress is told between blocks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+from .errors import InputError
+
+
+def count_threads(n_threads: int | None) -> int:
+    """Check a number of threads; None means every processor this process may use."""
+    if n_threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
+        raise InputError(f"n_threads must be a whole number of at least 1, not {n_threads!r}")
+    return n_threads
+
+
+def run_blocks(
+    work: Callable[[int], None],
+    starts: Sequence[int],
+    n: int,
+    size: int,
+    n_threads: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    """Do blocks of work, several at a time.
+
+    Parameters
+    ----------
+    work : callable
+        Called with the start of each block; writes where no other block does.
+    starts : sequence of int
+        Of the blocks.
+    n, size : int
+        All there is to do and how much of it a block does, for `progress`.
+    n_threads : int or None
+        As in `count_threads`.
+    progress : callable or None
+        Called in this thread with what is done and `n`.
+    """
+    threads = min(count_threads(n_threads), len(starts))
+    pending: set[Future[None]] = set()
+    waiting = iter(starts)
+    done = 0
+    pool = ThreadPoolExecutor(max(1, threads))
+    try:
+        for start in waiting:
+            pending.add(pool.submit(work, start))
+            if len(pending) <= threads:  # one in store for each, so that an interrupt waits for little
+                continue
+            finished, pending = wait(pending, return_when=FIRST_COMPLETED)
+            done += _check(finished, size, n, done, progress)
+        while pending:
+            finished, pending = wait(pending, return_when=FIRST_COMPLETED)
+            done += _check(finished, size, n, done, progress)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _check(
+    finished: set[Future[None]], size: int, n: int, done: int, progress: Callable[[int, int], None] | None
+) -> int:
+    for future in finished:
+        future.result()
+    gained = size * len(finished)
+    if progress is not None:
+        progress(min(done + gained, n), n)
+    return gained

@@ -1,0 +1,139 @@
+"""Every number of an evaluation from rates and base metrics, for the estimate and for replicates alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._measuring import BaseMetric, RatePair, measure_all
+from ._results import Rates
+from .resampling import Replicates
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number, or its replicates.
+
+    Attributes
+    ----------
+    name, group : str, str or None
+        As in `Quantity`.
+    point : int or None
+        Position of the operating point.
+    value : () or (r,) ndarray
+        The number, or one of each replicate.
+    cell : tuple of int, or None
+        Groups of reference and probe of a rate; None where it is of all comparisons or no rate.
+    """
+
+    name: str
+    group: str | None
+    point: int | None
+    value: Any
+    cell: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is wanted of rates and metrics.
+
+    Attributes
+    ----------
+    groups : tuple of str
+        All groups.
+    n_points : int
+        Operating points reported; one more may follow them, at the mean of the groups' EER thresholds, for measures.
+    metrics : tuple of str
+        Metrics reported, those without replicates included.
+    measures : tuple of str
+        Names.
+    measured : tuple of int
+        Groups that measures run over.
+    alpha, zero_policy
+        As in `evaluate`.
+    matrix : tuple of tuple of int
+        Pairs of groups to report; empty where no comparison crosses groups.
+    group_mated, group_nonmated : (groups,) ndarray
+        Comparisons of each group.
+    """
+
+    groups: tuple[str, ...]
+    n_points: int
+    metrics: tuple[str, ...]
+    measures: tuple[str, ...]
+    measured: tuple[int, ...]
+    alpha: float
+    zero_policy: str | float
+    matrix: tuple[tuple[int, int], ...]
+    group_mated: NDArray[np.int64]
+    group_nonmated: NDArray[np.int64]
+
+
+def estimates(at_points: Sequence[Rates], metrics: dict[str, Floats], cells: Sequence[tuple[int, int]]) -> Replicates:
+    """Lay out point estimates as replicates are, without their axis."""
+    pairs = tuple(zip(*cells, strict=True)) if cells else ((), ())
+    return Replicates(
+        threshold=np.array([rates.threshold for rates in at_points]),
+        fmr=np.array([[rates.fmr, *rates.group_fmr, *rates.fmr_matrix[pairs]] for rates in at_points]),
+        fnmr=np.array([[rates.fnmr, *rates.group_fnmr] for rates in at_points]),
+        metrics=metrics,
+        cells=tuple(cells),
+    )
+
+
+def figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
+    """List the numbers in the order of the report."""
+    n_groups = len(plan.groups)
+    position = {(k, k): 1 + k for k in range(n_groups)}
+    position |= {cell: 1 + n_groups + k for k, cell in enumerate(base.cells)}
+    for point in range(plan.n_points):
+        yield Figure("threshold", None, point, base.threshold[point])
+        yield Figure("fmr", None, point, base.fmr[point, 0])
+        yield Figure("fnmr", None, point, base.fnmr[point, 0])
+        for name, rates in (("fmr", base.fmr), ("fnmr", base.fnmr)):
+            for k, group in enumerate(plan.groups):
+                yield Figure(name, group, point, rates[point, 1 + k], (k, k))
+        for i, j in plan.matrix:
+            cell = f"{plan.groups[i]} / {plan.groups[j]}"
+            yield Figure("fmr_matrix", cell, point, base.fmr[point, position[i, j]], (i, j))
+    for name in plan.metrics:
+        if name not in base.metrics:
+            yield Figure(name, None, None, None)
+            continue
+        for k, value in enumerate(base.metrics[name]):
+            yield Figure(name, plan.groups[k - 1] if k else None, None, value)
+    yield from _measured(base, plan)
+
+
+def _measured(base: Replicates, plan: Plan) -> Iterator[Figure]:
+    if not plan.measures:
+        return
+    measured = list(plan.measured)
+
+    def metric(values: Floats, comparisons: NDArray[np.int64] | None = None) -> BaseMetric:
+        # Measures want groups last; what they sum over lies side by side then.
+        of_groups = np.ascontiguousarray(np.moveaxis(values[1 : 1 + len(plan.groups)][measured], 0, -1))
+        return BaseMetric(values[0], of_groups, None if comparisons is None else comparisons[measured])
+
+    def pair(point: int) -> RatePair:
+        return RatePair(metric(base.fmr[point], plan.group_nonmated), metric(base.fnmr[point], plan.group_mated))
+
+    if len(base.fmr) > plan.n_points:
+        at_mean = pair(plan.n_points)
+    else:
+        nothing = metric(np.full_like(base.fnmr[0] if len(base.fnmr) else next(iter(base.metrics.values())), np.nan))
+        at_mean = RatePair(nothing, nothing)
+    metrics = {name: metric(values) for name, values in base.metrics.items() if name != "min_cllr"}
+    points = [pair(point) for point in range(plan.n_points)]
+    for found in measure_all(plan.measures, points, metrics, at_mean, plan.alpha, plan.zero_policy):
+        if not found.per_group:
+            yield Figure(found.name, None, found.point, found.value)
+            continue
+        for k, group in enumerate(measured):
+            yield Figure(found.name, plan.groups[group], found.point, found.value[..., k])

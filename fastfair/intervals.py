@@ -1,0 +1,341 @@
+"""Intervals from replicates: quantiles and what is done with them, for many quantities at once.
+
+Replicates lie on the last axis. NaN replicates, in which a quantity was not computable, are left out; infinite ones,
+as ratios with a rate of zero have, are the largest of all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _validation
+from .errors import InputError
+
+METHODS = ("percentile", "basic", "normal", "bca", "recentered", "dyadic")
+METHODS_FOR_ANYTHING = ("percentile", "basic", "normal", "bca")
+METHODS_OF_EVALUATIONS = tuple(method for method in METHODS if method != "recentered")
+Floats = NDArray[np.float64]
+
+
+def confidence_interval(
+    replicates: ArrayLike,
+    estimate: ArrayLike,
+    confidence_level: float = 0.95,
+    method: str = "percentile",
+    *,
+    jackknife: ArrayLike | None = None,
+    v_statistic: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
+    """Compute a confidence interval from bootstrap replicates.
+
+    Parameters
+    ----------
+    replicates : (..., r) array_like
+        A quantity in each of r replicates; NaN where it was not computable.
+    estimate : (...) array_like
+        The quantity itself.
+    confidence_level : float, default 0.95
+        In (0, 1).
+    method : {"percentile", "basic", "normal", "bca", "recentered", "dyadic"}
+        "percentile": quantiles of the replicates. "basic": twice the estimate minus them. "normal": the estimate plus
+        and minus normal quantiles of the replicates' standard deviation. "bca": quantiles corrected for bias and for
+        acceleration [1]_. "recentered": quantiles of replicate minus V-statistic, added to the estimate [2]_.
+        "dyadic": for rates, the estimate times and divided by exp(z * standard deviation / estimate).
+    jackknife : (..., u) array_like, optional
+        The quantity with each unit left out; needed by "bca".
+    v_statistic : (...) array_like, optional
+        What the replicates scatter about; needed by "recentered".
+
+    Returns
+    -------
+    low, high : (...) ndarray
+        NaN where no replicate was computable.
+
+    Raises
+    ------
+    InputError
+        For an unknown method, a level outside (0, 1), or where the method lacks what it needs.
+
+    References
+    ----------
+    .. [1] Efron, "Better Bootstrap Confidence Intervals", JASA 82 (1987).
+    .. [2] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", algorithm 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastfair.intervals import confidence_interval
+    >>> low, high = confidence_interval(np.arange(101) / 100, 0.4, 0.9)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.05, 0.95)
+    """
+    from scipy.special import ndtri
+
+    _validation.choice("method", method, METHODS)
+    tail = (1 - level(confidence_level)) / 2
+    values = np.asarray(replicates, np.float64)
+    center = np.asarray(estimate, np.float64)
+    if method in ("normal", "dyadic"):
+        z = float(ndtri(1 - tail))
+        error = standard_error(values)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            if method == "normal":
+                return center - z * error, center + z * error
+            factor = np.exp(z * error / center)
+            return center / factor, center * factor
+    ordered = np.sort(values, axis=-1)
+    if method == "bca":
+        if jackknife is None:
+            raise InputError('method="bca" needs the jackknife')
+        tails = _bca_tails(values, center, np.asarray(jackknife, np.float64), tail)
+        return quantile(ordered, tails[0]), quantile(ordered, tails[1])
+    low, high = quantile(ordered, np.asarray(tail)), quantile(ordered, np.asarray(1 - tail))
+    with np.errstate(invalid="ignore"):
+        if method == "basic":
+            return 2 * center - high, 2 * center - low
+        if method == "recentered":
+            if v_statistic is None:
+                raise InputError('method="recentered" needs the V-statistic that the replicates scatter about')
+            shift = center - np.asarray(v_statistic, np.float64)
+            return low + shift, high + shift
+    return low, high
+
+
+def level(confidence_level: object) -> float:
+    """Check a confidence level.
+
+    Parameters
+    ----------
+    confidence_level : object
+        What a caller gave.
+
+    Returns
+    -------
+    float
+    """
+    number = _validation.real("confidence_level", confidence_level)
+    if 0 < number < 1:
+        return number
+    hint = f"; for {number:g} % write {number / 100:g}" if 1 < number < 100 else ""
+    raise InputError(f"confidence_level must lie in (0, 1), not {number:g}{hint}")
+
+
+def standard_error(replicates: ArrayLike) -> Floats:
+    """Compute the standard deviation of the replicates that are finite.
+
+    Parameters
+    ----------
+    replicates : (..., r) array_like
+        NaN or infinite where the quantity was not computable.
+
+    Returns
+    -------
+    (...) ndarray
+        NaN for fewer than two finite replicates.
+
+    Examples
+    --------
+    >>> from fastfair.intervals import standard_error
+    >>> float(standard_error([1.0, 3.0, float("nan")]))
+    1.4142135623730951
+    """
+    values = np.asarray(replicates, np.float64)
+    finite = np.isfinite(values)
+    n = finite.sum(axis=-1)
+    if n.size and n.min() == values.shape[-1] > 1:
+        return values.std(axis=-1, ddof=1)
+    kept = np.where(finite, values, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = kept.sum(axis=-1) / n
+        squares = (np.where(finite, values - mean[..., None], 0.0) ** 2).sum(axis=-1)
+        return np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan)[()]
+
+
+def quantile(ordered: Floats, share: Floats) -> Floats:
+    """Read quantiles off sorted replicates, linearly between neighbours as NumPy does.
+
+    Parameters
+    ----------
+    ordered : (..., r) ndarray
+        Ascending, NaN last.
+    share : (...) ndarray
+        In [0, 1], one for all or one for each row.
+
+    Returns
+    -------
+    (...) ndarray
+        NaN for rows of NaN alone or a share that is NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastfair.intervals import quantile
+    >>> float(quantile(np.array([1.0, 2.0, np.nan]), np.array(0.5)))
+    1.5
+    """
+    n = ordered.shape[-1] - np.isnan(ordered).sum(axis=-1)
+    share = np.broadcast_to(share, n.shape)
+    known = (n > 0) & ~np.isnan(share)
+    position = np.where(known, share, 0) * np.maximum(n - 1, 0)
+    below = np.floor(position).astype(np.intp)
+    above = np.minimum(below + 1, np.maximum(n - 1, 0))
+    low = np.take_along_axis(ordered, below[..., None], -1)[..., 0]
+    high = np.take_along_axis(ordered, above[..., None], -1)[..., 0]
+    weight = position - below
+    with np.errstate(invalid="ignore"):
+        between = np.where((weight == 0) | (low == high), low, low + weight * (high - low))
+    return np.where(known, between, np.nan)[()]
+
+
+def _bca_tails(values: Floats, estimate: Floats, jackknife: Floats, tail: float) -> tuple[Floats, Floats]:
+    from scipy.special import ndtr, ndtri
+
+    known = ~np.isnan(values)
+    n = known.sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        below = (values < estimate[..., None]).sum(axis=-1) + (values == estimate[..., None]).sum(axis=-1) / 2
+        bias = ndtri(below / n)
+        finite = np.isfinite(jackknife)
+        mean = np.where(finite, jackknife, 0.0).sum(axis=-1) / finite.sum(axis=-1)
+        influence = np.where(finite, mean[..., None] - jackknife, 0.0)
+        squares = (influence**2).sum(axis=-1)
+        acceleration = np.where(squares > 0, (influence**3).sum(axis=-1) / (6 * squares**1.5), 0.0)
+        shares = []
+        for z in (float(ndtri(tail)), float(ndtri(1 - tail))):
+            moved = bias + z
+            shares.append(ndtr(bias + moved / (1 - acceleration * moved)))
+    return shares[0], shares[1]
+
+
+def simultaneous_band(replicates: Floats, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
+    """Widen pointwise percentile intervals until whole curves stay inside at the level wanted.
+
+    Parameters
+    ----------
+    replicates : (points, r) ndarray
+        A curve in each of r replicates, finite.
+    confidence_level : float, default 0.95
+        Share of replicates whose whole curve lies in the band.
+
+    Returns
+    -------
+    low, high : (points,) ndarray
+
+    Notes
+    -----
+    The quantile form of the sup-t band [1]_: one tail share for all points, found so that the band holds the share
+    of replicate curves wanted. It needs no scale and stays within the bounds of rates.
+
+    References
+    ----------
+    .. [1] Montiel Olea and Plagborg-Moeller, "Simultaneous confidence bands: theory, implementation, and an
+       application to SVARs", Journal of Applied Econometrics 34 (2019).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastfair.intervals import simultaneous_band
+    >>> curves = np.random.default_rng(0).normal(size=(20, 2000))
+    >>> low, high = simultaneous_band(curves)
+    >>> inside = ((curves >= low[:, None]) & (curves <= high[:, None])).all(axis=0)
+    >>> bool(inside.mean() >= 0.95)
+    True
+    """
+    wanted = level(confidence_level)
+    curves = np.asarray(replicates, np.float64)
+    n = curves.shape[-1]
+    ordered = np.sort(curves, axis=-1)
+    depth = np.empty(curves.shape, np.int64)
+    for row, values, point in zip(ordered, curves, depth, strict=True):
+        at_most = np.searchsorted(row, values, side="right")
+        at_least = n - np.searchsorted(row, values, side="left")
+        point[:] = np.minimum(at_most, at_least)
+    of_curve = np.sort(depth.min(axis=0))[::-1]
+    least = of_curve[min(n, int(np.ceil(wanted * n - 1e-9))) - 1]
+    inside = depth >= least
+    low, high = np.where(inside, curves, np.inf).min(axis=-1), np.where(inside, curves, -np.inf).max(axis=-1)
+    # At one point the curves kept may all lie on one side; a band is nowhere narrower than the interval there.
+    at_points = confidence_interval(curves, curves[..., 0], wanted)
+    return np.minimum(low, at_points[0]), np.maximum(high, at_points[1])
+
+
+def upper_limit_without_errors(n: int, confidence_level: float) -> float:
+    """Compute Clopper and Pearson's two-sided upper limit of a rate with no errors in n independent trials.
+
+    Parameters
+    ----------
+    n : int
+        Trials.
+    confidence_level : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        About 3.7 / n at 95 %.
+
+    Examples
+    --------
+    >>> from fastfair.intervals import upper_limit_without_errors
+    >>> round(upper_limit_without_errors(1000, 0.95), 5)
+    0.00368
+    """
+    return float(-np.expm1(np.log((1 - confidence_level) / 2) / n))
+
+
+def bootstrap_pvalue(differences: ArrayLike) -> Any:
+    """Compute two-sided p-values of "no difference" from replicates of a difference.
+
+    Parameters
+    ----------
+    differences : (..., r) array_like
+        Replicates; NaN ones are left out.
+
+    Returns
+    -------
+    (...) ndarray
+        Twice the share of replicates on the rarer side of zero, itself counted in, at most 1; NaN without replicates.
+        The percentile interval of a level excludes zero just where the p-value is below 1 - level, up to 1 / r.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastfair.intervals import bootstrap_pvalue
+    >>> round(float(bootstrap_pvalue(np.arange(1, 1000))), 3)
+    0.002
+    """
+    values = np.asarray(differences, np.float64)
+    n = (~np.isnan(values)).sum(axis=-1)
+    rarer = np.minimum((values <= 0).sum(axis=-1), (values >= 0).sum(axis=-1))
+    return np.where(n > 0, np.minimum(1.0, 2 * (1 + rarer) / (n + 1)), np.nan)[()]
+
+
+def holm(pvalues: ArrayLike) -> Floats:
+    """Adjust p-values for being several, by Holm's step-down procedure.
+
+    Parameters
+    ----------
+    pvalues : (k,) array_like
+        NaN ones stay and do not count.
+
+    Returns
+    -------
+    (k,) ndarray
+
+    Examples
+    --------
+    >>> from fastfair.intervals import holm
+    >>> holm([0.01, 0.04, 0.03]).round(2).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    given = np.asarray(pvalues, np.float64)
+    adjusted = np.full(given.shape, np.nan)
+    order = [k for k in np.argsort(given, kind="stable") if not np.isnan(given[k])]
+    largest = 0.0
+    for rank, k in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - rank) * given[k]))
+        adjusted[k] = largest
+    return adjusted

@@ -1,0 +1,440 @@
+"""Replicates: every rate, threshold and base metric again under resampled weights, without a resampled copy.
+
+The scores are sorted once; a replicate is one weighted pass over as much of them as its operating points need.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _keys, curves
+from ._blocks import run_blocks
+from ._error_lists import ErrorLists, make_lists
+from ._threads import in_threads
+from ._units import LANES, Units
+from .comparisons import Comparisons
+from .errors import InputError
+from .operating_points import OperatingPoint, mean_group_eer_key, threshold_key
+
+SCHEMES = ("dyadic", "product")
+METRICS = ("eer", "min_dcf", "cllr")
+_EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2}
+_MOST_BYTES = 4 * 2**30
+_MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """What was found in every replicate, replicates on the last axis.
+
+    Attributes
+    ----------
+    threshold : (points, r) ndarray
+        Thresholds on the caller's scale.
+    fmr : (points, 1 + groups + cells, r) ndarray
+        False match rates: overall, of each group, of each pair of different groups in `cells`.
+    fnmr : (points, 1 + groups, r) ndarray
+        False non-match rates: overall and of each group.
+    metrics : dict of (1 + groups, r) ndarray
+        EER, minDCF and Cllr, overall and of each group.
+    cells : tuple of tuple of int
+        Reference's and probe's group of each pair.
+    """
+
+    threshold: Floats
+    fmr: Floats
+    fnmr: Floats
+    metrics: dict[str, Floats]
+    cells: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Shrinks:
+    """How far weights are shrunk, for mated and non-mated lists: at the points, and for each metric."""
+
+    mated: Floats
+    nonmated: Floats
+    metrics: dict[str, tuple[Floats, Floats]]
+
+
+class Resampler:
+    """Draws replicates of comparisons.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        What is resampled.
+    points : sequence of OperatingPoint
+        Where rates are taken; thresholds held by a rate are found again in every replicate.
+    unit : {"comparison", "subject", "sample", "subject+sample"}
+        What is drawn with replacement: comparisons, mated and non-mated apart; subjects inside each group; samples
+        inside each subject; or subjects and their samples.
+    scheme : {"dyadic", "product"}
+        Whether the weight of a comparison of two subjects, the product of theirs, is shrunk until replicates have the
+        dyadic-robust variance, or left as it is; for `unit="subject"`, other units have plain products.
+    metrics : sequence of str
+        Which of "eer", "min_dcf" and "cllr" to replicate.
+    eer_method : str
+        As in `eer`, but for "convex-hull".
+    costs : DetectionCosts
+        For minDCF.
+    measured : sequence of int
+        Groups whose EER thresholds `at_mean_group_eer` is the mean of.
+    with_groups : bool
+        Whether groups and pairs of groups are wanted.
+
+    Raises
+    ------
+    InputError
+        Where the comparisons lack what the unit is made of.
+    """
+
+    def __init__(
+        self,
+        comparisons: Comparisons,
+        points: Sequence[OperatingPoint],
+        *,
+        unit: str = "subject",
+        scheme: str = "dyadic",
+        metrics: Sequence[str] = METRICS,
+        eer_method: str = "nearest",
+        costs: curves.DetectionCosts | None = None,
+        measured: Sequence[int] = (),
+        with_groups: bool = True,
+    ) -> None:
+        self._comparisons = comparisons
+        self._points = tuple(points)
+        self._metrics = tuple(metrics)
+        self._eer_method = eer_method
+        self._costs = costs or curves.DetectionCosts()
+        self._measured = np.asarray(measured, np.intp)
+        self.units = Units(comparisons, unit)
+        n_groups = len(comparisons.groups) if with_groups else 0
+        self._n_groups = n_groups
+        self.cells = different_groups(comparisons) if n_groups else ()
+        self._y, self._x = self._lists(True, n_groups), self._lists(False, n_groups)
+        kinds = {point.kind for point in points}
+        self._need_eer = "eer" in metrics or bool(kinds & {"eer", "mean group eer"})
+        self._eer_lists = 1 + n_groups if "eer" in metrics or "mean group eer" in kinds else 1
+        thresholds = [
+            mean_group_eer_key(comparisons, measured)
+            if point.kind == "mean group eer"
+            else threshold_key(comparisons, point)
+            for point in points
+        ]
+        self._thresholds = np.array(thresholds, np.int64)
+        self._find_estimates()
+        self._shrinks = self._find_shrinks(scheme == "dyadic" and unit == "subject")
+
+    def _lists(self, mated: bool, n_groups: int) -> ErrorLists:
+        comparisons = self._comparisons
+        side = comparisons.mated if mated else comparisons.nonmated
+        codes = None
+        n_lists = 1 + n_groups
+        if n_groups:
+            by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+            table = np.zeros((n_groups, n_groups), np.int32)
+            np.fill_diagonal(table, np.arange(1, n_groups + 1))
+            if not mated:
+                for position, cell in enumerate(self.cells):
+                    table[cell] = n_lists + position
+                n_lists += len(self.cells)
+            kind = np.uint16 if n_lists < 2**16 else np.int32  # the narrow one sorts in linear time
+            codes = table.astype(kind)[by_group.reference_group, by_group.probe_group]
+        return make_lists(side, mated, self.units, codes, n_lists)
+
+    def _find_estimates(self) -> None:
+        """Find where, without weights, the EER and the least cost of each list lie."""
+        lists = range(1 + self._n_groups)
+        self._eer_keys = np.zeros(len(lists), np.int64)
+        self._cost_keys = np.zeros(len(lists), np.int64)
+        self._least_costs = np.full(len(lists), np.nan)
+        for k in lists:
+            mated, nonmated = self._list(self._y, k), self._list(self._x, k)
+            if mated.size == 0 or nonmated.size == 0:
+                continue
+            nonmated = np.ascontiguousarray(~nonmated[::-1])
+            if self._need_eer and k < self._eer_lists:
+                self._eer_keys[k] = curves.nearest_equal_error(mated, nonmated).key
+            if "min_dcf" in self._metrics:
+                self._least_costs[k], self._cost_keys[k] = self._costs.least(mated, nonmated)
+        self._guesses = self._x.count_errors(self._eer_keys[: self._eer_lists])
+
+    @staticmethod
+    def _list(lists: ErrorLists, k: int) -> _keys.Keys:
+        return lists.keys[lists.start[k] : lists.end[k]]
+
+    def _find_shrinks(self, wanted: bool) -> _Shrinks:
+        n_points, n_metrics = len(self._points), 1 + self._n_groups
+
+        def at_points(lists: ErrorLists) -> Floats:
+            if not (wanted and n_points and lists.two_way):  # asked here, so that threads find it done
+                return np.ones((lists.end.size, n_points))
+            errors = [lists.count_errors(np.full(lists.end.size, key)) for key in self._thresholds]
+            return np.stack(in_threads(lists.keys.size, lists.shrinkage, errors), axis=1)
+
+        def at_keys(lists: ErrorLists, keys: NDArray[np.int64]) -> Floats:
+            if not wanted:
+                return np.ones(n_metrics)
+            errors = np.zeros(lists.end.size, np.int64)
+            errors[:n_metrics] = lists.count_errors(keys)
+            return lists.shrinkage(errors)[:n_metrics]
+
+        metrics = {}
+        if self._need_eer:
+            metrics["eer"] = at_keys(self._y, self._eer_keys), at_keys(self._x, self._eer_keys)
+        if "min_dcf" in self._metrics:
+            metrics["min_dcf"] = at_keys(self._y, self._cost_keys), at_keys(self._x, self._cost_keys)
+        if "cllr" in self._metrics:
+            self._pair_costs = {True: self._llr_costs(self._y), False: self._llr_costs(self._x)}
+            self._mean_costs = {}
+            for lists in (self._y, self._x):
+                ends = zip(np.append(0, lists.pairs.end), lists.pairs.end[:n_metrics], strict=False)
+                sums = np.array([self._pair_costs[lists.mated][i:j].sum() for i, j in ends])
+                self._mean_costs[lists.mated] = sums / np.maximum(lists.sizes[:n_metrics], 1)
+            y, x = (
+                lists.shrinkage_of_sums(self._pair_costs[lists.mated])[:n_metrics] if wanted else np.ones(n_metrics)
+                for lists in (self._y, self._x)
+            )
+            metrics["cllr"] = y, x
+        return _Shrinks(at_points(self._y), at_points(self._x), metrics)
+
+    def _llr_costs(self, lists: ErrorLists) -> Floats:
+        """Sum over each distinct pair what its comparisons cost as log-likelihood ratios."""
+        keys = lists.keys if lists.mated else ~lists.keys
+        similarities = _keys.decode(keys).astype(np.float64)
+        costs = curves.log_likelihood_ratio_costs(similarities, lists.mated)
+        pairs = lists.pairs
+        return np.bincount(pairs.of_comparison, weights=costs, minlength=pairs.first.size).astype(np.float64)
+
+    def replicate(
+        self,
+        n_resamples: int,
+        key: NDArray[np.uint32],
+        *,
+        first: int = 0,
+        n_threads: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Replicates:
+        """Draw replicates `first` to `first + n_resamples`, each a function of the key and its number alone.
+
+        Parameters
+        ----------
+        n_resamples : int
+            How many.
+        key : (2,) ndarray of uint32
+            Of the random stream.
+        first : int
+            Number of the first.
+        n_threads : int, optional
+            All processors by default; the numbers do not depend on it.
+        progress : callable, optional
+            Called with replicates done and wanted.
+
+        Returns
+        -------
+        Replicates
+        """
+        return self._run(n_resamples, lambda block, w: self.units.draw(first + block, key, w), n_threads, progress)
+
+    def jackknife(self, n_threads: int | None = None) -> Replicates:
+        """Leave out one unit at a time.
+
+        Parameters
+        ----------
+        n_threads : int, optional
+            As in `replicate`.
+
+        Returns
+        -------
+        Replicates
+            One for each unit.
+
+        Raises
+        ------
+        InputError
+            For more units than can be left out one at a time.
+        """
+        if self.units.n_units > _MOST_LEFT_OUT:
+            raise InputError(
+                f'method="bca" leaves out {self.units.n_units:,} units one at a time, and {_MOST_LEFT_OUT:,} is the '
+                "most: take another method or another unit"
+            )
+        return self._run(self.units.n_units, self.units.leave_one_out, n_threads, None)
+
+    def influences(self, left_out: Floats) -> Floats:
+        """Turn values with one unit left out into values about their stratum's mean, as strata are drawn apart.
+
+        Parameters
+        ----------
+        left_out : (..., units) ndarray
+            Of `jackknife`.
+
+        Returns
+        -------
+        (..., units) ndarray
+        """
+        stratum = self.units.stratum[: self.units.n_units]
+        centered = np.full(left_out.shape, np.nan)
+        for s in np.unique(stratum):
+            inside = stratum == s
+            values = np.where(np.isfinite(left_out[..., inside]), left_out[..., inside], np.nan)
+            n = np.isfinite(values).sum(axis=-1, keepdims=True)
+            with np.errstate(invalid="ignore"):
+                mean = np.where(np.isfinite(values), values, 0).sum(axis=-1, keepdims=True) / n
+                centered[..., inside] = (values - mean) * ((n - 1) / np.maximum(n, 1))
+        return centered
+
+    def _run(
+        self,
+        n: int,
+        fill: Callable[[int, NDArray[np.uint8]], None],
+        n_threads: int | None,
+        progress: Callable[[int, int], None] | None,
+    ) -> Replicates:
+        n_points, n_metrics = len(self._points), 1 + self._n_groups
+        padded = -(-n // LANES) * LANES
+        shapes = {
+            "threshold": (n_points,),
+            "fmr": (n_points, self._x.end.size),
+            "fnmr": (n_points, self._y.end.size),
+        } | dict.fromkeys(self._metrics, (n_metrics,))
+        size = 8 * padded * sum(int(np.prod(shape)) for shape in shapes.values())
+        if size > _MOST_BYTES:
+            raise InputError(
+                f"{n} replicates of all rates would take {size / 2**30:.0f} GiB: use fewer resamples, operating points "
+                "or groups (pairs of groups count, too)"
+            )
+        out = {name: np.empty((*shape, padded)) for name, shape in shapes.items()}
+        local = threading.local()
+
+        def block(first: int) -> None:
+            if not hasattr(local, "scratch"):
+                local.scratch = _Scratch(self)
+            fill(first, local.scratch.weights)
+            self._sweep(local.scratch, {name: array[..., first : first + LANES] for name, array in out.items()})
+
+        run_blocks(block, range(0, padded, LANES), n, LANES, n_threads, progress)
+        kept = {name: array[..., :n] for name, array in out.items()}
+        metrics = {name: kept[name] for name in self._metrics}
+        return Replicates(kept["threshold"], kept["fmr"], kept["fnmr"], metrics, self.cells)
+
+    def _sweep(self, scratch: _Scratch, out: dict[str, Floats]) -> None:
+        """Compute one block from its weights."""
+        from .kernels import replicated_cost, replicated_eer, sweep
+
+        x, y, weights, shrinks = self._x, self._y, scratch.weights, self._shrinks
+        largest = scratch.largest = sweep.largest_weight(weights)
+        x.total_weights(weights, largest, scratch.x_totals)
+        y.total_weights(weights, largest, scratch.y_totals)
+        both = (*x.arrays, *y.arrays, weights, largest, scratch.x_totals, scratch.y_totals)
+        if self._need_eer:
+            y_shrink, x_shrink = shrinks.metrics["eer"]
+            replicated_eer.equal_error_rates(
+                *both, x_shrink, y_shrink, self._guesses, _EER_METHODS[self._eer_method],
+                scratch.x_sums, scratch.y_sums, scratch.eer, scratch.eer_keys,
+            )  # fmt: skip
+            if "eer" in out:
+                out["eer"][:] = scratch.eer
+        if "min_dcf" in out:
+            y_shrink, x_shrink = shrinks.metrics["min_dcf"]
+            replicated_cost.least_costs(
+                *both, x_shrink, y_shrink, self._costs.miss, self._costs.false_match, self._least_costs, scratch.costs
+            )
+            out["min_dcf"][:] = scratch.costs / self._costs.unit
+        if "cllr" in out:
+            out["cllr"][:] = self._cllr(scratch)
+        if not self._points:
+            return
+        thresholds = np.empty((len(self._points), LANES), np.int64)
+        for point in range(len(self._points)):
+            thresholds[point] = self._find_thresholds(point, scratch)
+        missing = thresholds == sweep.NO_LIMIT
+        found = _keys.decode(np.where(missing, 0, thresholds).astype(x.keys.dtype)).astype(np.float64)
+        scale = 1 if self._comparisons.score_kind == "similarity" else -1
+        out["threshold"][:] = np.where(missing, np.nan, 0.0 + scale * found)
+        for errors, totals, shrink, shares in (
+            (x, scratch.x_totals, shrinks.nonmated, scratch.fmr),
+            (y, scratch.y_totals, shrinks.mated, scratch.fnmr),
+        ):
+            limits = np.where(missing, thresholds, errors.limits(thresholds))
+            order = np.argsort(limits, axis=None, kind="stable")
+            sweep.shares_at(*errors.arrays, weights, largest, totals, limits, order, shrink, shares)
+        out["fmr"][:], out["fnmr"][:] = scratch.fmr, scratch.fnmr
+
+    def _find_thresholds(self, point: int, scratch: _Scratch) -> NDArray[np.int64]:
+        """Find the threshold keys of a block at an operating point."""
+        from .kernels import sweep
+
+        kind = self._points[point].kind
+        if kind == "threshold":
+            return np.broadcast_to(self._thresholds[point], LANES)
+        if kind == "eer":
+            return scratch.eer_keys[0]
+        if kind == "mean group eer":
+            keys = scratch.eer_keys[1 + self._measured]
+            missing = (keys == sweep.NO_LIMIT).any(axis=0)
+            kind_of_keys = self._x.keys.dtype
+            similarities = _keys.decode(np.where(missing, 0, keys).astype(kind_of_keys)).astype(np.float64)
+            means = _keys.first_keys_at_least(similarities.mean(axis=0), self._x.keys).astype(np.int64)
+            return np.where(missing, sweep.NO_LIMIT, means)
+        lists, totals, shrink = (
+            (self._x, scratch.x_totals, self._shrinks.nonmated)
+            if kind == "fmr"
+            else (self._y, scratch.y_totals, self._shrinks.mated)
+        )
+        sweep.first_beyond(
+            lists.a, lists.b, int(lists.end[0]), scratch.weights, scratch.largest, totals[0], shrink[0, point],
+            self._points[point].value, scratch.positions,
+        )  # fmt: skip
+        found = lists.keys[scratch.positions].astype(np.int64)
+        # The non-mated score there is the first that must be rejected: the threshold is the next float above it.
+        return np.where(scratch.positions < 0, sweep.NO_LIMIT, found if lists.mated else -found)
+
+    def _cllr(self, scratch: _Scratch) -> Floats:
+        from .kernels import sweep
+
+        means = []
+        y_shrink, x_shrink = self._shrinks.metrics["cllr"]
+        for lists, totals, shrink in ((self._x, scratch.x_totals, x_shrink), (self._y, scratch.y_totals, y_shrink)):
+            pairs, costs = lists.pairs, self._pair_costs[lists.mated]
+            sums = np.empty((lists.end.size, LANES))
+            sweep.total_costs(pairs.first, pairs.second, costs, pairs.end, scratch.weights, sums)
+            with np.errstate(invalid="ignore"):
+                weighted = sums[: shrink.size] / totals[: shrink.size]
+            means.append(((1 - shrink) * self._mean_costs[lists.mated])[:, None] + shrink[:, None] * weighted)
+        return (means[0] + means[1]) / (2 * float(np.log(2)))  # nats to bits
+
+
+class _Scratch:
+    """What one thread works in."""
+
+    def __init__(self, resampler: Resampler) -> None:
+        x, y = resampler._x, resampler._y
+        n_points, n_metrics = len(resampler._points), 1 + resampler._n_groups
+        self.weights = resampler.units.new_weights()
+        self.largest = 1
+        self.x_totals = np.zeros((x.end.size, LANES), np.int64)
+        self.y_totals = np.zeros((y.end.size, LANES), np.int64)
+        chunks = int(x.sizes.max()) // LANES + 1 if resampler._need_eer else 0
+        self.x_sums = np.empty((chunks, LANES), np.int64)
+        self.y_sums = np.empty((chunks, LANES), np.int64)
+        self.eer = np.full((n_metrics, LANES), np.nan)
+        self.eer_keys = np.empty((n_metrics, LANES), np.int64)
+        self.costs = np.empty((n_metrics, LANES))
+        self.positions = np.empty(LANES, np.int64)
+        self.fmr = np.empty((n_points, x.end.size, LANES))
+        self.fnmr = np.empty((n_points, y.end.size, LANES))
+
+
+def different_groups(comparisons: Comparisons) -> tuple[tuple[int, int], ...]:
+    """List the pairs of different groups that have non-mated comparisons."""
+    counts = comparisons.nonmated_by_group.cells.copy()
+    np.fill_diagonal(counts, 0)
+    return tuple(zip(*(axis.tolist() for axis in np.nonzero(counts)), strict=True))

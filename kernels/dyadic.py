@@ -1,0 +1,102 @@
+"""How much two-way product weights overstate the spread of a rate, from sums over pairs of units.
+
+With e_kl the sum over the comparisons of units k and l of (error - rate), T_k = sum_l e_kl, q_k = sum_l e_kl^2 and K_s
+units in stratum s, the dyadic-robust variance is
+
+    V = sum_s f_s sum_k [(T_k - mean T)^2 - q_k / 2] / n^2, and never below sum_kl e_kl^2 / n^2.
+
+The factor f_s makes up for errors being counted from the rate of the same comparisons. With m_kl comparisons of a pair,
+m_k of a unit, N = sum_k m_k / 2 and w the share of them inside the stratum, it is
+
+    f_s = 1 / (1 - sum_k (m_k^2 - sum_l m_kl^2 / 2) (1 + w) / (2 N^2)),
+
+which is K (K - 1) / ((K - 2) (K - 3)) for all pairs of K units.
+Replicates with product weights have the variance
+
+    sum_s [(K_s - 2) / (K_s - 1) sum_k (T_k - mean T)^2 + K_s / (K_s - 1) sum_k q_k / 2] / n^2.
+
+The root of the ratio of the two is what weights must be shrunk by.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import jit
+
+# Sums over the units of a stratum.
+_T, _T_SQUARED, _Q, _M, _M_SQUARED, _REPEATS_SQUARED, _INSIDE = range(7)
+
+
+@jit
+def count_pair_errors(pair, start, stop, errors):
+    """Count the errors of each distinct pair.
+
+    pair: (n,) int32; start, stop: (lists,) int64; errors: (pairs,) float64, out
+    """
+    for p in range(errors.size):
+        errors[p] = 0.0
+    for k in range(start.size):
+        for p in range(start[k], stop[k]):
+            errors[pair[p]] += 1
+
+
+@jit
+def shrinkage(first, second, repeats, end, sums, stratum, stratum_size, shrink):
+    """Compute the shrinkage of each list's weights.
+
+    first, second: (pairs,) int32 units of each distinct pair; repeats: (pairs,) int32; end: (lists,) int64; sums:
+    (pairs,) float64, errors or costs; stratum: (units,) int32; stratum_size: (strata,) int64, 1 where a unit's weight
+    never varies; shrink: (lists,) float64, out, 1 where nothing is overstated
+    """
+    deviation, comparisons = np.zeros(stratum.size), np.zeros(stratum.size)
+    of_stratum = np.zeros((stratum_size.size, 7))
+    start = 0
+    for k in range(end.size):
+        n, total = 0.0, 0.0
+        for p in range(start, end[k]):
+            n += repeats[p]
+            total += sums[p]
+        rate = total / n if n > 0 else 0.0
+        pairs_squared = 0.0
+        for p in range(start, end[k]):
+            e = sums[p] - rate * repeats[p]
+            r, s = stratum[first[p]], stratum[second[p]]
+            both_vary = stratum_size[r] > 1 and stratum_size[s] > 1
+            pairs_squared += e * e if both_vary else 0.0
+            for unit in (first[p], second[p]):
+                deviation[unit] += e
+                comparisons[unit] += repeats[p]
+                of_unit = of_stratum[stratum[unit]]
+                of_unit[_INSIDE] += repeats[p] * (r == s)
+                if both_vary:
+                    of_unit[_Q] += e * e
+                    of_unit[_REPEATS_SQUARED] += np.float64(repeats[p]) ** 2
+        for p in range(start, end[k]):
+            for unit in (first[p], second[p]):
+                of_unit = of_stratum[stratum[unit]]
+                of_unit[_T] += deviation[unit]
+                of_unit[_T_SQUARED] += deviation[unit] ** 2
+                of_unit[_M] += comparisons[unit]
+                of_unit[_M_SQUARED] += comparisons[unit] ** 2
+                deviation[unit] = 0.0  # so that a unit counts once
+                comparisons[unit] = 0.0
+        robust, product = 0.0, 0.0
+        for p in range(start, end[k]):
+            for s in (stratum[first[p]], stratum[second[p]]):
+                of_one, size = of_stratum[s], np.float64(stratum_size[s])
+                if size > 1 and of_one[_M] > 0:
+                    spread = of_one[_T_SQUARED] - of_one[_T] ** 2 / size
+                    inside = of_one[_INSIDE] / of_one[_M]
+                    repeated = of_one[_M_SQUARED] - of_one[_REPEATS_SQUARED] / 2
+                    left = 1 - repeated * (1 + inside) * 2 / of_one[_M] ** 2
+                    if left > 0:
+                        robust += (spread - of_one[_Q] / 2) / left
+                    product += (size - 2) / (size - 1) * spread + size / (size - 1) * of_one[_Q] / 2
+                for column in range(of_one.size):
+                    of_one[column] = 0.0
+        # Rates that hang on one unit a comparison have linear weights, which overstate nothing.
+        shrink[k] = 1.0
+        if pairs_squared > 0 and product > 0:
+            shrink[k] = min(1.0, np.sqrt(max(robust, pairs_squared) / product))
+        start = end[k]

@@ -1,0 +1,168 @@
+"""The equal error rate of every replicate, from stored sums around where it can lie.
+
+Lists and weights are those of `sweep`: both begin with the errors. With p a position in the non-mated list and k its
+score, D(p) = share of non-mated up to and with p - share of mated below k never falls, so where it turns positive is
+found by bisection, first over stored sums and then one by one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import jit
+from .curves import count_below
+from .philox import LANES
+from .sweep import CHUNK, NO_LIMIT, _share, _weight, add_many_pairs
+
+NEAREST, NEAREST_MAX, INTERPOLATED = 0, 1, 2
+
+
+@jit
+def store_sums(x_keys, x_a, x_b, y_keys, y_a, y_b, weights, largest, first, last, x_sums, y_sums):
+    """Store weight sums at the last position of each chunk of non-mated comparisons in a stretch.
+
+    x_...: the non-mated list; y_...: the mated list; largest: the largest weight; first, last: chunks, last excluded;
+    x_sums, y_sums: (last - first, 64) int64, out: weight of the non-mated up to there, and of the mated below the score
+    there
+    """
+    total = np.zeros(LANES, np.int64)
+    add_many_pairs(x_a, x_b, weights, largest, 0, first * CHUNK, total)
+    for chunk in range(first, last):
+        add_many_pairs(x_a, x_b, weights, largest, chunk * CHUNK, min((chunk + 1) * CHUNK, x_keys.size), total)
+        for lane in range(LANES):
+            x_sums[chunk - first, lane] = total[lane]
+    for lane in range(LANES):
+        total[lane] = 0
+    position = 0
+    for chunk in range(last - 1, first - 1, -1):
+        score = ~x_keys[min((chunk + 1) * CHUNK, x_keys.size) - 1]
+        stop = count_below(y_keys, score)
+        add_many_pairs(y_a, y_b, weights, largest, position, stop, total)
+        position = stop
+        for lane in range(LANES):
+            y_sums[chunk - first, lane] = total[lane]
+
+
+@jit
+def _next_with_weight(keys, a, b, weights, position, step, stop, lane, all_count):
+    """Find the next comparison that a replicate holds, from a position on; `stop` where there is none."""
+    while position != stop and not all_count and _weight(a, b, weights, position, lane) == 0:
+        position += step
+    return position
+
+
+@jit
+def _of_one_lane(
+    x_keys, x_a, x_b, y_keys, y_a, y_b, weights, first, last, x_sums, y_sums, x_total, y_total, x_shrink, y_shrink,
+    method, lane,
+):  # fmt: skip
+    """Return whether the stretch reached far enough, the EER, and its threshold's key."""
+    n, m = x_keys.size, y_keys.size
+    low, high = first, last
+    while low < high:
+        chunk = (low + high) // 2
+        end = min((chunk + 1) * CHUNK, n)
+        below = count_below(y_keys, ~x_keys[end - 1])
+        x_share = _share(end, n, x_sums[chunk - first, lane], x_total, x_shrink)
+        if x_share > _share(below, m, y_sums[chunk - first, lane], y_total, y_shrink):
+            high = chunk
+        else:
+            low = chunk + 1
+    if low == last and last * CHUNK < n:
+        return False, np.nan, NO_LIMIT
+    if low == last:
+        # All mated scores lie below all others: FMR is 1 and FNMR 0 at the lowest.
+        p, q, x_weight, y_weight = n, 0, x_total, np.int64(0)
+        at_or_above = 1.0
+        key, fmr_low, fnmr_low = NO_LIMIT, 1.0, 0.0
+    else:
+        p = min((low + 1) * CHUNK, n) - 1
+        q = count_below(y_keys, ~x_keys[p])
+        x_weight, y_weight = x_sums[low - first, lane], y_sums[low - first, lane]
+        # Back to the first position at which the share of non-mated exceeds that of mated below.
+        while p > 0:
+            x_before = x_weight - _weight(x_a, x_b, weights, p, lane)
+            above, y_before = q, y_weight
+            score = ~x_keys[p - 1]
+            while above < m and y_keys[above] < score:
+                y_before += _weight(y_a, y_b, weights, above, lane)
+                above += 1
+            if _share(p, n, x_before, x_total, x_shrink) <= _share(above, m, y_before, y_total, y_shrink):
+                break
+            p, q, x_weight, y_weight = p - 1, above, x_before, y_before
+        key = np.int64(~x_keys[p])
+        tie_end, tie_weight = p + 1, x_weight
+        while tie_end < n and x_keys[tie_end] == x_keys[p]:
+            tie_weight += _weight(x_a, x_b, weights, tie_end, lane)
+            tie_end += 1
+        fmr_low = _share(tie_end, n, tie_weight, x_total, x_shrink)
+        fnmr_low = _share(q, m, y_weight, y_total, y_shrink)
+        while p >= 0 and ~x_keys[p] == key:
+            x_weight -= _weight(x_a, x_b, weights, p, lane)
+            p -= 1
+        p += 1
+        at_or_above = _share(p, n, x_weight, x_total, x_shrink)
+        while q < m and y_keys[q] == key:
+            y_weight += _weight(y_a, y_b, weights, q, lane)
+            q += 1
+    # Just above `key` the FMR is `at_or_above` and stays so up to the next non-mated score; the FNMR rises meanwhile.
+    fmr_high, fnmr_high = at_or_above, _share(q, m, y_weight, y_total, y_shrink)
+    while fnmr_high < fmr_high and q < m:
+        key, fmr_low, fnmr_low = np.int64(y_keys[q]), fmr_high, fnmr_high
+        while q < m and y_keys[q] == key:
+            y_weight += _weight(y_a, y_b, weights, q, lane)
+            q += 1
+        fnmr_high = _share(q, m, y_weight, y_total, y_shrink)
+    excess, lack = fmr_low - fnmr_low, fnmr_high - fmr_high
+    if method == INTERPOLATED:
+        value = fmr_low + excess / (excess + lack) * (fmr_high - fmr_low)
+    else:
+        fmr, fnmr = (fmr_low, fnmr_low) if excess <= lack else (fmr_high, fnmr_high)
+        value = max(fmr, fnmr) if method == NEAREST_MAX else (fmr + fnmr) / 2
+    if excess > lack:
+        q = _next_with_weight(y_keys, y_a, y_b, weights, q, 1, m, lane, y_shrink < 1)
+        p = _next_with_weight(x_keys, x_a, x_b, weights, p - 1, -1, -1, lane, x_shrink < 1)
+        above_all = max(y_keys[m - 1], ~x_keys[0]) + 1
+        key = min(y_keys[q] if q < m else above_all, ~x_keys[p] if p >= 0 else above_all)
+    return True, value, key
+
+
+@jit
+def equal_error_rates(
+    x_keys, x_a, x_b, x_end, y_keys, y_a, y_b, y_end, weights, largest, x_totals, y_totals, x_shrink, y_shrink,
+    guesses, method, x_sums, y_sums, values, keys,
+):  # fmt: skip
+    """Find the EER of the first lists of both sides, overall and the groups, in every replicate.
+
+    x_...: non-mated lists; y_...: mated lists; largest: the largest weight; x_shrink, y_shrink: (lists,) float64;
+    guesses: (lists,) int64, about where in the non-mated list the EER lies; x_sums, y_sums: (chunks of the longest
+    list, 64) int64, scratch; values: (lists, 64) float64, out, NaN where a class has no weight; keys: (lists, 64)
+    int64, out, thresholds
+    """
+    x_start, y_start = 0, 0
+    for k in range(guesses.size):
+        xk, xa, xb = x_keys[x_start : x_end[k]], x_a[x_start : x_end[k]], x_b[x_start : x_end[k]]
+        yk, ya, yb = y_keys[y_start : y_end[k]], y_a[y_start : y_end[k]], y_b[y_start : y_end[k]]
+        x_start, y_start = x_end[k], y_end[k]
+        open_lanes = np.empty(LANES, np.bool_)
+        n_open = 0
+        for lane in range(LANES):
+            open_lanes[lane] = x_totals[k, lane] > 0 and y_totals[k, lane] > 0
+            n_open += open_lanes[lane]
+            values[k, lane], keys[k, lane] = np.nan, NO_LIMIT
+        n_chunks = (xk.size + CHUNK - 1) // CHUNK
+        # Replicates spread as the square root of their errors, and more where comparisons share subjects.
+        spread = 8 * np.sqrt(guesses[k] + 1.0) + 0.3 * guesses[k]
+        first = max(0, np.int64((guesses[k] - spread) / CHUNK))
+        last = min(n_chunks, np.int64((guesses[k] + spread) / CHUNK) + 1)
+        while n_open > 0:
+            store_sums(xk, xa, xb, yk, ya, yb, weights, largest, first, last, x_sums, y_sums)
+            for lane in range(LANES):
+                if open_lanes[lane]:
+                    found, values[k, lane], keys[k, lane] = _of_one_lane(
+                        xk, xa, xb, yk, ya, yb, weights, first, last, x_sums, y_sums,
+                        x_totals[k, lane], y_totals[k, lane], x_shrink[k], y_shrink[k], method, lane,
+                    )  # fmt: skip
+                    open_lanes[lane] = not found
+                    n_open -= found
+            last = min(n_chunks, 2 * last + 1)

@@ -1,0 +1,77 @@
+"""Unit weights of a block of 64 replicates: how often each unit was drawn.
+
+Weights are uint8 and lie [unit][replicate], one cache line a unit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import jit
+from .philox import LANES, fill
+
+_LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
+
+
+@jit
+def _scaled(high, low, size):
+    """Turn 64 random bits, in two words, into a number below `size` (below 2^32): the high part of their product."""
+    size = np.uint64(size)
+    return np.int64((high * size + ((low * size) >> _HALF)) >> _HALF)
+
+
+@jit
+def draw_with_replacement(end, purpose, first_replicate, key, weights):
+    """Draw as many units as a stratum has from each stratum, and count.
+
+    end: (strata,) int64, where each stratum's units end in `weights`; purpose: int, tells kinds of draws apart;
+    first_replicate: int; key: (2,) uint32; weights: (units, 64) uint8, out. Returns whether the counts fit.
+    """
+    words = np.empty((4, LANES), np.uint64)
+    fits = True
+    start = 0
+    for stratum in range(end.size):
+        counts = weights[start : end[stratum]]
+        size = counts.shape[0]
+        counts[:] = np.uint8(size == 1)
+        for drawn in range(0, size if size > 1 else 0, 2):
+            fill(drawn // 2, stratum, purpose, first_replicate, key, words)
+            for word in range(0, 4 if drawn + 1 < size else 2, 2):
+                for lane in range(LANES):
+                    unit = _scaled(words[word, lane], words[word + 1, lane], size)
+                    if counts[unit, lane] == 255:
+                        fits = False
+                    counts[unit, lane] += np.uint8(1)
+        start = end[stratum]
+    return fits
+
+
+@jit
+def leave_one_out(first_unit, n_units, weights):
+    """Write the weights of the jackknife: lane by lane one unit is left out, no more than there are.
+
+    weights: (>= n_units, 64) uint8, out
+    """
+    weights[:n_units] = np.uint8(1)
+    for lane in range(LANES):
+        if first_unit + lane < n_units:
+            weights[first_unit + lane, lane] = np.uint8(0)
+
+
+@jit
+def multiply_by_owner(owner, weights, products):
+    """Multiply each sample's weight by its subject's, and say whether all products fit.
+
+    owner: (samples,) int32, rows of the subjects; weights: (rows, 64) uint8, subjects' rows and samples' rows in one
+    array, samples last; products: (samples, 64) uint8, out
+    """
+    samples = weights[weights.shape[0] - owner.size :]
+    fits = True
+    for sample in range(owner.size):
+        subject = weights[owner[sample]]
+        for lane in range(LANES):
+            product = np.int32(samples[sample, lane]) * np.int32(subject[lane])
+            if product > 255:
+                fits = False
+            products[sample, lane] = np.uint8(product)
+    return fits
