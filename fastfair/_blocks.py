@@ -39,7 +39,7 @@ def run_blocks(
     n_threads : int or None
         As in `count_threads`.
     progress : callable or None
-        Called in this thread with what is done and `n`.
+        Called in this thread, after each block, with what is done and `n`.
     """
     threads = min(count_threads(n_threads), len(starts))
     pending: set[Future[None]] = set()
@@ -51,21 +51,20 @@ def run_blocks(
             pending.add(pool.submit(work, start))
             if len(pending) <= threads:  # one in store for each, so that an interrupt waits for little
                 continue
-            finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-            done += _check(finished, size, n, done, progress)
+            pending, done = _await_some(pending, size, n, done, progress)
         while pending:
-            finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-            done += _check(finished, size, n, done, progress)
+            pending, done = _await_some(pending, size, n, done, progress)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _check(
-    finished: set[Future[None]], size: int, n: int, done: int, progress: Callable[[int, int], None] | None
-) -> int:
+def _await_some(
+    pending: set[Future[None]], size: int, n: int, done: int, progress: Callable[[int, int], None] | None
+) -> tuple[set[Future[None]], int]:
+    finished, pending = wait(pending, return_when=FIRST_COMPLETED)
     for future in finished:
         future.result()
-    gained = size * len(finished)
-    if progress is not None:
-        progress(min(done + gained, n), n)
-    return gained
+        done = min(done + size, n)
+        if progress is not None:
+            progress(done, n)
+    return pending, done

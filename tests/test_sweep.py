@@ -112,12 +112,15 @@ def test_an_interrupt_is_heeded_at_once():
             if done == 64: print("running", flush=True)
         ff.evaluate(c, at=[ff.at_fmr(0.5)], n_resamples=1_000_000, rng=0, progress=told)
     """)
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    assert process.stdout.readline() == "running\n"
-    process.send_signal(signal.SIGINT)
-    start = time.perf_counter()
-    _, errors = process.communicate(timeout=60)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            assert process.stdout.readline() == "running\n"
+            process.send_signal(signal.SIGINT)
+            start = time.perf_counter()
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert time.perf_counter() - start < 1.5  # half a second, and what a busy machine adds
     assert "KeyboardInterrupt" in errors
