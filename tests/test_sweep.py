@@ -112,7 +112,9 @@ def test_an_interrupt_is_heeded_at_once():
             if done == 64: print("running", flush=True)
         ff.evaluate(c, at=[ff.at_fmr(0.5)], n_resamples=1_000_000, rng=0, progress=told)
     """)
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
