@@ -110,6 +110,7 @@ class Resampler:
     ) -> None:
         self._comparisons = comparisons
         self._points = tuple(points)
+        self._rates = np.array([point.value for point in points], np.float64)
         self._metrics = tuple(metrics)
         self._eer_method = eer_method
         self._costs = costs or curves.DetectionCosts()
@@ -352,9 +353,7 @@ class Resampler:
             out["cllr"][:] = self._cllr(scratch)
         if not self._points:
             return
-        thresholds = np.empty((len(self._points), LANES), np.int64)
-        for point in range(len(self._points)):
-            thresholds[point] = self._find_thresholds(point, scratch)
+        thresholds = self._find_thresholds(scratch)
         missing = thresholds == sweep.NO_LIMIT
         found = _keys.decode(np.where(missing, 0, thresholds).astype(x.keys.dtype)).astype(np.float64)
         scale = 1 if self._comparisons.score_kind == "similarity" else -1
@@ -365,37 +364,45 @@ class Resampler:
         ):
             limits = np.where(missing, thresholds, errors.limits(thresholds))
             order = np.argsort(limits, axis=None, kind="stable")
-            sweep.shares_at(*errors.arrays, weights, largest, totals, limits, order, shrink, shares)
+            sweep.shares_at(
+                errors.keys, errors.a, errors.b, None, errors.end, errors.sizes, weights, largest, totals, limits,
+                order, shrink, shares,
+            )  # fmt: skip
         out["fmr"][:], out["fnmr"][:] = scratch.fmr, scratch.fnmr
 
-    def _find_thresholds(self, point: int, scratch: _Scratch) -> NDArray[np.int64]:
-        """Find the threshold keys of a block at an operating point."""
+    def _find_thresholds(self, scratch: _Scratch) -> NDArray[np.int64]:
+        """Find the (points, 64) threshold keys of a block."""
         from .kernels import sweep
 
-        kind = self._points[point].kind
-        if kind == "threshold":
-            return np.broadcast_to(self._thresholds[point], LANES)
-        if kind == "eer":
-            return scratch.eer_keys[0]
-        if kind == "mean group eer":
+        thresholds = np.empty((len(self._points), LANES), np.int64)
+        kinds = np.array([point.kind for point in self._points])
+        thresholds[kinds == "threshold"] = self._thresholds[kinds == "threshold", None]
+        thresholds[kinds == "eer"] = scratch.eer_keys[0]
+        if "mean group eer" in kinds:
             keys = scratch.eer_keys[1 + self._measured]
             missing = (keys == sweep.NO_LIMIT).any(axis=0)
             kind_of_keys = self._x.keys.dtype
             similarities = _keys.decode(np.where(missing, 0, keys).astype(kind_of_keys)).astype(np.float64)
             means = _keys.first_keys_at_least(similarities.mean(axis=0), self._x.keys).astype(np.int64)
-            return np.where(missing, sweep.NO_LIMIT, means)
-        lists, totals, shrink = (
-            (self._x, scratch.x_totals, self._shrinks.nonmated)
-            if kind == "fmr"
-            else (self._y, scratch.y_totals, self._shrinks.mated)
-        )
-        sweep.first_beyond(
-            lists.a, lists.b, int(lists.end[0]), scratch.weights, scratch.largest, totals[0], shrink[0, point],
-            self._points[point].value, scratch.positions,
-        )  # fmt: skip
-        found = lists.keys[scratch.positions].astype(np.int64)
-        # The non-mated score there is the first that must be rejected: the threshold is the next float above it.
-        return np.where(scratch.positions < 0, sweep.NO_LIMIT, found if lists.mated else -found)
+            thresholds[kinds == "mean group eer"] = np.where(missing, sweep.NO_LIMIT, means)
+        for lists, kind, totals, shrink in (
+            (self._x, "fmr", scratch.x_totals, self._shrinks.nonmated),
+            (self._y, "fnmr", scratch.y_totals, self._shrinks.mated),
+        ):
+            found = np.flatnonzero(kinds == kind)
+            if found.size == 0:
+                continue
+            found = found[np.argsort(self._rates[found], kind="stable")]
+            size = int(lists.end[0])
+            positions = np.empty((found.size, LANES), np.int64)
+            sweep.first_beyond(
+                lists.a, lists.b, None, size, size, scratch.weights, scratch.largest, totals[0], shrink[0, found],
+                self._rates[found], positions,
+            )  # fmt: skip
+            keys = lists.keys[np.minimum(positions, size - 1)].astype(np.int64)  # at the end where shares round
+            # The non-mated score there is the first that must be rejected: the threshold is the next float above it.
+            thresholds[found] = np.where(positions < 0, sweep.NO_LIMIT, keys if lists.mated else -keys)
+        return thresholds
 
     def _cllr(self, scratch: _Scratch) -> Floats:
         from .kernels import sweep
@@ -428,7 +435,6 @@ class _Scratch:
         self.eer = np.full((n_metrics, LANES), np.nan)
         self.eer_keys = np.empty((n_metrics, LANES), np.int64)
         self.costs = np.empty((n_metrics, LANES))
-        self.positions = np.empty(LANES, np.int64)
         self.fmr = np.empty((n_points, x.end.size, LANES))
         self.fnmr = np.empty((n_points, y.end.size, LANES))
 

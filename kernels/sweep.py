@@ -151,39 +151,94 @@ def total_costs(first, second, costs, end, weights, totals):
 
 
 @jit
-def first_beyond(a, b, size, weights, largest, totals, shrink, share, positions):
-    """Find where in a list the share of errors first exceeds `share`, in every replicate.
+def _add(a, b, scale, weights, largest, start, stop, totals):
+    """Add the weights of any number of comparisons, scaled or not.
 
-    a, b: (>= size,) int32, list 0; largest: the largest weight; totals: (64,) int64; positions: (64,) int64, out, -1
-    where there is no weight
+    a, b, weights, largest, start, stop: as above; scale: as in `first_beyond`; totals: (64,) int64, float64 where there
+    is a scale, out
     """
-    before = np.zeros(LANES, np.int64)
-    after = np.zeros(LANES, np.int64)
-    open_lanes = 0
+    if scale is None:
+        add_many_pairs(a, b, weights, largest, start, stop, totals)
+    else:
+        for p in range(start, stop):
+            times, first, second = _scale(a, b, scale, p), weights[a[p]], weights[b[p]]
+            for lane in range(LANES):
+                totals[lane] += times * np.float64(np.int32(first[lane]) * np.int32(second[lane]))
+
+
+@jit
+def _scale(a, b, scale, p):
+    """Return what one comparison counts in the unweighted share."""
+    if scale is None:
+        return 1
+    return scale[0][a[p]] * scale[1][b[p]]
+
+
+@jit
+def _sums(scale):
+    """Make room for the sums of 64 replicates."""
+    if scale is None:
+        return np.zeros(LANES, np.int64)
+    return np.zeros(LANES, np.float64)
+
+
+@jit
+def _resolve(a, b, scale, size, weights, total, shrink, share, start, stop, lane, count, weight):
+    """Find the first of some comparisons at which a replicate's share of errors exceeds `share`; the last if none."""
+    for p in range(start, stop):
+        times = _scale(a, b, scale, p)
+        count += times
+        weight += times * _weight(a, b, weights, p, lane)
+        if _share(count, size, weight, total, shrink) > share:
+            return p
+    return stop - 1
+
+
+@jit
+def first_beyond(a, b, scale, stored, size, weights, largest, totals, shrink, shares, positions):
+    """Find where in a list the share of errors first exceeds each of some shares, in every replicate.
+
+    a, b: (>= stored,) int32, list 0, of which the first `stored` comparisons are there; scale: None, or two (rows,)
+    float64 arrays whose values at a and at b multiply to what a comparison counts; size: what all comparisons count;
+    largest: the largest weight; totals: (64,) int64, float64 with a scale; shrink, shares: (points,), shares ascending;
+    positions: (points, 64) int64, out, `stored` where no share is beyond, -1 where there is no weight
+    """
+    before, after = _sums(scale), _sums(scale)
+    count_before = _sums(scale)[0]
     for lane in range(LANES):
-        # Shares round, so that at the end one may still be short of almost 1.
-        positions[lane] = size - 1 if totals[lane] > 0 else -1
-        open_lanes += totals[lane] > 0
-    done = np.zeros(LANES, np.bool_)
-    start = 0
-    while open_lanes > 0 and start < size:
-        stop = min(start + CHUNK, size)
-        add_many_pairs(a, b, weights, largest, start, stop, after)
+        for point in range(shares.size):
+            positions[point, lane] = stored if totals[lane] > 0 else -1
+    first_open, start = 0, 0
+    while first_open < shares.size and start < stored:
+        stop = min(start + CHUNK, stored)
+        _add(a, b, scale, weights, largest, start, stop, after)
+        count = count_before
+        for p in range(start, stop):
+            count += _scale(a, b, scale, p)
+        most = count / size
         for lane in range(LANES):
-            if done[lane] or totals[lane] == 0:
-                continue
-            if _share(stop, size, after[lane], totals[lane], shrink) > share:
-                weight = before[lane]
-                for p in range(start, stop):
-                    weight += _weight(a, b, weights, p, lane)
-                    if _share(p + 1, size, weight, totals[lane], shrink) > share:
-                        positions[lane] = p
-                        break
-                done[lane] = True
-                open_lanes -= 1
+            if totals[lane] > 0:
+                most = max(most, after[lane] / totals[lane])
+        most *= 1 + 1e-12  # shares round
+        open_before = False
+        for point in range(first_open, shares.size):
+            if shares[point] >= most:
+                break
+            for lane in range(LANES):
+                if positions[point, lane] != stored:
+                    continue
+                if _share(count, size, after[lane], totals[lane], shrink[point]) > shares[point]:
+                    positions[point, lane] = _resolve(
+                        a, b, scale, size, weights, totals[lane], shrink[point], shares[point], start, stop, lane,
+                        count_before, before[lane],
+                    )  # fmt: skip
+                else:
+                    open_before = True
+            if not open_before:
+                first_open = point + 1
         for lane in range(LANES):
             before[lane] = after[lane]
-        start = stop
+        count_before, start = count, stop
 
 
 @jit
@@ -206,19 +261,18 @@ def _advance(keys, position, stop, limit):
 
 
 @jit
-def shares_at(keys, a, b, end, weights, largest, totals, limits, order, shrink, shares):
+def shares_at(keys, a, b, scale, end, sizes, weights, largest, totals, limits, order, shrink, shares):
     """Find the share of errors of every list at thresholds of every replicate's own, in one pass.
 
-    keys, a, b: (n,) all lists; end: (lists,) int64; largest: the largest weight; totals: (lists, 64) int64; limits:
-    (points, 64) int64, errors are the keys below; order: (points * 64,) int64 that sorts them; shrink: (lists, points)
-    float64; shares: (points, lists, 64) float64, out, NaN where there is no limit or no weight
+    keys, a, b: (n,) all lists; scale: as in `first_beyond`; end: (lists,) int64; sizes: (lists,) what all comparisons
+    of each count; largest: the largest weight; totals: (lists, 64) int64, float64 with a scale; limits: (points, 64)
+    int64, errors are the keys below; order: (points * 64,) int64 that sorts them; shrink: (lists, points) float64;
+    shares: (points, lists, 64) float64, out, NaN where there is no limit or no weight
     """
-    running = np.empty(LANES, np.int64)
     start = 0
     for k in range(end.size):
-        size = end[k] - start
-        for lane in range(LANES):
-            running[lane] = 0
+        running = _sums(scale)
+        count = running[0]
         position = start
         for event in order:
             point, lane = event // LANES, event % LANES
@@ -228,7 +282,12 @@ def shares_at(keys, a, b, end, weights, largest, totals, limits, order, shrink, 
                 continue
             stop = _advance(keys, position, end[k], limit)
             if stop > position:
-                add_many_pairs(a, b, weights, largest, position, stop, running)
+                _add(a, b, scale, weights, largest, position, stop, running)
+                if scale is None:
+                    count += stop - position
+                else:
+                    for p in range(position, stop):
+                        count += _scale(a, b, scale, p)
                 position = stop
-            shares[point, k, lane] = _share(position - start, size, running[lane], totals[k, lane], shrink[k, point])
+            shares[point, k, lane] = _share(count, sizes[k], running[lane], totals[k, lane], shrink[k, point])
         start = end[k]
