@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .bands import RocBand, roc_band
     from .comparisons import Comparisons
     from .curves import cllr, det, eer, min_cllr, min_dcf, roc
+    from .embeddings import Embeddings
     from .error_rates import rates
     from .evaluation import evaluate
     from .evaluation_result import Evaluation
@@ -27,6 +28,7 @@ _MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
     "Comparisons": "comparisons",
     "Contrast": "paired",
+    "Embeddings": "embeddings",
     "Evaluation": "evaluation_result",
     "OperatingPoint": "operating_points",
     "PairedEvaluation": "paired",
@@ -53,6 +55,7 @@ _HOMES = {
 __all__ = [
     "Comparisons",
     "Contrast",
+    "Embeddings",
     "Evaluation",
     "OperatingPoint",
     "PairedEvaluation",

@@ -60,7 +60,7 @@ class FrameColumns:
             row = int(np.argmax(missing))
             raise InputError(
                 f"column {name!r} is missing in row {row} (counted from 0) and {int(missing.sum())} in all; "
-                "give a label, or leave those comparisons out",
+                "give a label, or leave those rows out",
                 row=row,
             )
         if series.dtype not in (nw.String, nw.Categorical, nw.Enum):

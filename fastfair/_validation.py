@@ -18,7 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import InputError, MissingDependencyError
 
 SCORE_KINDS = ("similarity", "distance")
+SIMILARITIES = ("cosine", "inner_product", "negative_euclidean")
 INTERSECTION = " & "
+_BLOCK_BYTES = 16 * 2**20
 
 # Two-valued codings of "mated" in use, as (non-mated, mated), in lower case.
 _MATED_WORDS = (
@@ -112,7 +114,7 @@ def column(name: str, values: ArrayLike) -> NDArray[Any]:
     """Make a one-dimensional array of anything list-like."""
     if np.ma.is_masked(values):
         row = int(np.argmax(np.ma.getmaskarray(np.ma.asarray(values))))
-        raise InputError(f"{name} is masked in row {row} (counted from 0); leave those comparisons out", row=row)
+        raise InputError(f"{name} is masked in row {row} (counted from 0); leave those rows out", row=row)
     try:
         array = np.asarray(values)
     except ValueError:
@@ -131,11 +133,11 @@ def is_missing(value: object) -> bool:
     )
 
 
-def same_length(columns: Mapping[str, int]) -> None:
-    """Check that named columns have one length."""
+def same_length(columns: Mapping[str, int], entry: str = "comparison") -> None:
+    """Check that named columns have one length, a value for each entry."""
     if len(set(columns.values())) > 1:
         found = ", ".join(f"{name} has {size}" for name, size in columns.items())
-        raise InputError(f"all columns need one value a comparison, but {found}")
+        raise InputError(f"all columns need one value a {entry}, but {found}")
 
 
 def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
@@ -155,6 +157,56 @@ def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
     if array.dtype.itemsize > 8 and not np.array_equal(converted, array, equal_nan=True):
         raise InputError(f"scores of type {array.dtype} do not fit float64; round them first")
     return converted
+
+
+def vectors(values: ArrayLike) -> NDArray[np.floating[Any]]:
+    """Make a float32 or float64 array of one row a sample, without a copy where it is one already."""
+    if np.ma.is_masked(values):
+        raise InputError("vectors has masked entries; leave those rows out")
+    try:
+        array: NDArray[Any] = np.asarray(values)
+    except ValueError:
+        raise InputError("vectors must be two-dimensional, but its rows differ in length") from None
+    if array.ndim != 2:
+        raise InputError(f"vectors must be two-dimensional, one row a sample, but its shape is {array.shape}")
+    kind, (n, d) = array.dtype.kind, array.shape
+    if kind not in "fiu":
+        raise InputError(f"vectors must be numbers, but their type is {array.dtype}")
+    if n < 2 or d == 0:
+        raise InputError(f"vectors needs at least 2 rows and 1 column, but its shape is {array.shape}")
+    if kind == "f" and array.dtype.itemsize in (4, 8):
+        return array
+    if kind == "f":
+        converted: NDArray[np.floating[Any]] = array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
+        exact = np.array_equal(converted, array, equal_nan=True)
+    else:
+        largest = max(abs(float(array.min())), abs(float(array.max())))
+        converted = array.astype(np.float32 if largest <= 2**24 else np.float64)  # up to there float32 has them all
+        exact = largest < 2**53
+    if not exact:
+        raise InputError(f"vectors of type {array.dtype} do not fit float64; round or scale them first")
+    return converted
+
+
+def require_usable(vectors: NDArray[np.floating[Any]], *, zero_allowed: bool) -> None:
+    """Refuse vectors that are not finite, or are zero, reading no more than a block of them at a time."""
+    step = max(1, _BLOCK_BYTES // (vectors.shape[1] * vectors.itemsize))
+    wrong: dict[str, list[NDArray[np.intp]]] = {"not finite": [], "zero": []}
+    for start in range(0, len(vectors), step):
+        block = vectors[start : start + step]
+        wrong["not finite"].append(start + np.flatnonzero(~np.isfinite(block).all(axis=1)))
+        if not zero_allowed:
+            wrong["zero"].append(start + np.flatnonzero(~block.any(axis=1)))
+    hints = {"not finite": "", "zero": " and have no cosine"}
+    for what, blocks in wrong.items():
+        rows = np.concatenate(blocks) if blocks else np.empty(0, np.intp)
+        if rows.size:
+            listed = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
+            raise InputError(
+                f"{rows.size} of {len(vectors)} vectors are {what}{hints[what]}: rows {listed} (counted from 0); "
+                "leave those rows out",
+                row=int(rows[0]),
+            )
 
 
 def not_finite(values: NDArray[np.floating[Any]]) -> InputError:
@@ -207,7 +259,7 @@ def encode(name: str, values: Labels) -> Coded:
             row = int(np.argmax(codes == code))
             raise InputError(
                 f"{name} is missing in row {row} (counted from 0) and {int((codes == code).sum())} in all; "
-                "give a label, or leave those comparisons out",
+                "give a label, or leave those rows out",
                 row=row,
             )
     try:

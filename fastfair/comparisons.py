@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _keys, _validation
+from . import _grouping, _keys, _validation
 from ._sides import Attributes, BothSides, GroupedSide, SortedSide, only_used, read_only, sort_sides
 from .errors import InputError
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
-
-_MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
 
 
 class Comparisons:
@@ -279,11 +277,8 @@ class Comparisons:
         >>> c.groups, c.by("eyes").groups
         (('f & blue', 'm & brown'), ('blue', 'brown'))
         """
-        if not attributes:
-            raise InputError(f"by() needs at least one attribute of {', '.join(self.attributes) or 'none given'}")
-        for name in attributes:
-            _validation.choice("attribute", name, self.attributes)
-        return self._with_sides(self.mated, self.nonmated, attributes)
+        names = _grouping.chosen(attributes, self.attributes)
+        return self._with_sides(self.mated, self.nonmated, names)
 
     def within_group(self, group: str) -> Comparisons:
         """Keep the comparisons with both sides in a group, for a curve or an EER of its own.
@@ -345,21 +340,8 @@ class Comparisons:
             for side in (self.mated, self.nonmated)
             for columns in (side.reference_attributes, side.probe_attributes)
         ]
-        labels: tuple[str, ...] = ()
-        codes: list[NDArray[np.uint16]] = []
-        for name in attributes:
-            column = [columns[name] for columns in sides]
-            if not codes:
-                labels, codes = ("",), [np.zeros_like(part) for part in column]
-            labels, codes = _intersect(labels, codes, self.attributes[name], column)
-        if len(set(labels)) < len(labels):
-            twice = next(label for k, label in enumerate(labels) if label in labels[:k])
-            raise InputError(
-                f"two intersections of {' and '.join(attributes)} are called {twice!r}: rename their labels"
-            )
-        self.groups = labels
+        self.groups, self._group_codes = _grouping.intersections(attributes, self.attributes, sides)
         self.grouping = attributes
-        self._group_codes = codes
 
     @cached_property
     def mated_by_group(self) -> GroupedSide:
@@ -460,34 +442,10 @@ def _code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
     for name, column in reference_group.items():
         sides = (column,) if probe_group[name] is column else (column, probe_group[name])
         labels, codes = _validation.encode_together(("reference_group", "probe_group")[: len(sides)], sides)
-        if labels.size > _MOST_GROUPS:
-            raise InputError(f"{name!r} has {labels.size} labels; {_MOST_GROUPS} is the most")
+        text = _grouping.attribute(name, labels)
         small = [c.astype(np.uint16) for c in codes]
-        coded[name] = (tuple(map(str, labels)), small[0], small[-1])
+        coded[name] = (text, small[0], small[-1])
     return coded
-
-
-def _intersect(
-    labels: tuple[str, ...],
-    codes: list[NDArray[np.uint16]],
-    more_labels: tuple[str, ...],
-    more_codes: list[NDArray[np.uint16]],
-) -> tuple[tuple[str, ...], list[NDArray[np.uint16]]]:
-    """Make groups of the combinations of two labellings that occur."""
-    n = len(more_labels)
-    mixed = [np.multiply(code, n, dtype=np.intp) + more for code, more in zip(codes, more_codes, strict=True)]
-    occurs = np.zeros(len(labels) * n, np.bool_)
-    for cells in mixed:
-        occurs[cells] = True
-    kept = np.flatnonzero(occurs)
-    if kept.size > _MOST_GROUPS:
-        raise InputError(f"these attributes make {kept.size} groups; {_MOST_GROUPS} is the most")
-    joined = tuple(
-        f"{labels[k // n]}{_validation.INTERSECTION}{more_labels[k % n]}" if labels[k // n] else more_labels[k % n]
-        for k in kept
-    )
-    position = (np.cumsum(occurs) - 1).astype(np.uint16)
-    return joined, [position[cells] for cells in mixed]
 
 
 def _refuse_conflicts(

@@ -1,0 +1,85 @@
+"""Groups out of labels: one attribute's, or the intersections of several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _validation
+from .errors import InputError
+
+_MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
+
+
+def attribute(name: str, labels: NDArray[Any]) -> tuple[str, ...]:
+    """Return the labels of an attribute as text, unless they are too many to be groups."""
+    if labels.size > _MOST_GROUPS:
+        raise InputError(f"{name!r} has {labels.size} labels; {_MOST_GROUPS} is the most")
+    return tuple(map(str, labels))
+
+
+def chosen(names: tuple[str, ...], attributes: Iterable[str]) -> tuple[str, ...]:
+    """Check the names that `by` was given."""
+    if not names:
+        raise InputError(f"by() needs at least one attribute of {', '.join(attributes) or 'none given'}")
+    for name in names:
+        _validation.choice("attribute", name, attributes)
+    return names
+
+
+def intersections(
+    names: Sequence[str], labels: Mapping[str, tuple[str, ...]], columns: Sequence[Mapping[str, NDArray[np.uint16]]]
+) -> tuple[tuple[str, ...], list[NDArray[np.uint16]]]:
+    """Make groups of the combinations of labels that occur.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The attributes, in the order their labels are joined; none make no groups.
+    labels : mapping of str to tuple of str
+        The labels of each attribute.
+    columns : sequence of mappings of str to (n,) uint16
+        Parts of the data: the label of each entry, as a position in `labels`.
+
+    Returns
+    -------
+    groups : tuple of str
+    codes : list of (n,) uint16
+        The group of each entry of each part; empty without attributes.
+    """
+    groups: tuple[str, ...] = ()
+    codes: list[NDArray[np.uint16]] = []
+    for name in names:
+        column = [part[name] for part in columns]
+        if not codes:
+            groups, codes = ("",), [np.zeros_like(part) for part in column]
+        groups, codes = _intersect(groups, codes, labels[name], column)
+    if len(set(groups)) < len(groups):
+        twice = next(label for k, label in enumerate(groups) if label in groups[:k])
+        raise InputError(f"two intersections of {' and '.join(names)} are called {twice!r}: rename their labels")
+    return groups, codes
+
+
+def _intersect(
+    labels: tuple[str, ...],
+    codes: list[NDArray[np.uint16]],
+    more_labels: tuple[str, ...],
+    more_codes: list[NDArray[np.uint16]],
+) -> tuple[tuple[str, ...], list[NDArray[np.uint16]]]:
+    n = len(more_labels)
+    mixed = [np.multiply(code, n, dtype=np.intp) + more for code, more in zip(codes, more_codes, strict=True)]
+    occurs = np.zeros(len(labels) * n, np.bool_)
+    for cells in mixed:
+        occurs[cells] = True
+    kept = np.flatnonzero(occurs)
+    if kept.size > _MOST_GROUPS:
+        raise InputError(f"these attributes make {kept.size} groups; {_MOST_GROUPS} is the most")
+    joined = tuple(
+        f"{labels[k // n]}{_validation.INTERSECTION}{more_labels[k % n]}" if labels[k // n] else more_labels[k % n]
+        for k in kept
+    )
+    position = (np.cumsum(occurs) - 1).astype(np.uint16)
+    return joined, [position[cells] for cells in mixed]
