@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .operating_points import OperatingPoint, at_eer, at_fmr, at_fnmr, at_mean_group_eer, at_threshold
     from .paired import Contrast, PairedEvaluation, compare
     from .quantities import Quantity
+    from .simulators import VonMisesFisherIdentities, von_mises_fisher_embeddings
 
 _MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
@@ -34,6 +35,7 @@ _HOMES = {
     "PairedEvaluation": "paired",
     "Quantity": "quantities",
     "RocBand": "bands",
+    "VonMisesFisherIdentities": "simulators",
     "at_eer": "operating_points",
     "at_fmr": "operating_points",
     "at_fnmr": "operating_points",
@@ -50,6 +52,7 @@ _HOMES = {
     "read_comparisons": "io",
     "roc": "curves",
     "roc_band": "bands",
+    "von_mises_fisher_embeddings": "simulators",
 }
 
 __all__ = [
@@ -61,6 +64,7 @@ __all__ = [
     "PairedEvaluation",
     "Quantity",
     "RocBand",
+    "VonMisesFisherIdentities",
     "__version__",
     "at_eer",
     "at_fmr",
@@ -82,6 +86,7 @@ __all__ = [
     "read_comparisons",
     "roc",
     "roc_band",
+    "von_mises_fisher_embeddings",
 ]
 
 

@@ -1,0 +1,145 @@
+"""Simulated embeddings against the theory of the von Mises-Fisher distribution."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+
+import fastfair as ff
+from fastfair.errors import InputError
+
+
+def one_subject(concentration, d, n, rng=0):
+    """Vectors about the first axis, and as many about the second."""
+    identities = ff.VonMisesFisherIdentities(np.eye(d)[:2], concentration)
+    return identities.draw([n, n], rng=rng)[:n].astype(float)
+
+
+def mean_resultant_length(concentration, d):
+    return special.ive(d / 2, concentration) / special.ive(d / 2 - 1, concentration)
+
+
+@pytest.mark.parametrize("d", [2, 3, 10, 64, 512])
+@pytest.mark.parametrize("per_dimension", [0, 0.05, 1, 5, 1000])
+def test_mean_direction_and_its_length(d, per_dimension):
+    n, concentration = 5_000, per_dimension * d
+    x = one_subject(concentration, d, n)
+    assert np.abs(np.linalg.norm(x, axis=1) - 1).max() < 1e-6
+    expected = mean_resultant_length(concentration, d) if concentration else 0.0
+    variance = 1 - expected**2 - (d - 1) * (expected / concentration if concentration else 1 / d)  # of the cosine
+    assert abs(x[:, 0].mean() - expected) < 5 * np.sqrt(max(variance, 0) / n) + 1e-7
+    aside = x[:, 1:]
+    moment = (1 - (x[:, 0] ** 2).mean()) / (d - 1)  # of each direction across
+    assert np.abs(aside.mean(axis=0)).max() < 5 * np.sqrt(moment / n)
+    spread = aside.T @ aside / n
+    assert np.abs(spread - moment * np.eye(d - 1)).max() < 8 * moment / np.sqrt(n)
+
+
+@pytest.mark.parametrize(("d", "concentration"), [(2, 0.0), (2, 3.0), (3, 5.0), (16, 10.0), (64, 150.0), (512, 800.0)])
+def test_the_cosine_has_its_whole_distribution(d, concentration):
+    """Its density is proportional to exp(k w) (1 - w^2)^((d - 3) / 2); in the angle the powers are one higher."""
+    angle = np.arccos(np.clip(one_subject(concentration, d, 20_000)[:, 0], -1, 1))
+    grid = np.linspace(0, np.pi, 20_001)
+    with np.errstate(divide="ignore"):
+        power = 0 if d == 2 else (d - 2) * np.log(np.sin(grid))
+    density = np.exp(concentration * (np.cos(grid) - 1) + power - np.max(concentration * (np.cos(grid) - 1) + power))
+    cumulative = integrate.cumulative_trapezoid(density, grid, initial=0)
+    found = stats.kstest(angle, lambda x: np.interp(x, grid, cumulative / cumulative[-1]))
+    assert found.pvalue > 1e-4
+
+
+def test_each_subject_has_its_own_concentration_and_number():
+    identities = ff.VonMisesFisherIdentities(np.eye(3) * 7, [0.5, 50, 5000])
+    assert np.array_equal(identities.centers, np.eye(3))
+    sizes = [30_000, 20_000, 10_000]
+    x = identities.draw(sizes, rng=3)
+    for center, part, concentration in zip(
+        np.eye(3), np.split(x, np.cumsum(sizes)[:-1]), identities.concentrations, strict=True
+    ):
+        assert (part @ center).mean() == pytest.approx(mean_resultant_length(concentration, 3), abs=0.02)
+
+
+def test_identities_are_uniform_and_shared_by_data_sets():
+    identities = ff.VonMisesFisherIdentities.random(4_000, 8, (10, 30), rng=0)
+    assert np.allclose(np.linalg.norm(identities.centers, axis=1), 1)
+    assert np.abs(identities.centers.mean(axis=0)).max() < 5 * np.sqrt(1 / 8 / 4_000)
+    assert stats.kstest(identities.concentrations, stats.uniform(10, 20).cdf).pvalue > 1e-4
+    first, second = identities.draw(2, rng=1), identities.draw(2, rng=2)
+    assert not np.array_equal(first, second)
+    own = np.einsum("ij,ij->i", first, second).mean()
+    expected = np.mean(mean_resultant_length(identities.concentrations, 8) ** 2)
+    assert own == pytest.approx(expected, abs=0.02)
+    with pytest.raises(ValueError, match="read-only"):
+        identities.centers[0] = 0
+
+
+def test_one_seed_serves_identities_and_draws():
+    """The two streams are apart: neither vectors nor centres show in the other."""
+    identities = ff.VonMisesFisherIdentities.random(500, 16, 0.0, rng=5)
+    x = identities.draw(1, rng=5)
+    assert abs(np.corrcoef(x.ravel(), identities.centers.ravel())[0, 1]) < 0.05
+
+
+def test_embeddings_are_the_same_for_a_seed_of_any_kind():
+    arguments = {"n_subjects": 20, "n_samples": 3, "dim": 5, "concentration": (10, 20)}
+    e = ff.von_mises_fisher_embeddings(**arguments, rng=1)
+    assert (len(e), e.subjects.size, e.similarity, e.vectors.dtype) == (60, 20, "cosine", np.float32)
+    assert e.subject.tolist() == [k for k in range(20) for _ in range(3)]
+    seeds = [lambda: 1, lambda: np.random.SeedSequence(7), lambda: np.random.default_rng(7)]
+    drawn = [ff.von_mises_fisher_embeddings(**arguments, rng=make()).vectors for make in seeds for _ in range(2)]
+    assert all(np.array_equal(a, b) for a, b in zip(drawn[::2], drawn[1::2], strict=True))
+    assert np.array_equal(drawn[0], e.vectors)
+    generator = np.random.default_rng(7)
+    both = [ff.von_mises_fisher_embeddings(**arguments, rng=generator).vectors for _ in range(2)]
+    assert not np.array_equal(*both)
+    ragged = ff.von_mises_fisher_embeddings(3, [1, 2, 4], 5, np.array([10, 20]))
+    assert ragged.n_samples.tolist() == [1, 2, 4]
+
+
+def test_higher_concentrations_are_told_apart_better():
+    errors = []
+    for concentration in (20, 60, 180):
+        e = ff.von_mises_fisher_embeddings(60, 4, 32, concentration, rng=0)
+        rows = e.rows(slice(None))
+        i, j = np.triu_indices(len(e), 1)
+        c = ff.Comparisons((rows @ rows.T)[i, j], e.subject[i] == e.subject[j])
+        errors.append(ff.eer(c).value)
+    assert errors[0] > errors[1] > errors[2]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"n_subjects": 1}, "n_subjects must be at least 2, not 1"),
+        ({"dim": 1}, "dim must be at least 2"),
+        ({"dim": 2.5}, "dim must be a whole number"),
+        ({"n_samples": 0}, "n_samples must be a whole number of at least 1, or one for each of 4 subjects, not 0"),
+        ({"n_samples": [2, 2]}, "one for each of 4 subjects"),
+        ({"n_samples": 1.5}, "n_samples must be a whole number"),
+        ({"n_samples": 1}, "no mated pairs"),
+        ({"concentration": -1}, "at least 0"),
+        ({"concentration": (2, 1)}, "a pair ascending"),
+        ({"concentration": (1, 2, 3)}, r"a number or a pair \(low, high\)"),
+        ({"concentration": (1, np.inf)}, "must be a finite number"),
+        ({"rng": -1}, "rng must be"),
+    ],
+)
+def test_bad_arguments_are_refused(changed, message):
+    with pytest.raises(InputError, match=message):
+        ff.von_mises_fisher_embeddings(**{"n_subjects": 4, "n_samples": 2, "dim": 3, "concentration": 5} | changed)
+
+
+@pytest.mark.parametrize(
+    ("centers", "concentrations", "message"),
+    [
+        ([[1, 0], [0, 0]], 1, "1 of 2 vectors are zero"),
+        ([[1], [2]], 1, "at least 2 columns"),
+        (np.eye(2), [1, 2, 3], "one number, or one for each of 2 centers"),
+        (np.eye(2), "high", "one number, or one for each"),
+        (np.eye(2), [1, np.nan], "finite numbers of at least 0"),
+    ],
+)
+def test_bad_identities_are_refused(centers, concentrations, message):
+    with pytest.raises(InputError, match=message):
+        ff.VonMisesFisherIdentities(centers, concentrations)
