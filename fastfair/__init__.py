@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .paired import Contrast, PairedEvaluation, compare
     from .quantities import Quantity
     from .simulators import VonMisesFisherIdentities, von_mises_fisher_embeddings
+    from .vector_files import read_embeddings
 
 _MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
@@ -50,6 +51,7 @@ _HOMES = {
     "min_dcf": "curves",
     "rates": "error_rates",
     "read_comparisons": "io",
+    "read_embeddings": "vector_files",
     "roc": "curves",
     "roc_band": "bands",
     "von_mises_fisher_embeddings": "simulators",
@@ -84,6 +86,7 @@ __all__ = [
     "min_dcf",
     "rates",
     "read_comparisons",
+    "read_embeddings",
     "roc",
     "roc_band",
     "von_mises_fisher_embeddings",

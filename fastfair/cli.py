@@ -19,6 +19,7 @@ except ImportError:
 from . import __version__, bands, curves, measures, operating_points
 from ._asked import INCOMPLETE_GROUPS
 from ._formats import FORMATS
+from ._subjects import MISSING_METADATA
 from ._terminal import print_contrasts, print_evaluation
 from ._units import UNITS
 from ._validation import SCORE_KINDS
@@ -26,7 +27,7 @@ from .errors import FastfairError, FastfairWarning
 from .evaluation import evaluate
 from .evaluation_result import Evaluation
 from .intervals import METHODS_OF_EVALUATIONS
-from .io import MISSING_METADATA, read_comparisons
+from .io import read_comparisons
 from .paired import compare
 from .resampling import SCHEMES
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,14 +11,15 @@ import numpy as np
 
 from . import _field_files, _formats, _validation
 from ._frames import FrameColumns
+from ._subjects import MISSING_METADATA, Metadata, cut_out, take
 from .comparisons import Comparisons
-from .errors import DroppedWarning, FileFormatError, InputError
+from .errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
     import polars as pl
     from narwhals.typing import IntoDataFrame
 
-MISSING_METADATA = ("raise", "drop")
+_WHAT = "comparisons"
 _BothSides = tuple[_validation.Coded, _validation.Coded]
 
 
@@ -113,7 +113,7 @@ def read_comparisons(
     _validation.choice("format", format, ("auto", *_formats.FORMATS))
     if metadata is None and metadata_id is not None:
         raise InputError("metadata_id is given without metadata=")
-    table_of_subjects = None if metadata is None else _Metadata(metadata, metadata_id, attributes)
+    table_of_subjects = None if metadata is None else Metadata(metadata, metadata_id, attributes)
     own_attributes = [] if table_of_subjects else attributes
     names = {"score": score, "mated": mated, "reference": reference, "probe": probe}
     if isinstance(path, str | Path):
@@ -145,7 +145,7 @@ def read_comparisons(
             if subjects is None:
                 raise InputError("metadata needs to know the subjects: name the columns with reference= and probe=")
             sides |= _look_up(table_of_subjects, subjects)
-            keep = _present(table_of_subjects, subjects, missing_metadata)
+            keep = table_of_subjects.find(subjects[0].labels, [c.codes for c in subjects], missing_metadata, _WHAT)
         elif table.attributes:
             sides["reference_group"] = {name: columns.labels(pair[0]) for name, pair in table.attributes.items()}
             sides["probe_group"] = {
@@ -156,7 +156,7 @@ def read_comparisons(
         scores = columns.numbers(table.score)
     if keep is not None:
         scores, flags = scores[keep], None if flags is None else flags[keep]
-        sides = {name: _taken(side, keep) for name, side in sides.items()}
+        sides = {name: take(side, keep) for name, side in sides.items()}
     with _placed(path, table, keep):
         return Comparisons(scores, flags, score_kind=score_kind, allow_label_conflicts=allow_label_conflicts, **sides)
 
@@ -190,49 +190,6 @@ def _read_table(
     return _field_files.read_trials(path, kind, trials)
 
 
-class _Metadata:
-    """Attributes of subjects."""
-
-    def __init__(self, source: Any, id_column: str | None, attributes: list[str]) -> None:
-        if not attributes:
-            raise InputError("metadata is given without groups: name the columns that make the groups with groups=")
-        frame = _read_metadata(Path(source)) if isinstance(source, str | Path) else source
-        self.columns = FrameColumns(frame)
-        if id_column is None:
-            raise InputError("metadata is given without the column of its subject ids: name it with metadata_id=")
-        self.attributes = attributes
-        ids = self.columns[id_column].to_list()
-        if any(map(_validation.is_missing, ids)):
-            row = next(k for k, i in enumerate(ids) if _validation.is_missing(i))
-            raise InputError(f"metadata has no subject id in row {row} (counted from 0) of column {id_column!r}")
-        ids = [str(i) for i in ids]
-        known = set(ids)
-        if len(known) < len(ids):
-            twice = next(i for k, i in enumerate(ids) if i in ids[:k])
-            raise InputError(f"metadata has more than one row for subject {twice!r} in column {id_column!r}")
-        values = [self.columns[name].to_list() for name in attributes]
-        self.labels = {
-            name: {i: str(v) for i, v in zip(ids, column, strict=True) if not _validation.is_missing(v)}
-            for name, column in zip(attributes, values, strict=True)
-        }
-        self.complete = {i for i in ids if all(i in labels for labels in self.labels.values())}
-
-
-def _read_metadata(path: Path) -> pl.DataFrame:
-    pl = _formats.polars()
-    _formats.check_file(path)
-    if path.suffix == ".parquet":
-        with _formats.reading(path):
-            return pl.read_parquet(path)
-    header = _formats.first_line(path)
-    separator = next((s for s in ("\t", ",", ";") if s in header), None)
-    if separator is None:
-        raise FileFormatError(f"{path}: the metadata's header has neither tab, comma nor semicolon: {header[:120]!r}")
-    with _formats.reading(path):
-        frame = pl.read_csv(path, separator=separator, infer_schema=False, comment_prefix="#")
-    return frame.rename({name: name.strip() for name in frame.columns}).with_columns(pl.all().str.strip_chars())
-
-
 def _subjects_and_samples(
     path: Path | str, kind: str, table: _formats.ScoreTable
 ) -> tuple[_BothSides | None, _BothSides | None]:
@@ -241,7 +198,7 @@ def _subjects_and_samples(
         return None, None  # Kaldi's test ids are utterances, whose speakers only a pattern can tell
     samples: _BothSides | None = None
     if table.subject_pattern is not None:
-        subjects, samples = _cut_out(path, table, (table.reference, table.probe), table.subject_pattern)
+        subjects, samples = _cut_out(table, (table.reference, table.probe), table.subject_pattern)
     else:
         columns = FrameColumns(table.frame)
         labels, codes = _validation.encode_together(
@@ -254,34 +211,13 @@ def _subjects_and_samples(
     return subjects, samples
 
 
-def _cut_out(
-    path: Path | str, table: _formats.ScoreTable, sides: tuple[str, str], pattern: str
-) -> tuple[_BothSides, _BothSides]:
+def _cut_out(table: _formats.ScoreTable, sides: tuple[str, str], pattern: str) -> tuple[_BothSides, _BothSides]:
     """Take the columns for the samples, and cut the subjects out of them."""
     pl = _formats.polars()
     reference, probe = (pl.col(name).cast(pl.String).fill_null("") for name in sides)
     samples = _code_text(table.frame.select(reference=reference, probe=probe))
-    names = pl.Series(samples[0].labels, dtype=pl.String)
-    try:
-        found = names.str.extract(pattern, 1)
-        if found.is_null().all():  # the pattern has no group in it
-            found = names.str.extract(pattern, 0)
-    except pl.exceptions.PolarsError as error:
-        raise InputError(
-            f"subject_pattern {pattern!r} is not a regular expression: {str(error).splitlines()[0]}"
-        ) from error
-    missing = (found.fill_null("") == "").to_numpy()
-    if missing.any():
-        side, coded = next((s, c) for s, c in zip(sides, samples, strict=True) if missing[c.codes].any())
-        wrong = np.flatnonzero(missing[coded.codes])
-        row = int(wrong[0])
-        raise InputError(
-            f"{path}: {table.place(row)}: subject_pattern {pattern!r} finds no subject in "
-            f"{coded.labels[coded.codes[row]]!r} ({wrong.size} of {table.frame.height} values of {side!r})"
-        )
-    subjects = _validation.encode("subject", FrameColumns(found.to_frame("subject")).labels("subject"))
-    of_sides = [_validation.Coded(subjects.labels, subjects.codes[coded.codes]) for coded in samples]
-    return (of_sides[0], of_sides[1]), samples
+    subjects = cut_out(list(zip(sides, samples, strict=True)), pattern)
+    return (subjects[0], subjects[1]), samples
 
 
 def _code_text(sides: pl.DataFrame) -> _BothSides:
@@ -308,49 +244,20 @@ def _have_one_subject(samples: _BothSides, subjects: _BothSides) -> bool:
     return all(bool((found[a.codes] == b.codes).all()) for a, b in zip(samples, subjects, strict=True))
 
 
-def _look_up(metadata: _Metadata, subjects: _BothSides) -> dict[str, Any]:
+def _look_up(metadata: Metadata, subjects: _BothSides) -> dict[str, Any]:
     """Give both sides of every comparison its subject's labels."""
-    looked_up: dict[str, Any] = {"reference_group": {}, "probe_group": {}}
-    for name, labels in metadata.labels.items():
-        of_subject = _validation.encode(name, [labels.get(str(subject), "?") for subject in subjects[0].labels])
-        for side, coded in zip(("reference_group", "probe_group"), subjects, strict=True):
-            looked_up[side][name] = _validation.Coded(of_subject.labels, of_subject.codes[coded.codes])
-    return looked_up
-
-
-def _present(metadata: _Metadata, subjects: _BothSides, policy: str) -> Any:
-    """Return which comparisons have metadata on both sides, or None where all do."""
-    labels = subjects[0].labels
-    known = np.array([str(subject) in metadata.complete for subject in labels])
-    if known.all():
-        return None
-    unknown = [str(subject) for subject in labels[~known]]
-    named = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
-    keep = known[subjects[0].codes] & known[subjects[1].codes]
-    gone = f"{len(unknown)} of {len(labels)} subjects have no metadata for {' and '.join(metadata.attributes)}: {named}"
-    if policy == "raise":
-        raise InputError(
-            f"{gone}; {int((~keep).sum())} of {keep.size} comparisons are theirs. Complete the metadata, or pass "
-            'missing_metadata="drop" to leave them out'
-        )
-    warnings.warn(f"{gone}; {int((~keep).sum())} of {keep.size} comparisons left out", DroppedWarning, stacklevel=3)
-    return keep
-
-
-def _taken(side: Any, keep: Any) -> Any:
-    if isinstance(side, dict):
-        return {name: _taken(column, keep) for name, column in side.items()}
-    if isinstance(side, _validation.Coded):
-        used, codes = np.unique(side.codes[keep], return_inverse=True)
-        return _validation.Coded(side.labels[used], codes)
-    return side[keep]
+    found = metadata.look_up(subjects[0].labels)
+    return {
+        side: {name: _validation.Coded(c.labels, c.codes[coded.codes]) for name, c in found.items()}
+        for side, coded in zip(("reference_group", "probe_group"), subjects, strict=True)
+    }
 
 
 def _from_matrix(
     path: Path,
     score: str | None,
     attributes: list[str],
-    metadata: _Metadata | None,
+    metadata: Metadata | None,
     missing_metadata: str,
     score_kind: str,
 ) -> Comparisons:
@@ -367,8 +274,8 @@ def _from_matrix(
     subjects = np.arange(n)
     sides = tuple(_validation.Coded(subjects, codes) for codes in (np.repeat(subjects, n), np.tile(subjects, n)))
     groups = _look_up(metadata, (sides[0], sides[1]))
-    keep = _present(metadata, (sides[0], sides[1]), missing_metadata)
+    keep = metadata.find(subjects, [c.codes for c in sides], missing_metadata, _WHAT)
     columns: dict[str, Any] = {"scores": matrix.ravel(), "reference": sides[0], "probe": sides[1], **groups}
     if keep is not None:
-        columns = {name: _taken(column, keep) for name, column in columns.items()}
+        columns = {name: take(column, keep) for name, column in columns.items()}
     return Comparisons(mated=None, score_kind=score_kind, **columns)

@@ -144,10 +144,10 @@ LAYERS = {
     "_blocks": 1, "_random": 1, "_progress": 2, "intervals": 2, "_grouping": 2, "embeddings": 3, "simulators": 4,
     "comparisons": 3, "measures": 3, "curves": 4, "operating_points": 5, "error_rates": 6, "_measuring": 6,
     "_units": 4, "_matching": 4, "_error_lists": 5, "resampling": 6, "_figures": 7,
-    "bands": 7, "quantities": 7, "_uncertainty": 8, "_asked": 9,
-    "evaluation_result": 9,
-    "evaluation": 10, "paired": 11, "_terminal": 12, "cli": 13,
-    "_formats": 2, "_field_files": 3, "io": 4, "datasets": 5,
+    "bands": 7, "quantities": 7, "_freedom": 8, "_inversion": 8, "_uncertainty": 9, "_asked": 10,
+    "evaluation_result": 10,
+    "evaluation": 11, "paired": 12, "_terminal": 13, "cli": 14,
+    "_formats": 2, "_field_files": 3, "_subjects": 3, "io": 4, "vector_files": 4, "datasets": 5,
 }  # fmt: skip
 
 

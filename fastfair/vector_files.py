@@ -1,0 +1,296 @@
+"""`read_embeddings`: files of vectors, and of whose they are, in; `Embeddings` out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _formats, _validation
+from ._frames import FrameColumns
+from ._subjects import MISSING_METADATA, Metadata, cut_out, read_table, take
+from .embeddings import Embeddings
+from .errors import FileFormatError, InputError
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+# How files of each suffix begin.
+_BEGINNINGS = {
+    ".npy": b"\x93NUMPY",
+    ".npz": b"PK",
+    ".parquet": b"PAR1",
+    ".h5": b"\x89HDF\r\n\x1a\n",
+    ".hdf5": b"\x89HDF\r\n\x1a\n",
+}
+
+
+def read_embeddings(
+    path: str | Path | IntoDataFrame,
+    vectors: str | None = None,
+    subject: str | _validation.Labels | None = None,
+    subject_pattern: str | None = None,
+    metadata: str | Path | IntoDataFrame | None = None,
+    metadata_id: str | None = None,
+    groups: str | Sequence[str] | Mapping[str, _validation.Labels] | None = None,
+    *,
+    samples: str | Path | IntoDataFrame | None = None,
+    similarity: str = "cosine",
+    missing_metadata: str = "raise",
+) -> Embeddings:
+    r"""Read a file of embeddings, with the subjects' metadata where there is a table of it.
+
+    Parameters
+    ----------
+    path : path or data frame
+        ``.npy`` (memory-mapped, not read whole), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
+        ``.hdf5``). A data frame is taken as Parquet.
+    vectors : str, optional
+        The array or column with one vector a sample; by default the one of this name. A ``.npy`` has no names.
+    subject : str or (n,) array_like, optional
+        The array or column with the subject of each vector, by default the one of this name; or the labels themselves.
+    subject_pattern : str, optional
+        Regular expression (Rust syntax) that cuts the subject out of `subject`, where that holds paths: the first
+        group, or the whole match.
+    metadata : path or data frame, optional
+        One row a subject: CSV, TSV or Parquet, or any data frame.
+    metadata_id : str, optional
+        The column of `metadata` with subject ids.
+    groups : str, sequence of str, or dict of str to (n,) array_like, optional
+        Attributes that make the groups: columns of `metadata`; without metadata arrays or columns of the file. A dict
+        holds the labels themselves. Several make intersections; `Embeddings.by` switches among them later.
+    samples : path or data frame, optional
+        A table of one row a vector, in their order, where the file does not hold the subjects (and groups) itself.
+    similarity : {"cosine", "inner_product", "negative_euclidean"}
+        As in `Embeddings`.
+    missing_metadata : {"raise", "drop"}
+        What becomes of vectors of subjects that have no metadata, or an empty label: an error, or left out with a
+        warning that says how many; the rest is then copied.
+
+    Returns
+    -------
+    Embeddings
+
+    Raises
+    ------
+    FileFormatError
+        For a file that is missing, empty, or not what its suffix says, and for pickled objects, which are never loaded.
+    InputError
+        For arrays or columns that are not there (the nearest names are offered), subjects without metadata, and as
+        `Embeddings` does.
+    MissingDependencyError
+        Where the package that reads the file is not installed.
+
+    Warns
+    -----
+    DroppedWarning
+        Under ``missing_metadata="drop"``.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> import numpy as np
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> np.save(folder / "v.npy", np.float32([[1, 0], [2, 1], [0, 1], [1, 3]]))
+    >>> _ = (folder / "images.csv").write_text("file,camera\nann/1,x\nann/2,x\nbob/1,y\nbob/2,y\n")
+    >>> _ = (folder / "who.csv").write_text("name,sex\nann,f\nbob,m\n")
+    >>> ff.read_embeddings(
+    ...     folder / "v.npy", samples=folder / "images.csv", subject="file", subject_pattern="^([^/]+)/",
+    ...     metadata=folder / "who.csv", metadata_id="name", groups="sex",
+    ... )
+    Embeddings(4 x 2 float32, cosine, 2 subjects, 2 mated, 4 non-mated, 2 groups)
+    """
+    _validation.choice("missing_metadata", missing_metadata, MISSING_METADATA)
+    if metadata is None and metadata_id is not None:
+        raise InputError("metadata_id is given without metadata=")
+    if metadata is not None and isinstance(groups, Mapping):
+        raise InputError("with metadata= groups are names of its columns, not labels")
+    names = [groups] if isinstance(groups, str) else list(groups or [])
+    table_of_subjects = None if metadata is None else Metadata(metadata, metadata_id, names)
+    with _opened(path) as file:
+        fields = file if samples is None else _table(samples)
+        if subject is None or isinstance(subject, str):
+            who = fields.labels("subject", subject)
+        else:
+            who = _validation.encode("subject", subject)
+        if subject_pattern is not None:
+            who = cut_out([("subject", who)], subject_pattern)[0]
+        labels: dict[str, Any] = {}
+        if isinstance(groups, Mapping):
+            labels = dict(groups)
+        elif table_of_subjects is None:
+            labels = {name: fields.labels("groups", name) for name in names}
+        array = file.vectors(vectors)
+    keep = None
+    if table_of_subjects is not None:
+        _validation.same_length({"vectors": len(array), "subject": who.codes.size}, "vector")
+        found = table_of_subjects.look_up(who.labels)
+        labels = {name: _validation.Coded(c.labels, c.codes[who.codes]) for name, c in found.items()}
+        keep = table_of_subjects.find(who.labels, [who.codes], missing_metadata, "vectors")
+    if keep is not None:
+        array, who, labels = array[keep], take(who, keep), take(labels, keep)
+    try:
+        return Embeddings(array, who, labels or None, similarity)
+    except InputError as error:
+        among = "" if keep is None else " (of those with metadata)"
+        raise type(error)(f"{file.place}: {error}{among}", error.row) from None
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """The named arrays of a file, or columns of a table, read when asked for.
+
+    Attributes
+    ----------
+    place : path or str
+        Where they are.
+    kind : str
+        What one is called.
+    names : list of str, or None
+        Their names; None where the file holds one array without a name.
+    take_vectors, take_labels : callable
+        Return the field of a name as an array of two dimensions, or as labels.
+    """
+
+    place: Path | str
+    kind: str
+    names: list[str] | None
+    take_vectors: Callable[[str], np.ndarray[Any, Any]]
+    take_labels: Callable[[str], _validation.Labels]
+
+    def vectors(self, name: str | None) -> np.ndarray[Any, Any]:
+        """Return the vectors: the field named, or the one called so."""
+        if self.names is not None:
+            return self.take_vectors(_named(self, self.names, "vectors", name))
+        if name is not None:
+            raise InputError(f"{self.place} holds one array without a name, so there is nothing to vectors=")
+        return self.take_vectors("")
+
+    def labels(self, role: str, name: str | None) -> _validation.Coded:
+        """Return the labels of a role: the field named, or the one called as the role."""
+        if self.names is None:
+            raise InputError(
+                f"{self.place} holds nothing but vectors: give the {role} of each as an array, or a table with one row "
+                "a vector as samples="
+            )
+        name = _named(self, self.names, role, name)
+        try:
+            return _validation.encode(name, self.take_labels(name))
+        except InputError as error:
+            raise type(error)(f"{self.place}: {error}", error.row) from None
+
+
+def _named(fields: _Fields, names: list[str], role: str, name: str | None) -> str:
+    """Return the name of the field that plays a role."""
+    known = f"; its {fields.kind}s are {', '.join(names) or 'none'}"
+    wanted = role if name is None else name
+    if wanted in names:
+        return wanted
+    if name is None:
+        raise InputError(f"{fields.place} has no {fields.kind} {role!r}: name it with {role}={known}")
+    hint = _validation.did_you_mean(name, names)
+    raise InputError(f"{fields.place} has no {fields.kind} {name!r} ({role}){hint}{known}")
+
+
+@contextmanager
+def _opened(source: Any) -> Iterator[_Fields]:
+    """Open a file of vectors, or take a data frame for one."""
+    if not isinstance(source, str | Path):
+        yield _of_frame("the data frame", _formats.as_polars(source))
+        return
+    path = _formats.check_file(Path(source))
+    suffix = path.suffix.lower()
+    if suffix not in _BEGINNINGS:
+        raise FileFormatError(f"{path}: vectors are read from {', '.join(_BEGINNINGS)}, not from {suffix!r}")
+    _check_beginning(path, suffix)
+    if suffix == ".npy":
+        with _formats.reading(path):
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        yield _Fields(path, "array", None, lambda name: array, lambda name: array)
+    elif suffix == ".npz":
+        with path.open("rb") as stream:  # which NumPy would leave open where it is no archive
+            with _formats.reading(path):
+                arrays = np.load(stream, allow_pickle=False)
+            yield _of_arrays(path, "array", arrays.files, lambda name: arrays[name])
+    elif suffix == ".parquet":
+        pl = _formats.polars()
+        with _formats.reading(path):
+            scan = pl.scan_parquet(path)
+            names = list(scan.collect_schema())
+        yield _of_columns(path, names, lambda name: scan.select(name).collect())
+    else:
+        h5py = _validation.require("h5py", "hdf5", "reading HDF5")
+        with _formats.reading(path):
+            file = h5py.File(path, "r")
+        with file:
+            names = []
+            file.visititems(lambda name, node: names.append(name) if isinstance(node, h5py.Dataset) else None)
+
+            def read(name: str) -> Any:
+                return file[name].asstr()[...] if h5py.check_string_dtype(file[name].dtype) else file[name][...]
+
+            yield _of_arrays(path, "dataset", names, read)
+
+
+def _table(source: Any) -> _Fields:
+    """Take a table of one row a sample: a file, or any data frame."""
+    if isinstance(source, str | Path):
+        return _of_frame(source, read_table(Path(source)))
+    return _of_frame("samples", _formats.as_polars(source))
+
+
+def _check_beginning(path: Path, suffix: str) -> None:
+    with path.open("rb") as file:
+        head = file.read(8)
+    if not head.startswith(_BEGINNINGS[suffix]):
+        found = next(
+            (f"as {other} files do" for other, b in _BEGINNINGS.items() if head.startswith(b)), f"with {head!r}"
+        )
+        raise FileFormatError(f"{path} is no {suffix} file: it begins {found}")
+
+
+def _of_arrays(path: Path, kind: str, names: list[str], read: Callable[[str], Any]) -> _Fields:
+    def take(name: str) -> np.ndarray[Any, Any]:
+        with _formats.reading(f"{path}: {kind} {name!r}"):
+            array: np.ndarray[Any, Any] = read(name)
+        return array
+
+    def take_labels(name: str) -> _validation.Labels:
+        array = take(name)
+        return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
+
+    return _Fields(path, kind, names, take, take_labels)
+
+
+def _of_frame(place: Path | str, frame: Any) -> _Fields:
+    return _of_columns(place, frame.columns, lambda name: frame.select(name))
+
+
+def _of_columns(place: Path | str, names: list[str], read: Callable[[str], Any]) -> _Fields:
+    pl = _formats.polars()
+
+    def take(name: str) -> Any:
+        with _formats.reading(f"{place}: column {name!r}"):
+            return read(name)
+
+    def take_vectors(name: str) -> np.ndarray[Any, Any]:
+        column = take(name)[name]
+        if isinstance(column.dtype, pl.List):
+            sizes = column.list.len().fill_null(0)
+            size = sizes.max() or 0
+            wrong = (sizes != size).arg_true()
+            if len(wrong):
+                row = int(wrong[0])
+                raise FileFormatError(
+                    f"{place}: column {name!r} holds {sizes[row]} numbers in row {row} (counted from 0) and {size} in "
+                    f"others; {len(wrong)} such rows"
+                )
+            column = column.list.to_array(size)
+        return np.asarray(column.to_numpy())
+
+    return _Fields(place, "column", names, take_vectors, lambda name: FrameColumns(take(name)).labels(name))

@@ -1,0 +1,253 @@
+"""Embeddings out of files: every format, labels beside them, metadata, and what is wrong with files."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+
+import h5py
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import fastfair as ff
+from fastfair.errors import DroppedWarning, FileFormatError, InputError, MissingDependencyError, MissingFileError
+
+VECTORS = np.array([[3, 4], [0, 2], [1, 0], [0, -1], [1, 1]], np.float32)
+FIELDS = {"vectors": VECTORS, "subject": list("babca"), "sex": list("mfmff"), "eyes": list("xyxxy")}
+PATHS = ["b/1.png", "a/1.png", "b/2.png", "c/1.png", "a/2.png"]
+
+
+def write_npz(path, fields):
+    np.savez(path, **fields)
+
+
+def write_parquet(path, fields):
+    pl.DataFrame({name: list(map(list, v)) if np.ndim(v) == 2 else v for name, v in fields.items()}).write_parquet(path)
+
+
+def write_fixed_parquet(path, fields):
+    pl.DataFrame({name: np.asarray(v) if np.ndim(v) == 2 else v for name, v in fields.items()}).write_parquet(path)
+
+
+def write_hdf5(path, fields):
+    with h5py.File(path, "w") as file:
+        for name, values in fields.items():
+            file[name] = values
+
+
+WRITERS = {
+    "v.npz": write_npz,
+    "v.parquet": write_parquet,
+    "fixed.parquet": write_fixed_parquet,
+    "v.h5": write_hdf5,
+    "v.hdf5": write_hdf5,
+}
+
+
+@pytest.fixture(params=WRITERS)
+def write(request, tmp_path):
+    def write_file(fields):
+        path = tmp_path / request.param
+        WRITERS[request.param](path, fields)
+        return path
+
+    return write_file
+
+
+@pytest.fixture
+def npy(tmp_path):
+    np.save(tmp_path / "v.npy", VECTORS)
+    return tmp_path / "v.npy"
+
+
+@pytest.fixture
+def who(tmp_path):
+    path = tmp_path / "who.csv"
+    path.write_text("name;sex;eyes\na;f;y\nb;m;x\nc;f;x\n")
+    return path
+
+
+def is_the_same(e, groups=()):
+    assert np.array_equal(e.vectors, VECTORS)
+    assert e.subjects[e.subject].tolist() == FIELDS["subject"]
+    assert e.groups == groups
+
+
+def test_fields_of_our_own_names(write):
+    path = write(FIELDS)
+    is_the_same(ff.read_embeddings(path))
+    is_the_same(ff.read_embeddings(str(path), groups="sex"), ("f", "m"))
+    e = ff.read_embeddings(path, groups=["eyes", "sex"], similarity="inner_product")
+    is_the_same(e, ("x & f", "x & m", "y & f"))
+    assert e.by("sex").groups == ("f", "m")
+    assert e.similarity == "inner_product"
+
+
+def test_fields_of_other_names(write):
+    path = write({"feature": VECTORS, "image": PATHS, "sex": FIELDS["sex"]})
+    is_the_same(ff.read_embeddings(path, "feature", "image", subject_pattern=r"^([^/]+)/", groups=["sex"]), ("f", "m"))
+    with pytest.raises(InputError, match=r"has no (array|column|dataset) 'vectors': name it with vectors=; its"):
+        ff.read_embeddings(path, subject="image")
+    with pytest.raises(InputError, match=r"'featur' \(vectors\) \(did you mean 'feature'\?\); its .*feature"):
+        ff.read_embeddings(path, "featur", "image")
+    with pytest.raises(InputError, match=r"'imag' \(subject\) \(did you mean 'image'"):
+        ff.read_embeddings(path, "feature", "imag")
+    with pytest.raises(InputError, match=r"'sez' \(groups\) \(did you mean 'sex'"):
+        ff.read_embeddings(path, "feature", "image", groups="sez")
+
+
+def test_what_is_wrong_with_the_vectors_names_the_file(write):
+    path = write(FIELDS | {"vectors": np.where(VECTORS == 4, np.nan, VECTORS)})
+    with pytest.raises(InputError, match=rf"{path.name}: 1 of 5 vectors are not finite: rows 0 "):
+        ff.read_embeddings(path)
+    path = write(FIELDS | {"subject": ["b", "a", "", "c", "a"]})
+    with pytest.raises(InputError, match=rf"{path.name}: .*'?subject'? is (missing|empty) in row 2 "):
+        ff.read_embeddings(path)
+    path = write(FIELDS | {"vectors": VECTORS[:, 0]})
+    with pytest.raises(InputError, match=rf"{path.name}: vectors must be two-dimensional"):
+        ff.read_embeddings(path)
+
+
+@pytest.mark.parametrize("name", ["v.npz", "v.h5"])
+def test_lengths_that_differ(name, tmp_path, who):
+    WRITERS[name](tmp_path / name, FIELDS | {"subject": list("bab")})
+    for more in ({}, {"metadata": who, "metadata_id": "name", "groups": "sex"}):
+        with pytest.raises(InputError, match="one value a vector, but vectors has 5, subject has 3"):
+            ff.read_embeddings(tmp_path / name, **more)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_data_frames(make, npy):
+    is_the_same(ff.read_embeddings(make(FIELDS | {"vectors": VECTORS.tolist()}), groups="sex"), ("f", "m"))
+    table = make({name: FIELDS[name] for name in ("subject", "eyes")})
+    is_the_same(ff.read_embeddings(npy, samples=table, groups="eyes"), ("x", "y"))
+    with pytest.raises(InputError, match="samples has no column 'eye'"):
+        ff.read_embeddings(npy, samples=table, groups="eye")
+
+
+def test_npy_is_mapped_and_labels_come_from_beside_it(npy, tmp_path):
+    e = ff.read_embeddings(npy, subject=FIELDS["subject"], groups={"sex": FIELDS["sex"]})
+    is_the_same(e, ("f", "m"))
+    assert isinstance(e.vectors.base, np.memmap) or isinstance(e.vectors.base.base, np.memmap)
+    is_the_same(ff.read_embeddings(npy, subject=PATHS, subject_pattern="^[a-c]"))
+    table = tmp_path / "samples.csv"
+    table.write_text("path,sex\n" + "".join(f"{p},{s}\n" for p, s in zip(PATHS, FIELDS["sex"], strict=True)))
+    arguments = {"samples": table, "subject": "path", "subject_pattern": "^([^/]+)/"}
+    is_the_same(ff.read_embeddings(npy, **arguments, groups="sex"), ("f", "m"))
+    with pytest.raises(InputError, match="holds nothing but vectors: give the subject of each as an array, or a table"):
+        ff.read_embeddings(npy)
+    with pytest.raises(InputError, match=r"one array without a name, so there is nothing to vectors="):
+        ff.read_embeddings(npy, "vectors", subject=FIELDS["subject"])
+    with pytest.raises(InputError, match=r"finds no subject in 'b/1.png' \(2 of 5 values of 'subject'\)"):
+        ff.read_embeddings(npy, subject=PATHS, subject_pattern="^([ac])/")
+    with pytest.raises(InputError, match="not a regular expression"):
+        ff.read_embeddings(npy, subject=PATHS, subject_pattern="(")
+
+
+def test_metadata(npy, who):
+    arguments = {"subject": FIELDS["subject"], "metadata_id": "name", "groups": ["sex", "eyes"]}
+    is_the_same(ff.read_embeddings(npy, metadata=who, **arguments), ("f & x", "f & y", "m & x"))
+    who.write_text("name,sex,eyes\na,f,y\nb,m,x\nc,,x\n")
+    with pytest.raises(InputError, match=r"1 of 3 subjects have no metadata for sex and eyes: 'c'; 1 of 5 vectors"):
+        ff.read_embeddings(npy, metadata=who, **arguments)
+    with pytest.warns(DroppedWarning, match="'c'; 1 of 5 vectors left out") as caught:
+        e = ff.read_embeddings(npy, metadata=who, **arguments, missing_metadata="drop")
+    assert caught[0].filename == __file__
+    assert (e.subjects.tolist(), e.groups, len(e)) == (["a", "b"], ("f & y", "m & x"), 4)
+    who.write_text("name,sex,eyes\nb,m,x\nc,f,x\n")
+    np.save(npy, VECTORS * (VECTORS != -1))
+    message = r"v.npy: 1 of 3 vectors are zero .* \(of those with metadata\)"
+    with pytest.warns(DroppedWarning), pytest.raises(InputError, match=message):
+        ff.read_embeddings(npy, metadata=who, **arguments, missing_metadata="drop")
+
+
+def test_metadata_arguments_that_do_not_fit(npy, who):
+    with pytest.raises(InputError, match="metadata_id is given without metadata="):
+        ff.read_embeddings(npy, subject=FIELDS["subject"], metadata_id="name")
+    with pytest.raises(InputError, match="names of its columns, not labels"):
+        ff.read_embeddings(npy, metadata=who, metadata_id="name", groups={"sex": FIELDS["sex"]})
+    with pytest.raises(InputError, match="missing_metadata must be one of 'raise', 'drop'"):
+        ff.read_embeddings(npy, subject=FIELDS["subject"], missing_metadata="ignore")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("v.npy", pickle.dumps(VECTORS), "v.npy is no .npy file: it begins with"),
+        ("v.npz", pickle.dumps(VECTORS), "v.npz is no .npz file"),
+        ("v.npy", b"PK\x03\x04", "is no .npy file: it begins as .npz files do"),
+        ("v.npz", b"PK\x03\x04nonsense", "v.npz cannot be read"),
+        ("v.parquet", b"PAR1 and no more", "v.parquet cannot be read"),
+        ("v.h5", b"\x89HDF\r\n\x1a\n and no more", "v.h5 cannot be read"),
+        ("v.h5", b"PAR1", "is no .h5 file: it begins as .parquet files do"),
+        ("v.npy", b"\x93NUMPY\x01\x00", "v.npy cannot be read"),
+        ("v.npy", b"", "is empty"),
+        ("v.txt", b"1 2 3", "vectors are read from .npy, .npz, .parquet, .h5, .hdf5, not from '.txt'"),
+    ],
+)
+def test_files_that_are_not_what_they_are_called(name, content, message, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=message):
+        ff.read_embeddings(path, subject=FIELDS["subject"])
+
+
+def test_missing_and_cut_off_files(npy):
+    with pytest.raises(MissingFileError, match=r"did you mean 'v.npy'"):
+        ff.read_embeddings(npy.with_name("w.npy"), subject=FIELDS["subject"])
+    npy.write_bytes(npy.read_bytes()[:-4])
+    with pytest.raises(FileFormatError, match=r"v.npy cannot be read"):
+        ff.read_embeddings(npy, subject=FIELDS["subject"])
+
+
+def test_objects_are_never_unpickled(tmp_path):
+    np.save(tmp_path / "v.npy", VECTORS.astype(object))
+    with pytest.raises(FileFormatError, match=r"v.npy cannot be read: .*[Oo]bject"):
+        ff.read_embeddings(tmp_path / "v.npy", subject=FIELDS["subject"])
+    np.savez(tmp_path / "v.npz", **FIELDS | {"subject": np.array(FIELDS["subject"], object)})
+    with pytest.raises(FileFormatError, match=r"v.npz: array 'subject' cannot be read: Object arrays"):
+        ff.read_embeddings(tmp_path / "v.npz")
+
+
+def test_lists_of_several_lengths(tmp_path):
+    frame = pl.DataFrame({"vectors": [[1.0, 2.0], [1.0], None, [3.0, 4.0]], "subject": list("aabb")})
+    frame.write_parquet(tmp_path / "v.parquet")
+    message = r"column 'vectors' holds 1 numbers in row 1 \(counted from 0\) and 2 in others; 2 such rows"
+    with pytest.raises(FileFormatError, match=message):
+        ff.read_embeddings(tmp_path / "v.parquet")
+
+
+def test_bytes_are_text(tmp_path):
+    np.savez(tmp_path / "v.npz", **FIELDS | {"subject": np.array(FIELDS["subject"], "S1")})
+    is_the_same(ff.read_embeddings(tmp_path / "v.npz"))
+
+
+def test_hdf5_in_folders_and_without_its_package(tmp_path, monkeypatch):
+    path = tmp_path / "v.h5"
+    write_hdf5(path, {f"test/{name}": values for name, values in FIELDS.items()})
+    is_the_same(ff.read_embeddings(path, "test/vectors", "test/subject", groups="test/sex"), ("f", "m"))
+    with pytest.raises(InputError, match=r"has no dataset 'vectors': .*; its datasets are test/eyes, test/sex,"):
+        ff.read_embeddings(path, subject="test/subject")
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(MissingDependencyError, match=r'reading HDF5 needs the package h5py; .*"fastfair\[hdf5\]"'):
+        ff.read_embeddings(path)
+
+
+def test_real_faces(shared_data):
+    attributes = np.load(shared_data / "lfw_faces_attributes.npz", allow_pickle=False)
+    subject, gender = attributes["subject"], attributes["gender"]
+    first = np.unique(subject, return_index=True)[1]
+    labels = pl.DataFrame({"id": subject[first], "gender": gender[first]})
+    with pytest.warns(DroppedWarning, match=r"1 of 2944 subjects have no metadata for gender: .*; 1 of 6298 vectors"):
+        e = ff.read_embeddings(
+            shared_data / "lfw_faces_mbf_arc.npy",
+            subject=subject,
+            metadata=labels,
+            metadata_id="id",
+            groups="gender",
+            missing_metadata="drop",
+        )
+    assert (len(e), e.subjects.size, e.groups) == (6297, 2943, ("F", "M"))
