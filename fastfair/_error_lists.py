@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _keys
 from ._sides import SortedSide
-from ._units import Units
+from ._units import ComparisonUnits
 from .errors import InputError
 
 Rows = NDArray[np.int32]
@@ -183,7 +183,9 @@ def _sorted_with_order(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDA
     return codes[order], order
 
 
-def make_lists(side: SortedSide, mated: bool, units: Units, codes: NDArray[Any] | None, n_lists: int) -> ErrorLists:
+def make_lists(
+    side: SortedSide, mated: bool, units: ComparisonUnits, codes: NDArray[Any] | None, n_lists: int
+) -> ErrorLists:
     """Deal the sorted comparisons of a class to lists.
 
     Parameters
@@ -192,7 +194,7 @@ def make_lists(side: SortedSide, mated: bool, units: Units, codes: NDArray[Any] 
         The comparisons.
     mated : bool
         Which class they are.
-    units : Units
+    units : ComparisonUnits
         What is resampled.
     codes : (n,) ndarray of int, or None
         The list of each comparison besides list 0, or 0 for none.

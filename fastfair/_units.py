@@ -12,7 +12,7 @@ from .errors import FastfairError, InputError
 
 LANES = 64  # replicates of a block, as in `kernels.philox`
 UNITS = ("comparison", "subject", "sample", "subject+sample")
-_SUBJECTS, _SAMPLES, _COMPARISONS = range(3)  # kinds of draws, told apart in the random stream
+SUBJECTS, SAMPLES, COMPARISONS = range(3)  # kinds of draws, told apart in the random stream
 Rows = NDArray[np.int32]
 
 
@@ -61,19 +61,12 @@ class Draw:
 
 
 class Units:
-    """The units that replicates are made of, and each comparison's two rows of weights.
-
-    Parameters
-    ----------
-    comparisons : Comparisons
-        With subjects, and samples where the unit needs them.
-    unit : {"comparison", "subject", "sample", "subject+sample"}
-        What is drawn.
+    """Units in strata, each with a row of weights.
 
     Attributes
     ----------
-    mated, nonmated : tuple of (n,) int32
-        Rows of weights of the comparisons of each class.
+    unit : str
+        What is drawn.
     n_rows : int
         Rows of weights; the last is all ones.
     stratum : (n_rows,) int32
@@ -82,39 +75,9 @@ class Units:
         Units in each stratum; 1 for rows that never vary.
     n_units : int
         What the jackknife leaves out one at a time.
-
-    Raises
-    ------
-    InputError
-        Where the comparisons lack what the unit is made of.
     """
 
-    def __init__(self, comparisons: Comparisons, unit: str) -> None:
-        self.unit = unit
-        if unit == "comparison":
-            self._of_comparisons(comparisons)
-            return
-        require_units(comparisons, unit)
-        subjects = Draw.of(_SUBJECTS, _strata_of_subjects(comparisons))
-        if unit == "subject":
-            self._draws = [subjects]
-            self._set_rows(subjects.size, np.repeat(np.arange(subjects.end.size), subjects.sizes), subjects.sizes)
-        else:
-            self._of_samples(comparisons, subjects)
-        sides = []
-        for side in (comparisons.mated, comparisons.nonmated):
-            same_subject = side.reference == side.probe
-            if unit == "subject":
-                a, b = subjects.row[side.reference], subjects.row[side.probe]
-                same_unit = same_subject
-            else:
-                row = self._draws[-1].row
-                a, b = row[side.reference_sample], row[side.probe_sample]
-                same_unit = a == b
-                if unit == "subject+sample":
-                    b = np.where(same_subject, b + np.int32(row.size), b)
-            sides.append((a, np.where(same_unit, np.int32(self.n_rows - 1), b)))
-        self.mated, self.nonmated = sides
+    unit: str
 
     def _set_rows(self, n_units: int, stratum: NDArray[np.integer], sizes: NDArray[np.int64]) -> None:
         self.n_units = n_units
@@ -122,24 +85,15 @@ class Units:
         self.stratum = np.append(stratum, sizes.size).astype(np.int32)
         self.stratum_size = np.append(sizes, 1)
 
-    def _of_comparisons(self, comparisons: Comparisons) -> None:
-        sizes = len(comparisons.mated), len(comparisons.nonmated)
-        classes = np.repeat(np.arange(2), sizes)
-        self._draws = [Draw.of(_COMPARISONS, classes)]
-        self._set_rows(classes.size, classes, np.array(sizes))
-        sides = []
-        for side, start in ((comparisons.mated, 0), (comparisons.nonmated, sizes[0])):
-            row = np.arange(start, start + len(side), dtype=np.int32)
-            if side.rows is not None:  # numbered in the caller's order, which two systems share
-                row[np.argsort(side.rows)] = row.copy()
-            sides.append((row, np.full(len(side), self.n_rows - 1, np.int32)))
-        self.mated, self.nonmated = sides
+    def _of_subjects(self, subjects: Draw) -> None:
+        self._draws = [subjects]
+        self._set_rows(subjects.size, np.repeat(np.arange(subjects.end.size), subjects.sizes), subjects.sizes)
 
-    def _of_samples(self, comparisons: Comparisons, subjects: Draw) -> None:
+    def _of_samples(self, owner: NDArray[np.integer], subjects: Draw) -> None:
+        """Set the rows of samples; owner: their subjects' rows. A second bank has them without their subjects' draws."""
         # Strata are subjects, numbered as their rows are.
-        owner = subjects.row[comparisons.sample_subject]
         present, stratum = np.unique(owner, return_inverse=True)
-        samples = Draw.of(_SAMPLES, stratum)
+        samples = Draw.of(SAMPLES, stratum)
         if self.unit == "sample":
             self._draws = [samples]
             self._set_rows(samples.size, np.repeat(np.arange(samples.end.size), samples.sizes), samples.sizes)
@@ -182,6 +136,67 @@ class Units:
         if not kernels.multiply_by_owner(self._owner, raw, weights[:n_samples]):
             raise FastfairError("a sample was drawn more than 255 times in one replicate; no fair draw does that")
         weights[n_samples:-1] = raw[-n_samples:]
+
+
+class ComparisonUnits(Units):
+    """The units that replicates of comparisons are made of, and each comparison's two rows of weights.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        With subjects, and samples where the unit needs them.
+    unit : {"comparison", "subject", "sample", "subject+sample"}
+        What is drawn.
+
+    Attributes
+    ----------
+    mated, nonmated : tuple of (n,) int32
+        Rows of weights of the comparisons of each class.
+
+    Raises
+    ------
+    InputError
+        Where the comparisons lack what the unit is made of.
+    """
+
+    def __init__(self, comparisons: Comparisons, unit: str) -> None:
+        self.unit = unit
+        if unit == "comparison":
+            self._of_comparisons(comparisons)
+            return
+        require_units(comparisons, unit)
+        subjects = Draw.of(SUBJECTS, _strata_of_subjects(comparisons))
+        if unit == "subject":
+            self._of_subjects(subjects)
+        else:
+            self._of_samples(subjects.row[comparisons.sample_subject], subjects)
+        sides = []
+        for side in (comparisons.mated, comparisons.nonmated):
+            same_subject = side.reference == side.probe
+            if unit == "subject":
+                a, b = subjects.row[side.reference], subjects.row[side.probe]
+                same_unit = same_subject
+            else:
+                row = self._draws[-1].row
+                a, b = row[side.reference_sample], row[side.probe_sample]
+                same_unit = a == b
+                if unit == "subject+sample":
+                    b = np.where(same_subject, b + np.int32(row.size), b)
+            sides.append((a, np.where(same_unit, np.int32(self.n_rows - 1), b)))
+        self.mated, self.nonmated = sides
+
+    def _of_comparisons(self, comparisons: Comparisons) -> None:
+        sizes = len(comparisons.mated), len(comparisons.nonmated)
+        classes = np.repeat(np.arange(2), sizes)
+        self._draws = [Draw.of(COMPARISONS, classes)]
+        self._set_rows(classes.size, classes, np.array(sizes))
+        sides = []
+        for side, start in ((comparisons.mated, 0), (comparisons.nonmated, sizes[0])):
+            row = np.arange(start, start + len(side), dtype=np.int32)
+            if side.rows is not None:  # numbered in the caller's order, which two systems share
+                row[np.argsort(side.rows)] = row.copy()
+            sides.append((row, np.full(len(side), self.n_rows - 1, np.int32)))
+        self.mated, self.nonmated = sides
 
 
 def require_units(comparisons: Comparisons, unit: str) -> None:

@@ -10,19 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _random, _validation, intervals
-from ._progress import reporting
-from ._units import UNITS, require_units
+from ._level_rates import BandSettings, limits, rates_over_levels
 from .comparisons import Comparisons
-from .error_rates import rates_at_key
-from .errors import InputError
-from .operating_points import ENOUGH_ERRORS, at_fmr, threshold_key
-from .resampling import SCHEMES, Resampler
+from .embeddings import Embeddings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-_LEVELS = 50  # by default: more than a plot shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +36,8 @@ class RocBand:
         Simultaneous band: the whole curve lies inside at the level.
     uncertainty : (levels,) ndarray
         Standard deviation of the replicates divided by the FNMR.
+    v_statistic : (levels,) ndarray
+        What the replicates scatter about, below `fnmr` where a resampled vector meets itself.
     threshold : (levels,) ndarray
         On the scale of the scores.
     replicates : (r, levels) ndarray
@@ -56,6 +53,7 @@ class RocBand:
     band_low: Floats
     band_high: Floats
     uncertainty: Floats
+    v_statistic: Floats
     threshold: Floats
     replicates: Floats = field(repr=False)
     confidence_level: float = 0.95
@@ -82,14 +80,16 @@ class RocBand:
 
 
 def roc_band(
-    comparisons: Comparisons,
+    data: Comparisons | Embeddings,
     fmr: ArrayLike | None = None,
     *,
-    unit: str = "subject",
-    n_resamples: int = 2000,
+    group: str | None = None,
+    weighting: str | None = None,
+    unit: str | None = None,
+    n_resamples: int | None = None,
     confidence_level: float = 0.95,
-    method: str = "percentile",
-    scheme: str = "dyadic",
+    method: str | None = None,
+    scheme: str | None = None,
     rng: _random.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
@@ -98,19 +98,31 @@ def roc_band(
 
     Parameters
     ----------
-    comparisons : Comparisons
-        With subjects, but for `unit="comparison"`. Groups are strata of the resampling.
+    data : Comparisons or Embeddings
+        Comparisons with subjects, but for `unit="comparison"`, or vectors whose pairs are the comparisons. Groups are
+        strata of the resampling of subjects.
     fmr : (levels,) array_like, optional
-        False match rates to hold, each in [0, 1). By default 50, from what 30 errors make up to 0.5.
-    unit : str
-        As in `evaluate`.
-    n_resamples : int, default 2000
-        Replicates.
+        False match rates to hold, each in [0, 1), above 0 for embeddings. By default 50, from what 30 errors make up to
+        0.5, for embeddings to 0.1.
+    group : str, optional
+        Give the FNMR of this group, at thresholds that hold the FMR of all comparisons.
+    weighting : {"identity", "comparison"}, optional
+        Whether every subject (and every pair of them) counts alike, the default for embeddings, or every comparison, as
+        for score files always.
+    unit : str, optional
+        As in `evaluate`; "sample" by default for embeddings and "subject" else.
+    n_resamples : int, optional
+        Replicates; 1000 by default for embeddings and 2000 else.
     confidence_level : float, default 0.95
         In (0, 1).
-    method : {"percentile", "basic", "normal", "bca"}
-        Of the pointwise interval; the band is made of quantiles.
-    scheme, rng, n_threads, progress
+    method : str, optional
+        Of the pointwise interval. For embeddings "recentered" (the default; quantiles about the V-statistic, added to
+        the curve [1]_), "gaussian" (normal quantiles with mean and deviation of the same), "percentile" (the naive
+        bootstrap, which lies too low), "basic" or "normal"; else "percentile" (the default), "basic", "normal", "bca".
+        The band is made of quantiles.
+    scheme : str, optional
+        As in `evaluate`; for embeddings "product" alone.
+    rng, n_threads, progress
         As in `evaluate`.
 
     Returns
@@ -120,12 +132,19 @@ def roc_band(
     Raises
     ------
     InputError
-        For levels outside [0, 1), and as `evaluate` does.
+        For levels outside [0, 1), for embeddings below what one false match makes, and as `evaluate` does.
 
     Notes
     -----
     The threshold of each FMR is found again in every replicate, so that its uncertainty is part of the band. See
     `intervals.simultaneous_band`.
+
+    A resampled vector may be drawn twice and then meets itself, a mated pair that never fails, so that the FNMR of
+    replicates lies below the curve; its expectation is the V-statistic. "recentered" takes that off again.
+
+    References
+    ----------
+    .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", algorithm 2.
 
     Examples
     --------
@@ -137,47 +156,34 @@ def roc_band(
     array([0.33333333, 0.33333333])
     >>> bool((band.band_low <= band.low).all())
     True
+    >>> e = ff.von_mises_fisher_embeddings(50, 4, 16, concentration=(20, 60), rng=0)
+    >>> band = ff.roc_band(e, [0.001, 0.01], rng=0)
+    >>> bool((band.v_statistic < band.fnmr).all())
+    True
     """
-    for name, value, choices in (
-        ("unit", unit, UNITS),
-        ("method", method, intervals.METHODS_FOR_ANYTHING),
-        ("scheme", scheme, SCHEMES),
-    ):
-        _validation.choice(name, value, choices)
-    level = intervals.level(confidence_level)
-    if _validation.count("n_resamples", n_resamples) < 2:
-        raise InputError("roc_band needs replicates: n_resamples must be at least 2")
-    require_units(comparisons, unit)
-    points = [at_fmr(rate) for rate in _levels(comparisons, fmr)]
-    estimates = [rates_at_key(comparisons, point, threshold_key(comparisons, point)) for point in points]
-    resampler = Resampler(comparisons, points, unit=unit, scheme=scheme, metrics=(), with_groups=False)
-    with reporting(progress, f"{n_resamples:,} replicates") as report:
-        drawn = resampler.replicate(n_resamples, _random.stream(rng)[0], n_threads=n_threads, progress=report)
-    replicates, fnmr = drawn.fnmr[:, 0], np.array([rates.fnmr for rates in estimates])
-    jackknife = resampler.influences(resampler.jackknife(n_threads).fnmr[:, 0]) if method == "bca" else None
-    low, high = intervals.confidence_interval(replicates, fnmr, level, method, jackknife=jackknife)
-    band = intervals.simultaneous_band(replicates[:, ~np.isnan(replicates).any(axis=0)], level)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        uncertainty = intervals.standard_error(replicates) / fnmr
-    return RocBand(
-        fmr=np.array([point.value for point in points]),
-        fnmr=fnmr,
-        low=np.clip(low, 0, 1),
-        high=np.clip(high, 0, 1),
-        band_low=band[0],
-        band_high=band[1],
-        uncertainty=uncertainty,
-        threshold=np.array([rates.threshold for rates in estimates]),
-        replicates=replicates.T,
-        confidence_level=level,
+    settings = BandSettings.check(
+        data, unit, method, weighting, scheme, n_resamples, confidence_level, rng, n_threads, progress
     )
-
-
-def _levels(comparisons: Comparisons, fmr: ArrayLike | None) -> list[float]:
-    if fmr is None:
-        least = min(0.5, ENOUGH_ERRORS / len(comparisons.nonmated))
-        return np.unique(np.geomspace(least, 0.5, _LEVELS)).tolist()
-    levels = np.atleast_1d(np.asarray(fmr))
-    if levels.ndim != 1 or levels.size == 0 or levels.dtype.kind not in "fiu":
-        raise InputError(f"fmr must be a list of rates, not {fmr!r}")
-    return [_validation.rate("fmr", float(level)) for level in np.sort(levels)]
+    row = 0
+    if group is not None:
+        _validation.choice("group", group, data.groups)
+        row = 1 + data.groups.index(group)
+    found = rates_over_levels(data, fmr, settings, with_groups=group is not None)
+    estimate, expected = found.estimate.fnmr[:, row], found.expected.fnmr[:, row]
+    replicates = found.replicates.fnmr[:, row]
+    pointwise, band = limits(replicates, estimate, expected, settings, lambda: found.jackknife().fnmr[:, row])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        uncertainty = intervals.standard_error(replicates) / estimate
+    return RocBand(
+        fmr=found.levels,
+        fnmr=estimate,
+        low=np.clip(pointwise[0], 0, 1),
+        high=np.clip(pointwise[1], 0, 1),
+        band_low=np.clip(band[0], 0, 1),
+        band_high=np.clip(band[1], 0, 1),
+        uncertainty=uncertainty,
+        v_statistic=expected,
+        threshold=found.estimate.threshold,
+        replicates=replicates.T,
+        confidence_level=settings.confidence_level,
+    )

@@ -16,7 +16,7 @@ from . import _keys, curves
 from ._blocks import run_blocks
 from ._error_lists import ErrorLists, make_lists
 from ._threads import in_threads
-from ._units import LANES, Units
+from ._units import LANES, ComparisonUnits
 from .comparisons import Comparisons
 from .errors import InputError
 from .operating_points import OperatingPoint, mean_group_eer_key, threshold_key
@@ -115,7 +115,7 @@ class Resampler:
         self._eer_method = eer_method
         self._costs = costs or curves.DetectionCosts()
         self._measured = np.asarray(measured, np.intp)
-        self.units = Units(comparisons, unit)
+        self.units = ComparisonUnits(comparisons, unit)
         n_groups = len(comparisons.groups) if with_groups else 0
         self._n_groups = n_groups
         self.cells = different_groups(comparisons) if n_groups else ()
@@ -365,7 +365,7 @@ class Resampler:
             limits = np.where(missing, thresholds, errors.limits(thresholds))
             order = np.argsort(limits, axis=None, kind="stable")
             sweep.shares_at(
-                errors.keys, errors.a, errors.b, None, errors.end, errors.sizes, weights, largest, totals, limits,
+                errors.keys, errors.a, errors.b, (), errors.end, errors.sizes, weights, largest, totals, limits,
                 order, shrink, shares,
             )  # fmt: skip
         out["fmr"][:], out["fnmr"][:] = scratch.fmr, scratch.fnmr
@@ -396,7 +396,7 @@ class Resampler:
             size = int(lists.end[0])
             positions = np.empty((found.size, LANES), np.int64)
             sweep.first_beyond(
-                lists.a, lists.b, None, size, size, scratch.weights, scratch.largest, totals[0], shrink[0, found],
+                lists.a, lists.b, (), size, size, scratch.weights, scratch.largest, totals[0], shrink[0, found],
                 self._rates[found], positions,
             )  # fmt: skip
             keys = lists.keys[np.minimum(positions, size - 1)].astype(np.int64)  # at the end where shares round

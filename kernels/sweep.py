@@ -157,7 +157,7 @@ def _add(a, b, scale, weights, largest, start, stop, totals):
     a, b, weights, largest, start, stop: as above; scale: as in `first_beyond`; totals: (64,) int64, float64 where there
     is a scale, out
     """
-    if scale is None:
+    if len(scale) == 0:
         add_many_pairs(a, b, weights, largest, start, stop, totals)
     else:
         for p in range(start, stop):
@@ -169,7 +169,7 @@ def _add(a, b, scale, weights, largest, start, stop, totals):
 @jit
 def _scale(a, b, scale, p):
     """Return what one comparison counts in the unweighted share."""
-    if scale is None:
+    if len(scale) == 0:
         return 1
     return scale[0][a[p]] * scale[1][b[p]]
 
@@ -177,7 +177,7 @@ def _scale(a, b, scale, p):
 @jit
 def _sums(scale):
     """Make room for the sums of 64 replicates."""
-    if scale is None:
+    if len(scale) == 0:
         return np.zeros(LANES, np.int64)
     return np.zeros(LANES, np.float64)
 
@@ -198,7 +198,7 @@ def _resolve(a, b, scale, size, weights, total, shrink, share, start, stop, lane
 def first_beyond(a, b, scale, stored, size, weights, largest, totals, shrink, shares, positions):
     """Find where in a list the share of errors first exceeds each of some shares, in every replicate.
 
-    a, b: (>= stored,) int32, list 0, of which the first `stored` comparisons are there; scale: None, or two (rows,)
+    a, b: (>= stored,) int32, list 0, of which the first `stored` comparisons are there; scale: (), or two (rows,)
     float64 arrays whose values at a and at b multiply to what a comparison counts; size: what all comparisons count;
     largest: the largest weight; totals: (64,) int64, float64 with a scale; shrink, shares: (points,), shares ascending;
     positions: (points, 64) int64, out, `stored` where no share is beyond, -1 where there is no weight
@@ -283,7 +283,7 @@ def shares_at(keys, a, b, scale, end, sizes, weights, largest, totals, limits, o
             stop = _advance(keys, position, end[k], limit)
             if stop > position:
                 _add(a, b, scale, weights, largest, position, stop, running)
-                if scale is None:
+                if len(scale) == 0:
                     count += stop - position
                 else:
                     for p in range(position, stop):

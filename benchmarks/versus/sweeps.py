@@ -7,7 +7,7 @@ import numpy as np
 from fastfair.kernels import sweep
 
 from fastfair import _random
-from fastfair._units import Units
+from fastfair._units import ComparisonUnits
 from fastfair.resampling import LANES
 
 from .clock import clocked, take_turns
@@ -28,7 +28,7 @@ def _multiply_and_add(x, y, times):
 
 
 def against_bare_loop() -> Measurement:
-    units = Units(Trials.of(voxceleb1_h()).without_groups(), "subject")
+    units = ComparisonUnits(Trials.of(voxceleb1_h()).without_groups(), "subject")
     weights = units.new_weights()
     units.draw(0, _random.stream(0)[0], weights)
     a, b = map(np.ascontiguousarray, units.nonmated)

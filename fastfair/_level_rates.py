@@ -1,0 +1,244 @@
+"""Rates at thresholds held by an FMR, in the data and in every replicate, of comparisons and of embeddings alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _random, _validation, intervals
+from ._pair_lists import VECTOR_UNITS, WEIGHTINGS
+from ._pair_replicates import LevelRates, PairResampler
+from ._progress import reporting
+from ._units import UNITS, require_units
+from .comparisons import Comparisons
+from .embeddings import Embeddings
+from .error_rates import rates_at_key
+from .errors import InputError
+from .operating_points import ENOUGH_ERRORS, at_fmr, threshold_key
+from .resampling import SCHEMES, Resampler
+
+Floats = NDArray[np.float64]
+METHODS_OF_EMBEDDINGS = ("recentered", "percentile", "basic", "normal", "gaussian")
+_LEVELS = 50  # by default: more than a plot shows
+_HIGHEST = 0.5, 0.1  # default level, of comparisons and of embeddings, whose pairs below are never kept
+
+
+@dataclass(frozen=True)
+class BandSettings:
+    """What is asked of a band, checked, with the defaults of the kind of data filled in."""
+
+    unit: str
+    method: str
+    weighting: str
+    scheme: str
+    n_resamples: int
+    confidence_level: float
+    key: NDArray[np.uint32]
+    n_threads: int | None
+    progress: bool | Callable[[int, int], None]
+
+    @classmethod
+    def check(
+        cls,
+        data: Comparisons | Embeddings,
+        unit: str | None,
+        method: str | None,
+        weighting: str | None,
+        scheme: str | None,
+        n_resamples: int | None,
+        confidence_level: float,
+        rng: _random.Seed,
+        n_threads: int | None,
+        progress: bool | Callable[[int, int], None],
+    ) -> BandSettings:
+        """Check arguments against the kind of data."""
+        if isinstance(data, Embeddings):
+            defaults = "sample", "recentered", "identity", "product", 1000
+            units, methods, weightings, schemes = VECTOR_UNITS, METHODS_OF_EMBEDDINGS, WEIGHTINGS, ("product",)
+        elif isinstance(data, Comparisons):
+            defaults = "subject", "percentile", "comparison", "dyadic", 2000
+            units, methods, weightings, schemes = UNITS, intervals.METHODS_FOR_ANYTHING, ("comparison",), SCHEMES
+        else:
+            raise InputError(f"a band is drawn for Comparisons or Embeddings, not for {type(data).__name__}")
+        unit, method, weighting, scheme = (
+            given if given is not None else default
+            for given, default in zip((unit, method, weighting, scheme), defaults, strict=False)
+        )
+        _validation.choice("unit", unit, units)
+        _validation.choice("method", method, methods)
+        _validation.choice("weighting", weighting, weightings)
+        _validation.choice("scheme", scheme, schemes)
+        n_resamples = _validation.count("n_resamples", defaults[-1] if n_resamples is None else n_resamples)
+        if n_resamples < 2:
+            raise InputError("a band needs replicates: n_resamples must be at least 2")
+        if isinstance(data, Comparisons):
+            require_units(data, unit)
+        level = intervals.level(confidence_level)
+        key = _random.stream(rng)[0]
+        return cls(unit, method, weighting, scheme, n_resamples, level, key, n_threads, progress)
+
+
+@dataclass(frozen=True, eq=False)
+class RatesOverLevels:
+    """Rates at every level with their replicates.
+
+    Attributes
+    ----------
+    levels : (levels,) ndarray
+        False match rates held, ascending.
+    estimate, replicates : LevelRates
+        Of the data, and with replicates on the last axis.
+    expected : LevelRates
+        What replicates scatter about: V-statistics, which differ from the estimates where a sample meets itself.
+    n_mated, n_nonmated : (groups,) ndarray of int
+        Comparisons of each group.
+    jackknife : callable
+        Gives the rates with one unit left out, as values about their stratum's mean.
+    """
+
+    levels: Floats
+    estimate: LevelRates
+    expected: LevelRates
+    replicates: LevelRates
+    n_mated: NDArray[np.int64]
+    n_nonmated: NDArray[np.int64]
+    jackknife: Callable[[], LevelRates]
+
+
+def rates_over_levels(
+    data: Comparisons | Embeddings,
+    fmr: ArrayLike | None,
+    settings: BandSettings,
+    *,
+    with_groups: bool,
+    with_overall_fmr: bool = False,
+) -> RatesOverLevels:
+    """Compute rates at thresholds held by each FMR, in the data and in replicates.
+
+    Parameters
+    ----------
+    data : Comparisons or Embeddings
+        What is measured.
+    fmr : array_like or None
+        Levels as the caller gave them.
+    settings : BandSettings
+        For this kind of data.
+    with_groups, with_overall_fmr : bool
+        Whether rates of groups, and the FMR of all comparisons, are wanted.
+    """
+    if isinstance(data, Embeddings):
+        return _of_embeddings(data, _levels(fmr, data.n_nonmated, _HIGHEST[1]), settings, with_groups, with_overall_fmr)
+    return _of_comparisons(data, _levels(fmr, len(data.nonmated), _HIGHEST[0]), settings, with_groups)
+
+
+def _of_embeddings(
+    data: Embeddings, levels: Floats, settings: BandSettings, with_groups: bool, with_overall_fmr: bool
+) -> RatesOverLevels:
+    if levels[0] == 0:
+        raise InputError("fmr: over embeddings a level must be above 0, as not all non-mated pairs are kept")
+    with reporting(settings.progress, "similarities") as report:
+        resampler = PairResampler(
+            data, levels, weighting=settings.weighting, unit=settings.unit, with_groups=with_groups,
+            with_overall_fmr=with_overall_fmr, n_threads=settings.n_threads, progress=report,
+        )  # fmt: skip
+    estimate, expected_fnmr = resampler.estimate()
+    with reporting(settings.progress, f"{settings.n_resamples:,} replicates") as report:
+        replicates = resampler.replicate(settings.n_resamples, settings.key, report)
+    groups = data.subject_group == np.arange(len(data.groups) if with_groups else 0)[:, None]
+    n = groups @ data.n_samples
+    n_mated = groups @ (data.n_samples * (data.n_samples - 1) // 2)
+    expected = replace(estimate, fnmr=expected_fnmr)
+    return RatesOverLevels(
+        levels, estimate, expected, replicates, n_mated, n * (n - 1) // 2 - n_mated, jackknife=_no_jackknife
+    )
+
+
+def _no_jackknife() -> LevelRates:
+    raise InputError('method="bca" is not offered for embeddings: take method="recentered"')
+
+
+def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, with_groups: bool) -> RatesOverLevels:
+    points = [at_fmr(rate) for rate in levels.tolist()]
+    found = [rates_at_key(data, point, threshold_key(data, point)) for point in points]
+    n_groups = len(data.groups) if with_groups else 0
+    estimate = LevelRates(
+        threshold=np.array([rates.threshold for rates in found]),
+        fmr=np.array([[rates.fmr, *rates.group_fmr[:n_groups]] for rates in found]),
+        fnmr=np.array([[rates.fnmr, *rates.group_fnmr[:n_groups]] for rates in found]),
+    )
+    resampler = Resampler(data, points, unit=settings.unit, scheme=settings.scheme, metrics=(), with_groups=with_groups)
+
+    def kept(drawn: Any) -> LevelRates:
+        return LevelRates(drawn.threshold, drawn.fmr[:, : 1 + n_groups], drawn.fnmr)
+
+    def jackknife() -> LevelRates:
+        left_out = kept(resampler.jackknife(settings.n_threads))
+        return LevelRates(*map(resampler.influences, (left_out.threshold, left_out.fmr, left_out.fnmr)))
+
+    with reporting(settings.progress, f"{settings.n_resamples:,} replicates") as report:
+        drawn = resampler.replicate(settings.n_resamples, settings.key, n_threads=settings.n_threads, progress=report)
+    counts = found[0].counts
+    return RatesOverLevels(
+        levels, estimate, estimate, kept(drawn), counts.group_mated, counts.group_nonmated, jackknife
+    )
+
+
+def limits(
+    replicates: Floats,
+    estimate: Floats,
+    expected: Floats,
+    settings: BandSettings,
+    jackknife: Callable[[], Floats],
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Compute pointwise intervals and the simultaneous band of a curve.
+
+    Parameters
+    ----------
+    replicates : (..., r) ndarray
+        The curve in every replicate.
+    estimate, expected : (...) ndarray
+        The curve, and what its replicates scatter about.
+    settings : BandSettings
+        With method and level.
+    jackknife : callable
+        Gives the curve with one unit left out.
+
+    Returns
+    -------
+    pointwise, band : tuple of (...) ndarray
+        Low and high.
+    """
+    level, method = settings.confidence_level, settings.method
+    shifted = replicates
+    if method in ("recentered", "gaussian"):
+        shifted = replicates + (estimate - expected)[..., None]
+    if method == "gaussian":
+        finite = np.isfinite(shifted)
+        with np.errstate(invalid="ignore"):
+            center = np.where(finite, shifted, 0).sum(axis=-1) / finite.sum(axis=-1)
+        pointwise = intervals.confidence_interval(shifted, center, level, "normal")
+    else:
+        pointwise = intervals.confidence_interval(
+            replicates,
+            estimate,
+            level,
+            method,
+            v_statistic=expected,
+            jackknife=jackknife() if method == "bca" else None,
+        )
+    curves = shifted.reshape(-1, shifted.shape[-1])
+    band = intervals.simultaneous_band(curves[:, np.isfinite(curves).all(axis=0)], level)
+    return pointwise, (band[0].reshape(estimate.shape), band[1].reshape(estimate.shape))
+
+
+def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:
+    if fmr is None:
+        return np.unique(np.geomspace(min(highest, ENOUGH_ERRORS / n_nonmated), highest, _LEVELS))
+    levels = np.atleast_1d(np.asarray(fmr))
+    if levels.ndim != 1 or levels.size == 0 or levels.dtype.kind not in "fiu":
+        raise InputError(f"fmr must be a list of rates, not {fmr!r}")
+    return np.array([_validation.rate("fmr", float(level)) for level in np.sort(levels)])

@@ -1,0 +1,183 @@
+"""Pairs of vectors as the lists that `kernels.sweep` passes over, and what all their weights add up to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _keys
+from ._pairs import Pairs
+from ._units import SUBJECTS, Draw, Rows, Units
+from .embeddings import Embeddings
+
+Floats = NDArray[np.float64]
+Scale = tuple[()] | tuple[Floats, Floats]
+VECTOR_UNITS = ("sample", "subject", "subject+sample")
+WEIGHTINGS = ("identity", "comparison")
+
+
+class VectorUnits(Units):
+    """The units that replicates of embeddings are made of; rows stand in `Embeddings.order`.
+
+    Parameters
+    ----------
+    embeddings : Embeddings
+        The vectors.
+    unit : {"sample", "subject", "subject+sample"}
+        What is drawn.
+
+    Attributes
+    ----------
+    subject : (n,) int32
+        The subject of each vector, in order, numbered in order.
+    n_samples : (k,) int64
+        The vectors of each subject, in order.
+    group : (k,) int32
+        The group of each subject, in order; -1 where there are none.
+    """
+
+    def __init__(self, embeddings: Embeddings, unit: str) -> None:
+        self.unit = unit
+        code = embeddings.subject[embeddings.order]
+        new = np.diff(code, prepend=-1) != 0
+        self.subject = (np.cumsum(new) - 1).astype(np.int32)
+        self.n_samples = embeddings.n_samples[code[new]]
+        self.group = embeddings.subject_group[code[new]]
+        subjects = Draw.of(SUBJECTS, np.unique(self.group, return_inverse=True)[1])
+        if unit == "subject":
+            self._of_subjects(subjects)
+        else:
+            self._of_samples(self.subject, subjects)
+
+    def rows_of(self, mated: bool, first: Rows, second: Rows) -> tuple[Rows, Rows]:
+        """Return the two rows of weights of pairs of vectors."""
+        if self.unit == "subject":
+            a = self.subject[first]
+            return a, np.full(a.size, self.n_rows - 1, np.int32) if mated else self.subject[second]
+        if self.unit == "subject+sample" and mated:
+            return first, second + np.int32(self.subject.size)
+        return first, second
+
+    def per_row(self, of_subject: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give each row the value of its subject, and 1 to the row of ones."""
+        if self.unit != "subject":
+            of_subject = np.tile(of_subject[self.subject], 2 if self.unit == "subject+sample" else 1)
+        return np.append(of_subject, 1.0)
+
+    def subject_weights(self, weights: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """(k, 64) how often each subject was drawn; (k, 1) where that does not vary."""
+        if self.unit == "sample":
+            return np.ones((self.n_samples.size, 1), np.int64)
+        if self.unit == "subject":
+            return weights[:-1].astype(np.int64)
+        start = np.cumsum(self.n_samples) - self.n_samples  # its samples are drawn as often as it has some
+        sums = np.add.reduceat(weights[: self.subject.size], start, axis=0, dtype=np.int64)
+        return np.asarray(sums // self.n_samples[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class PairLists:
+    """One class of pairs, errors first: list 0 holds all that are kept, the others those inside each group.
+
+    Attributes
+    ----------
+    keys, a, b, end
+        As in `_error_lists.ErrorLists`.
+    scale : tuple of (rows,) ndarray, or ()
+        Whose values at a and b multiply to what a pair counts in a rate; () where all count alike.
+    of_subject : (k,) ndarray
+        What the mated pairs of a subject count; of two subjects' non-mated pairs, the product of two of these.
+    group : (k,) ndarray
+        The group of each subject.
+    mated, complete : bool
+        Which class, and whether all its pairs are kept.
+    """
+
+    keys: _keys.Keys
+    a: Rows
+    b: Rows
+    end: NDArray[np.int64]
+    scale: Scale
+    of_subject: NDArray[np.int64]
+    group: NDArray[np.int32]
+    mated: bool
+    complete: bool
+
+    @property
+    def of_groups(self) -> PairLists:
+        """The lists of groups alone."""
+        begin = int(self.end[0])
+        keys, a, b = self.keys[begin:], self.a[begin:], self.b[begin:]
+        return replace(self, keys=keys, a=a, b=b, end=self.end[1:] - begin)
+
+    @property
+    def sizes(self) -> NDArray[np.int64] | Floats:
+        """(lists,) what all pairs of each list count, those not kept included."""
+        return self.totals(np.ones((self.of_subject.size, 1), np.int64))[:, 0]
+
+    def totals(self, subject_weights: NDArray[np.int64]) -> NDArray[np.int64] | Floats:
+        """Return the weight of all pairs of each list in every replicate, those not kept included, in closed form.
+
+        Parameters
+        ----------
+        subject_weights : (k, r) ndarray
+            How often each subject was drawn.
+
+        Returns
+        -------
+        (lists, r) ndarray
+            Whole numbers where all pairs count alike.
+        """
+        weights = subject_weights * self.of_subject[:, None]
+        lists = [weights, *(weights[self.group == k] for k in range(self.end.size - 1))]
+        if self.mated:
+            sums = np.array([part.sum(axis=0) for part in lists])
+        else:
+            sums = np.array([(part.sum(axis=0) ** 2 - (part**2).sum(axis=0)) // 2 for part in lists])
+        return sums if not self.scale else sums.astype(np.float64)
+
+
+def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str, n_groups: int) -> PairLists:
+    """Deal pairs to lists.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Sorted.
+    units : VectorUnits
+        What is resampled.
+    mated : bool
+        Which class the pairs are.
+    weighting : {"identity", "comparison"}
+        What counts alike: subjects, and pairs of them, or pairs of vectors.
+    n_groups : int
+        Groups that get lists; 0 for none.
+
+    Returns
+    -------
+    PairLists
+    """
+    n = units.n_samples
+    of_subject = n * (n - 1) // 2 if mated else n
+    scale: Scale = ()
+    if weighting == "identity" and np.unique(of_subject[of_subject > 0]).size > 1:
+        with np.errstate(divide="ignore"):
+            rows = units.per_row(np.where(of_subject > 0, 1 / of_subject, 0))
+        scale = rows, np.ones_like(rows) if mated else rows
+        of_subject = (of_subject > 0).astype(np.int64)
+    keys, first, second = pairs.keys, pairs.first, pairs.second
+    end = np.full(1 + n_groups, keys.size, np.int64)
+    if n_groups:
+        group = units.group[units.subject]
+        code = group[first]
+        code[code != group[second]] = -1
+        inside = [np.flatnonzero(code == k) for k in range(n_groups)]
+        end[1:] += np.cumsum([part.size for part in inside])
+        keys, first, second = (
+            np.concatenate([all_, *(all_[part] for part in inside)]) for all_ in (keys, first, second)
+        )
+    return PairLists(
+        keys, *units.rows_of(mated, first, second), end, scale, of_subject, units.group, mated, pairs.complete
+    )

@@ -1,0 +1,209 @@
+"""Pairs of embeddings and their replicates, against loops over explicitly resampled data."""
+
+from __future__ import annotations
+
+import naive_embeddings as slow
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fastfair as ff
+from fastfair import _keys, _pair_replicates, _pairs, _random
+from fastfair._pair_replicates import PairResampler
+from fastfair.errors import InputError
+
+UNITS = ("sample", "subject", "subject+sample")
+KINDS = {"cosine": "cosine", "inner_product": "inner product", "negative_euclidean": "negative Euclidean"}
+
+
+def small_embeddings(seed: int, n_subjects: int, most: int, similarity: str = "inner_product") -> ff.Embeddings:
+    """Whole numbers, so that similarities are exact and tie often; some vectors are there twice."""
+    rng = np.random.default_rng(seed)
+    subject = np.repeat(np.arange(n_subjects), rng.integers(1, most + 1, n_subjects))
+    subject = np.append(subject, [0, 0])  # someone has two
+    rng.shuffle(subject)
+    centers = rng.integers(-3, 4, (n_subjects, 4))
+    vectors = (centers[subject] + rng.integers(-1, 2, (subject.size, 4))).astype(np.float32)
+    vectors[(vectors == 0).all(axis=1)] = 1
+    return ff.Embeddings(vectors, subject, group=np.array(list("fm"))[subject % 2], similarity=similarity)
+
+
+def matrix_of(e: ff.Embeddings) -> np.ndarray:
+    """Every similarity as the engine has it."""
+    mated, nonmated = _pairs.PairFinder(e).find(1.0)
+    matrix = np.zeros((len(e), len(e)), np.float32)
+    for pairs, inverted in ((mated, False), (nonmated, True)):
+        values = _keys.decode(~pairs.keys if inverted else pairs.keys)
+        i, j = e.order[pairs.first], e.order[pairs.second]
+        matrix[i, j] = matrix[j, i] = values
+    return matrix
+
+
+@pytest.mark.parametrize("similarity", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_all_pairs_have_the_similarity_of_loops(similarity: str, dtype: type):
+    rng = np.random.default_rng(1)
+    e = ff.Embeddings(rng.normal(size=(40, 5)).astype(dtype), np.arange(40) // 3, similarity=similarity)
+    np.testing.assert_allclose(
+        matrix_of(e) * (1 - np.eye(40)),
+        slow.similarities(e.vectors.tolist(), KINDS[similarity]) * (1 - np.eye(40)),
+        rtol=2e-6, atol=2e-6,
+    )  # fmt: skip
+
+
+def test_a_vector_and_its_copy_are_at_distance_zero():
+    vectors = np.random.default_rng(0).normal(size=(6, 8)).astype(np.float32) * 1e3
+    vectors[1] = vectors[0]
+    e = ff.Embeddings(vectors, list("aabbcc"), similarity="negative_euclidean")
+    assert _keys.decode(_pairs.PairFinder(e).find(1.0)[0].keys)[-1] == 0
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("similarity", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(similarity: str, dtype: type):
+    rng = np.random.default_rng(2)
+    e = ff.Embeddings(rng.normal(size=(1400, 6)).astype(dtype), rng.integers(0, 200, 1400), similarity=similarity)
+    everything = _pairs.PairFinder(e).find(1.0)
+    assert everything[1].complete
+    assert everything[1].keys.size == e.n_nonmated
+    assert everything[0].keys.size == e.n_mated
+    for threads, tile in ((1, 1), (2, 2), (2, 4)):
+        mated, nonmated = _pairs.PairFinder(e, threads, tile).find(0.05)
+        assert not nonmated.complete
+        assert 0.03 < nonmated.keys.size / e.n_nonmated < 0.07
+        for found, whole in ((mated, everything[0]), (nonmated, everything[1])):
+            for name in ("keys", "first", "second"):
+                assert np.array_equal(getattr(found, name), getattr(whole, name)[: found.keys.size])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n_subjects=st.integers(2, 9),
+    most=st.integers(1, 5),
+    unit=st.sampled_from(UNITS),
+    weighting=st.sampled_from(["identity", "comparison"]),
+)
+def test_estimates_and_replicates_are_those_of_the_data_written_out(
+    seed: int, n_subjects: int, most: int, unit: str, weighting: str
+):
+    e = small_embeddings(seed, n_subjects, most)
+    matrix, subject = matrix_of(e), e.subject.tolist()
+    groups = {k: e.groups[e.subject_group[k]] for k in range(n_subjects)}
+    levels = [0.1, 0.3, 0.9]
+    least = 1 / e.n_nonmated
+    if weighting == "identity":
+        n = np.sort(e.n_samples)
+        least = 2 / (n_subjects * (n_subjects - 1) * n[-1] * n[-2])
+    levels = [level for level in levels if level > least] or [0.95]
+    resampler = PairResampler(
+        e, np.array(levels), weighting=weighting, unit=unit, with_groups=True, with_overall_fmr=True
+    )
+    found, expected = resampler.estimate()
+    key = _random.stream(seed)[0]
+    drawn = resampler.replicate(3, key)
+    weights = resampler.units.new_weights()
+    resampler.units.draw(0, key, weights)
+    check(e, found.threshold, found.fmr, found.fnmr, matrix, subject, groups, levels, weighting, None)
+    for name, of in ((None, 0), *((g, 1 + k) for k, g in enumerate(e.groups))):
+        v = [
+            float((slow.fnmr if unit == "subject" else slow.fnmr_v)(matrix, subject, t, weighting, name, groups))
+            for t in found.threshold
+        ]
+        np.testing.assert_allclose(expected[:, of], v, rtol=1e-12)
+    rank = resampler.units.subject
+    for r in range(3):
+        draw = as_draw(e, unit, weights[:, r], rank)
+        check(
+            e,
+            drawn.threshold[:, r],
+            drawn.fmr[..., r],
+            drawn.fnmr[..., r],
+            matrix,
+            subject,
+            groups,
+            levels,
+            weighting,
+            draw,
+        )
+
+
+def as_draw(e: ff.Embeddings, unit: str, weights: np.ndarray, rank: np.ndarray) -> slow.Draw:
+    """Read one replicate's weights, which stand in `Embeddings.order`."""
+    code = e.subject[e.order]
+    if unit == "subject":
+        return slow.Draw({int(code[p]): int(weights[rank[p]]) for p in range(len(e))}, None)
+    drawn, samples, n = None, weights[: len(e)].astype(int), len(e)
+    if unit == "subject+sample":
+        samples = weights[n : 2 * n].astype(int)
+        both = weights[:n].astype(int)
+        drawn = {int(k): int(both[code == k].sum() // samples[code == k].sum()) for k in np.unique(code)}
+    in_rows = np.empty(n, int)
+    in_rows[e.order] = samples
+    return slow.Draw(drawn, in_rows.tolist())
+
+
+def check(e, threshold, fmr, fnmr, matrix, subject, groups, levels, weighting, draw):
+    for k, level in enumerate(levels):
+        t = slow.threshold_at_fmr(level, matrix, subject, weighting, draw)
+        np.testing.assert_equal(threshold[k], t)
+        for of, name in enumerate((None, *e.groups)):
+            for rates, function in ((fmr, slow.fmr), (fnmr, slow.fnmr)):
+                want = float(function(matrix, subject, t, weighting, name, groups, draw)) if t == t else np.nan
+                np.testing.assert_allclose(rates[k, of], want, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_tail_that_is_too_short_is_extended(monkeypatch: pytest.MonkeyPatch, unit: str):
+    e = ff.von_mises_fisher_embeddings(300, 4, 8, concentration=(5, 40), rng=1)
+    levels, key = np.array([1e-4, 0.02]), _random.stream(5)[0]
+
+    def run() -> tuple:
+        resampler = PairResampler(e, levels, weighting="identity", unit=unit, with_groups=False)
+        return resampler.estimate()[0], resampler.replicate(128, key), resampler
+
+    long = run()
+    monkeypatch.setattr(_pair_replicates, "_SPARE", 0.3)
+    monkeypatch.setattr(_pair_replicates, "_SPARE_DEVIATIONS", 0)
+    short = run()
+    assert not long[2]._x.complete
+    for name in ("threshold", "fnmr"):
+        assert np.array_equal(getattr(long[0], name), getattr(short[0], name))
+        assert np.array_equal(getattr(long[1], name), getattr(short[1], name))
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("weighting", ["identity", "comparison"])
+def test_threads_and_tiles_change_no_bit(monkeypatch: pytest.MonkeyPatch, weighting: str):
+    rng = np.random.default_rng(3)
+    subject = rng.integers(0, 150, 1300)
+    e = ff.Embeddings(rng.normal(size=(1300, 16)).astype(np.float32), subject, group=subject % 3)
+    bands = []
+    for threads, tile in ((1, 4), (2, 1), (2, 3)):
+        monkeypatch.setattr(_pairs.PairFinder.__init__, "__defaults__", (None, tile))
+        bands.append(ff.roc_band(e, [1e-4, 1e-2], weighting=weighting, rng=1, n_threads=threads, n_resamples=200))
+    for band in bands[1:]:
+        assert np.array_equal(band.replicates, bands[0].replicates)
+        assert np.array_equal(band.threshold, bands[0].threshold)
+        assert np.array_equal(band.low, bands[0].low)
+
+
+def test_levels_below_the_resolution_name_the_lowest():
+    e = small_embeddings(0, 5, 3)
+    with pytest.raises(InputError, match="lowest level that can be answered"):
+        ff.roc_band(e, [1e-6, 0.1])
+    with pytest.raises(InputError, match="above 0"):
+        ff.roc_band(e, [0, 0.1])
+
+
+def test_too_many_pairs_are_refused_with_what_they_would_take(monkeypatch: pytest.MonkeyPatch):
+    e = ff.von_mises_fisher_embeddings(400, 4, 8, concentration=(5, 40), rng=1)
+    monkeypatch.setattr(_pairs, "_MOST_BYTES", 2**20)
+    with pytest.raises(InputError, match="non-mated pairs to be kept would take"):
+        ff.roc_band(e, [0.1])
+    monkeypatch.setattr(_pairs, "_MOST_BYTES", 2**10)
+    with pytest.raises(InputError, match="use fewer vectors of a subject"):
+        ff.roc_band(e, [0.1])
