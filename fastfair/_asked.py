@@ -17,10 +17,9 @@ from .comparisons import Comparisons
 from .errors import DroppedWarning, EmptyGroupWarning, InputError
 from .measures import MEASURES, ZERO_POLICIES
 from .operating_points import OperatingPoint
-from .resampling import SCHEMES
+from .resampling import METRICS, SCHEMES
 
 INCOMPLETE_GROUPS = ("raise", "drop", "nan")
-METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
 _WARN_CALLER = 4  # frames between a warning given here and the caller of `evaluate`
 
 
@@ -42,11 +41,6 @@ class Asked:
     method: str
     scheme: str
     n_threads: int | None
-
-    @property
-    def resampled_metrics(self) -> tuple[str, ...]:
-        """Metrics that have replicates."""
-        return tuple(name for name in self.metrics if name != "min_cllr")
 
 
 def check(
@@ -87,9 +81,6 @@ def check(
     if n_resamples == 1:
         raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")
     _validation.choice("eer_method", eer_method, curves.EER_METHODS)
-    needs_eer = "eer" in wanted or any(point.kind in ("eer", "mean group eer") for point in points)
-    if n_resamples and needs_eer and eer_method == "convex-hull":
-        raise InputError('eer_method="convex-hull" has no replicates: take another method, or n_resamples=0')
     if method in intervals.METHODS and method not in intervals.METHODS_OF_EVALUATIONS:
         raise InputError(
             'method="recentered" needs a V-statistic, which comparisons do not have: samples compared with themselves'

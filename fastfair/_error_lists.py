@@ -128,6 +128,11 @@ class ErrorLists:
         )
         return shrink
 
+    def sum_pairs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum the values of comparisons over each distinct pair."""
+        pairs = self.pairs
+        return np.bincount(pairs.of_comparison, weights=values, minlength=pairs.first.size).astype(np.float64)
+
     @cached_property
     def two_way(self) -> bool:
         """Whether any comparison hangs on two units that vary; else there is nothing to shrink."""

@@ -50,7 +50,7 @@ class Plan:
     n_points : int
         Operating points reported; one more may follow them, at the mean of the groups' EER thresholds, for measures.
     metrics : tuple of str
-        Metrics reported, those without replicates included.
+        Metrics reported.
     measures : tuple of str
         Names.
     measured : tuple of int
@@ -103,9 +103,6 @@ def figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
             cell = f"{plan.groups[i]} / {plan.groups[j]}"
             yield Figure("fmr_matrix", cell, point, base.fmr[point, position[i, j]], (i, j))
     for name in plan.metrics:
-        if name not in base.metrics:
-            yield Figure(name, None, None, None)
-            continue
         for k, value in enumerate(base.metrics[name]):
             yield Figure(name, plan.groups[k - 1] if k else None, None, value)
     yield from _measured(base, plan)
@@ -129,7 +126,7 @@ def _measured(base: Replicates, plan: Plan) -> Iterator[Figure]:
     else:
         nothing = metric(np.full_like(base.fnmr[0] if len(base.fnmr) else next(iter(base.metrics.values())), np.nan))
         at_mean = RatePair(nothing, nothing)
-    metrics = {name: metric(values) for name, values in base.metrics.items() if name != "min_cllr"}
+    metrics = {name: metric(values) for name, values in base.metrics.items()}
     points = [pair(point) for point in range(plan.n_points)]
     for found in measure_all(plan.measures, points, metrics, at_mean, plan.alpha, plan.zero_policy):
         if not found.per_group:

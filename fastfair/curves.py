@@ -226,15 +226,7 @@ def min_cllr(comparisons: Comparisons) -> float:
     >>> ff.min_cllr(ff.Comparisons([0.9, 0.2], [1, 0]))
     0.0
     """
-    from .kernels import curves as kernels
-
-    false_matches, false_nonmatches = kernels.convex_hull(comparisons.mated.keys, comparisons.nonmated.keys)
-    nonmated_share = -np.diff(false_matches) / len(comparisons.nonmated)
-    mated_share = np.diff(false_nonmatches) / len(comparisons.mated)
-    mixed = (nonmated_share > 0) & (mated_share > 0)  # edges of one class alone are told apart without loss
-    ratio = mated_share[mixed] / nonmated_share[mixed]
-    loss = mated_share[mixed] * np.log2(1 + 1 / ratio) + nonmated_share[mixed] * np.log2(1 + ratio)
-    return float(loss.sum() / 2)
+    return least_log_likelihood_ratio_cost(comparisons.mated.keys, comparisons.nonmated.keys)
 
 
 @dataclass(frozen=True)
@@ -319,6 +311,48 @@ def log_likelihood_ratio_cost(mated: _keys.Keys, nonmated: _keys.Keys) -> float:
         for keys, is_mated in ((mated, True), (nonmated, False))
     ]
     return sum(means) / (2 * float(np.log(2)))
+
+
+def least_log_likelihood_ratio_cost(mated: _keys.Keys, nonmated: _keys.Keys) -> float:
+    """Compute min Cllr of sorted keys, neither side empty.
+
+    Parameters
+    ----------
+    mated, nonmated : (n,) ndarray of int
+        Sorted keys.
+
+    Returns
+    -------
+    float
+    """
+    return sum(float(costs @ counts) / counts.sum() for costs, counts in calibrated_costs(mated, nonmated)) / 2
+
+
+def calibrated_costs(
+    mated: _keys.Keys, nonmated: _keys.Keys
+) -> tuple[tuple[NDArray[np.float64], NDArray[np.int64]], ...]:
+    """Compute what comparisons cost after the best monotone calibration, in bits.
+
+    Parameters
+    ----------
+    mated, nonmated : (n,) ndarray of int
+        Sorted keys, neither empty.
+
+    Returns
+    -------
+    tuple of two ((edges,) ndarray, (edges,) ndarray of int)
+        For mated and for non-mated: the cost of one comparison on each edge of the ROC's convex hull, from the least
+        similar scores on, and how many there are.
+    """
+    from .kernels import curves as kernels
+
+    false_matches, false_nonmatches = kernels.convex_hull(mated, nonmated)
+    of_mated, of_nonmated = np.diff(false_nonmatches), -np.diff(false_matches)
+    with np.errstate(divide="ignore"):
+        ratio = (of_mated / mated.size) / (of_nonmated / nonmated.size)
+        inverse = 1 / ratio
+    costs = [np.log2(1 + np.where(counts > 0, odds, 0)) for counts, odds in ((of_mated, inverse), (of_nonmated, ratio))]
+    return (costs[0], of_mated), (costs[1], of_nonmated)
 
 
 def log_likelihood_ratio_costs(ratios: NDArray[np.float64], mated: bool) -> NDArray[np.float64]:

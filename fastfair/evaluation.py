@@ -91,11 +91,11 @@ def evaluate(
     progress : bool or callable, default False
         Show a bar, or call with replicates done and wanted.
     metrics : "all" or sequence of {"eer", "min_dcf", "cllr", "min_cllr"}
-        Figures that need no operating point. "min_cllr" has no interval.
+        Figures that need no operating point.
     alpha : float, default 0.5
         Weight of false matches in measures that take both rates, in [0, 1].
     eer_method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
-        As in `eer`; "convex-hull" for estimates alone.
+        As in `eer`.
     p_target, c_miss, c_fa : float
         As in `min_dcf`.
     zero_policy : {"keep", "raise", "clopper-pearson"} or float
@@ -200,7 +200,7 @@ def evaluate(
             [*asked.points, *(result.at for result in own)],
             unit=unit,
             scheme=scheme,
-            metrics=asked.resampled_metrics,
+            metrics=asked.metrics,
             eer_method=eer_method,
             costs=asked.costs,
             measured=asked.measured,
@@ -238,15 +238,13 @@ def _metrics(comparisons: Comparisons, asked: _asked.Asked) -> dict[str, Floats]
         "eer": lambda mated, nonmated: curves.equal_error(mated, nonmated, asked.eer_method)[0],
         "min_dcf": lambda mated, nonmated: asked.costs.least(mated, nonmated)[0],
         "cllr": curves.log_likelihood_ratio_cost,
+        "min_cllr": curves.least_log_likelihood_ratio_cost,
     }
     sides = [(comparisons.mated.keys, comparisons.nonmated.keys)]
     if comparisons.groups:
         sides += zip(comparisons.mated_by_group.within, comparisons.nonmated_by_group.within, strict=True)
     found = {}
     for name in asked.metrics:
-        if name == "min_cllr":
-            found[name] = np.array([curves.min_cllr(comparisons)])
-            continue
         values = [
             compute[name](mated, nonmated) if mated.size and nonmated.size else math.nan for mated, nonmated in sides
         ]

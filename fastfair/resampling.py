@@ -22,8 +22,8 @@ from .errors import InputError
 from .operating_points import OperatingPoint, mean_group_eer_key, threshold_key
 
 SCHEMES = ("dyadic", "product")
-METRICS = ("eer", "min_dcf", "cllr")
-_EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2}
+METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
+_EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2, "convex-hull": 0}  # whose hull is another kernel's
 _MOST_BYTES = 4 * 2**30
 _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ class Replicates:
     fnmr : (points, 1 + groups, r) ndarray
         False non-match rates: overall and of each group.
     metrics : dict of (1 + groups, r) ndarray
-        EER, minDCF and Cllr, overall and of each group.
+        EER, minDCF, Cllr and min Cllr, overall and of each group.
     cells : tuple of tuple of int
         Reference's and probe's group of each pair.
     """
@@ -79,9 +79,9 @@ class Resampler:
         Whether the weight of a comparison of two subjects, the product of theirs, is shrunk until replicates have the
         dyadic-robust variance, or left as it is; for `unit="subject"`, other units have plain products.
     metrics : sequence of str
-        Which of "eer", "min_dcf" and "cllr" to replicate.
+        Which of "eer", "min_dcf", "cllr" and "min_cllr" to replicate.
     eer_method : str
-        As in `eer`, but for "convex-hull".
+        As in `eer`; thresholds are those of "nearest".
     costs : DetectionCosts
         For minDCF.
     measured : sequence of int
@@ -131,6 +131,9 @@ class Resampler:
         ]
         self._thresholds = np.array(thresholds, np.int64)
         self._find_estimates()
+        self._hull_eer = "eer" in metrics and eer_method == "convex-hull"
+        if self._hull_eer or "min_cllr" in metrics:
+            self._find_blocks()
         self._shrinks = self._find_shrinks(scheme == "dyadic" and unit == "subject")
 
     def _lists(self, mated: bool, n_groups: int) -> ErrorLists:
@@ -166,6 +169,15 @@ class Resampler:
             if "min_dcf" in self._metrics:
                 self._least_costs[k], self._cost_keys[k] = self._costs.least(mated, nonmated)
         self._guesses = self._x.count_errors(self._eer_keys[: self._eer_lists])
+
+    def _find_blocks(self) -> None:
+        """Find what the hulls of all replicates are made of."""
+        from .kernels import replicated_hull
+
+        lists = range(1 + self._n_groups)
+        found = [replicated_hull.find_blocks(self._list(self._y, k), self._list(self._x, k)) for k in lists]
+        first, above = map(np.concatenate, zip(*found, strict=True))
+        self._blocks = first, above, np.cumsum([first.size for first, _ in found])
 
     @staticmethod
     def _list(lists: ErrorLists, k: int) -> _keys.Keys:
@@ -204,15 +216,31 @@ class Resampler:
                 for lists in (self._y, self._x)
             )
             metrics["cllr"] = y, x
+        if "min_cllr" in self._metrics:
+            metrics["min_cllr"] = self._min_cllr_shrinks() if wanted else (np.ones(n_metrics), np.ones(n_metrics))
         return _Shrinks(at_points(self._y), at_points(self._x), metrics)
 
     def _llr_costs(self, lists: ErrorLists) -> Floats:
         """Sum over each distinct pair what its comparisons cost as log-likelihood ratios."""
         keys = lists.keys if lists.mated else ~lists.keys
         similarities = _keys.decode(keys).astype(np.float64)
-        costs = curves.log_likelihood_ratio_costs(similarities, lists.mated)
-        pairs = lists.pairs
-        return np.bincount(pairs.of_comparison, weights=costs, minlength=pairs.first.size).astype(np.float64)
+        return lists.sum_pairs(curves.log_likelihood_ratio_costs(similarities, lists.mated))
+
+    def _min_cllr_shrinks(self) -> tuple[Floats, Floats]:
+        """Shrink as for the mean cost after the best calibration: other calibrations change it in the second order."""
+        y_costs, x_costs = np.zeros(self._y.keys.size), np.zeros(self._x.keys.size)
+        n_metrics = 1 + self._n_groups
+        for k in range(n_metrics):
+            mated, nonmated = self._list(self._y, k), self._list(self._x, k)
+            if mated.size and nonmated.size:
+                of_mated, of_nonmated = curves.calibrated_costs(mated, np.ascontiguousarray(~nonmated[::-1]))
+                y_costs[self._y.start[k] : self._y.end[k]] = np.repeat(*of_mated)
+                x_costs[self._x.start[k] : self._x.end[k]] = np.repeat(*of_nonmated)[::-1]
+        y, x = (
+            lists.shrinkage_of_sums(lists.sum_pairs(costs))[:n_metrics]
+            for lists, costs in ((self._y, y_costs), (self._x, x_costs))
+        )
+        return y, x
 
     def replicate(
         self,
@@ -343,6 +371,10 @@ class Resampler:
             )  # fmt: skip
             if "eer" in out:
                 out["eer"][:] = scratch.eer
+        if self._hull_eer:
+            self._read_hull("eer", scratch, out["eer"])
+        if "min_cllr" in out:
+            self._read_hull("min_cllr", scratch, out["min_cllr"])
         if "min_dcf" in out:
             y_shrink, x_shrink = shrinks.metrics["min_dcf"]
             replicated_cost.least_costs(
@@ -404,6 +436,18 @@ class Resampler:
             thresholds[found] = np.where(positions < 0, sweep.NO_LIMIT, keys if lists.mated else -keys)
         return thresholds
 
+    def _read_hull(self, name: str, scratch: _Scratch, values: Floats) -> None:
+        from .kernels import replicated_hull
+
+        x, y = self._x, self._y
+        what = replicated_hull.EQUAL_ERROR if name == "eer" else replicated_hull.MIN_CLLR
+        y_shrink, x_shrink = self._shrinks.metrics[name]
+        replicated_hull.hull_figures(
+            x.a, x.b, x.end, y.a, y.b, y.end, *self._blocks, scratch.weights, scratch.largest, scratch.x_totals,
+            scratch.y_totals, x_shrink, y_shrink, what, scratch.of_hull,
+        )  # fmt: skip
+        values[:] = scratch.of_hull
+
     def _cllr(self, scratch: _Scratch) -> Floats:
         from .kernels import sweep
 
@@ -435,6 +479,7 @@ class _Scratch:
         self.eer = np.full((n_metrics, LANES), np.nan)
         self.eer_keys = np.empty((n_metrics, LANES), np.int64)
         self.costs = np.empty((n_metrics, LANES))
+        self.of_hull = np.empty((n_metrics, LANES))
         self.fmr = np.empty((n_points, x.end.size, LANES))
         self.fnmr = np.empty((n_points, y.end.size, LANES))
 

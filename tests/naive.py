@@ -184,6 +184,11 @@ def _eer_convex_hull(mated: list[float], nonmated: list[float]) -> tuple[float, 
     points = [(Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))]
     for _, exact_fmr, exact_fnmr in _exact_roc(mated, nonmated):
         points.append((exact_fmr, exact_fnmr))
+    return lowest_crossing(points), math.nan
+
+
+def lowest_crossing(points: list[tuple[Fraction, Fraction]]) -> float:
+    """The lowest v such that (v, v) lies on a segment between two of the points, or is one."""
     crossings = []
     for x0, y0 in points:
         if x0 == y0:
@@ -192,7 +197,7 @@ def _eer_convex_hull(mated: list[float], nonmated: list[float]) -> tuple[float, 
             if x0 > y0 and x1 < y1:  # on opposite sides of the diagonal
                 w = (x0 - y0) / ((x0 - y0) - (x1 - y1))
                 crossings.append(x0 + w * (x1 - x0))
-    return float(min(crossings)), math.nan
+    return float(min(crossings))
 
 
 def eer(mated: list[float], nonmated: list[float], method: str) -> tuple[float, float]:
@@ -280,7 +285,7 @@ def cllr(mated: list[float], nonmated: list[float]) -> float:
 def pool_adjacent_violators(mated: list[float], nonmated: list[float]) -> list[tuple[int, int]]:
     """Blocks (number mated, number non-mated) of the pooled scores, ascending, with rising share of mated.
 
-    One block per distinct score to begin with; then, as long as some block has a larger share of mated than
+    One block per distinct score to begin with, then `pool`: as long as some block has a larger share of mated than
     the one after it, the two become one.
     """
     blocks = []
@@ -294,11 +299,17 @@ def pool_adjacent_violators(mated: list[float], nonmated: list[float]) -> list[t
             if x == s:
                 n_nonmated += 1
         blocks.append((n_mated, n_nonmated))
+    return pool(blocks)
+
+
+def pool(blocks: list[tuple[Fraction | int, Fraction | int]]) -> list[tuple[Fraction | int, Fraction | int]]:
+    """Blocks (weight mated, weight non-mated), neither both 0, joined until the share of mated never falls."""
+    blocks = list(blocks)
     i = 0
     while i + 1 < len(blocks):
         left = blocks[i]
         right = blocks[i + 1]
-        if Fraction(left[0], left[0] + left[1]) > Fraction(right[0], right[0] + right[1]):
+        if Fraction(left[0]) / (left[0] + left[1]) > Fraction(right[0]) / (right[0] + right[1]):
             blocks[i : i + 2] = [(left[0] + right[0], left[1] + right[1])]
             i = 0  # start again from the left
         else:

@@ -26,7 +26,7 @@ import naive
 Row = namedtuple("Row", "score mated reference probe reference_group probe_group reference_sample probe_sample")
 
 # A comparison with the one or two nodes (subjects, samples) it depends on: (error 0 or 1, node, other node or None).
-Dyad = tuple[int, Hashable, Hashable | None]
+Dyad = tuple[float, Hashable, Hashable | None]
 
 
 # --------------------------------------------------------------------------------------------------
@@ -273,10 +273,98 @@ def shrunk_min_dcf(
 
 
 # --------------------------------------------------------------------------------------------------
+# Shrunk figures of the convex hull
+# --------------------------------------------------------------------------------------------------
+
+
+def shrunk_blocks(
+    rows: list[Row], weights: list[int], c_mated: float, c_nonmated: float
+) -> list[tuple[Fraction, Fraction]]:
+    """(shrunk share of the mated, of the non-mated) at every distinct score, ascending; empty when a class weighs 0.
+
+    A comparison's share is (1 - c) / n + c w / (sum of all w), c being that of its class, so that shares of errors
+    are those of `shrunk_share`. Scores at which both are 0 are left out. The arithmetic is exact.
+    """
+    mated = _side(rows, weights, mated=True)
+    nonmated = _side(rows, weights, mated=False)
+    if sum(w for _, w in mated) == 0 or sum(w for _, w in nonmated) == 0:
+        return []
+    blocks = []
+    for score in sorted({row.score for row in rows}):
+        block = []
+        for side, c in ((mated, Fraction(c_mated)), (nonmated, Fraction(c_nonmated))):
+            total = sum(w for _, w in side)
+            share = Fraction(0)
+            for s, w in side:
+                if s == score:
+                    share += (1 - c) / len(side) + c * Fraction(w, total)
+            block.append(share)
+        if block != [0, 0]:
+            blocks.append((block[0], block[1]))
+    return blocks
+
+
+def shrunk_min_cllr(rows: list[Row], weights: list[int], c_mated: float, c_nonmated: float) -> float:
+    """Cllr, in bits, where every score's likelihood ratio is that of its pool (`naive.pool`) of `shrunk_blocks`.
+
+    The ratio is the pool's share of the mated over its share of the non-mated. NaN when the weights of a class sum
+    to 0.
+    """
+    blocks = shrunk_blocks(rows, weights, c_mated, c_nonmated)
+    if len(blocks) == 0:
+        return math.nan
+    loss = 0.0
+    for mated, nonmated in naive.pool(blocks):
+        if mated > 0 and nonmated > 0:  # a pool of one class is told apart without loss
+            ratio = float(mated / nonmated)
+            loss += float(mated) * math.log2(1 + 1 / ratio) + float(nonmated) * math.log2(1 + ratio)
+    return loss / 2
+
+
+def calibrated_costs(rows: list[Row]) -> tuple[list[float], list[float]]:
+    """What each mated and each non-mated row costs, in bits, at the likelihood ratio of its pool; both classes present.
+
+    min Cllr is half the sum of the two means. Other pools cost more, so weights change it as they change the means of
+    these costs, to first order: c is `shrinkage` of these costs in the place of errors.
+    """
+    blocks = shrunk_blocks(rows, [1] * len(rows), 0, 0)
+    scores = sorted({row.score for row in rows})
+    costs: tuple[list[float], list[float]] = ([], [])
+    for row in rows:
+        below = sum((mated + nonmated for mated, nonmated in blocks[: scores.index(row.score)]), Fraction(0))
+        for mated, nonmated in naive.pool(blocks):  # up to the one that holds the score
+            if below < mated + nonmated:
+                break
+            below -= mated + nonmated
+        if row.mated:
+            costs[0].append(math.log2(1 + float(nonmated / mated)))
+        else:
+            costs[1].append(math.log2(1 + float(mated / nonmated)))
+    return costs
+
+
+def shrunk_hull_eer(rows: list[Row], weights: list[int], c_mated: float, c_nonmated: float) -> float:
+    """Where the lower convex hull of the shrunk ROC crosses FMR = FNMR, as `naive.lowest_crossing` finds it.
+
+    NaN when the weights of a class sum to 0.
+    """
+    blocks = shrunk_blocks(rows, weights, c_mated, c_nonmated)
+    if len(blocks) == 0:
+        return math.nan
+    points = []
+    for k in range(len(blocks) + 1):
+        accepted = sum((nonmated for _, nonmated in blocks[k:]), Fraction(0))
+        rejected = sum((mated for mated, _ in blocks[:k]), Fraction(0))
+        points.append((accepted, rejected))
+    return naive.lowest_crossing(points)
+
+
+# --------------------------------------------------------------------------------------------------
 # Dyadic variance of a rate
 # --------------------------------------------------------------------------------------------------
 #
-# `comparisons` are (error, node, other node or None); no comparison names the same node twice: one that depends on
+# `comparisons` are (error, node, other node or None), or any cost in the place of the error and its mean in that of
+# the rate; no comparison names the same node twice: one that depends on
 # a single node is written (error, node, None). `strata` says to which stratum each node belongs, `sizes` how many
 # nodes each stratum has, those without any comparison included. A stratum of one node does not vary. The
 # arithmetic is exact and rounded once, at the end.
@@ -284,13 +372,13 @@ def shrunk_min_dcf(
 
 def _residuals(comparisons: list[Dyad]) -> list[Fraction]:
     """error - rate of every comparison, with rate = errors / n."""
-    errors = 0
+    errors = Fraction(0)
     for error, a, b in comparisons:
         if a is None or a == b:
             raise ValueError((error, a, b))
-        errors += int(error)
-    rate = Fraction(errors, len(comparisons))
-    return [int(error) - rate for error, _, _ in comparisons]
+        errors += Fraction(error)
+    rate = errors / len(comparisons)
+    return [Fraction(error) - rate for error, _, _ in comparisons]
 
 
 def _pair_sums(

@@ -227,7 +227,6 @@ def test_without_groups_there_are_no_measures():
         ({"method": "studentized"}, "method must be one of"),
         ({"method": "recentered"}, "V-statistic"),
         ({"scheme": "pigeonhole"}, "scheme must be one of"),
-        ({"eer_method": "convex-hull"}, "no replicates"),
         ({"rng": -1}, "rng must be"),
         ({"rng": "seed"}, "rng must be"),
         ({"n_threads": 0}, "n_threads"),

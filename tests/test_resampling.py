@@ -90,6 +90,8 @@ def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, m
     costs = curves.DetectionCosts(0.3, 2, 1)
     resampler = Resampler(c, POINTS, unit=unit, scheme=scheme, eer_method=method, costs=costs)
     found = resampler.replicate(LANES, KEY)
+    hull = Resampler(c, [], unit=unit, scheme=scheme, metrics=["eer"], eer_method="convex-hull")
+    hull_eers = hull.replicate(LANES, KEY).metrics["eer"]
     mated_shrink, nonmated_shrink = resampler._shrinks.mated, resampler._shrinks.nonmated
     above = (lambda s: float(np.nextafter(dtype(s), dtype(np.inf)))) if dtype is np.float32 else naive._next_float
     for r, weights in list(enumerate(row_weights(rows, c, resampler, unit)))[::7]:
@@ -132,6 +134,10 @@ def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, m
             cost_y, cost_x = resampler._shrinks.metrics["min_dcf"]
             value = slow.shrunk_min_dcf(part, part_weights, cost_y[k], cost_x[k], costs.miss, costs.false_match)
             assert same(found.metrics["min_dcf"][k, r], value)
+            hull_y, hull_x = resampler._shrinks.metrics["min_cllr"]
+            value = slow.shrunk_min_cllr(part, part_weights, hull_y[k], hull_x[k])
+            assert same(found.metrics["min_cllr"][k, r], value)
+            assert same(hull_eers[k, r], slow.shrunk_hull_eer(part, part_weights, y[k], x[k]))
 
 
 @settings(max_examples=30)
@@ -156,6 +162,7 @@ def test_whole_numbers_of_weight_are_the_rates_of_the_explicit_data_set(rows, un
                 assert same(found.fmr[point, 0, r], naive.fmr(nonmated, t))
                 assert same(found.fnmr[point, 0, r], naive.fnmr(mated, t))
         assert same(found.metrics["cllr"][0, r], naive.cllr(mated, nonmated))
+        assert same(found.metrics["min_cllr"][0, r], naive.min_cllr(mated, nonmated))
 
 
 @settings(max_examples=60)
@@ -182,6 +189,27 @@ def test_shrinkage_is_that_of_the_double_sums(rows):
                     assert shrink[k, point] == pytest.approx(slow.shrinkage(dyads, strata, sizes), abs=1e-9)
                     v, vp = slow.dyadic_variance(dyads, strata, sizes), slow.product_variance(dyads, strata, sizes)
                     assert (shrink[k, point] < 1) == (v < vp * (1 - 1e-12) and vp > 0)
+
+
+@settings(max_examples=30)
+@given(rows=sampled())
+def test_min_cllr_is_shrunk_as_the_mean_of_calibrated_costs(rows):
+    c = comparisons_of(rows)
+    found = Resampler(c, [], metrics=["min_cllr"])._shrinks.metrics["min_cllr"]
+    strata = {row.reference: row.reference_group for row in rows} | {row.probe: row.probe_group for row in rows}
+    sizes: dict = {}
+    for stratum in strata.values():
+        sizes[stratum] = sizes.get(stratum, 0) + 1
+    for k, group in enumerate((None, *c.groups)):
+        part = [row for row in rows if group is None or row.reference_group == row.probe_group == group]
+        sides = [[row for row in part if row.mated == mated] for mated in (True, False)]
+        if all(sides):
+            for side, costs, shrinks in zip(sides, slow.calibrated_costs(part), found, strict=True):
+                dyads = [
+                    (cost, row.reference, None if row.reference == row.probe else row.probe)
+                    for row, cost in zip(side, costs, strict=True)
+                ]
+                assert shrinks[k] == pytest.approx(slow.shrinkage(dyads, strata, sizes), abs=1e-6)
 
 
 def population(n_subjects: int = 40, n: int = 4000, seed: int = 0) -> ff.Comparisons:

@@ -29,9 +29,7 @@ def evaluation(comparisons):
 
 def test_every_quantity_has_an_interval_about_its_estimate(evaluation):
     for q in evaluation.quantities:
-        if q.name == "min_cllr":
-            assert q.low is None
-        elif q.name == "threshold" and q.operating_point == str(HELD):
+        if q.name == "threshold" and q.operating_point == str(HELD):
             assert (q.low, q.high, q.standard_error) == (q.estimate, q.estimate, 0)
         else:
             assert q.low < q.high
@@ -188,8 +186,6 @@ def test_without_replicates_there_are_none(comparisons):
     for ask in (lambda: ev.interval("eer"), lambda: ev.replicates("eer"), lambda: ev.with_intervals(0.9)):
         with pytest.raises(InputError, match="no replicates"):
             ask()
-    with pytest.raises(InputError, match="min_cllr has no replicates"):
-        ff.evaluate(comparisons, HELD, n_resamples=2, rng=0).replicates("min_cllr")
 
 
 def test_metrics_and_points_can_be_left_out(comparisons):

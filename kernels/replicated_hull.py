@@ -1,0 +1,166 @@
+"""What is read off the ROC's convex hull, in every replicate: min Cllr and the EER.
+
+Lists and weights are those of `sweep`. The hull's edges are the pools of pool-adjacent-violators, from the least
+similar scores on. Whatever the weights, a pool ends only where a score with non-mated comparisons is followed by one
+with mated ones. What lies between two such places is a block, a run of mated comparisons and one of non-mated
+comparisons, whose weights are summed once; a replicate then pools its blocks. Non-mated comparisons below all mated
+ones and mated ones above all non-mated ones are pools of their own, and in no block.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import jit
+from .philox import LANES
+from .sweep import add_many_pairs
+
+MIN_CLLR, EQUAL_ERROR = 0, 1
+
+
+@jit
+def find_blocks(mated, nonmated):
+    """Find where blocks begin and the last one ends.
+
+    mated: (m,) keys, ascending; nonmated: (n,) inverted keys, ascending. Returns (blocks + 1,) int64 positions of the
+    first mated comparison of each block, and (blocks + 1,) int64 counts of the non-mated ones at and above its score;
+    nothing where no block is.
+    """
+    m, n = mated.size, nonmated.size
+    first, above = np.empty(min(m, n) + 1, np.int64), np.empty(min(m, n) + 1, np.int64)
+    size = 0
+    j = n
+    for i in range(m):
+        before = j
+        while j > 0 and ~nonmated[j - 1] < mated[i]:
+            j -= 1
+        if i == 0 or j < before:
+            first[size], above[size] = i, j
+            size += 1
+        if j == 0:
+            break
+    if j > 0:
+        first[size], above[size] = m, 0
+        size += 1
+    return first[:size], above[:size]
+
+
+@jit
+def _push(pools, size, y, x):
+    """Add a block to one replicate's pools, and pool what then violates the order. Returns how many pools there are.
+
+    pools: (room, 2) float64, rising mated share; size: how many there are; y, x: mated and non-mated share
+    """
+    # Equal ones are pooled, too: a block without weight would part its neighbours.
+    while size > 0 and pools[size - 1, 0] * x >= y * pools[size - 1, 1]:
+        size -= 1
+        y += pools[size, 0]
+        x += pools[size, 1]
+    pools[size, 0], pools[size, 1] = y, x
+    return size + 1
+
+
+@jit
+def _pool_blocks(x_a, x_b, y_a, y_b, first, above, weights, largest, x_base, x_unit, y_base, y_unit, pools, sizes):
+    """Pool the blocks of one list in every replicate.
+
+    first, above: (blocks + 1,) int64; x_base, y_base: share of a comparison, whatever its weight; x_unit, y_unit: (64,)
+    float64, share of a weight of one; pools: (64, room, 2) float64, scratch; sizes: (64,) int64, out. Returns the pools
+    of each replicate, in a larger array where they did not fit: mated and non-mated share.
+    """
+    x_sums, y_sums = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
+    x_open, y_open = np.zeros(LANES), np.zeros(LANES)
+    x_closed, y_closed, closed = np.empty(LANES), np.empty(LANES), np.empty(LANES, np.bool_)
+    sizes[:] = 0
+    room = pools.shape[1]
+    for block in range(first.size - 1):
+        if room == 1:  # a block adds one pool at most, and the open one comes last
+            deepest = sizes.max()
+            if 2 * deepest > pools.shape[1]:
+                larger = np.empty((LANES, 2 * pools.shape[1], 2))
+                larger[:, : pools.shape[1]] = pools
+                pools = larger
+            room = pools.shape[1] - deepest
+        room -= 1
+        x_sums[:] = 0
+        y_sums[:] = 0
+        x_start, x_stop, y_start, y_stop = above[block + 1], above[block], first[block], first[block + 1]
+        add_many_pairs(x_a, x_b, weights, largest, x_start, x_stop, x_sums)
+        add_many_pairs(y_a, y_b, weights, largest, y_start, y_stop, y_sums)
+        x_part, y_part = x_base * (x_stop - x_start), y_base * (y_stop - y_start)
+        # The open pool takes blocks in, in all replicates at once, until one is in order with it.
+        for lane in range(LANES):
+            x = x_part + x_unit[lane] * x_sums[lane]
+            y = y_part + y_unit[lane] * y_sums[lane]
+            after = y_open[lane] * x < y * x_open[lane]
+            closed[lane], y_closed[lane], x_closed[lane] = after, y_open[lane], x_open[lane]
+            y_open[lane] = y + (0.0 if after else y_open[lane])
+            x_open[lane] = x + (0.0 if after else x_open[lane])
+        for lane in range(LANES):
+            if closed[lane]:
+                sizes[lane] = _push(pools[lane], sizes[lane], y_closed[lane], x_closed[lane])
+    for lane in range(LANES):
+        sizes[lane] = _push(pools[lane], sizes[lane], y_open[lane], x_open[lane])
+    return pools
+
+
+@jit
+def _min_cllr(pools):
+    """Return min Cllr in bits. pools: (pools, 2) float64, mated and non-mated share."""
+    loss = 0.0
+    for k in range(pools.shape[0]):
+        y, x = pools[k]
+        if y > 0 and x > 0:  # those of one class alone are told apart without loss
+            loss += y * np.log2(1 + x / y) + x * np.log2(1 + y / x)
+    return loss / 2
+
+
+@jit
+def _equal_error(pools):
+    """Return where FMR and FNMR meet on the hull. pools: (pools, 2) float64, mated and non-mated share."""
+    fmr, fnmr = 0.0, 0.0
+    for k in range(pools.shape[0]):
+        fmr += pools[k, 1]
+    for k in range(pools.shape[0]):
+        y, x = pools[k]
+        if x + y > 0 and fmr - x <= fnmr + y:
+            share = (fmr - fnmr) / (x + y)
+            return fmr - share * x
+        fmr -= x
+        fnmr += y
+    return 0.0
+
+
+@jit
+def hull_figures(
+    x_a, x_b, x_end, y_a, y_b, y_end, first, above, block_end, weights, largest, x_totals, y_totals, x_shrink,
+    y_shrink, what, values,
+):  # fmt: skip
+    """Compute one figure of the first lists of both sides, overall and the groups, in every replicate.
+
+    x_...: non-mated lists; y_...: mated lists; first, above: of `find_blocks`, of all lists; block_end: (lists,) int64;
+    largest: the largest weight; x_shrink, y_shrink: (lists,) float64; what: MIN_CLLR or EQUAL_ERROR; values: (lists,
+    64) float64, out, NaN where a class has no weight
+    """
+    pools = np.empty((LANES, 64, 2))
+    sizes = np.empty(LANES, np.int64)
+    x_unit, y_unit = np.empty(LANES), np.empty(LANES)
+    x_start, y_start, start = 0, 0, 0
+    for k in range(block_end.size):
+        x, y, blocks = slice(x_start, x_end[k]), slice(y_start, y_end[k]), slice(start, block_end[k])
+        x_start, y_start, start = x_end[k], y_end[k], block_end[k]
+        for lane in range(LANES):
+            x_unit[lane] = x_shrink[k] / max(1, x_totals[k, lane])
+            y_unit[lane] = y_shrink[k] / max(1, y_totals[k, lane])
+        x_base, y_base = (1 - x_shrink[k]) / max(1, x.stop - x.start), (1 - y_shrink[k]) / max(1, y.stop - y.start)
+        pools = _pool_blocks(
+            x_a[x], x_b[x], y_a[y], y_b[y], first[blocks], above[blocks], weights, largest, x_base, x_unit, y_base,
+            y_unit, pools, sizes,
+        )  # fmt: skip
+        for lane in range(LANES):
+            if x_totals[k, lane] == 0 or y_totals[k, lane] == 0:
+                values[k, lane] = np.nan
+            elif what == MIN_CLLR:
+                values[k, lane] = _min_cllr(pools[lane, : sizes[lane]])
+            else:
+                values[k, lane] = _equal_error(pools[lane, : sizes[lane]])
