@@ -325,7 +325,7 @@ def least_log_likelihood_ratio_cost(mated: _keys.Keys, nonmated: _keys.Keys) -> 
     -------
     float
     """
-    return sum(float(costs @ counts) / counts.sum() for costs, counts in calibrated_costs(mated, nonmated)) / 2
+    return sum(float(costs @ counts / counts.sum()) for costs, counts in calibrated_costs(mated, nonmated)) / 2
 
 
 def calibrated_costs(
