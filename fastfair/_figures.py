@@ -105,17 +105,18 @@ def figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
     for name in plan.metrics:
         for k, value in enumerate(base.metrics[name]):
             yield Figure(name, plan.groups[k - 1] if k else None, None, value)
-    yield from _measured(base, plan)
+    yield from measured_figures(base, plan)
 
 
-def _measured(base: Replicates, plan: Plan) -> Iterator[Figure]:
+def measured_figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
+    """List the measures alone."""
     if not plan.measures:
         return
     measured = list(plan.measured)
 
     def metric(values: Floats, comparisons: NDArray[np.int64] | None = None) -> BaseMetric:
-        # Measures want groups last; what they sum over lies side by side then.
-        of_groups = np.ascontiguousarray(np.moveaxis(values[1 : 1 + len(plan.groups)][measured], 0, -1))
+        # Groups are last as measures want them, and not in memory: replicates side by side make vectors.
+        of_groups = np.moveaxis(values[1 : 1 + len(plan.groups)][measured], 0, -1)
         return BaseMetric(values[0], of_groups, None if comparisons is None else comparisons[measured])
 
     def pair(point: int) -> RatePair:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import intervals
+from ._inversion import Inversion, Key, is_fairer_above
 from ._measuring import measure_of
 from .errors import InputError
 from .quantities import HELD, Quantity
@@ -19,6 +20,7 @@ ENOUGH_EFFECTIVE_ERRORS = 10
 _SHIFTED = 0.5  # standard errors between estimate and mean of replicates from which on intervals miss the truth
 _OFTEN = 0.05  # share of replicates without a value from which on an interval must be read with care
 RATES = ("fmr", "fnmr", "fmr_matrix")
+INVERSION = "inversion"  # what the method of intervals by test inversion is called
 
 
 @dataclass(eq=False)
@@ -39,6 +41,12 @@ class Uncertainty:
         As in `evaluate`.
     jackknife : callable
         Gives (quantities, units) values with one unit left out.
+    freedom : (quantities,) ndarray
+        Degrees of freedom of rates.
+    inversion : callable
+        Gives the test inversion of measures.
+    rows : dict of int
+        Where quantities are, by the keys of the inversion; empty without measures.
     """
 
     quantities: tuple[Quantity, ...]
@@ -48,7 +56,11 @@ class Uncertainty:
     unit: str
     scheme: str
     jackknife: Callable[[], Floats]
+    freedom: Floats
+    inversion: Callable[[], Inversion]
+    rows: dict[Key, int]
     _left_out: Floats | None = field(default=None, repr=False)
+    _inverted: Inversion | None = field(default=None, repr=False)
 
     def left_out(self) -> Floats:
         """Return the jackknife, computed once."""
@@ -56,23 +68,20 @@ class Uncertainty:
             self._left_out = self.jackknife()
         return self._left_out
 
+    def inverted(self) -> Inversion:
+        """Return the test inversion, computed once."""
+        if self._inverted is None:
+            self._inverted = self.inversion()
+        return self._inverted
+
     def with_intervals(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
         """Return the quantities with intervals."""
         require_method(method, self.unit, self.scheme)
         estimates = np.array([quantity.estimate for quantity in self.quantities])
-        left_out = self.left_out() if method == "bca" else None
-        low, high = intervals.confidence_interval(
-            self.replicates, estimates, confidence_level, "percentile" if method == "dyadic" else method,
-            jackknife=left_out,
-        )  # fmt: skip
-        if method == "dyadic":
-            rows = [k for k, quantity in enumerate(self.quantities) if _is_false_match_rate(quantity)]
-            low[rows], high[rows] = intervals.confidence_interval(
-                self.replicates[rows], estimates[rows], confidence_level, "dyadic"
-            )
         errors = intervals.standard_error(self.replicates)
         varies = _varies(self.replicates)
         shift = _finite_means(self.replicates) - estimates
+        low, high, made = self._limits(estimates, shift, confidence_level, method)
         errors[~varies & (errors < 1)] = 0.0  # and not what rounding makes of it
         not_computable = (~np.isfinite(self.replicates)).mean(axis=1)
         found = []
@@ -99,10 +108,13 @@ class Uncertainty:
                 found.append(_noted(none, "no interval: too few replicates have a value for this method"))
             else:
                 limits = np.clip((low[k], high[k]), *_bounds(quantity.name))
-                spread = replace(spread, low=float(limits[0]), high=float(limits[1]))
+                spread = replace(spread, low=float(limits[0]), high=float(limits[1]), method=made[k])
                 if has_few_effective_errors(spread):
                     spread = _noted(spread, f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors: likely too narrow")
-                if measure_of(quantity.name) is not None and abs(shift[k]) > _SHIFTED * errors[k]:
+                measure = measure_of(quantity.name)
+                if method == "auto" and made[k] != INVERSION and measure is not None and measure.fairer != "nearer":
+                    spread = _noted(spread, "of percentiles, as a group has no errors: likely too narrow")
+                if made[k] != INVERSION and measure is not None and abs(shift[k]) > _SHIFTED * errors[k]:
                     spread = _noted(
                         spread, "resampling shifts it, as chance makes groups differ: see Coverage in the docs"
                     )
@@ -112,6 +124,39 @@ class Uncertainty:
                     spread = _noted(spread, "the interval has no end, as groups without errors occur in replicates")
                 found.append(spread)
         return tuple(found)
+
+    def _limits(
+        self, estimates: Floats, shift: Floats, confidence_level: float, method: str
+    ) -> tuple[Floats, Floats, list[str]]:
+        """Make intervals, and name the method of each: those of a method that is not for all quantities differ."""
+        general = "percentile" if method in ("auto", "dyadic") else method
+        left_out = self.left_out() if method == "bca" else None
+        low, high = intervals.confidence_interval(
+            self.replicates, estimates, confidence_level, general, jackknife=left_out
+        )
+        made = [general] * len(estimates)
+        if method != general:
+            of_rates, has_it = ("logit", _is_rate) if method == "auto" else ("dyadic", _is_false_match_rate)
+            rows = [k for k, quantity in enumerate(self.quantities) if has_it(quantity)]
+            low[rows], high[rows] = intervals.confidence_interval(
+                self.replicates[rows], estimates[rows], confidence_level, of_rates,
+                degrees_of_freedom=self.freedom[rows],
+            )  # fmt: skip
+            for k in rows:
+                made[k] = of_rates
+        if method == "auto" and self.rows:
+            inverted = self.inverted()
+            for key, least, most in zip(inverted.keys, *inverted.intervals(confidence_level), strict=True):
+                k = self.rows[key]
+                if math.isnan(least):
+                    continue
+                made[k] = INVERSION
+                # To the unfair side at least as far as percentiles reach that are rid of their shift.
+                if is_fairer_above(key[0]):
+                    low[k], high[k] = min(least, estimates[k], low[k] - shift[k]), max(most, estimates[k])
+                else:
+                    low[k], high[k] = min(least, estimates[k]), max(most, estimates[k], high[k] - shift[k])
+        return low, high, made
 
 
 def has_few_effective_errors(quantity: Quantity) -> bool:
@@ -149,6 +194,10 @@ def _varies(replicates: Floats) -> NDArray[np.bool_]:
         return np.asarray((high > low) & (np.isinf(high) | (high - low > rounding)))
 
 
+def _is_rate(quantity: Quantity) -> bool:
+    return quantity.name in (*RATES, "eer") and HELD not in quantity.note and 0 < quantity.estimate < 1
+
+
 def _is_false_match_rate(quantity: Quantity) -> bool:
     return quantity.name in ("fmr", "fmr_matrix") and HELD not in quantity.note and quantity.estimate > 0
 
@@ -166,7 +215,7 @@ def _without_errors(quantity: Quantity, confidence_level: float) -> Quantity:
             limit = widest if quantity.estimate == 0 else 1 - widest
             note += f"; if only subjects are independent it reaches to {limit:.3g}"
     low, high = (0.0, upper) if quantity.estimate == 0 else (1 - upper, 1.0)
-    return _noted(replace(quantity, low=low, high=high), note)
+    return _noted(replace(quantity, low=low, high=high, method="clopper-pearson"), note)
 
 
 def _noted(quantity: Quantity, note: str) -> Quantity:

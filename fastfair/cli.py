@@ -8,6 +8,7 @@ import io
 import re
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from ._validation import SCORE_KINDS
 from .errors import FastfairError, FastfairWarning
 from .evaluation import evaluate
 from .evaluation_result import Evaluation
-from .intervals import METHODS_OF_EVALUATIONS
+from .intervals import METHODS_FOR_ANYTHING, METHODS_OF_EVALUATIONS
 from .io import read_comparisons
 from .paired import compare
 from .resampling import SCHEMES
@@ -112,10 +113,6 @@ def _evaluation_options(command: Any) -> Any:
         ),
         click.option("--confidence-level", type=float, default=0.95, show_default=True, help="Of intervals, 0 to 1."),
         click.option(
-            "--method", type=click.Choice(METHODS_OF_EVALUATIONS), default="percentile", show_default=True,
-            help="How intervals are made of replicates.",
-        ),
-        click.option(
             "--scheme", type=click.Choice(SCHEMES), default="dyadic", show_default=True,
             help="Weights of comparisons of two subjects: shrunk to the dyadic-robust variance, or plain products.",
         ),
@@ -138,6 +135,14 @@ def _with(command: Any, options: list[Any]) -> Any:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def _method_option(methods: tuple[str, ...]) -> Callable[[Any], Any]:
+    """Add the choice of an interval method, the first by default."""
+    return click.option(
+        "--method", type=click.Choice(methods), default=methods[0], show_default=True,
+        help="How intervals are made of replicates.",
+    )  # fmt: skip
 
 
 def _reading_options(command: Any) -> Any:
@@ -189,6 +194,7 @@ def cli() -> None:
 @click.argument("scores", type=click.Path(path_type=Path))
 @_reading_options
 @_evaluation_options
+@_method_option(METHODS_OF_EVALUATIONS)
 def evaluate_command(scores: Path, **options: Any) -> None:
     """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals."""
     _run(_read(scores, options), **options)
@@ -201,6 +207,7 @@ def evaluate_command(scores: Path, **options: Any) -> None:
 @click.option("--second-score-kind", type=click.Choice(SCORE_KINDS), help="Of SECOND, where it is another.")
 @_reading_options
 @_evaluation_options
+@_method_option(METHODS_FOR_ANYTHING)
 def compare_command(
     first: Path, second: Path, second_score: str | None, second_score_kind: str | None, **options: Any
 ) -> None:
@@ -231,6 +238,7 @@ def compare_command(
 @cli.command("demo")
 @click.option("--system", type=click.Choice(["resnetse34v2", "resnetse34l"]), default="resnetse34v2", show_default=True)
 @_evaluation_options
+@_method_option(METHODS_OF_EVALUATIONS)
 def demo_command(system: str, **options: Any) -> None:
     """Evaluate real data: VoxCeleb1-H, 550,894 trials of 1,190 speakers, by gender and nationality."""
     from .datasets import voxceleb1_h

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from . import _asked, _random, curves
 from ._figures import Figure, Plan, estimates, figures
+from ._freedom import degrees_of_freedom
+from ._inversion import invert
 from ._measuring import measure_of
 from ._progress import reporting
 from ._results import Rates
@@ -46,7 +48,7 @@ def evaluate(
     unit: str = "subject",
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
-    method: str = "percentile",
+    method: str = "auto",
     scheme: str = "dyadic",
     rng: _random.Seed = None,
     n_threads: int | None = None,
@@ -78,9 +80,10 @@ def evaluate(
         Replicates; 0 for estimates alone.
     confidence_level : float, default 0.95
         In (0, 1).
-    method : {"percentile", "basic", "normal", "bca", "dyadic"}
-        How intervals are made of replicates; see `intervals.confidence_interval`. "dyadic" is for false match rates,
-        other quantities get "percentile" with it.
+    method : {"auto", "percentile", "basic", "normal", "bca", "dyadic"}
+        How intervals are made of replicates. "auto": what simulations found right for each kind of quantity, "logit"
+        for rates and EERs, test inversion for measures over groups, "percentile" for others. "dyadic" is for false
+        match rates, other quantities get "percentile" with it. See `intervals.confidence_interval`.
     scheme : {"dyadic", "product"}
         Weights of comparisons of two subjects: their product, which overstates the spread of false match rates,
         shrunk until replicates have the dyadic-robust variance; or the plain product. Samples have plain products.
@@ -170,7 +173,8 @@ def evaluate(
         own = [_rates_at(comparisons, at_mean_group_eer(), asked.measured)]
     plan = _plan(comparisons, asked)
     cells = different_groups(comparisons) if comparisons.groups else ()
-    listed = list(figures(estimates([*at_points, *own], found, cells), plan))
+    base = estimates([*at_points, *own], found, cells)
+    listed = list(figures(base, plan))
     quantities = tuple(_quantity(figure, at_points) for figure in listed)
     settings: dict[str, Any] = {
         "score_kind": comparisons.score_kind,
@@ -218,6 +222,9 @@ def evaluate(
             unit,
             settings["scheme"],
             partial(_jackknife, resampler, plan, n_threads),
+            degrees_of_freedom(listed, comparisons, resampler.units),
+            partial(invert, base, drawn, plan),
+            {(figure.name, figure.group, figure.point): k for k, figure in enumerate(listed)} if plan.measures else {},
         )
         quantities = uncertainty.with_intervals(asked.confidence_level, method)
         _warn_of_few_errors(quantities, at_points, measured if asked.measures else ())

@@ -96,8 +96,9 @@ class Evaluation:
         --------
         >>> import fastfair as ff
         >>> c = ff.Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0])
-        >>> ff.evaluate(c, unit="comparison", rng=0).interval("eer")
-        (0.0, 0.8333333333333333)
+        >>> low, high = ff.evaluate(c, unit="comparison", rng=0).interval("eer")
+        >>> round(low, 4), round(high, 4)
+        (0.0009, 0.9963)
         """
         found = self.quantity(name, group, at)
         self._need_replicates()
@@ -159,7 +160,7 @@ class Evaluation:
         >>> import fastfair as ff
         >>> c = ff.Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0])
         >>> ev = ff.evaluate(c, unit="comparison", rng=0)
-        >>> ev.with_intervals(0.5).interval("eer")
+        >>> ev.with_intervals(0.5, "percentile").interval("eer")
         (0.0, 0.5)
         """
         uncertainty = self._need_replicates()

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from . import _validation
 from .errors import InputError
 
-METHODS = ("percentile", "basic", "normal", "bca", "recentered", "dyadic")
+METHODS = ("percentile", "basic", "normal", "bca", "recentered", "dyadic", "logit")
 METHODS_FOR_ANYTHING = ("percentile", "basic", "normal", "bca")
-METHODS_OF_EVALUATIONS = tuple(method for method in METHODS if method != "recentered")
+METHODS_OF_EVALUATIONS = ("auto", *METHODS_FOR_ANYTHING, "dyadic")
 Floats = NDArray[np.float64]
 
 
@@ -28,6 +28,7 @@ def confidence_interval(
     *,
     jackknife: ArrayLike | None = None,
     v_statistic: ArrayLike | None = None,
+    degrees_of_freedom: ArrayLike = np.inf,
 ) -> tuple[Floats, Floats]:
     """Compute a confidence interval from bootstrap replicates.
 
@@ -39,20 +40,24 @@ def confidence_interval(
         The quantity itself.
     confidence_level : float, default 0.95
         In (0, 1).
-    method : {"percentile", "basic", "normal", "bca", "recentered", "dyadic"}
+    method : {"percentile", "basic", "normal", "bca", "recentered", "dyadic", "logit"}
         "percentile": quantiles of the replicates. "basic": twice the estimate minus them. "normal": the estimate plus
         and minus normal quantiles of the replicates' standard deviation. "bca": quantiles corrected for bias and for
         acceleration [1]_. "recentered": quantiles of replicate minus V-statistic, added to the estimate [2]_.
-        "dyadic": for rates, the estimate times and divided by exp(z * standard deviation / estimate).
+        "dyadic": for rates, the estimate times and divided by exp(z * standard deviation / estimate). "logit": for
+        rates x, logit(x) plus and minus t * sqrt((d + 1) / d) * standard deviation / (x (1 - x)), with a t quantile of
+        d degrees of freedom.
     jackknife : (..., u) array_like, optional
         The quantity with each unit left out; needed by "bca".
     v_statistic : (...) array_like, optional
         What the replicates scatter about; needed by "recentered".
+    degrees_of_freedom : (...) array_like, default infinity
+        For "logit": units drawn less their strata.
 
     Returns
     -------
     low, high : (...) ndarray
-        NaN where no replicate was computable.
+        NaN where no replicate was computable; for "logit" also where the estimate is 0 or 1.
 
     Raises
     ------
@@ -72,12 +77,20 @@ def confidence_interval(
     >>> round(float(low), 3), round(float(high), 3)
     (0.05, 0.95)
     """
-    from scipy.special import ndtri
+    from scipy.special import expit, ndtri, stdtrit
 
     _validation.choice("method", method, METHODS)
     tail = (1 - level(confidence_level)) / 2
     values = np.asarray(replicates, np.float64)
     center = np.asarray(estimate, np.float64)
+    if method == "logit":
+        freedom = np.asarray(degrees_of_freedom, np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            inflated = standard_error(values) * np.sqrt(1 + 1 / freedom) / (center * (1 - center))
+            odds, reach = np.log(center / (1 - center)), stdtrit(freedom, 1 - tail) * inflated
+            low, high = expit(odds - reach), expit(odds + reach)
+        has_odds = np.isfinite(odds)
+        return np.where(has_odds, low, np.nan), np.where(has_odds, high, np.nan)
     if method in ("normal", "dyadic"):
         z = float(ndtri(1 - tail))
         error = standard_error(values)

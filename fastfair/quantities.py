@@ -34,6 +34,8 @@ class Quantity:
         The value; NaN or infinite where it is not computable, and `note` says why.
     low, high : float or None
         Confidence interval; None without replicates, NaN where there is none, and `note` says why.
+    method : str or None
+        How the interval was made: a method of `intervals.confidence_interval`, "inversion", or "clopper-pearson".
     standard_error : float or None
         Standard deviation of the finite replicates.
     not_computable : float or None
@@ -50,6 +52,7 @@ class Quantity:
     estimate: float
     low: float | None = None
     high: float | None = None
+    method: str | None = None
     standard_error: float | None = None
     not_computable: float | None = None
     n_comparisons: int | None = None

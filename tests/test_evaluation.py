@@ -106,6 +106,7 @@ def test_frames_and_json_hold_every_quantity(evaluation, tmp_path):
         "group",
         "operating_point",
         "estimate",
+        "method",
         "n_comparisons",
         "n_errors",
         "n_subjects",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import naive_intervals
 import naive_resampling as slow
 import numpy as np
 import pytest
@@ -32,6 +33,21 @@ def test_methods_are_those_of_the_oracle(values, estimate, level):
     close(
         intervals.confidence_interval(values, 0.25, level, "dyadic"), slow.log_normal(0.25, error, level)
     ) if error < 5 else None
+
+
+@given(values=VALUES, estimate=st.floats(0.01, 0.99), freedom=st.integers(1, 500) | st.just(math.inf), level=LEVELS)
+def test_logit_intervals_are_those_of_the_oracle(values, estimate, freedom, level):
+    rates = np.abs(values) / 100
+    found = intervals.confidence_interval(rates, estimate, level, "logit", degrees_of_freedom=freedom)
+    error = float(intervals.standard_error(rates))
+    expected = naive_intervals.logit(estimate, error, freedom, level) if error < 0.03 else found
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_logit_intervals_are_for_rates_with_errors():
+    low, high = intervals.confidence_interval([[0.1, 0.2]] * 3, [0, 1, 0.5], method="logit")
+    assert np.isnan([low[:2], high[:2]]).all()
+    assert 0 < low[2] < 0.5 < high[2] < 1
 
 
 @given(values=VALUES, jackknife=VALUES, level=LEVELS, at=st.integers(0, 39))
