@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .error_rates import rates
     from .evaluation import evaluate
     from .evaluation_result import Evaluation
+    from .fairness_bands import FairnessBand, fairness_band
     from .io import read_comparisons
     from .operating_points import OperatingPoint, at_eer, at_fmr, at_fnmr, at_mean_group_eer, at_threshold
     from .paired import Contrast, PairedEvaluation, compare
@@ -32,6 +33,7 @@ _HOMES = {
     "Contrast": "paired",
     "Embeddings": "embeddings",
     "Evaluation": "evaluation_result",
+    "FairnessBand": "fairness_bands",
     "OperatingPoint": "operating_points",
     "PairedEvaluation": "paired",
     "Quantity": "quantities",
@@ -47,6 +49,7 @@ _HOMES = {
     "det": "curves",
     "eer": "curves",
     "evaluate": "evaluation",
+    "fairness_band": "fairness_bands",
     "min_cllr": "curves",
     "min_dcf": "curves",
     "rates": "error_rates",
@@ -62,6 +65,7 @@ __all__ = [
     "Contrast",
     "Embeddings",
     "Evaluation",
+    "FairnessBand",
     "OperatingPoint",
     "PairedEvaluation",
     "Quantity",
@@ -80,6 +84,7 @@ __all__ = [
     "eer",
     "errors",
     "evaluate",
+    "fairness_band",
     "intervals",
     "measures",
     "min_cllr",

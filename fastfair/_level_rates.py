@@ -215,7 +215,8 @@ def limits(
     level, method = settings.confidence_level, settings.method
     shifted = replicates
     if method in ("recentered", "gaussian"):
-        shifted = replicates + (estimate - expected)[..., None]
+        with np.errstate(invalid="ignore"):  # ratios to groups without errors are infinite
+            shifted = replicates + (estimate - expected)[..., None]
     if method == "gaussian":
         finite = np.isfinite(shifted)
         with np.errstate(invalid="ignore"):
@@ -230,9 +231,19 @@ def limits(
             v_statistic=expected,
             jackknife=jackknife() if method == "bca" else None,
         )
-    curves = shifted.reshape(-1, shifted.shape[-1])
-    band = intervals.simultaneous_band(curves[:, np.isfinite(curves).all(axis=0)], level)
-    return pointwise, (band[0].reshape(estimate.shape), band[1].reshape(estimate.shape))
+    return pointwise, _band(shifted, level)
+
+
+def _band(replicates: Floats, level: float) -> tuple[Floats, Floats]:
+    """Compute the simultaneous band of what is computable in most replicates, from those in which all of that is."""
+    known = ~np.isnan(replicates)
+    often = known.mean(axis=-1) > 0.5
+    low, high = np.full((2, *often.shape), np.nan)
+    curves = replicates[often]
+    complete = known[often].all(axis=0)
+    if often.any() and complete.sum() > 1:
+        low[often], high[often] = intervals.simultaneous_band(curves[:, complete], level)
+    return low, high
 
 
 def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:

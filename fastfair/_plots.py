@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ._results import Det, Roc
     from .bands import RocBand
+    from .fairness_bands import FairnessBand
 
 _TICKS = np.array([1e-5, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99, 0.999])
 _RESOLUTION = 300  # points a unit of normal deviate: more cannot be told apart on paper and make vector files heavy
@@ -60,6 +61,22 @@ def draw_band(band: RocBand, ax: Axes | None, *, det: bool, **kwargs: Any) -> Ax
     for low, high, alpha in ((band.band_low, band.band_high, 0.15), (band.low, band.high, 0.25)):
         ax.fill_between(place(band.fmr), place(low), place(high), color=line.get_color(), alpha=alpha, linewidth=0)
     return _probit_axes(ax) if det else _roc_axes(ax)
+
+
+def draw_fairness_band(band: FairnessBand, title: str, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw a measure, of each group where it has one, in its interval and its simultaneous band."""
+    ax = _axes(ax)
+    of_groups = band.value.ndim > 1
+    for k, label in enumerate(band.groups if of_groups else (None,)):
+        at = np.s_[:, k] if of_groups else np.s_[:]
+        (line,) = ax.plot(band.fmr, band.value[at], **({"label": label} | kwargs))
+        for low, high, alpha in ((band.band_low, band.band_high, 0.15), (band.low, band.high, 0.25)):
+            ax.fill_between(band.fmr, low[at], high[at], color=line.get_color(), alpha=alpha, linewidth=0)
+    ax.set(xscale="log", xlabel="False match rate", ylabel=title)
+    ax.grid(alpha=0.3)
+    if of_groups:
+        ax.legend()
+    return ax
 
 
 def draw_det(curve: Det, ax: Axes | None, **kwargs: Any) -> Axes:

@@ -90,7 +90,7 @@ class Units:
         self._set_rows(subjects.size, np.repeat(np.arange(subjects.end.size), subjects.sizes), subjects.sizes)
 
     def _of_samples(self, owner: NDArray[np.integer], subjects: Draw) -> None:
-        """Set the rows of samples; owner: their subjects' rows. A second bank has them without their subjects' draws."""
+        """Set the rows of samples, and a second bank without subjects' draws. owner: (samples,) subjects' rows."""
         # Strata are subjects, numbered as their rows are.
         present, stratum = np.unique(owner, return_inverse=True)
         samples = Draw.of(SAMPLES, stratum)

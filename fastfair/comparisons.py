@@ -325,10 +325,33 @@ class Comparisons:
         return kept
 
     def _with_sides(self, mated: SortedSide, nonmated: SortedSide, grouping: tuple[str, ...]) -> Comparisons:
+        return Comparisons._of_parts(
+            mated,
+            nonmated,
+            self.score_kind,
+            self.subjects,
+            self.samples,
+            self.sample_subject,
+            self.attributes,
+            grouping,
+        )
+
+    @classmethod
+    def _of_parts(
+        cls,
+        mated: SortedSide,
+        nonmated: SortedSide,
+        score_kind: str,
+        subjects: NDArray[Any] | None,
+        samples: NDArray[Any] | None,
+        sample_subject: NDArray[np.int32] | None,
+        attributes: Mapping[str, tuple[str, ...]],
+        grouping: tuple[str, ...],
+    ) -> Comparisons:
         """Make comparisons of parts already validated and sorted."""
-        made = object.__new__(Comparisons)
-        made.score_kind, made.subjects, made.attributes = self.score_kind, self.subjects, self.attributes
-        made.samples, made.sample_subject = self.samples, self.sample_subject
+        made = object.__new__(cls)
+        made.score_kind, made.subjects, made.attributes = score_kind, subjects, attributes
+        made.samples, made.sample_subject = samples, sample_subject
         made.mated, made.nonmated = mated, nonmated
         made._choose_groups(grouping)
         return made

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from . import _grouping, _validation
 from ._sides import read_only
 from .errors import InputError
+
+if TYPE_CHECKING:
+    from .comparisons import Comparisons
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -87,6 +90,7 @@ class Embeddings:
     n_samples: NDArray[np.int64]
     n_mated: int
     n_nonmated: int
+    _subject_codes: Mapping[str, NDArray[np.uint16]]
 
     def __init__(
         self,
@@ -184,8 +188,42 @@ class Embeddings:
         wide /= np.sqrt(np.einsum("ij,ij->i", wide, wide))[:, None]
         return wide.astype(dtype, copy=False)
 
+    def comparisons(
+        self, *, n_threads: int | None = None, progress: bool | Callable[[int, int], None] = False
+    ) -> Comparisons:
+        """Make every pair a comparison, for `evaluate`, `rates`, `compare` and all else that takes score files.
+
+        Parameters
+        ----------
+        n_threads : int, optional
+            All processors by default.
+        progress : bool or callable, default False
+            Show a bar, or call with what is done and wanted.
+
+        Returns
+        -------
+        Comparisons
+            With subjects, groups and samples: a sample is a row of `vectors`, the lower of two is the reference. Two
+            models' vectors of the same samples give comparisons that `compare` can match.
+
+        Raises
+        ------
+        InputError
+            For more pairs than fit into memory; `roc_band` and `fairness_band` need none but the most similar.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> e = ff.Embeddings([[1, 0], [2, 1], [0, 1], [0, 3], [-1, 1]], subject=["ann", "ann", "bob", "bob", "cy"])
+        >>> e.comparisons()
+        Comparisons(2 mated, 8 non-mated, similarity, 3 subjects, 5 samples)
+        """
+        from ._all_pairs import to_comparisons
+
+        return to_comparisons(self, self._subject_codes, n_threads, progress)
+
     def _choose_groups(self, names: tuple[str, ...]) -> None:
-        groups, codes = _grouping.intersections(names, self.attributes, [self.__dict__["_subject_codes"]])
+        groups, codes = _grouping.intersections(names, self.attributes, [self._subject_codes])
         of_subject = codes[0].astype(np.int32) if codes else np.full(self.subjects.size, -1, np.int32)
         self.__dict__.update(
             groups=groups,

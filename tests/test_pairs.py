@@ -17,14 +17,16 @@ UNITS = ("sample", "subject", "subject+sample")
 KINDS = {"cosine": "cosine", "inner_product": "inner product", "negative_euclidean": "negative Euclidean"}
 
 
-def small_embeddings(seed: int, n_subjects: int, most: int, similarity: str = "inner_product") -> ff.Embeddings:
+def small_embeddings(
+    seed: int, n_subjects: int, most: int, similarity: str = "inner_product", noise: int = 1
+) -> ff.Embeddings:
     """Whole numbers, so that similarities are exact and tie often; some vectors are there twice."""
     rng = np.random.default_rng(seed)
     subject = np.repeat(np.arange(n_subjects), rng.integers(1, most + 1, n_subjects))
     subject = np.append(subject, [0, 0])  # someone has two
     rng.shuffle(subject)
     centers = rng.integers(-3, 4, (n_subjects, 4))
-    vectors = (centers[subject] + rng.integers(-1, 2, (subject.size, 4))).astype(np.float32)
+    vectors = (centers[subject] + rng.integers(-noise, noise + 1, (subject.size, 4))).astype(np.float32)
     vectors[(vectors == 0).all(axis=1)] = 1
     return ff.Embeddings(vectors, subject, group=np.array(list("fm"))[subject % 2], similarity=similarity)
 

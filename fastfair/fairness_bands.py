@@ -1,0 +1,216 @@
+"""`fairness_band`: how certain a fairness measure is at every operating point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _random, _validation, intervals
+from ._level_rates import BandSettings, RatesOverLevels, limits, rates_over_levels
+from ._measuring import BaseMetric, RatePair, measure_all
+from ._pair_replicates import LevelRates
+from .comparisons import Comparisons
+from .embeddings import Embeddings
+from .errors import InputError
+from .measures import MEASURES, ZERO_POLICIES, Measure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+RATES = ("fmr", "fnmr")
+
+
+@dataclass(frozen=True, eq=False)
+class FairnessBand:
+    """A fairness measure over FMR with its uncertainty.
+
+    Attributes
+    ----------
+    measure : str
+        Name out of `measures.MEASURES`.
+    rate : str or None
+        "fmr" or "fnmr"; None for measures of both.
+    fmr : (levels,) ndarray
+        False match rates of all comparisons held, ascending.
+    value : (levels,) ndarray, or (levels, groups) for measures with a value for each group
+        The measure at each.
+    low, high : as `value`
+        Pointwise interval: each holds the truth at its own level.
+    band_low, band_high : as `value`
+        Simultaneous band: the whole curve lies inside at the level.
+    uncertainty : as `value`
+        Standard deviation of the replicates divided by the value.
+    v_statistic : as `value`
+        What the replicates scatter about.
+    threshold : (levels,) ndarray
+        On the scale of the scores.
+    groups : tuple of str
+        Whose rates are compared.
+    replicates : (r, levels) or (r, levels, groups) ndarray
+        The measure in every replicate.
+    confidence_level : float
+        Of interval and band.
+    """
+
+    measure: str
+    rate: str | None
+    fmr: Floats
+    value: Floats
+    low: Floats
+    high: Floats
+    band_low: Floats
+    band_high: Floats
+    uncertainty: Floats
+    v_statistic: Floats
+    threshold: Floats
+    groups: tuple[str, ...]
+    replicates: Floats = field(repr=False)
+    confidence_level: float = 0.95
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw the measure over FMR in its pointwise interval (darker) and its simultaneous band (lighter).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from ._plots import draw_fairness_band
+
+        title = MEASURES[self.measure].title
+        return draw_fairness_band(self, f"{title} of {self.rate.upper()}" if self.rate else title, ax, **kwargs)
+
+
+def fairness_band(
+    data: Comparisons | Embeddings,
+    measure: str = "max_geomean_ratio",
+    rate: str = "fnmr",
+    fmr: ArrayLike | None = None,
+    *,
+    alpha: float = 0.5,
+    zero_policy: str | float = "keep",
+    weighting: str | None = None,
+    unit: str | None = None,
+    n_resamples: int | None = None,
+    confidence_level: float = 0.95,
+    method: str | None = None,
+    scheme: str | None = None,
+    rng: _random.Seed = None,
+    n_threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> FairnessBand:
+    """Compute a fairness measure at thresholds that hold many FMRs, with intervals and a simultaneous band.
+
+    Parameters
+    ----------
+    data : Comparisons or Embeddings
+        With at least two groups.
+    measure : str, default "max_geomean_ratio"
+        Name out of `measures.MEASURES`, but for "sed", which brings its own threshold.
+    rate : {"fnmr", "fmr"}
+        Which rate of the groups the measure compares; of no effect for measures of both.
+    fmr : (levels,) array_like, optional
+        False match rates of all comparisons to hold; the threshold is one for all groups.
+    alpha : float, default 0.5
+        Weight of false matches in measures of both rates.
+    zero_policy : {"keep", "clopper-pearson"} or float
+        What stands in for a group's rate of 0 in measures that divide by it; see `measures.replace_zeros`.
+    weighting, unit, n_resamples, confidence_level, method, scheme, rng, n_threads, progress
+        As in `roc_band`.
+
+    Returns
+    -------
+    FairnessBand
+
+    Raises
+    ------
+    InputError
+        For fewer than two groups, and as `roc_band` does.
+
+    Notes
+    -----
+    Groups' FMR and FNMR are those of comparisons inside each group. "recentered" takes the measure of the groups'
+    V-statistics off the replicates, as paper [1]_ does.
+
+    References
+    ----------
+    .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", section 4.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> e = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=0)
+    >>> e = ff.Embeddings(e.vectors, e.subject, group=e.subject % 2)
+    >>> band = ff.fairness_band(e, "max_geomean_ratio", "fnmr", [0.001, 0.01], rng=0)
+    >>> bool(((band.low < band.value) & (band.value < band.high)).all())
+    True
+    """
+    facts = MEASURES[_validation.choice("measure", measure, [m for m in MEASURES if not MEASURES[m].own_threshold])]
+    _validation.choice("rate", rate, RATES)
+    if isinstance(zero_policy, str):
+        _validation.choice("zero_policy", zero_policy, [policy for policy in ZERO_POLICIES if policy != "raise"])
+    if facts.inputs != "both rates" and rate not in facts.metrics:
+        raise InputError(f"measure {measure!r} is not one of {rate}; it takes {', '.join(facts.metrics)}")
+    settings = BandSettings.check(
+        data, unit, method, weighting, scheme, n_resamples, confidence_level, rng, n_threads, progress
+    )
+    if len(data.groups) < 2:
+        raise InputError(f"a fairness measure compares groups, and the data have {len(data.groups)}")
+    against_all = facts.inputs == "metric and average"
+    found = rates_over_levels(data, fmr, settings, with_groups=True, with_overall_fmr=against_all and rate == "fmr")
+
+    def measured(rates: LevelRates) -> Floats:
+        return _measured(facts, rate, rates, found, alpha, zero_policy)
+
+    value, expected, replicates = map(measured, (found.estimate, found.expected, found.replicates))
+    pointwise, band = limits(replicates, value, expected, settings, lambda: measured(found.jackknife()))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        uncertainty = intervals.standard_error(replicates) / value
+    low, high, band_low, band_high = (np.clip(limit, *facts.bounds) for limit in (*pointwise, *band))
+    return FairnessBand(
+        measure=measure,
+        rate=None if facts.inputs == "both rates" else rate,
+        fmr=found.levels,
+        value=value,
+        low=low,
+        high=high,
+        band_low=band_low,
+        band_high=band_high,
+        uncertainty=uncertainty,
+        v_statistic=expected,
+        threshold=found.estimate.threshold,
+        groups=data.groups,
+        replicates=np.moveaxis(replicates, -1, 0),
+        confidence_level=settings.confidence_level,
+    )
+
+
+def _measured(
+    measure: Measure,
+    rate: str,
+    rates: LevelRates,
+    found: RatesOverLevels,
+    alpha: float,
+    zero_policy: str | float,
+) -> Floats:
+    """Return (levels, ...) values, or (levels, groups, ...) of measures with one for each group."""
+
+    def metric(values: Floats, comparisons: NDArray[np.int64]) -> BaseMetric:
+        return BaseMetric(values[:, 0], np.ascontiguousarray(np.moveaxis(values[:, 1:], 1, -1)), comparisons)
+
+    pair = RatePair(metric(rates.fmr, found.n_nonmated), metric(rates.fnmr, found.n_mated))
+    for quantity in measure_all((measure.name,), [pair], {}, pair, alpha, zero_policy):
+        if quantity.name in (measure.name, f"{measure.name}({rate})"):
+            return np.moveaxis(quantity.value, -1, 1) if measure.per_group else quantity.value
+    raise AssertionError(measure.name)

@@ -1,0 +1,180 @@
+"""Bands over embeddings against loops, against score files of all pairs, and on real faces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import naive
+import naive_embeddings as slow
+import numpy as np
+import pytest
+from test_pairs import as_draw, matrix_of, small_embeddings
+
+import fastfair as ff
+from fastfair import _random
+from fastfair._pair_lists import VectorUnits
+from fastfair.errors import InputError
+
+LEVELS = [0.1, 0.3, 0.6]
+MEASURES = {
+    "max_geomean_ratio": naive.max_geomean_ratio,
+    "max_min_ratio": naive.max_min_ratio,
+    "log_geomean_sum": naive.log_geomean_sum,
+    "gini": naive.gini,
+}
+
+
+def draws_of(e: ff.Embeddings, unit: str, n: int, seed: int) -> list[slow.Draw]:
+    units = VectorUnits(e, unit)
+    weights = units.new_weights()
+    units.draw(0, _random.stream(seed)[0], weights)
+    return [as_draw(e, unit, weights[:, r], units.subject) for r in range(n)]
+
+
+@pytest.mark.parametrize("weighting", ["identity", "comparison"])
+@pytest.mark.parametrize("method", ["recentered", "percentile", "gaussian"])
+def test_roc_bands_are_those_of_loops(weighting: str, method: str):
+    e = small_embeddings(4, 7, 4)
+    matrix, subject = matrix_of(e), e.subject.tolist()
+    band = ff.roc_band(e, LEVELS, weighting=weighting, method=method, n_resamples=20, confidence_level=0.9, rng=2)
+    estimate, v = slow.roc(LEVELS, matrix, subject, weighting), slow.v_roc(LEVELS, matrix, subject, weighting)
+    replicates = slow.replicate_roc(LEVELS, matrix, subject, weighting, draws_of(e, "sample", 20, 2))
+    np.testing.assert_allclose(band.fnmr, estimate)
+    np.testing.assert_allclose(band.v_statistic, v)
+    np.testing.assert_allclose(band.replicates, replicates)
+    ends = np.clip(slow.band(method, estimate, v, replicates, 0.9), 0, 1)
+    np.testing.assert_allclose(np.transpose([band.low, band.high]), ends, atol=1e-12)
+    for k in range(len(LEVELS)):
+        of_level = [replicate[k] for replicate in replicates]
+        np.testing.assert_allclose(band.uncertainty[k], slow.normalised_uncertainty(of_level, estimate[k], v[k]))
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("rate", ["fmr", "fnmr"])
+@pytest.mark.parametrize("unit", ["sample", "subject", "subject+sample"])
+def test_fairness_bands_are_those_of_loops(measure: str, rate: str, unit: str):
+    e = small_embeddings(11, 9, 5, noise=3)
+    matrix, subject = matrix_of(e), e.subject.tolist()
+    groups = {k: e.groups[e.subject_group[k]] for k in range(e.subjects.size)}
+    band = ff.fairness_band(e, measure, rate, LEVELS, unit=unit, n_resamples=12, method="percentile", rng=6)
+    arguments = MEASURES[measure], rate.upper(), LEVELS, matrix, subject, groups, "identity"
+    np.testing.assert_allclose(band.value, slow.fairness(*arguments), rtol=1e-9, atol=1e-12)
+    if unit != "subject":
+        np.testing.assert_allclose(band.v_statistic, slow.v_fairness(*arguments), rtol=1e-9, atol=1e-12)
+    want = [slow.fairness(*arguments, draw) for draw in draws_of(e, unit, 12, 6)]
+    np.testing.assert_allclose(band.replicates, want, rtol=1e-9, atol=1e-12)
+
+
+def test_the_rest_of_the_measures_are_those_of_the_same_rates():
+    e = small_embeddings(11, 12, 6, noise=3)
+    levels = [0.3, 0.6]
+    by_hand = {
+        rate: np.array([ff.fairness_band(e, "group_to_min_difference", rate, levels, rng=1, n_resamples=4).value])
+        for rate in ("fmr", "fnmr")
+    }
+    assert by_hand["fnmr"].shape == (1, 2, 2)
+    assert (by_hand["fnmr"].min(axis=-1) == 0).all()
+    c = e.comparisons()
+    for measure in ("fdr", "garbe", "nrb", "group_to_average_ratio", "mape", "std"):
+        band = ff.fairness_band(
+            e, measure, "fmr" if measure != "nrb" else "fnmr", levels, weighting="comparison", rng=1
+        )
+        of_pairs = ff.fairness_band(c, measure, "fmr" if measure != "nrb" else "fnmr", levels, n_resamples=4, rng=1)
+        np.testing.assert_allclose(band.value, of_pairs.value, rtol=1e-12)
+        assert (band.low <= band.high).all()
+
+
+@pytest.mark.parametrize("unit", ["subject", "subject+sample"])
+def test_all_pairs_as_comparisons_have_the_same_replicates(unit: str):
+    """Score files have no sample against itself, so for drawn samples only the thresholds agree."""
+    e = small_embeddings(3, 8, 4)
+    settings = {"unit": unit, "n_resamples": 64, "rng": 9}
+    band = ff.roc_band(e, LEVELS, weighting="comparison", method="percentile", **settings)
+    of_pairs = ff.roc_band(e.comparisons(), LEVELS, scheme="product", **settings)
+    np.testing.assert_array_equal(band.threshold, of_pairs.threshold)
+    np.testing.assert_allclose(band.fnmr, of_pairs.fnmr)
+    if unit == "subject":
+        np.testing.assert_allclose(band.replicates, of_pairs.replicates)
+    group = ff.roc_band(e, LEVELS, group="f", weighting="comparison", **settings)
+    np.testing.assert_allclose(group.fnmr, ff.roc_band(e.comparisons(), LEVELS, group="f", n_resamples=2).fnmr)
+
+
+def test_two_models_of_the_same_samples_are_compared():
+    rng = np.random.default_rng(0)
+    subject = np.arange(40) // 4
+    centers = rng.normal(size=(10, 6))[subject]
+    systems = [ff.Embeddings(centers + s * rng.normal(size=(40, 6)), subject).comparisons() for s in (0.6, 0.8)]
+    paired = ff.compare(*systems, [ff.at_fmr(0.05)], measures=[], n_resamples=100, rng=0)
+    assert len(systems[0].mated) == 60
+    assert paired.contrast("fnmr").difference != 0
+
+
+def test_what_does_not_fit_embeddings_is_refused():
+    e = small_embeddings(0, 6, 3)
+    for wrong, match in (
+        ({"method": "bca"}, "method"),
+        ({"unit": "comparison"}, "unit"),
+        ({"weighting": "pair"}, "weighting"),
+        ({"scheme": "dyadic"}, "scheme"),
+        ({"n_resamples": 1}, "at least 2"),
+        ({"group": "x"}, "group"),
+    ):
+        with pytest.raises(InputError, match=match):
+            ff.roc_band(e, [0.5], **wrong)
+    with pytest.raises(InputError, match="Comparisons or Embeddings"):
+        ff.roc_band([1, 2], [0.5])
+    with pytest.raises(InputError, match="sed"):
+        ff.fairness_band(e, "sed")
+    with pytest.raises(InputError, match="groups"):
+        ff.fairness_band(ff.Embeddings(e.vectors, e.subject), fmr=[0.5])
+
+
+def test_bands_are_drawn():
+    pytest.importorskip("matplotlib")
+    e = small_embeddings(11, 9, 5, noise=3)
+    for measure in ("max_geomean_ratio", "group_to_min_difference", "garbe"):
+        ax = ff.fairness_band(e, measure, fmr=LEVELS, n_resamples=8, rng=0).plot()
+        assert ax.get_xlabel() == "False match rate"
+        assert len(ax.lines) == (2 if measure == "group_to_min_difference" else 1)
+
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+MATCHERS = ("mbf_arc", "mbf_caffe", "mbf_insightface", "mobilenet_mx")
+faces = pytest.mark.skipif(not DATA.exists(), reason="the real data are not beside the project")
+
+
+def lfw(matcher: str, most: int | None = None) -> ff.Embeddings:
+    """Faces by gender; `most` keeps the first images of those with two or more."""
+    attributes = np.load(DATA / "lfw_faces_attributes.npz")
+    vectors = np.load(DATA / f"lfw_faces_{matcher}.npy", mmap_mode="r")
+    subject, gender = attributes["subject"], attributes["gender"]
+    kept = gender != ""
+    if most is not None:
+        rank = np.arange(subject.size) - np.searchsorted(subject, subject)
+        kept &= (np.bincount(subject)[subject] > 1) & (rank < 3) & (subject < most)
+    return ff.Embeddings(vectors[kept], subject[kept], group=gender[kept])
+
+
+@faces
+@pytest.mark.jit
+@pytest.mark.parametrize("matcher", MATCHERS)
+def test_faces_have_bands_and_the_same_bits_whatever_the_threads(matcher: str):
+    e = lfw(matcher)
+    bands = [ff.roc_band(e, [1e-4, 1e-3, 1e-2], n_resamples=200, rng=0, n_threads=n_threads) for n_threads in (1, 2)]
+    assert np.array_equal(bands[0].replicates, bands[1].replicates)
+    band = bands[0]
+    assert (np.diff(band.fnmr) < 0).all()
+    assert ((band.low < band.fnmr) & (band.fnmr < band.high)).all()
+    assert (band.v_statistic < band.fnmr).all()  # most are below the curve, as a naive band would be
+    assert 0 < band.fnmr[-1] < 0.1
+    fair = ff.fairness_band(e, "max_geomean_ratio", "fmr", [1e-3, 1e-2], n_resamples=200, rng=0)
+    assert ((fair.low <= fair.value) & (fair.value <= fair.high) & (fair.value > 1)).all()
+
+
+@faces
+@pytest.mark.jit
+def test_face_matchers_are_compared():
+    first, second = (lfw(matcher, 400).comparisons() for matcher in MATCHERS[:2])
+    paired = ff.compare(first, second, [ff.at_fmr(1e-3)], measures=["max_geomean_ratio"], n_resamples=200, rng=0)
+    contrast = paired.contrast("fnmr")
+    assert contrast.low <= contrast.difference <= contrast.high
