@@ -36,7 +36,9 @@ from .quantities import HELD, Quantity
 from .resampling import Resampler, different_groups
 
 Floats = NDArray[np.float64]
-_LEAST_ERRORS = 5  # of each kind in every group: with fewer, intervals of measures miss the truth more often
+# Of each kind in every group: with fewer, intervals of measures miss the truth more often.
+_LEAST_ERRORS = 5
+_LEAST_ERRORS_FOR_INVERSION = 1
 _MOST_NAMED = 4  # in a warning; notes are at every quantity
 
 
@@ -227,7 +229,8 @@ def evaluate(
             {(figure.name, figure.group, figure.point): k for k, figure in enumerate(listed)} if plan.measures else {},
         )
         quantities = uncertainty.with_intervals(asked.confidence_level, method)
-        _warn_of_few_errors(quantities, at_points, measured if asked.measures else ())
+        least = _LEAST_ERRORS_FOR_INVERSION if method == "auto" else _LEAST_ERRORS
+        _warn_of_few_errors(quantities, at_points, measured if asked.measures else (), least)
     return Evaluation(
         quantities, tuple(at_points), comparisons.groups, measured, settings, repr(comparisons), uncertainty
     )
@@ -365,17 +368,20 @@ def _is_held(figure: Figure, points: Sequence[OperatingPoint]) -> bool:
     return figure.name == "threshold" and figure.point is not None and points[figure.point].kind == "threshold"
 
 
-def _warn_of_few_errors(quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str]) -> None:
+def _warn_of_few_errors(
+    quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str], least: int
+) -> None:
     """Warn where intervals hold the truth less often than they promise, as simulations show."""
     rates = [f"{q.name} of {q.group or 'all'}" for q in quantities if has_few_effective_errors(q)]
     groups = []
     for result in at_points if measured else ():
         kinds = result.counts.group_false_matches, result.counts.group_false_nonmatches
-        few = np.minimum(*kinds) < _LEAST_ERRORS
+        few = np.minimum(*kinds) < least
         groups += [group for group, too_few in zip(result.groups, few, strict=True) if too_few and group in measured]
+    fewer = f"fewer than {least}" if least > 1 else "no"
     for what, found in (
         (f"rest on fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors, (rate / standard error)^2,", rates),
-        (f"are of measures over groups with fewer than {_LEAST_ERRORS} false matches or false non-matches", groups),
+        (f"are of measures over groups with {fewer} false matches or false non-matches", groups),
     ):
         named = list(dict.fromkeys(found))
         if named:

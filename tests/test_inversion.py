@@ -13,6 +13,7 @@ from test_paired import columns
 
 import fastfair as ff
 from fastfair._inversion import POWERS
+from fastfair.errors import NarrowIntervalsWarning
 from fastfair.measures import MEASURES
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -81,6 +82,8 @@ def test_a_fair_system_is_found_fair_and_an_unfair_one_is_not():
         assert min(abs(low - value), abs(high - value)) < 1e-12
         low, high = ev.with_intervals(method="percentile").interval(name)
         assert not low <= value <= high
+    assert "resampling shifts it" in ev.with_intervals(method="percentile").quantity("garbe").note
+    assert ev.quantity("garbe").note == ""
     given = columns(n=20_000)
     worse = given["scores"] + 0.6 * ((given["reference_group"] == "f") & ~given["mated"])
     ev = ff.evaluate(ff.Comparisons(**given | {"scores": worse}), AT, n_resamples=400, rng=1)
@@ -103,3 +106,11 @@ def test_a_group_without_errors_leaves_percentiles():
 def test_measures_without_operating_points_have_intervals_too():
     ev = ff.evaluate(ff.Comparisons(**columns()), [], ["nrb", "std", "sed"], metrics=["eer"], n_resamples=200, rng=0)
     assert {q.name for q in ev.quantities if q.method == "inversion"} >= {"nrb(eer)", "std(eer)", "sed_mean", "sed"}
+
+
+def test_groups_without_errors_are_warned_of():
+    given = columns()
+    within = (given["reference_group"] == "f") & (given["probe_group"] == "f") & ~given["mated"]
+    c = ff.Comparisons(**given | {"scores": np.where(within, -10, given["scores"])})
+    with pytest.warns(NarrowIntervalsWarning, match="over groups with no false matches or false non-matches .*: f"):
+        ff.evaluate(c, AT, ["garbe"], n_resamples=64, rng=0)
