@@ -135,15 +135,14 @@ class Uncertainty:
             self.replicates, estimates, confidence_level, general, jackknife=left_out
         )
         made = [general] * len(estimates)
-        if method != general:
-            of_rates, has_it = ("logit", _is_rate) if method == "auto" else ("dyadic", _is_false_match_rate)
+        for special, has_it in _SPECIAL.get(method, ()):
             rows = [k for k, quantity in enumerate(self.quantities) if has_it(quantity)]
             low[rows], high[rows] = intervals.confidence_interval(
-                self.replicates[rows], estimates[rows], confidence_level, of_rates,
+                self.replicates[rows], estimates[rows], confidence_level, special,
                 degrees_of_freedom=self.freedom[rows],
             )  # fmt: skip
             for k in rows:
-                made[k] = of_rates
+                made[k] = special
         if method == "auto" and self.rows:
             inverted = self.inverted()
             for key, least, most in zip(inverted.keys, *inverted.intervals(confidence_level), strict=True):
@@ -196,12 +195,22 @@ def _varies(replicates: Floats) -> NDArray[np.bool_]:
         return np.asarray((high > low) & (np.isinf(high) | (high - low > rounding)))
 
 
+def _is_min_cllr(quantity: Quantity) -> bool:
+    return quantity.name == "min_cllr"
+
+
 def _is_rate(quantity: Quantity) -> bool:
     return quantity.name in (*RATES, "eer") and HELD not in quantity.note and 0 < quantity.estimate < 1
 
 
 def _is_false_match_rate(quantity: Quantity) -> bool:
     return quantity.name in ("fmr", "fmr_matrix") and HELD not in quantity.note and quantity.estimate > 0
+
+
+_SPECIAL: dict[str, tuple[tuple[str, Callable[[Quantity], bool]], ...]] = {
+    "auto": (("logit", _is_rate), ("basic", _is_min_cllr)),  # replicates of min Cllr lie too low
+    "dyadic": (("dyadic", _is_false_match_rate),),
+}
 
 
 def _without_errors(quantity: Quantity, confidence_level: float) -> Quantity:

@@ -84,8 +84,9 @@ def evaluate(
         In (0, 1).
     method : {"auto", "percentile", "basic", "normal", "bca", "dyadic"}
         How intervals are made of replicates. "auto": what simulations found right for each kind of quantity, "logit"
-        for rates and EERs, test inversion for measures over groups, "percentile" for others. "dyadic" is for false
-        match rates, other quantities get "percentile" with it. See `intervals.confidence_interval`.
+        for rates and EERs, test inversion for measures over groups, "basic" for min Cllr, "percentile" for others.
+        "dyadic" is for false match rates, other quantities get "percentile" with it. See
+        `intervals.confidence_interval`.
     scheme : {"dyadic", "product"}
         Weights of comparisons of two subjects: their product, which overstates the spread of false match rates,
         shrunk until replicates have the dyadic-robust variance; or the plain product. Samples have plain products.

@@ -114,3 +114,13 @@ def test_groups_without_errors_are_warned_of():
     c = ff.Comparisons(**given | {"scores": np.where(within, -10, given["scores"])})
     with pytest.warns(NarrowIntervalsWarning, match="over groups with no false matches or false non-matches .*: f"):
         ff.evaluate(c, AT, ["garbe"], n_resamples=64, rng=0)
+
+
+def test_each_kind_of_quantity_has_its_method(evaluation):
+    methods = {q.name: q.method for q in evaluation.quantities if q.group is None}
+    assert {methods[name] for name in ("fmr", "fnmr", "eer")} == {"logit"}
+    assert {methods[name] for name in ("garbe", "fdr", "sed_mean", "nrb(cllr)", "std(eer)")} == {"inversion"}
+    assert {methods[name] for name in ("min_dcf", "cllr")} == {"percentile"}
+    assert methods["min_cllr"] == "basic"
+    assert {q.method for q in evaluation.quantities if q.name.startswith("group_to_average")} == {"percentile"}
+    assert evaluation.with_intervals(method="bca").quantity("garbe").method == "bca"
