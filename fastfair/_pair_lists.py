@@ -79,7 +79,7 @@ class VectorUnits(Units):
 
 @dataclass(frozen=True, eq=False)
 class PairLists:
-    """One class of pairs, errors first: list 0 holds all that are kept, the others those inside each group.
+    """Pairs of one class as lists, errors first: all in one, or those inside each group.
 
     Attributes
     ----------
@@ -89,8 +89,8 @@ class PairLists:
         Whose values at a and b multiply to what a pair counts in a rate; () where all count alike.
     of_subject : (k,) ndarray
         What the mated pairs of a subject count; of two subjects' non-mated pairs, the product of two of these.
-    group : (k,) ndarray
-        The group of each subject.
+    members : tuple of (...) ndarray
+        The subjects of each list.
     mated, complete : bool
         Which class, and whether all its pairs are kept.
     """
@@ -101,16 +101,9 @@ class PairLists:
     end: NDArray[np.int64]
     scale: Scale
     of_subject: NDArray[np.int64]
-    group: NDArray[np.int32]
+    members: tuple[slice | NDArray[np.intp], ...]
     mated: bool
     complete: bool
-
-    @property
-    def of_groups(self) -> PairLists:
-        """The lists of groups alone."""
-        begin = int(self.end[0])
-        keys, a, b = self.keys[begin:], self.a[begin:], self.b[begin:]
-        return replace(self, keys=keys, a=a, b=b, end=self.end[1:] - begin)
 
     @property
     def sizes(self) -> NDArray[np.int64] | Floats:
@@ -123,24 +116,24 @@ class PairLists:
         Parameters
         ----------
         subject_weights : (k, r) ndarray
-            How often each subject was drawn.
+            How often each subject was drawn; r may be 1 where that does not vary.
 
         Returns
         -------
-        (lists, r) ndarray
+        (lists, 64) or (lists, r) ndarray
             Whole numbers where all pairs count alike.
         """
         weights = subject_weights * self.of_subject[:, None]
-        lists = [weights, *(weights[self.group == k] for k in range(self.end.size - 1))]
+        lists = [weights[members] for members in self.members]
         if self.mated:
             sums = np.array([part.sum(axis=0) for part in lists])
         else:
             sums = np.array([(part.sum(axis=0) ** 2 - (part**2).sum(axis=0)) // 2 for part in lists])
-        return sums if not self.scale else sums.astype(np.float64)
+        return sums.astype(np.float64) if self.scale else sums
 
 
-def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str, n_groups: int) -> PairLists:
-    """Deal pairs to lists.
+def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str) -> PairLists:
+    """Make one list of all pairs.
 
     Parameters
     ----------
@@ -152,8 +145,6 @@ def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str,
         Which class the pairs are.
     weighting : {"identity", "comparison"}
         What counts alike: subjects, and pairs of them, or pairs of vectors.
-    n_groups : int
-        Groups that get lists; 0 for none.
 
     Returns
     -------
@@ -167,17 +158,35 @@ def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str,
             rows = units.per_row(np.where(of_subject > 0, 1 / of_subject, 0))
         scale = rows, np.ones_like(rows) if mated else rows
         of_subject = (of_subject > 0).astype(np.int64)
-    keys, first, second = pairs.keys, pairs.first, pairs.second
-    end = np.full(1 + n_groups, keys.size, np.int64)
-    if n_groups:
-        group = units.group[units.subject]
-        code = group[first]
-        code[code != group[second]] = -1
-        inside = [np.flatnonzero(code == k) for k in range(n_groups)]
-        end[1:] += np.cumsum([part.size for part in inside])
-        keys, first, second = (
-            np.concatenate([all_, *(all_[part] for part in inside)]) for all_ in (keys, first, second)
-        )
-    return PairLists(
-        keys, *units.rows_of(mated, first, second), end, scale, of_subject, units.group, mated, pairs.complete
-    )
+    rows_of_pairs = units.rows_of(mated, pairs.first, pairs.second)
+    end = np.array([pairs.keys.size])
+    return PairLists(pairs.keys, *rows_of_pairs, end, scale, of_subject, (slice(None),), mated, pairs.complete)
+
+
+def lists_of_groups(pairs: Pairs, units: VectorUnits, of_all: PairLists, n_groups: int) -> PairLists:
+    """Make a list of the pairs inside each group.
+
+    Parameters
+    ----------
+    pairs, units : Pairs, VectorUnits
+        As in `make_lists`.
+    of_all : PairLists
+        What that made.
+    n_groups : int
+        Groups.
+
+    Returns
+    -------
+    PairLists
+    """
+    from .kernels import pairs as kernels
+
+    group = units.group[units.subject]
+    sizes = np.zeros(n_groups, np.int64)
+    kernels.count_within_groups(pairs.first, pairs.second, group, sizes)
+    end = np.cumsum(sizes)
+    within = tuple(np.empty(int(end[-1]), array.dtype) for array in (pairs.keys, pairs.first, pairs.second))
+    kernels.split_within_groups(pairs.keys, pairs.first, pairs.second, group, end - sizes, *within)
+    rows = units.rows_of(of_all.mated, within[1], within[2])
+    members = tuple(np.flatnonzero(units.group == k) for k in range(n_groups))
+    return replace(of_all, keys=within[0], a=rows[0], b=rows[1], end=end, members=members)

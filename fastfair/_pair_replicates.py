@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _keys
 from ._blocks import run_blocks
-from ._pair_lists import PairLists, Scale, VectorUnits, make_lists
+from ._pair_lists import PairLists, Scale, VectorUnits, lists_of_groups, make_lists
 from ._pairs import PairFinder
 from ._units import LANES
 from .embeddings import Embeddings
@@ -19,7 +19,7 @@ from .errors import InputError
 
 Floats = NDArray[np.float64]
 Report = Callable[[int, int], None]
-_ROUNDING = 1 + 1e-9  # a rate meets a level that it exceeds by no more than sums of floats may
+ROUNDING = 1 + 1e-9  # a rate meets a level that it exceeds by no more than sums of floats may
 _SPARE = 1.15  # times as many non-mated pairs are kept as the highest level has errors, and
 _SPARE_DEVIATIONS = 6  # as many standard deviations of their number more
 _MORE = 2.0  # times as many when a replicate needs pairs that are not kept
@@ -60,8 +60,8 @@ class PairResampler:
         What counts alike in a rate.
     unit : {"sample", "subject", "subject+sample"}
         What is drawn.
-    with_groups, with_overall_fmr : bool
-        Whether rates of groups, and the FMR of all pairs, are wanted.
+    with_groups, with_group_fmr, with_overall_fmr : bool
+        Whether the FNMR of groups, their FMR, and the FMR of all pairs are wanted.
     n_threads, progress
         As in `roc_band`.
 
@@ -79,12 +79,14 @@ class PairResampler:
         weighting: str,
         unit: str,
         with_groups: bool,
+        with_group_fmr: bool = True,
         with_overall_fmr: bool = False,
         n_threads: int | None = None,
         progress: Report | None = None,
     ) -> None:
         self.embeddings, self.levels, self.weighting = embeddings, levels, weighting
-        self._n_threads, self._progress, self._with_overall_fmr = n_threads, progress, with_overall_fmr
+        self._n_threads, self._progress = n_threads, progress
+        self._with_group_fmr, self._with_overall_fmr = with_group_fmr, with_overall_fmr
         self._n_groups = len(embeddings.groups) if with_groups else 0
         self.units = VectorUnits(embeddings, unit)
         self._require_resolution()
@@ -100,19 +102,29 @@ class PairResampler:
             least = 2 / (n.size * (n.size - 1) * float(most[0]) * float(most[1]))
         else:
             least = 1 / self.embeddings.n_nonmated
-        if self.levels[0] * _ROUNDING < least:
+        if self.levels[0] * ROUNDING < least:
             raise InputError(
                 f"fmr: {self.levels[0]:g} is below the data's resolution, where one false match makes an FMR of "
                 f"{least:.3g}: that is the lowest level that can be answered"
             )
 
     def _find_pairs(self) -> None:
-        mated, nonmated = self._finder.find(self._share, self._progress)
-        self._y, self._x = (
-            make_lists(pairs, self.units, mated=side, weighting=self.weighting, n_groups=self._n_groups)
-            for pairs, side in ((mated, True), (nonmated, False))
-        )
-        self._sizes = self._y.sizes, self._x.sizes
+        self._lists: dict[tuple[str, bool], PairLists] = {}  # by rate and whether of groups
+        for name, pairs in zip(("fnmr", "fmr"), self._finder.find(self._share, self._progress), strict=True):
+            of_all = make_lists(pairs, self.units, mated=name == "fnmr", weighting=self.weighting)
+            self._lists[name, False] = of_all
+            if self._n_groups and (name == "fnmr" or self._with_group_fmr):
+                self._lists[name, True] = lists_of_groups(pairs, self.units, of_all, self._n_groups)
+
+    @property
+    def lists(self) -> tuple[PairLists, PairLists]:
+        """The mated pairs, and the most similar non-mated ones."""
+        return self._lists["fnmr", False], self._lists["fmr", False]
+
+    def find_more(self) -> None:
+        """Keep more non-mated pairs."""
+        self._share *= _MORE
+        self._find_pairs()
 
     def estimate(self) -> tuple[LevelRates, Floats]:
         """Return the rates in the data, and the (levels, 1 + groups) FNMR that replicates scatter about."""
@@ -168,25 +180,20 @@ class PairResampler:
             try:
                 return work()
             except _TooFewKeptError:
-                self._share *= _MORE
-                self._find_pairs()
+                self.find_more()
 
     def _sweep(self, weights: NDArray[np.uint8], out: LevelRates, first: int) -> None:
         """Compute one block from its weights."""
         from .kernels import sweep
 
-        x, y = self._x, self._y
+        x = self._lists["fmr", False]
         largest = sweep.largest_weight(weights)
         subjects = self.units.subject_weights(weights)
-        x_totals, y_totals = (
-            np.ascontiguousarray(np.broadcast_to(totals, (totals.shape[0], LANES)))
-            for totals in (x.totals(subjects), y.totals(subjects))
-        )
         stored = int(x.end[0])
         positions = np.empty((self.levels.size, LANES), np.int64)
         sweep.first_beyond(
-            x.a, x.b, x.scale, stored, self._sizes[1][0], weights, largest, x_totals[0],
-            np.ones(self.levels.size), self.levels * _ROUNDING, positions,
+            x.a, x.b, x.scale, stored, x.sizes[0], weights, largest, _lanes(x.totals(subjects))[0],
+            np.ones(self.levels.size), self.levels * ROUNDING, positions,
         )  # fmt: skip
         if not x.complete and (positions == stored).any():
             raise _TooFewKeptError
@@ -197,14 +204,12 @@ class PairResampler:
         found = _keys.decode(np.where(missing, 0, keys).astype(x.keys.dtype)).astype(np.float64)
         out.threshold[:, lanes] = np.where(missing, np.nan, found)
         keys[missing] = sweep.NO_LIMIT
-        out.fnmr[..., lanes] = self._shares(y, y.scale, self._sizes[0], weights, largest, y_totals, keys)
-        begin = 0 if self._with_overall_fmr else 1
-        if begin <= self._n_groups:
-            limits = np.where(missing, keys, -keys)
-            wanted = x if begin == 0 else x.of_groups
-            out.fmr[:, begin:, lanes] = self._shares(
-                wanted, x.scale, self._sizes[1][begin:], weights, largest, x_totals[begin:], limits
-            )
+        for (name, of_groups), lists in self._lists.items():
+            if name == "fmr" and not of_groups and not self._with_overall_fmr:
+                continue
+            limits = keys if name == "fnmr" else np.where(missing, keys, -keys)
+            shares = self._shares(lists, lists.scale, lists.sizes, weights, largest, lists.totals(subjects), limits)
+            getattr(out, name)[:, slice(1, None) if of_groups else slice(0, 1), lanes] = shares
 
     def _shares(
         self,
@@ -221,7 +226,7 @@ class PairResampler:
         shares = np.empty((self.levels.size, lists.end.size, LANES))
         order = np.argsort(limits, axis=None, kind="stable")
         sweep.shares_at(
-            lists.keys, lists.a, lists.b, scale, lists.end, sizes, weights, largest, totals, limits, order,
+            lists.keys, lists.a, lists.b, scale, lists.end, sizes, weights, largest, _lanes(totals), limits, order,
             np.ones((lists.end.size, self.levels.size)), shares,
         )  # fmt: skip
         return shares
@@ -230,15 +235,22 @@ class PairResampler:
         """Compute the V-statistic: a mean over all pairs of draws, in which a vector may meet itself."""
         from .kernels import sweep
 
-        y, n = self._y, self.units.n_samples
+        n = self.units.n_samples
         weights = self.units.new_weights()
         one = self.units.per_row(np.ones(n.size))
         apart = self.units.per_row(1 - 1 / n) if self.units.unit != "subject" else one
-        scale = (apart, one) if not y.scale else (apart * y.scale[0], y.scale[1])
-        totals = np.ascontiguousarray(
-            np.broadcast_to(self._sizes[0][:, None], (self._sizes[0].size, LANES)), np.float64
-        )
-        keys = _keys.first_keys_at_least(np.where(np.isnan(thresholds), 0, thresholds), y.keys).astype(np.int64)
-        keys[np.isnan(thresholds)] = sweep.NO_LIMIT
-        limits = np.repeat(keys[:, None], LANES, axis=1)
-        return self._shares(y, scale, totals[:, 0], weights, 1, totals, limits)[..., 0]
+        known = ~np.isnan(thresholds)
+        keys = _keys.first_keys_at_least(np.where(known, thresholds, 0), self._lists["fnmr", False].keys)
+        limits = np.repeat(np.where(known, keys.astype(np.int64), sweep.NO_LIMIT)[:, None], LANES, axis=1)
+        found = []
+        for of_groups in (False, True) if self._n_groups else (False,):
+            y = self._lists["fnmr", of_groups]
+            scale = (apart * y.scale[0], y.scale[1]) if y.scale else (apart, one)
+            sizes = y.sizes.astype(np.float64)
+            found.append(self._shares(y, scale, sizes, weights, 1, sizes[:, None], limits)[..., 0])
+        return np.concatenate(found, axis=1)
+
+
+def _lanes(totals: NDArray[np.int64] | Floats) -> NDArray[np.int64] | Floats:
+    """Give every replicate a total of its own where they share one."""
+    return np.ascontiguousarray(np.broadcast_to(totals, (totals.shape[0], LANES)))

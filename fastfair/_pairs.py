@@ -23,7 +23,6 @@ from .errors import InputError
 
 Floats = NDArray[np.floating[Any]]
 Positions = NDArray[np.int32]
-Parts = list[tuple[_keys.Keys, Positions, Positions]]
 _PANEL = 512  # rows and columns of a panel: its similarities are scanned before they leave the cache
 _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
 _MOST_BYTES = 8 * 2**30
@@ -114,18 +113,39 @@ class PairFinder:
         """
         e = self._embeddings
         everything = share >= 1 or e.n_nonmated <= _FEW
-        _require_memory("non-mated pairs", int(e.n_nonmated * min(1.0, share)), e.vectors.dtype)
+        wanted = e.n_nonmated if everything else int(share * e.n_nonmated)
+        _require_memory("non-mated pairs", wanted, e.vectors.dtype)
         bound = -math.inf if everything else self._guess_bound(share)
-        found, mated = self._run(bound, progress)
-        positions = self._mated_positions()
+        packing = self._packing(bound)
+        store = _Store(wanted + (0 if everything else wanted // 4), packing)
+        mated = self._run(bound, store, progress)
+        first, second = self._mated_positions()
         if self._euclidean:
-            mated = self._distances(*positions)
-        return (
-            _sorted([(_keys.encode(mated), *positions)], len(e), complete=True),
-            _sorted(found, len(e), complete=everything),
-        )
+            mated = self._distances(first, second)
+        codes = (first.astype(np.int64) << packing.places) + second
+        of_mated = _Store(mated.size, self._packing(-math.inf))
+        of_mated.add(mated, codes, inverted=False)
+        return of_mated.sorted(complete=True), store.sorted(complete=everything)
 
-    def _run(self, bound: float, progress: Callable[[int, int], None] | None) -> tuple[Parts, Floats]:
+    def _packing(self, bound: float) -> _Packing:
+        """Find the range of keys, inverted or not, that similarities from a bound on can have."""
+        kind = self._embeddings.vectors.dtype.newbyteorder("=")
+        if self._euclidean:
+            most, least = 0.0, -math.inf
+        else:
+            most = float(np.einsum("ij,ij->i", self._rows, self._rows).max()) * 1.001
+            least = -most
+        with np.errstate(over="ignore"):
+            ends = _keys.encode(np.array([most, -most, max(bound, least)], kind)).astype(np.int64)
+        if bound > -math.inf:
+            lowest, highest = int(~ends[0]), int(~ends[2])
+        else:  # mated pairs are kept whole, too, without inversion
+            lowest = int(min(~ends[0], ends[2]))
+            highest = int(max(~ends[2], ends[0]))
+        return _Packing(kind, lowest, (highest - lowest).bit_length(), (len(self._embeddings) - 1).bit_length())
+
+    def _run(self, bound: float, store: _Store, progress: Callable[[int, int], None] | None) -> Floats:
+        """Store the non-mated pairs that reach the bound, and return the mated similarities in order of vectors."""
         from .kernels import pairs as kernels
 
         n, panel = len(self._embeddings), self._panel
@@ -134,7 +154,7 @@ class PairFinder:
         dtype = self._rows.dtype
         mated = np.empty(self._embeddings.n_mated, dtype)
         limit = dtype.type(-(bound**2) - self._rounding if self._euclidean and bound > -math.inf else bound)
-        found: dict[tuple[int, int], tuple[_keys.Keys, Positions, Positions]] = {}
+        places = store.packing.places
         local = threading.local()
         tiles = range(0, self._n_panels, self._tile)
         work = [(p, q) for p in tiles for q in tiles if p <= q]
@@ -142,7 +162,7 @@ class PairFinder:
         def tile(k: int) -> None:
             if not hasattr(local, "panel"):
                 local.panel = np.empty((panel, panel), dtype)
-                local.kept = [np.empty(panel * panel + 1, kind) for kind in (dtype, np.int32, np.int32)]
+                local.kept = np.empty(panel * panel + 1, dtype), np.empty(panel * panel + 1, np.int64)
             p0, q0 = work[k]
             for p in range(p0, min(p0 + self._tile, self._n_panels)):
                 for q in range(max(p, q0), min(q0 + self._tile, self._n_panels)):
@@ -150,17 +170,17 @@ class PairFinder:
                     at = p * panel, q * panel
                     if self.subject_end[min(at[0] + panel, n) - 1] > at[1]:
                         kernels.take_mated(local.panel, *at, self.subject_end, offset, mated)
-                    size = kernels.take_nonmated(local.panel, *at, self.subject_end, limit, *local.kept)
-                    similarity, first, second = (kept[:size] for kept in local.kept)
+                    size = kernels.take_nonmated(local.panel, *at, self.subject_end, limit, places, *local.kept)
+                    similarity, codes = (kept[:size] for kept in local.kept)
                     if self._euclidean:
-                        similarity = self._distances(first, second)
+                        similarity = self._distances(codes >> places, codes & ((1 << places) - 1))
                         near = similarity >= bound
-                        similarity, first, second = similarity[near], first[near], second[near]
-                    found[p, q] = ~_keys.encode(similarity), first.copy(), second.copy()
+                        similarity, codes = similarity[near], codes[near]
+                    store.add(similarity, codes, inverted=True)
 
         with threadpool_limits(1, "blas"):
             run_blocks(tile, range(len(work)), len(work), 1, self._n_threads, progress)
-        return [found[key] for key in sorted(found)], mated
+        return mated
 
     def _fill(self, p: int, q: int, panel: Floats) -> None:
         """Write a panel of similarities; of negative squared distances, up to rounding, for the Euclidean one."""
@@ -193,7 +213,7 @@ class PairFinder:
         second = np.arange(first.size) - np.repeat(offset, counts) + first + 1
         return first, second.astype(np.int32)
 
-    def _distances(self, first: Positions, second: Positions) -> Floats:
+    def _distances(self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Floats:
         """Compute distances from the differences of vectors, as a product of them loses what is small."""
         from .kernels import pairs as kernels
 
@@ -204,7 +224,7 @@ class PairFinder:
 
 
 def _require_memory(what: str, n: int, dtype: np.dtype[Any]) -> None:
-    size = n * (4 * dtype.itemsize + 20)  # with what sorting them takes
+    size = n * (16 if dtype.itemsize == 4 else 48)  # with what sorting them takes
     if size > _MOST_BYTES:
         raise InputError(
             f"the {n:,} {what} to be kept would take {size / 2**30:.0f} GiB, and {_MOST_BYTES >> 30} GiB is the most: "
@@ -212,27 +232,83 @@ def _require_memory(what: str, n: int, dtype: np.dtype[Any]) -> None:
         )
 
 
-def _sorted(parts: Parts, n: int, *, complete: bool) -> Pairs:
-    """Sort pairs that come in the order of their vectors; ties stay in it."""
-    from .kernels import pairs as kernels
-    from .kernels import radix
+@dataclass(frozen=True)
+class _Packing:
+    """How keys and vectors share an integer.
 
-    sizes = [keys.size for keys, _, _ in parts]
-    end = np.cumsum(sizes, dtype=np.int64)
-    size = int(end[-1])
-    lowest = min((int(keys.min()) for keys, _, _ in parts if keys.size), default=0)
-    highest = max((int(keys.max()) for keys, _, _ in parts if keys.size), default=0)
-    places, span = (n - 1).bit_length(), (highest - lowest).bit_length()
-    whole = np.empty(size, parts[0][0].dtype), np.empty(size, np.int32), np.empty(size, np.int32)
-    if 2 * places + span < 64:
-        packed = np.empty(size, np.int64)
-        for part, stop in zip(parts, end, strict=True):
-            kernels.pack(*part, lowest, places, packed[stop - part[0].size : stop])
-        packed = radix.sort_by_bits(packed, np.empty_like(packed), 2 * places, 2 * places + span)
-        kernels.unpack(packed, lowest, places, *whole)
-    else:
-        for out, pieces in zip(whole, zip(*parts, strict=True), strict=True):
-            np.concatenate(pieces, out=out)
-        order = np.argsort(whole[0], kind="stable")
-        whole = whole[0][order], whole[1][order], whole[2][order]
-    return Pairs(*whole, complete)
+    Attributes
+    ----------
+    kind : dtype
+        Of similarities.
+    lowest, span : int
+        The lowest key there may be, and the bits that all are apart by.
+    places : int
+        Bits of a vector.
+    """
+
+    kind: np.dtype[Any]
+    lowest: int
+    span: int
+    places: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether a key and two vectors are an int64 that is not negative."""
+        return self.kind == np.float32 and 2 * self.places + self.span < 64
+
+
+class _Store:
+    """Pairs in the order in which threads find them, and then sorted.
+
+    Memory is touched once where it can be, as the first touch of a page may cost more than all that is done with it.
+    """
+
+    def __init__(self, capacity: int, packing: _Packing) -> None:
+        self.packing = packing
+        self._packed = np.empty(capacity if packing.fits else 0, np.int64)
+        self._used = 0
+        self._lock = threading.Lock()
+        self._overflow: list[NDArray[np.int64]] = []
+        self._wide: list[tuple[_keys.Keys, NDArray[np.int64]]] = []
+
+    def add(self, similarity: Floats, codes: NDArray[np.int64], *, inverted: bool) -> None:
+        """Add some pairs: similarities, whose keys may be inverted, and codes that are two vectors."""
+        from .kernels import pairs as kernels
+
+        invert = -1 if inverted else 0
+        if not self.packing.fits:
+            self._wide.append((_keys.encode(similarity) ^ invert, codes.copy()))
+            return
+        with self._lock:
+            start = self._used
+            fits = start + codes.size <= self._packed.size
+            if fits:
+                self._used += codes.size
+        out = self._packed[start : start + codes.size] if fits else np.empty(codes.size, np.int64)
+        bits = similarity.view(np.int32)
+        kernels.pack(bits, codes, invert, self.packing.lowest, 2 * self.packing.places, out)
+        if not fits:
+            self._overflow.append(out)
+
+    def sorted(self, *, complete: bool) -> Pairs:
+        """Return the pairs by key and then by vectors; of no use afterwards."""
+        from .kernels import pairs as kernels
+        from .kernels import radix
+
+        places, span = self.packing.places, self.packing.span
+        if not self.packing.fits:
+            keys, codes = (np.concatenate(parts) for parts in zip(*self._wide, strict=True))
+            order = np.lexsort((codes, keys))
+            codes = codes[order]
+            first, second = codes >> places, codes & ((1 << places) - 1)
+            return Pairs(keys[order], first.astype(np.int32), second.astype(np.int32), complete)
+        packed = self._packed[: self._used]
+        if self._overflow:
+            packed = np.concatenate((packed, *self._overflow))
+        spare = np.empty_like(packed)
+        found = radix.sort_by_bits(packed, spare, 2 * places, 2 * places + span)
+        kernels.order_ties(found, 2 * places)
+        free = spare if np.shares_memory(found, packed) else packed
+        first, second = np.split(free.view(np.int32), 2)
+        kernels.unpack(found, self.packing.lowest, places, found.view(np.int32)[: found.size], first, second)
+        return Pairs(found.view(np.int32)[: found.size], first, second, complete)

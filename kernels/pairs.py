@@ -10,7 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .sorting import make_key
 
+_FEW = 32  # to insert one by one
 _SIDE_BY_SIDE = 32  # similarities that are compared with the bound at once
 
 
@@ -30,11 +32,11 @@ def take_mated(panel, first_row, first_column, subject_end, offset, mated):
 
 
 @jit
-def take_nonmated(panel, first_row, first_column, subject_end, bound, found, first, second):
+def take_nonmated(panel, first_row, first_column, subject_end, bound, places, found, codes):
     """Keep the non-mated pairs of a panel that reach a bound, row by row, and return how many they are.
 
-    panel, first_row, first_column, subject_end: as above; found, first, second: (rows * columns + 1,) similarities and
-    int32 vectors of each pair, out
+    panel, first_row, first_column, subject_end: as above; places: bits of a vector; found, codes: (rows * columns + 1,)
+    similarities, and the two vectors as one int64, the first above the second, out
     """
     n = subject_end.size
     count = 0
@@ -42,6 +44,7 @@ def take_nonmated(panel, first_row, first_column, subject_end, bound, found, fir
     for r in range(min(panel.shape[0], n - first_row)):
         i = first_row + r
         row = panel[r]
+        code = (np.int64(i) << places) + first_column
         start = max(0, subject_end[i] - first_column)
         while start < columns:
             stop = min(start + _SIDE_BY_SIDE, columns)
@@ -51,8 +54,7 @@ def take_nonmated(panel, first_row, first_column, subject_end, bound, found, fir
             if reach > 0:
                 for c in range(start, stop):  # written anyway and kept by counting on, as a branch would be guessed
                     found[count] = row[c]
-                    first[count] = i
-                    second[count] = first_column + c
+                    codes[count] = code + c
                     count += np.int64(row[c] >= bound)
             start = stop
     return count
@@ -71,22 +73,63 @@ def distances(vectors, first, second, out):
 
 
 @jit
-def pack(keys, first, second, lowest, places, out):
-    """Pack keys and vectors into integers that sort by key.
+def pack(bits, codes, invert, lowest, shift, out):
+    """Put keys above codes, in integers that sort by key.
 
-    keys: (pairs,) int32 or int64; first, second: (pairs,) int32; lowest: of the keys; places: bits of a vector; out:
-    (pairs,) int64
+    bits: (pairs,) int32 of similarities; codes: (pairs,) int64; invert: -1 for keys that descend as similarities
+    ascend, else 0; lowest: of the keys; out: (pairs,) int64
     """
-    for p in range(keys.size):
-        above = np.int64(keys[p]) - lowest
-        out[p] = (((above << places) | np.int64(first[p])) << places) | np.int64(second[p])
+    for p in range(bits.size):
+        key = make_key(bits[p], np.int32(0), np.int32(2**31 - 1)) ^ np.int64(invert)
+        out[p] = ((key - lowest) << shift) | codes[p]
+
+
+@jit
+def order_ties(packed, shift):
+    """Sort those of one key by their codes. packed: (pairs,) int64, sorted by key."""
+    start = 0
+    for p in range(1, packed.size + 1):
+        if p == packed.size or (packed[p] >> shift) != (packed[start] >> shift):
+            if p - start > _FEW:
+                packed[start:p] = np.sort(packed[start:p])
+            else:
+                for k in range(start + 1, p):
+                    value, at = packed[k], k
+                    while at > start and packed[at - 1] > value:
+                        packed[at] = packed[at - 1]
+                        at -= 1
+                    packed[at] = value
+            start = p
 
 
 @jit
 def unpack(packed, lowest, places, keys, first, second):
-    """Undo `pack`."""
+    """Undo `pack`, from the front, so that `keys` may lie in the memory of `packed`."""
     mask = (np.int64(1) << places) - 1
     for p in range(packed.size):
-        keys[p] = (packed[p] >> (2 * places)) + lowest
-        first[p] = (packed[p] >> places) & mask
-        second[p] = packed[p] & mask
+        value = packed[p]
+        keys[p] = (value >> (2 * places)) + lowest
+        first[p] = (value >> places) & mask
+        second[p] = value & mask
+
+
+@jit
+def count_within_groups(first, second, group, sizes):
+    """Count pairs inside each group. first, second: (pairs,) int32; group: (n,) int32; sizes: (groups,) int64, out."""
+    for p in range(first.size):
+        g = group[first[p]]
+        sizes[g] += np.int64(g == group[second[p]])
+
+
+@jit
+def split_within_groups(keys, first, second, group, position, keys_out, first_out, second_out):
+    """Write the pairs inside each group, in order.
+
+    keys, first, second: (pairs,); group: (n,) int32; position: (groups,) int64, where each group's go, overwritten
+    """
+    for p in range(first.size):
+        g = group[first[p]]
+        if g == group[second[p]]:
+            at = position[g]
+            keys_out[at], first_out[at], second_out[at] = keys[p], first[p], second[p]
+            position[g] = at + 1

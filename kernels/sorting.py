@@ -24,7 +24,7 @@ def rearrange(pattern, magnitude):
 
 
 @jit
-def _key(pattern, flip, magnitude):
+def make_key(pattern, flip, magnitude):
     """Make the key of one score; flip: all bits but the magnitude for distances, which become their negatives."""
     pattern = np.int64(pattern) ^ np.int64(flip)
     if pattern == ~np.int64(magnitude):  # -0.0 and 0.0 are one score
@@ -43,7 +43,7 @@ def take_keys(bits, flip, magnitude, mated, wanted, out):
         out[position] = bits[k]
         position += np.uint64(mated[k] == wanted)
     for k in range(out.size):  # a pass of its own, so that it runs several keys at a time
-        out[k] = _key(out[k], flip, magnitude)
+        out[k] = make_key(out[k], flip, magnitude)
 
 
 @jit
@@ -54,7 +54,7 @@ def take_keys_with_rows(bits, flip, magnitude, mated, wanted, out):
     """
     position = np.uint64(0)
     for k in range(bits.size):
-        above_zero = np.uint64(_key(bits[k], flip, magnitude) + np.int64(2**31))
+        above_zero = np.uint64(make_key(bits[k], flip, magnitude) + np.int64(2**31))
         out[position] = (above_zero << np.uint64(32)) | np.uint64(k)
         position += np.uint64(mated[k] == wanted)
 
