@@ -46,7 +46,7 @@ def confidence_interval(
         acceleration [1]_. "recentered": quantiles of replicate minus V-statistic, added to the estimate [2]_.
         "dyadic": for rates, the estimate times and divided by exp(z * standard deviation / estimate). "logit": for
         rates x, logit(x) plus and minus t * sqrt((d + 1) / d) * standard deviation / (x (1 - x)), with a t quantile of
-        d degrees of freedom.
+        d degrees of freedom and the standard deviation at most min(x, 1 - x).
     jackknife : (..., u) array_like, optional
         The quantity with each unit left out; needed by "bca".
     v_statistic : (...) array_like, optional
@@ -86,7 +86,9 @@ def confidence_interval(
     if method == "logit":
         freedom = np.asarray(degrees_of_freedom, np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
-            inflated = standard_error(values) * np.sqrt(1 + 1 / freedom) / (center * (1 - center))
+            # Few subjects can give errors many times the rate, but at least one independent error is behind it.
+            error = np.minimum(standard_error(values), np.minimum(center, 1 - center))
+            inflated = error * np.sqrt(1 + 1 / freedom) / (center * (1 - center))
             odds, reach = np.log(center / (1 - center)), stdtrit(freedom, 1 - tail) * inflated
             low, high = expit(odds - reach), expit(odds + reach)
         has_odds = np.isfinite(odds)

@@ -13,7 +13,8 @@ System = list[list[float]]
 
 
 def logit(estimate: float, se: float, freedom: float, level: float) -> tuple[float, float]:
-    """Logit(x) -+ t sqrt((d + 1) / d) se / (x (1 - x)), back on the scale of rates."""
+    """Logit(x) -+ t sqrt((d + 1) / d) min(se, x, 1 - x) / (x (1 - x)), back on the scale of rates."""
+    se = min(se, estimate, 1 - estimate)
     inflated = se * math.sqrt((freedom + 1) / freedom) if math.isfinite(freedom) else se
     reach = student.ppf(1 - (1 - level) / 2, freedom) * inflated / (estimate * (1 - estimate))
     odds = estimate / (1 - estimate)
