@@ -47,3 +47,18 @@ def comparisons_of_subjects(size: int, n_subjects: int = 2000) -> ff.Comparisons
     reference = rng.integers(n_subjects, size=size, dtype=np.int32)
     other = (reference + rng.integers(1, n_subjects, size=size, dtype=np.int32)) % n_subjects
     return ff.Comparisons(scores, mated, reference, np.where(mated, reference, other))
+
+
+def vectors_of_subjects(n: int, n_samples: int, dim: int) -> NDArray[np.float32]:
+    """Return vectors of length 1 about a centre for each subject, a subject's side by side."""
+    rng = np.random.default_rng(3)
+    vectors = rng.standard_normal((n, dim), np.float32)
+    vectors += 0.35 * np.repeat(rng.standard_normal((-(-n // n_samples), dim), np.float32), n_samples, axis=0)[:n]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
+
+
+def embeddings_of_subjects(n: int, n_samples: int, dim: int, *, groups: int = 0) -> ff.Embeddings:
+    """Return the same as `Embeddings`, subjects dealt to groups in turn."""
+    subject = np.arange(n) // n_samples
+    return ff.Embeddings(vectors_of_subjects(n, n_samples, dim), subject, group=subject % groups if groups else None)

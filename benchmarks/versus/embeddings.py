@@ -1,0 +1,203 @@
+"""Rows of embeddings: bands against the bare product of matrices, against the paper's algorithm, and how they grow."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+import fastfair as ff
+from benchmarks._data import embeddings_of_subjects, vectors_of_subjects
+from fastfair import _random
+from fastfair._pair_lists import VectorUnits
+
+from .clock import clocked, take_turns
+from .common import must_agree, scratch_folder, versions
+from .processes import Worker
+from .rows import AtLeast, AtMost, Measurement, Row, in_units
+
+THREADS = 2
+_TILE = 2048
+_LEVELS = 24
+SAMPLES = 10  # of a subject
+_SIZES = (5_000, 10_000, 20_000, 50_000, 100_000)
+_REPLICATES = (64, 1024, 16_384)
+_LARGEST_MB = 1500
+
+
+def bare_product(vectors: NDArray[np.float32]) -> Callable[[], None]:
+    """Make every similarity once and keep none: what no exact statistic of pairs can do without."""
+    n = len(vectors)
+    tiles = [(i, j) for i in range(0, n, _TILE) for j in range(i, n, _TILE)]
+
+    def work() -> None:
+        buffers = [np.empty((_TILE, _TILE), np.float32) for _ in range(THREADS)]
+
+        def tile(at: tuple[int, int]) -> None:
+            rows, columns = vectors[at[0] : at[0] + _TILE], vectors[at[1] : at[1] + _TILE]
+            buffer = buffers.pop()
+            np.matmul(rows, columns.T, out=buffer[: len(rows), : len(columns)])
+            buffers.append(buffer)
+
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(tile, tiles))
+
+    return work
+
+
+def blas_product(vectors: NDArray[np.float32]) -> Callable[[], None]:
+    """Do the same a strip at a time, with the threads of the library of matrix products."""
+
+    def work() -> None:
+        with threadpool_limits(THREADS, "blas"):
+            for i in range(0, len(vectors), _TILE):
+                vectors[i : i + _TILE] @ vectors[i:].T
+
+    return work
+
+
+def against_product(n: int, highest: float, *, groups: int = 0) -> Measurement:
+    e = embeddings_of_subjects(n, SAMPLES, 512, groups=groups)
+    levels = np.geomspace(1e-6, highest, _LEVELS)
+
+    def ours() -> ff.RocBand | ff.FairnessBand:
+        settings: dict[str, Any] = {"n_resamples": 1000, "rng": 0, "n_threads": THREADS}
+        if groups:
+            return ff.fairness_band(e, "max_geomean_ratio", "fmr", levels, **settings)
+        return ff.roc_band(e, levels, **settings)
+
+    band = ours()
+    exact = _fmr_at(e, float(band.threshold[-1]))
+    must_agree(highest * 0.999 <= exact <= highest, f"FMR at the last threshold is {exact:g}")
+    sides = {"ours": clocked(ours), "tiles": clocked(bare_product(e.vectors)), "blas": clocked(blas_product(e.vectors))}
+    seconds = take_turns(sides, rounds=5)
+    theirs, slower = sorted(("tiles", "blas"), key=lambda side: min(seconds[side]))
+    return Measurement(
+        seconds["ours"],
+        seconds[theirs],
+        "FMR at the last threshold counted over all pairs",
+        versions(),
+        remarks=f"theirs in {theirs}, as in {slower} it takes {in_units(min(seconds[slower]))}",
+    )
+
+
+def _fmr_at(e: ff.Embeddings, threshold: float) -> float:
+    """Count non-mated pairs at or above a threshold, every subject having as many vectors."""
+    accepted = 0
+    for start in range(0, len(e), _TILE):
+        similarity = e.vectors[start : start + _TILE] @ e.vectors.T
+        same = e.subject[start : start + _TILE, None] == e.subject
+        accepted += int(((similarity >= threshold) & ~same).sum())
+    return accepted / (2 * e.n_nonmated)
+
+
+def against_algorithm_1() -> Measurement:
+    """Hold a replicate against one made by resampling vectors and sorting what their similarities give."""
+    e = embeddings_of_subjects(2000, SAMPLES, 512)
+    levels, n_resamples = np.geomspace(1e-5, 1e-2, _LEVELS), 1000
+    similarity = e.vectors @ e.vectors.T
+    upper = np.triu_indices(len(e), 1)
+
+    def replicate(drawn: NDArray[np.intp]) -> NDArray[np.float64]:
+        of_pairs = similarity[drawn][:, drawn][upper]
+        same = (e.subject[drawn][:, None] == e.subject[drawn])[upper]
+        itself = (drawn[:, None] == drawn)[upper]
+        nonmated, mated = np.sort(of_pairs[~same]), np.where(itself, np.inf, of_pairs)[same]
+        allowed = (levels * (1 + 1e-9) * nonmated.size).astype(int)
+        thresholds = np.nextafter(nonmated[nonmated.size - 1 - allowed], np.float32(np.inf))
+        return (mated < thresholds[:, None]).mean(axis=1)
+
+    def ours() -> ff.RocBand:
+        return ff.roc_band(e, levels, n_resamples=n_resamples, rng=0, n_threads=THREADS)
+
+    units = VectorUnits(e, "sample")
+    weights = units.new_weights()
+    units.draw(0, _random.stream(0)[0], weights)
+    replicates = ours().replicates
+    for lane in range(2):
+        apart = np.abs(replicate(np.repeat(np.arange(len(e)), weights[:-1, lane])) - replicates[lane]).max()
+        must_agree(apart < 2e-3, f"replicate {lane} lies up to {apart:g} apart")  # products round by their shape
+    drawn = np.random.default_rng(0).integers(0, SAMPLES, len(e)) + np.arange(len(e)) // SAMPLES * SAMPLES
+    seconds = take_turns({"ours": clocked(ours), "theirs": clocked(partial(replicate, drawn))}, rounds=5)
+    return Measurement(
+        [value / n_resamples for value in seconds["ours"]],
+        seconds["theirs"],
+        "two replicates with the same draws within 2e-3",
+        versions(),
+        remarks="ours with the product of matrices, theirs without",
+    )
+
+
+def growth() -> Measurement:
+    found = {n: _in_a_process(n, "vectors") for n in _SIZES}
+    over_replicates = _in_a_process(_SIZES[1], "replicates")
+    ours, bare, peaks = ({n: found[n][k] for n in _SIZES} for k in range(3))
+    slope = float(np.polyfit(np.log(_SIZES), np.log(list(ours.values())), 1)[0])
+    last = _SIZES[-1]
+    header = ("vectors", "ours", "bare product", "ours / bare", "peak memory")
+    body = [
+        (f"{n:,}", in_units(ours[n]), in_units(bare[n]), f"{ours[n] / bare[n]:.2f}", f"{peaks[n] / 1e6:.0f} MB")
+        for n in _SIZES
+    ]
+    each = (over_replicates[2] - over_replicates[1]) / (_REPLICATES[2] - _REPLICATES[1])
+    return Measurement(
+        [ours[last]],
+        [bare[last]],
+        "nothing to agree on",
+        versions(),
+        also_met=peaks[last] < _LARGEST_MB * 1e6 and slope <= 2.1,
+        remarks=(
+            f"peak memory of the process {peaks[last] / 1e6:.0f} MB, aim: {_LARGEST_MB} MB; log-log slope {slope:.2f}; "
+            f"10,000 vectors with {', '.join(f'{r:,}' for r in _REPLICATES)} replicates: "
+            f"{', '.join(in_units(seconds) for seconds in over_replicates)}, so {in_units(each)} a replicate"
+        ),
+        details={"ours_s": ours, "bare_s": bare, "peak_bytes": peaks, "replicates_s": over_replicates},
+        table=(header, *body),
+    )
+
+
+def _in_a_process(n: int, what: str) -> list[float]:
+    with scratch_folder() as folder:
+        np.save(folder / "vectors.npy", vectors_of_subjects(n, SAMPLES, 512))
+        with Worker(Path(sys.executable), "embeddings_growth.py", folder) as worker:
+            worker.save(what)
+            return np.load(folder / f"{what}.npy").tolist()
+
+
+ROWS = (
+    Row(
+        "embeddings",
+        "ROC band over 20,000 vectors x 512, 10 a subject, 24 FMRs from 1e-6 to 1e-2, 1,000 replicates, 2 threads",
+        "the bare product of the same matrices, every pair once, float32, 2 threads",
+        AtMost(1.6),
+        partial(against_product, 20_000, 1e-2),
+    ),
+    Row(
+        "embeddings-groups",
+        "the same with FMR and FNMR of 4 groups and FMRs up to 1e-1",
+        "the bare product of the same matrices, every pair once, float32, 2 threads",
+        AtMost(2.5),
+        partial(against_product, 20_000, 1e-1, groups=4),
+    ),
+    Row(
+        "embeddings-algorithm",
+        "a replicate of the ROC of 2,000 vectors x 512 at 24 FMRs",
+        "NumPy: resample, index the similarity matrix, sort (algorithm 1), 1 thread",
+        AtLeast(1000),
+        against_algorithm_1,
+    ),
+    Row(
+        "embeddings-growth",
+        "ROC band over 100,000 vectors x 512 in a mapped file, 24 FMRs from 1e-6 to 1e-3, 1,000 replicates, 2 threads",
+        "the bare product of the same matrices, every pair once, float32, 2 threads",
+        AtMost(1.7),
+        growth,
+    ),
+)

@@ -1,0 +1,48 @@
+"""Bands over a mapped file of vectors: seconds, those of the bare product, and the peak memory of the process."""
+
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+import numpy as np
+from serve import serve
+
+import fastfair as ff
+from benchmarks.versus.embeddings import SAMPLES, THREADS, bare_product
+
+_FOLDER = Path(sys.argv[1])
+_REPLICATES = (64, 1024, 16_384)
+
+
+def band(n_resamples: int) -> float:
+    vectors = np.load(_FOLDER / "vectors.npy", mmap_mode="r")
+    e = ff.Embeddings(vectors, np.arange(len(vectors)) // SAMPLES)
+    start = time.perf_counter()
+    ff.roc_band(e, np.geomspace(1e-6, 1e-3, 24), n_resamples=n_resamples, rng=0, n_threads=THREADS)
+    return time.perf_counter() - start
+
+
+def compile_all() -> None:
+    e = ff.von_mises_fisher_embeddings(600, SAMPLES, 16, concentration=10, rng=0)
+    ff.roc_band(e, [1e-3], n_resamples=64, rng=0, n_threads=THREADS)
+
+
+def vectors() -> list[float]:
+    compile_all()
+    ours = band(1000)
+    status = (Path("/proc/self/status")).read_text().splitlines()
+    peak = next(1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+    product = bare_product(np.load(_FOLDER / "vectors.npy"))
+    start = time.perf_counter()
+    product()
+    return [ours, time.perf_counter() - start, peak]
+
+
+def replicates() -> list[float]:
+    compile_all()
+    return [min(band(n) for _ in range(3)) for n in _REPLICATES]
+
+
+serve({"vectors": vectors, "replicates": replicates}, ["fastfair", "numpy"])
