@@ -1,18 +1,19 @@
-"""An evaluation as tables on the terminal."""
+"""What was measured as tables on the terminal."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from ._bands_of import FEW, NO_ERRORS, Bands
 from ._measuring import measure_of
 from ._results import Rates
 from .evaluation_result import Evaluation
-from .operating_points import ENOUGH_ERRORS
+from .operating_points import ENOUGH_ERRORS, at_fmr
 from .paired import PairedEvaluation
 from .quantities import HELD, Quantity
 
@@ -39,7 +40,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     ]
     console.print("   ".join(parts))
     if evaluation.uncertainty is not None:
-        console.print(_about_intervals(evaluation))
+        console.print(_about_intervals(evaluation.settings, f"{evaluation.settings['scheme']} weights"))
     for k, result in enumerate(evaluation.rates):
         point = str(result.at)
         threshold = _with_interval(found["threshold", None, point], lambda value: f"{value:.6g}")
@@ -56,10 +57,52 @@ def print_evaluation(evaluation: Evaluation) -> None:
     if any(q.low is not None and q.n_errors == 0 for q in evaluation.quantities):
         console.print("  no errors at all: the interval is Clopper and Pearson's, for independent comparisons")
     if evaluation.measured_groups and evaluation.settings["measures"]:
-        _print(console, f"Fairness over {len(evaluation.measured_groups)} groups", _measures_table(evaluation))
+        table = _measures_table(evaluation.quantities, [str(result.at) for result in evaluation.rates])
+        _print(console, f"Fairness over {len(evaluation.measured_groups)} groups", table)
         if len(evaluation.measured_groups) < len(evaluation.groups):
             left_out = sorted(set(evaluation.groups) - set(evaluation.measured_groups))
             console.print(f"Left out of the measures: {', '.join(left_out)}")
+
+
+def print_bands(bands: Bands, levels: Sequence[float]) -> None:
+    """Print FNMR at false match rates, of all pairs and of groups, and the measures."""
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console.print(bands.description, style="bold")
+    console.print(_about_intervals(bands.settings, f"{bands.settings['weighting']} weighting"))
+    points = [str(at_fmr(level)) for level in levels]
+    shown = [q for q in bands.quantities if q.operating_point in points]
+    found = {(q.name, q.group, q.operating_point): q for q in shown}
+
+    def starred(quantity: Quantity, form: Callable[[float], str]) -> str:
+        return _with_interval(quantity, form) + ("*" if quantity.note == FEW else " ")
+
+    def rate(name: str, group: str | None, point: str) -> str:
+        return starred(found[name, group, point], _short_percent)
+
+    table = Table(pad_edge=False, box=None)
+    for heading in ("at", "threshold", "FNMR", "uncertainty of FNMR"):
+        table.add_column(heading, justify="left" if heading == "at" else "right")
+    for point in points:
+        threshold = found["threshold", None, point]
+        uncertainty = _short_percent(found["fnmr", None, point].uncertainty)
+        table.add_row(point, starred(threshold, "{:.4g}".format), rate("fnmr", None, point), uncertainty)
+    _print(console, "All pairs", table)
+    for name, kind in (("fnmr", "mated"), ("fmr", "non-mated")) if bands.groups else ():
+        table = Table(pad_edge=False, box=None)
+        table.add_column("group")
+        for heading in (*(f"at {point}" for point in points), kind, "subjects"):
+            table.add_column(heading, justify="right")
+        for group in bands.groups:
+            behind = found[name, group, points[0]]
+            counts = (f"{number:,}" for number in (behind.n_comparisons, behind.n_subjects))
+            table.add_row(group, *(rate(name, group, point) for point in points), *counts)
+        _print(console, f"{name.upper()} inside each group, at the same thresholds", table)
+    if any(q.note == FEW for q in shown):
+        console.print(f"\n* {FEW} behind the number (Doddington's rule of {ENOUGH_ERRORS})")
+    if any(q.note == NO_ERRORS for q in shown):
+        console.print(f"  [-]: {NO_ERRORS}")
+    if bands.fairness:
+        _print(console, f"Fairness over {len(bands.groups)} groups", _measures_table(shown, points))
 
 
 def print_contrasts(paired: PairedEvaluation) -> None:
@@ -67,7 +110,7 @@ def print_contrasts(paired: PairedEvaluation) -> None:
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     for name, evaluation in (("first", paired.first), ("second", paired.second)):
         console.print(f"{name}: {evaluation.description}", style="bold")
-    console.print(_about_intervals(paired.first))
+    console.print(_about_intervals(paired.first.settings, f"{paired.first.settings['scheme']} weights"))
     console.print("difference: first - second; p: no difference, two-sided, adjusted (Holm) for being several groups")
     points = [None, *(str(result.at) for result in paired.first.rates)]
     for point in points:
@@ -100,12 +143,11 @@ def _limits(value: float, low: float, high: float) -> str:
     return _number(value) + ("" if math.isnan(low) else f" [{_number(low)}, {_number(high)}]")
 
 
-def _about_intervals(evaluation: Evaluation) -> str:
-    settings = evaluation.settings
+def _about_intervals(settings: dict[str, Any], weights: str) -> str:
     units = {"subject+sample": "subjects and their samples"}.get(settings["unit"], f"{settings['unit']}s")
     return (
         f"[low, high]: {100 * settings['confidence_level']:g} % intervals, {settings['n_resamples']:,} replicates over "
-        f"{units}, {settings['method']} method, {settings['scheme']} weights, seed {settings['rng']}"
+        f"{units}, {settings['method']} method, {weights}, seed {settings['rng']}"
     )
 
 
@@ -165,25 +207,23 @@ def _matrix_table(result: Rates, found: _Found) -> Table:
     return table
 
 
-def _measures_table(evaluation: Evaluation) -> Table:
-    table = Table(pad_edge=False, box=None)
-    table.add_column("measure")
-    table.add_column("of")
-    points = [str(result.at) for result in evaluation.rates]
-    for point in points:
-        table.add_column(f"at {point}", justify="right")
-    table.add_column("no threshold", justify="right")
-    table.add_column("fair value", justify="right")
-    table.add_column("fairer")
+def _measures_table(quantities: Sequence[Quantity], points: list[str]) -> Table:
     rows: dict[tuple[str, str], dict[str | None, Quantity]] = {}
-    for quantity in evaluation.quantities:
+    for quantity in quantities:
         label = _measure_and_metric(quantity)
         if label is not None and quantity.group is None:
             rows.setdefault(label, {})[quantity.operating_point] = quantity
+    without = [None] if any(None in values for values in rows.values()) else []
+    table = Table(pad_edge=False, box=None)
+    table.add_column("measure")
+    table.add_column("of")
+    for heading in (*(f"at {point}" for point in points), *("no threshold" for _ in without), "fair value"):
+        table.add_column(heading, justify="right")
+    table.add_column("fairer")
     for (name, metric), values in rows.items():
         measure = measure_of(name)
         assert measure is not None
-        cells = [_with_interval(values[p], _number) if p in values else "" for p in [*points, None]]
+        cells = [_with_interval(values[p], _number) if p in values else "" for p in [*points, *without]]
         summary = name.removeprefix(measure.name).strip("_")
         table.add_row(f"{summary} {measure.title}".strip(), metric, *cells, f"{measure.fairest:g}", measure.fairer)
     return table
@@ -217,6 +257,10 @@ def _percent(rate: float, digits: int = 2) -> str:
     return f"{per_cent:.1g} %"  # so that few errors never look like none
 
 
+def _short_percent(rate: float) -> str:
+    return "-" if math.isnan(rate) else f"{100 * rate:.3g} %"
+
+
 def _rate(quantity: Quantity) -> str:
     few = quantity.n_errors is not None and quantity.n_errors < ENOUGH_ERRORS and bool(quantity.n_comparisons)
     return _with_interval(quantity, _percent) + ("*" if few else " ")
@@ -225,4 +269,6 @@ def _rate(quantity: Quantity) -> str:
 def _number(value: float) -> str:
     if math.isnan(value):
         return "not computable"
+    if abs(value) < 1e-12:
+        return "0"  # up to rounding
     return "infinite" if math.isinf(value) else f"{value:.4g}"

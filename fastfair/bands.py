@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _random, _validation, intervals
-from ._level_rates import BandSettings, limits, rates_over_levels
+from . import _random, _validation
+from ._level_curves import curve_of
+from ._level_rates import BandSettings, RatesOverLevels, rates_over_levels
 from .comparisons import Comparisons
 from .embeddings import Embeddings
 
@@ -168,22 +169,30 @@ def roc_band(
     if group is not None:
         _validation.choice("group", group, data.groups)
         row = 1 + data.groups.index(group)
-    found = rates_over_levels(data, fmr, settings, with_groups=group is not None)
-    estimate, expected = found.estimate.fnmr[:, row], found.expected.fnmr[:, row]
-    replicates = found.replicates.fnmr[:, row]
-    pointwise, band = limits(replicates, estimate, expected, settings, lambda: found.jackknife().fnmr[:, row])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        uncertainty = intervals.standard_error(replicates) / estimate
+    return roc_of_rates(rates_over_levels(data, fmr, settings, with_groups=group is not None), settings, row)
+
+
+def roc_of_rates(found: RatesOverLevels, settings: BandSettings, row: int = 0) -> RocBand:
+    """Take the band of all comparisons (row 0) or of a group (1 and up) out of rates over levels.
+
+    Parameters
+    ----------
+    found : RatesOverLevels
+        The rates.
+    settings : BandSettings
+        With method and level.
+    row : int
+        Whose FNMR.
+
+    Returns
+    -------
+    RocBand
+    """
+    curve = vars(curve_of(lambda rates: rates.fnmr[:, row], found, settings))
     return RocBand(
         fmr=found.levels,
-        fnmr=estimate,
-        low=np.clip(pointwise[0], 0, 1),
-        high=np.clip(pointwise[1], 0, 1),
-        band_low=np.clip(band[0], 0, 1),
-        band_high=np.clip(band[1], 0, 1),
-        uncertainty=uncertainty,
-        v_statistic=expected,
+        fnmr=curve.pop("value"),
         threshold=found.estimate.threshold,
-        replicates=replicates.T,
         confidence_level=settings.confidence_level,
+        **curve,
     )

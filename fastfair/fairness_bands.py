@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _random, _validation, intervals
-from ._level_rates import BandSettings, RatesOverLevels, limits, rates_over_levels
+from . import _random, _validation
+from ._level_curves import curve_of
+from ._level_rates import BandSettings, RatesOverLevels, rates_over_levels
 from ._measuring import BaseMetric, RatePair, measure_all
 from ._pair_replicates import LevelRates
 from .comparisons import Comparisons
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 RATES = ("fmr", "fnmr")
+BAND_MEASURES = tuple(name for name, facts in MEASURES.items() if not facts.own_threshold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,43 +158,75 @@ def fairness_band(
     >>> bool(((band.low < band.value) & (band.value < band.high)).all())
     True
     """
-    facts = MEASURES[_validation.choice("measure", measure, [m for m in MEASURES if not MEASURES[m].own_threshold])]
-    _validation.choice("rate", rate, RATES)
-    if isinstance(zero_policy, str):
-        _validation.choice("zero_policy", zero_policy, [policy for policy in ZERO_POLICIES if policy != "raise"])
-    if facts.inputs != "both rates" and rate not in facts.metrics:
-        raise InputError(f"measure {measure!r} is not one of {rate}; it takes {', '.join(facts.metrics)}")
+    needs_average = check_measure(measure, rate, zero_policy)
     settings = BandSettings.check(
         data, unit, method, weighting, scheme, n_resamples, confidence_level, rng, n_threads, progress
     )
     if len(data.groups) < 2:
         raise InputError(f"a fairness measure compares groups, and the data have {len(data.groups)}")
-    against_all = facts.inputs == "metric and average"
-    found = rates_over_levels(data, fmr, settings, with_groups=True, with_overall_fmr=against_all and rate == "fmr")
+    found = rates_over_levels(data, fmr, settings, with_groups=True, with_overall_fmr=needs_average)
+    return fairness_of_rates(found, settings, data.groups, measure, rate, alpha, zero_policy)
 
-    def measured(rates: LevelRates) -> Floats:
-        return _measured(facts, rate, rates, found, alpha, zero_policy)
 
-    value, expected, replicates = map(measured, (found.estimate, found.expected, found.replicates))
-    pointwise, band = limits(replicates, value, expected, settings, lambda: measured(found.jackknife()))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        uncertainty = intervals.standard_error(replicates) / value
-    low, high, band_low, band_high = (np.clip(limit, *facts.bounds) for limit in (*pointwise, *band))
+def check_measure(measure: str, rate: str, zero_policy: str | float) -> bool:
+    """Check what is asked of a measure, and tell whether it needs the FMR of all comparisons.
+
+    Parameters
+    ----------
+    measure, rate, zero_policy
+        As in `fairness_band`.
+
+    Returns
+    -------
+    bool
+    """
+    facts = MEASURES[_validation.choice("measure", measure, BAND_MEASURES)]
+    _validation.choice("rate", rate, RATES)
+    if isinstance(zero_policy, str):
+        _validation.choice("zero_policy", zero_policy, [policy for policy in ZERO_POLICIES if policy != "raise"])
+    if facts.inputs != "both rates" and rate not in facts.metrics:
+        raise InputError(f"measure {measure!r} is not one of {rate}; it takes {', '.join(facts.metrics)}")
+    return facts.inputs == "metric and average" and rate == "fmr"
+
+
+def fairness_of_rates(
+    found: RatesOverLevels,
+    settings: BandSettings,
+    groups: tuple[str, ...],
+    measure: str,
+    rate: str,
+    alpha: float = 0.5,
+    zero_policy: str | float = "keep",
+) -> FairnessBand:
+    """Make the band of a measure out of rates over levels.
+
+    Parameters
+    ----------
+    found : RatesOverLevels
+        The rates, of groups too.
+    settings : BandSettings
+        With method and level.
+    groups : tuple of str
+        Whose rates they are.
+    measure, rate, alpha, zero_policy
+        As in `fairness_band`.
+
+    Returns
+    -------
+    FairnessBand
+    """
+    facts = MEASURES[measure]
+    curve = curve_of(
+        lambda rates: _measured(facts, rate, rates, found, alpha, zero_policy), found, settings, facts.bounds
+    )
     return FairnessBand(
         measure=measure,
         rate=None if facts.inputs == "both rates" else rate,
         fmr=found.levels,
-        value=value,
-        low=low,
-        high=high,
-        band_low=band_low,
-        band_high=band_high,
-        uncertainty=uncertainty,
-        v_statistic=expected,
         threshold=found.estimate.threshold,
-        groups=data.groups,
-        replicates=np.moveaxis(replicates, -1, 0),
+        groups=groups,
         confidence_level=settings.confidence_level,
+        **vars(curve),
     )
 
 

@@ -144,10 +144,11 @@ LAYERS = {
     "_blocks": 1, "_random": 1, "_progress": 2, "intervals": 2, "_grouping": 2, "embeddings": 3, "simulators": 4,
     "comparisons": 3, "measures": 3, "curves": 4, "operating_points": 5, "error_rates": 6, "_measuring": 6,
     "_units": 4, "_matching": 4, "_error_lists": 5, "resampling": 6, "_figures": 7,
-    "_pairs": 4, "_pair_lists": 5, "_pair_replicates": 6, "_level_rates": 7, "_all_pairs": 5, "bands": 8, "fairness_bands": 9,
+    "_pairs": 4, "_pair_lists": 5, "_pair_replicates": 6, "_level_rates": 7, "_level_curves": 8, "_all_pairs": 5,
+    "bands": 9, "fairness_bands": 9, "coverage": 8,
     "quantities": 7, "_freedom": 8, "_inversion": 8, "_uncertainty": 9, "_asked": 10,
-    "evaluation_result": 10,
-    "evaluation": 11, "paired": 12, "_terminal": 13, "cli": 14,
+    "evaluation_result": 10, "_bands_of": 10,
+    "evaluation": 11, "paired": 12, "_terminal": 13, "_cli_options": 13, "cli_embeddings": 14, "cli": 15,
     "_formats": 2, "_field_files": 3, "_subjects": 3, "io": 4, "vector_files": 4, "datasets": 5,
 }  # fmt: skip
 
@@ -157,6 +158,7 @@ def test_imports_point_one_way():
         ("comparisons", "_frames"),
         ("_results", "_plots"),
         ("_plots", "bands"),
+        ("_plots", "coverage"),
         ("_plots", "fairness_bands"),
         ("embeddings", "_all_pairs"),
         ("embeddings", "comparisons"),
