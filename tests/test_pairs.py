@@ -5,6 +5,7 @@ from __future__ import annotations
 import naive_embeddings as slow
 import numpy as np
 import pytest
+from fastfair.kernels import pairs, radix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ KINDS = {"cosine": "cosine", "inner_product": "inner product", "negative_euclide
 
 
 def small_embeddings(
-    seed: int, n_subjects: int, most: int, similarity: str = "inner_product", noise: int = 1
+    seed: int, n_subjects: int, most: int, similarity: str = "inner_product", noise: int = 1, dtype: type = np.float32
 ) -> ff.Embeddings:
     """Whole numbers, so that similarities are exact and tie often; some vectors are there twice."""
     rng = np.random.default_rng(seed)
@@ -26,7 +27,7 @@ def small_embeddings(
     subject = np.append(subject, [0, 0])  # someone has two
     rng.shuffle(subject)
     centers = rng.integers(-3, 4, (n_subjects, 4))
-    vectors = (centers[subject] + rng.integers(-noise, noise + 1, (subject.size, 4))).astype(np.float32)
+    vectors = (centers[subject] + rng.integers(-noise, noise + 1, (subject.size, 4))).astype(dtype)
     vectors[(vectors == 0).all(axis=1)] = 1
     return ff.Embeddings(vectors, subject, group=np.array(list("fm"))[subject % 2], similarity=similarity)
 
@@ -34,10 +35,10 @@ def small_embeddings(
 def matrix_of(e: ff.Embeddings) -> np.ndarray:
     """Every similarity as the engine has it."""
     mated, nonmated = _pairs.PairFinder(e).find(1.0)
-    matrix = np.zeros((len(e), len(e)), np.float32)
-    for pairs, inverted in ((mated, False), (nonmated, True)):
-        values = _keys.decode(~pairs.keys if inverted else pairs.keys)
-        i, j = e.order[pairs.first], e.order[pairs.second]
+    matrix = np.zeros((len(e), len(e)), e.vectors.dtype)
+    for found, inverted in ((mated, False), (nonmated, True)):
+        values = _keys.decode(~found.keys if inverted else found.keys)
+        i, j = e.order[found.first], e.order[found.second]
         matrix[i, j] = matrix[j, i] = values
     return matrix
 
@@ -87,11 +88,12 @@ def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(similarity: s
     most=st.integers(1, 5),
     unit=st.sampled_from(UNITS),
     weighting=st.sampled_from(["identity", "comparison"]),
+    dtype=st.sampled_from([np.float32, np.float64]),
 )
 def test_estimates_and_replicates_are_those_of_the_data_written_out(
-    seed: int, n_subjects: int, most: int, unit: str, weighting: str
+    seed: int, n_subjects: int, most: int, unit: str, weighting: str, dtype: type
 ):
-    e = small_embeddings(seed, n_subjects, most)
+    e = small_embeddings(seed, n_subjects, most, dtype=dtype)
     matrix, subject = matrix_of(e), e.subject.tolist()
     groups = {k: e.groups[e.subject_group[k]] for k in range(n_subjects)}
     levels = [0.1, 0.3, 0.9]
@@ -209,3 +211,14 @@ def test_too_many_pairs_are_refused_with_what_they_would_take(monkeypatch: pytes
     monkeypatch.setattr(_pairs, "_MOST_BYTES", 2**10)
     with pytest.raises(InputError, match="use fewer vectors of a subject"):
         ff.roc_band(e, [0.1])
+
+
+@settings(max_examples=50, deadline=None)
+@given(keys=st.lists(st.integers(0, 40), min_size=1, max_size=200), seed=st.integers(0, 99))
+def test_pairs_are_sorted_by_key_and_then_by_vectors(keys: list[int], seed: int):
+    rng = np.random.default_rng(seed)
+    codes = rng.permutation(len(keys)).astype(np.int64)
+    packed = (np.array(keys, np.int64) << 9) | codes
+    found = radix.sort_by_bits(packed.copy(), np.empty_like(packed), 9, 15)
+    pairs.order_ties(found, 9)
+    assert found.tolist() == sorted(packed.tolist())
