@@ -20,6 +20,7 @@ from ._jit import jit
 from .philox import LANES
 
 CHUNK = 64  # comparisons between two stored sums
+_STRIDE = 16 * CHUNK  # between two looks at shares that are far
 NO_LIMIT = np.int64(-(2**63))  # stands for a threshold that a replicate does not have
 _MOST = 2**16 - 1  # what a narrow sum holds
 
@@ -208,29 +209,37 @@ def first_beyond(a, b, scale, stored, size, weights, largest, totals, shrink, sh
     for lane in range(LANES):
         for point in range(shares.size):
             positions[point, lane] = stored if totals[lane] > 0 else -1
-    first_open, start = 0, 0
+    first_open, start, near_until = 0, 0, 0
     while first_open < shares.size and start < stored:
-        stop = min(start + CHUNK, stored)
+        near = start < near_until
+        stop = min(start + CHUNK, near_until) if near else min(start + _STRIDE, stored)
         _add(a, b, scale, weights, largest, start, stop, after)
         count = count_before
         for p in range(start, stop):
             count += _scale(a, b, scale, p)
-        most = count / size
-        for lane in range(LANES):
-            if totals[lane] > 0:
-                most = max(most, after[lane] / totals[lane])
-        most *= 1 + 1e-12  # shares round
+        most = _largest_share(count / size, after, totals)
+        if not near and most > shares[first_open]:  # so far only what holds the share is known
+            near_until = stop
+            for lane in range(LANES):
+                after[lane] = before[lane]
+            continue
         open_before = False
         for point in range(first_open, shares.size):
             if shares[point] >= most:
                 break
+            share, factor = shares[point], shrink[point]
+            # Lanes at or below this share of their weight, rounding aside, need no closer look.
+            least = (share - (1 - factor) * (count / size)) / factor * (1 - 1e-9) if factor > 0 else -1.0
             for lane in range(LANES):
                 if positions[point, lane] != stored:
                     continue
-                if _share(count, size, after[lane], totals[lane], shrink[point]) > shares[point]:
+                if (
+                    after[lane] > least * totals[lane]
+                    and _share(count, size, after[lane], totals[lane], factor) > share
+                ):
                     positions[point, lane] = _resolve(
-                        a, b, scale, size, weights, totals[lane], shrink[point], shares[point], start, stop, lane,
-                        count_before, before[lane],
+                        a, b, scale, size, weights, totals[lane], factor, share, start, stop, lane, count_before,
+                        before[lane],
                     )  # fmt: skip
                 else:
                     open_before = True
@@ -239,6 +248,18 @@ def first_beyond(a, b, scale, stored, size, weights, largest, totals, shrink, sh
         for lane in range(LANES):
             before[lane] = after[lane]
         count_before, start = count, stop
+        if near and start == near_until and first_open < shares.size and most > shares[first_open]:
+            near_until = min(start + _STRIDE, stored)  # some lanes are beyond it, so others will be soon
+
+
+@jit
+def _largest_share(unweighted, sums, totals):
+    """Bound the shares of errors of all replicates from above, whatever they are shrunk by."""
+    most = unweighted
+    for lane in range(LANES):
+        if totals[lane] > 0:
+            most = max(most, sums[lane] / totals[lane])
+    return most * (1 + 1e-12)  # shares round
 
 
 @jit
