@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import datasets, errors, intervals, measures
     from .bands import RocBand, roc_band
     from .comparisons import Comparisons
+    from .coverage import CoverageExperiment, coverage_experiment
     from .curves import cllr, det, eer, min_cllr, min_dcf, roc
     from .embeddings import Embeddings
     from .error_rates import rates
@@ -31,6 +32,7 @@ _MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
     "Comparisons": "comparisons",
     "Contrast": "paired",
+    "CoverageExperiment": "coverage",
     "Embeddings": "embeddings",
     "Evaluation": "evaluation_result",
     "FairnessBand": "fairness_bands",
@@ -46,6 +48,7 @@ _HOMES = {
     "at_threshold": "operating_points",
     "cllr": "curves",
     "compare": "paired",
+    "coverage_experiment": "coverage",
     "det": "curves",
     "eer": "curves",
     "evaluate": "evaluation",
@@ -63,6 +66,7 @@ _HOMES = {
 __all__ = [
     "Comparisons",
     "Contrast",
+    "CoverageExperiment",
     "Embeddings",
     "Evaluation",
     "FairnessBand",
@@ -79,6 +83,7 @@ __all__ = [
     "at_threshold",
     "cllr",
     "compare",
+    "coverage_experiment",
     "datasets",
     "det",
     "eer",

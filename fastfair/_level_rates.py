@@ -213,25 +213,29 @@ def limits(
         Low and high.
     """
     level, method = settings.confidence_level, settings.method
-    shifted = replicates
-    if method in ("recentered", "gaussian"):
-        with np.errstate(invalid="ignore"):  # ratios to groups without errors are infinite
-            shifted = replicates + (estimate - expected)[..., None]
-    if method == "gaussian":
-        finite = np.isfinite(shifted)
-        with np.errstate(invalid="ignore"):
-            center = np.where(finite, shifted, 0).sum(axis=-1) / finite.sum(axis=-1)
-        pointwise = intervals.confidence_interval(shifted, center, level, "normal")
-    else:
-        pointwise = intervals.confidence_interval(
-            replicates,
-            estimate,
-            level,
-            method,
-            v_statistic=expected,
-            jackknife=jackknife() if method == "bca" else None,
-        )
+    pointwise = interval(replicates, estimate, expected, level, method, jackknife() if method == "bca" else None)
+    shifted = _recentered(replicates, estimate, expected) if method in ("recentered", "gaussian") else replicates
     return pointwise, _band(shifted, level)
+
+
+def interval(
+    replicates: Floats, estimate: Floats, expected: Floats, level: float, method: str, jackknife: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Compute pointwise intervals alone, by any method of a band."""
+    if method != "gaussian":
+        return intervals.confidence_interval(
+            replicates, estimate, level, method, v_statistic=expected, jackknife=jackknife
+        )
+    shifted = _recentered(replicates, estimate, expected)
+    finite = np.isfinite(shifted)
+    with np.errstate(invalid="ignore"):
+        center = np.where(finite, shifted, 0).sum(axis=-1) / finite.sum(axis=-1)
+    return intervals.confidence_interval(shifted, center, level, "normal")
+
+
+def _recentered(replicates: Floats, estimate: Floats, expected: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):  # ratios to groups without errors are infinite
+        return replicates + (estimate - expected)[..., None]
 
 
 def _band(replicates: Floats, level: float) -> tuple[Floats, Floats]:
@@ -249,6 +253,11 @@ def _band(replicates: Floats, level: float) -> tuple[Floats, Floats]:
 def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:
     if fmr is None:
         return np.unique(np.geomspace(min(highest, ENOUGH_ERRORS / n_nonmated), highest, _LEVELS))
+    return checked_levels(fmr)
+
+
+def checked_levels(fmr: ArrayLike) -> Floats:
+    """Check false match rates to hold and sort them."""
     levels = np.atleast_1d(np.asarray(fmr))
     if levels.ndim != 1 or levels.size == 0 or levels.dtype.kind not in "fiu":
         raise InputError(f"fmr must be a list of rates, not {fmr!r}")

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
     from ._results import Det, Roc
     from .bands import RocBand
+    from .coverage import CoverageExperiment
     from .fairness_bands import FairnessBand
 
 _TICKS = np.array([1e-5, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99, 0.999])
+_STYLES = ("-", "--", "-.", ":")
 _RESOLUTION = 300  # points a unit of normal deviate: more cannot be told apart on paper and make vector files heavy
 
 
@@ -76,6 +78,23 @@ def draw_fairness_band(band: FairnessBand, title: str, ax: Axes | None, **kwargs
     ax.grid(alpha=0.3)
     if of_groups:
         ax.legend()
+    return ax
+
+
+def draw_coverage(found: CoverageExperiment, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw estimated over nominal coverage, a line for each method and FMR."""
+    ax = _axes(ax)
+    for m, method in enumerate(found.methods):
+        for k, fmr in enumerate(found.fmr):
+            style: dict[str, Any] = {"color": f"C{m}", "linestyle": _STYLES[k % len(_STYLES)], "marker": "."}
+            style["label"] = f"{method}, FMR {fmr:g}"
+            error = found.standard_error[m, :, k]
+            ax.errorbar(found.confidence_level, found.coverage[m, :, k], error, **(style | kwargs))
+    ends = found.confidence_level.min(), found.confidence_level.max()
+    ax.plot(ends, ends, color="0.7", linewidth=0.8, linestyle=":", zorder=0)
+    ax.set(xlabel="Nominal coverage", ylabel="Estimated coverage")
+    ax.grid(alpha=0.3)
+    ax.legend()
     return ax
 
 

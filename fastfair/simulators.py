@@ -105,7 +105,7 @@ class VonMisesFisherIdentities:
         distribution is exact.
         """
         k, d = self.centers.shape
-        subject = np.repeat(np.arange(k), _samples_of_each(n_samples, k))
+        subject = np.repeat(np.arange(k), samples_of_each(n_samples, k))
         generator = np.random.Generator(np.random.PCG64(fixed(rng)))
         cosine, sine = _angles(self.concentrations[subject], d, generator)
         vectors = np.empty((subject.size, d), np.float32)
@@ -165,7 +165,7 @@ def von_mises_fisher_embeddings(
     """
     seed = fixed(rng)
     identities = VonMisesFisherIdentities.random(n_subjects, dim, concentration, rng=seed)
-    sizes = _samples_of_each(n_samples, n_subjects)
+    sizes = samples_of_each(n_samples, n_subjects)
     return Embeddings(identities.draw(sizes, rng=seed), np.repeat(np.arange(n_subjects), sizes))
 
 
@@ -179,7 +179,8 @@ def _limits(concentration: Any) -> tuple[float, float]:
     return low, high
 
 
-def _samples_of_each(n_samples: int | ArrayLike, k: int) -> NDArray[np.intp]:
+def samples_of_each(n_samples: int | ArrayLike, k: int) -> NDArray[np.intp]:
+    """Check how many vectors each of k subjects has."""
     given = np.asarray(n_samples)
     if given.dtype.kind not in "iu" or given.shape not in ((), (k,)) or (given < 1).any():
         raise InputError(
