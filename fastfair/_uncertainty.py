@@ -32,9 +32,7 @@ class Uncertainty:
     quantities : tuple of Quantity
         Without intervals.
     replicates : (quantities, r) ndarray
-        NaN rows where a quantity has none.
-    known : (quantities,) ndarray of bool
-        Which have replicates.
+        Their values in every replicate.
     held : (quantities,) ndarray of bool
         Which are the same in every replicate by what was asked.
     unit, scheme : str
@@ -51,7 +49,6 @@ class Uncertainty:
 
     quantities: tuple[Quantity, ...]
     replicates: Floats
-    known: NDArray[np.bool_]
     held: NDArray[np.bool_]
     unit: str
     scheme: str
@@ -86,9 +83,6 @@ class Uncertainty:
         not_computable = (~np.isfinite(self.replicates)).mean(axis=1)
         found = []
         for k, quantity in enumerate(self.quantities):
-            if not self.known[k]:
-                found.append(_noted(quantity, "no interval: not resampled"))
-                continue
             spread = replace(quantity, standard_error=float(errors[k]), not_computable=float(not_computable[k]))
             if self.held[k]:
                 found.append(replace(spread, low=quantity.estimate, high=quantity.estimate))

@@ -219,8 +219,7 @@ def evaluate(
         replicated = [figure.value for figure in figures(drawn, plan)]
         uncertainty = Uncertainty(
             quantities,
-            _table(replicated, asked.n_resamples),
-            np.array([value is not None for value in replicated]),
+            np.array(replicated),
             np.array([_is_held(figure, asked.points) for figure in listed]),
             unit,
             settings["scheme"],
@@ -350,19 +349,10 @@ def _not_computable(value: float) -> str:
     return "not computable: a group has no errors" if np.isinf(value) else ""
 
 
-def _table(values: Sequence[Any], n: int) -> Floats:
-    """Stack the replicates of quantities, NaN where there are none."""
-    table = np.full((len(values), n), np.nan)
-    for row, value in zip(table, values, strict=True):
-        if value is not None:
-            row[:] = value
-    return table
-
-
 def _jackknife(resampler: Resampler, plan: Plan, n_threads: int | None) -> Floats:
     """Compute every quantity with one unit left out, about the mean of the unit's stratum."""
     left_out = [figure.value for figure in figures(resampler.jackknife(n_threads), plan)]
-    return resampler.influences(_table(left_out, resampler.units.n_units))
+    return resampler.influences(np.array(left_out))
 
 
 def _is_held(figure: Figure, points: Sequence[OperatingPoint]) -> bool:

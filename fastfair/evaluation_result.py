@@ -132,8 +132,6 @@ class Evaluation:
         found = self.quantity(name, group, at)
         uncertainty = self._need_replicates()
         row = next(k for k, quantity in enumerate(self.quantities) if quantity is found)
-        if not uncertainty.known[row]:
-            raise InputError(f"{name} has no replicates")
         return uncertainty.replicates[row]
 
     def with_intervals(self, confidence_level: float | None = None, method: str | None = None) -> Evaluation:

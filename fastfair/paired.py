@@ -309,7 +309,7 @@ def _contrasts(first: Evaluation, second: Evaluation, level: float, method: str)
     contrasts = []
     for n, k in enumerate(rows):
         one, other = first.quantities[k], second.quantities[k]
-        known = bool(np.isfinite(differences[n])) and _need(first).known[k]
+        known = bool(np.isfinite(differences[n]))
         unknown = math.nan
         notes = dict.fromkeys(note for quantity in (one, other) for note in quantity.note.split("; ") if note)
         contrasts.append(
@@ -327,7 +327,7 @@ def _contrasts(first: Evaluation, second: Evaluation, level: float, method: str)
                 float(ratios[n]),
                 float(limits[1][0][n]) if known and np.isfinite(ratios[n]) else unknown,
                 float(limits[1][1][n]) if known and np.isfinite(ratios[n]) else unknown,
-                float(not_computable[n]) if _need(first).known[k] else unknown,
+                float(not_computable[n]),
                 better[n] if known else "",
                 "; ".join(notes),
             )
