@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,20 +65,19 @@ class Rates(click.ParamType):  # type: ignore[type-arg]
 class _ZeroPolicy(click.ParamType):  # type: ignore[type-arg]
     name = "policy"
 
+    def __init__(self, policies: Sequence[str]) -> None:
+        self.policies = policies
+
     def convert(self, value: Any, param: Any, ctx: Any) -> str | float:
-        if value in measures.ZERO_POLICIES:
+        if value in self.policies:
             return str(value)
         try:
             return float(value)
         except ValueError:
-            self.fail(f"{value!r} is neither a number nor one of {', '.join(measures.ZERO_POLICIES)}", param, ctx)
+            self.fail(f"{value!r} is neither a number nor one of {', '.join(self.policies)}", param, ctx)
 
 
 ALPHA = click.option("--alpha", type=float, default=0.5, show_default=True, help="Weight of false matches, 0 to 1.")
-ZERO_POLICY = click.option(
-    "--zero-policy", type=_ZeroPolicy(), default="keep", show_default=True,
-    help="What ratios make of group rates of zero: keep, raise, clopper-pearson, or a rate to stand in.",
-)  # fmt: skip
 CONFIDENCE_LEVEL = click.option(
     "--confidence-level", type=float, default=0.95, show_default=True, help="Of intervals, 0 to 1."
 )
@@ -128,7 +127,7 @@ def evaluation_options(command: Any) -> Any:
         click.option("--p-target", type=float, default=0.05, show_default=True, help="minDCF: prior of mated."),
         click.option("--c-miss", type=float, default=1.0, show_default=True, help="minDCF: cost of a false non-match."),
         click.option("--c-fa", type=float, default=1.0, show_default=True, help="minDCF: cost of a false match."),
-        ZERO_POLICY,
+        zero_policy_option(measures.ZERO_POLICIES),
         click.option(
             "--incomplete-groups", type=click.Choice(INCOMPLETE_GROUPS), default="raise", show_default=True,
             help="Groups without mated or non-mated comparisons: refuse, leave out of the measures, or NaN measures.",
@@ -158,6 +157,14 @@ def measure_option(names: list[str], default: str) -> Callable[[Any], Any]:
     return click.option(
         "--measure", "names", multiple=True, type=click.Choice(names), metavar="NAME",
         help=f"Fairness measure, a function of fastfair.measures. May be repeated. [default: {default}]",
+    )  # fmt: skip
+
+
+def zero_policy_option(policies: Sequence[str]) -> Callable[[Any], Any]:
+    """Add the choice of what stands in for rates of zero."""
+    return click.option(
+        "--zero-policy", type=_ZeroPolicy(policies), default="keep", show_default=True,
+        help=f"What ratios make of group rates of zero: {', '.join(policies)}, or a rate to stand in.",
     )  # fmt: skip
 
 

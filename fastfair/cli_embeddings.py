@@ -18,12 +18,12 @@ from ._cli_options import (
     MOST_CURVES,
     RUNNING,
     SUBJECTS,
-    ZERO_POLICY,
     Rates,
     measure_option,
     method_option,
     watched,
     with_options,
+    zero_policy_option,
 )
 from ._level_rates import METHODS_OF_EMBEDDINGS
 from ._pair_lists import VECTOR_UNITS, WEIGHTINGS
@@ -31,7 +31,7 @@ from ._terminal import print_bands
 from ._validation import SIMILARITIES
 from .embeddings import Embeddings
 from .errors import InputError
-from .fairness_bands import BAND_MEASURES, FairnessBand
+from .fairness_bands import BAND_MEASURES, BAND_ZERO_POLICIES, FairnessBand
 from .operating_points import ENOUGH_ERRORS
 from .quantities import columns_of
 from .vector_files import read_embeddings
@@ -62,7 +62,7 @@ def _options(command: Any) -> Any:
         ),
         measure_option(list(BAND_MEASURES), ", ".join(DEFAULT_MEASURES)),
         ALPHA,
-        ZERO_POLICY,
+        zero_policy_option(BAND_ZERO_POLICIES),
         click.option(
             "--weighting", type=click.Choice(WEIGHTINGS), default="identity", show_default=True,
             help="What counts alike: subjects and pairs of them, or pairs of vectors.",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 RATES = ("fmr", "fnmr")
 BAND_MEASURES = tuple(name for name, facts in MEASURES.items() if not facts.own_threshold)
+BAND_ZERO_POLICIES = tuple(policy for policy in ZERO_POLICIES if policy != "raise")  # which replicates would often do
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +184,7 @@ def check_measure(measure: str, rate: str, zero_policy: str | float) -> bool:
     facts = MEASURES[_validation.choice("measure", measure, BAND_MEASURES)]
     _validation.choice("rate", rate, RATES)
     if isinstance(zero_policy, str):
-        _validation.choice("zero_policy", zero_policy, [policy for policy in ZERO_POLICIES if policy != "raise"])
+        _validation.choice("zero_policy", zero_policy, BAND_ZERO_POLICIES)
     if facts.inputs != "both rates" and rate not in facts.metrics:
         raise InputError(f"measure {measure!r} is not one of {rate}; it takes {', '.join(facts.metrics)}")
     return facts.inputs == "metric and average" and rate == "fmr"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from test_cli import run
+from test_cli import COMMAND, run
 
 import fastfair as ff
 from fastfair._bands_of import FEW, NO_ERRORS, bands_of
@@ -149,6 +150,7 @@ def test_rates_without_errors_have_no_interval(tmp_path):
         (["--measure", "sed"], "'sed' is not one of"),
         (["--unit", "comparison"], "'comparison' is not one of"),
         (["--n-resamples", 1], "x>=2"),
+        (["--zero-policy", "raise"], "neither a number nor one of keep, clopper-pearson"),
     ],
 )
 def test_bad_options_say_what_would_do(faces, arguments, message):
@@ -163,7 +165,6 @@ def test_bad_options_say_what_would_do(faces, arguments, message):
         (["--fmr", 1e-9], "below the data's resolution"),
         (["--fmr", 0], "above 0"),
         (["--fmr", 0.1, "--measure", "gini"], "groups="),
-        (["--fmr", 0.1, "--group", "sex", "--zero-policy", "raise"], "zero_policy"),
         (["--group", "sx"], "did you mean 'sex'"),
     ],
 )
@@ -175,3 +176,11 @@ def test_what_the_library_refuses_is_an_error_of_the_command(faces, arguments, m
 def test_a_measure_is_checked_by_name(faces):
     with pytest.raises(InputError, match="did you mean 'gini'"):
         bands_of(ff.read_embeddings(faces, groups="sex"), [0.1], ["giny"])
+
+
+def test_errors_are_one_line_and_speak_of_options(faces):
+    done = subprocess.run(
+        [COMMAND, "embeddings", faces.with_suffix(".npy")], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "one row a vector as --samples" in done.stderr
