@@ -216,7 +216,7 @@ class Embeddings:
         >>> import fastfair as ff
         >>> e = ff.Embeddings([[1, 0], [2, 1], [0, 1], [0, 3], [-1, 1]], subject=["ann", "ann", "bob", "bob", "cy"])
         >>> e.comparisons()
-        Comparisons(2 mated, 8 non-mated, similarity, 3 subjects, 5 samples)
+        Comparisons(2 mated, 8 non-mated, similarity, 3 subjects)
         """
         from ._all_pairs import to_comparisons
 
