@@ -39,13 +39,18 @@ def to_comparisons(
         i, j = e.order[pairs.first[direction]], e.order[pairs.second[direction]]
         reference, probe = np.minimum(i, j), np.maximum(i, j)
         rows = reference * n - reference * (reference + 1) // 2 + probe - reference - 1
-        who = e.subject[reference], e.subject[probe]
-        labels = [{name: codes[subject] for name, codes in subject_codes.items()} for subject in who]
+        of_reference, of_probe = e.subject[reference], e.subject[probe]
         kind = np.uint32 if n * (n - 1) // 2 < 2**32 else np.int64
         return SortedSide(
-            np.ascontiguousarray(keys), rows.astype(kind), *who, *labels,
-            reference.astype(np.int32), probe.astype(np.int32),
-        )  # fmt: skip
+            keys=np.ascontiguousarray(keys),
+            rows=rows.astype(kind),
+            reference=of_reference,
+            probe=of_probe,
+            reference_attributes={name: codes[of_reference] for name, codes in subject_codes.items()},
+            probe_attributes={name: codes[of_probe] for name, codes in subject_codes.items()},
+            reference_sample=reference.astype(np.int32),
+            probe_sample=probe.astype(np.int32),
+        )
 
     with reporting(progress, "similarities") as report:
         mated, nonmated = PairFinder(e, n_threads).find(1.0, report)

@@ -23,6 +23,19 @@ from .resampling import SCHEMES, Resampler
 
 Floats = NDArray[np.float64]
 METHODS_OF_EMBEDDINGS = ("recentered", "percentile", "basic", "normal", "gaussian")
+# The default of each argument, and what it may be.
+_OF_EMBEDDINGS = {
+    "unit": ("sample", VECTOR_UNITS),
+    "method": ("recentered", METHODS_OF_EMBEDDINGS),
+    "weighting": ("identity", WEIGHTINGS),
+    "scheme": ("product", ("product",)),
+}
+_OF_COMPARISONS = {
+    "unit": ("subject", UNITS),
+    "method": ("percentile", intervals.METHODS_FOR_ANYTHING),
+    "weighting": ("comparison", ("comparison",)),
+    "scheme": ("dyadic", SCHEMES),
+}
 _LEVELS = 50  # by default: more than a plot shows
 _HIGHEST = 0.5, 0.1  # default level, of comparisons and of embeddings, whose pairs below are never kept
 
@@ -57,29 +70,26 @@ class BandSettings:
     ) -> BandSettings:
         """Check arguments against the kind of data."""
         if isinstance(data, Embeddings):
-            defaults = "sample", "recentered", "identity", "product", 1000
-            units, methods, weightings, schemes = VECTOR_UNITS, METHODS_OF_EMBEDDINGS, WEIGHTINGS, ("product",)
+            choices, usual = _OF_EMBEDDINGS, 1000
         elif isinstance(data, Comparisons):
-            defaults = "subject", "percentile", "comparison", "dyadic", 2000
-            units, methods, weightings, schemes = UNITS, intervals.METHODS_FOR_ANYTHING, ("comparison",), SCHEMES
+            choices, usual = _OF_COMPARISONS, 2000
         else:
             raise InputError(f"a band is drawn for Comparisons or Embeddings, not for {type(data).__name__}")
-        unit, method, weighting, scheme = (
-            given if given is not None else default
-            for given, default in zip((unit, method, weighting, scheme), defaults, strict=False)
-        )
-        _validation.choice("unit", unit, units)
-        _validation.choice("method", method, methods)
-        _validation.choice("weighting", weighting, weightings)
-        _validation.choice("scheme", scheme, schemes)
-        n_resamples = _validation.count("n_resamples", defaults[-1] if n_resamples is None else n_resamples)
+        given = {"unit": unit, "method": method, "weighting": weighting, "scheme": scheme}
+        chosen = {
+            name: _validation.choice(name, default if given[name] is None else given[name], allowed)
+            for name, (default, allowed) in choices.items()
+        }
+        n_resamples = _validation.count("n_resamples", usual if n_resamples is None else n_resamples)
         if n_resamples < 2:
             raise InputError("a band needs replicates: n_resamples must be at least 2")
         if isinstance(data, Comparisons):
-            require_units(data, unit)
+            require_units(data, chosen["unit"])
         level = intervals.level(confidence_level)
         key = _random.stream(rng)[0]
-        return cls(unit, method, weighting, scheme, n_resamples, level, key, n_threads, progress)
+        return cls(
+            **chosen, n_resamples=n_resamples, confidence_level=level, key=key, n_threads=n_threads, progress=progress
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -251,6 +252,6 @@ class PairResampler:
         return np.concatenate(found, axis=1)
 
 
-def _lanes(totals: NDArray[np.int64] | Floats) -> NDArray[np.int64] | Floats:
+def _lanes(totals: NDArray[Any]) -> NDArray[Any]:
     """Give every replicate a total of its own where they share one."""
     return np.ascontiguousarray(np.broadcast_to(totals, (totals.shape[0], LANES)))

@@ -39,7 +39,7 @@ def take_nonmated(panel, first_row, first_column, subject_end, bound, places, fo
     similarities, and the two vectors as one int64, the first above the second, out
     """
     n = subject_end.size
-    count = 0
+    count = np.int64(0)
     columns = min(panel.shape[1], n - first_column)
     for r in range(min(panel.shape[0], n - first_row)):
         i = first_row + r
