@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from . import _keys
 from ._blocks import run_blocks
+from ._threads import one_blas_thread
 from .embeddings import Embeddings
 from .errors import InputError
 
@@ -178,7 +178,7 @@ class PairFinder:
                         similarity, codes = similarity[near], codes[near]
                     store.add(similarity, codes, inverted=True)
 
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             run_blocks(tile, range(len(work)), len(work), 1, self._n_threads, progress)
         return mated
 
@@ -197,7 +197,7 @@ class PairFinder:
         side = min(n, math.isqrt(int(np.clip(_BEHIND_BOUND / share, _LEAST_SEEN, _MOST_SEEN))))
         rng = np.random.default_rng(0)  # results do not depend on the bound
         rows, columns = (rng.choice(n, side, replace=False) for _ in range(2))
-        with threadpool_limits(1, "blas"):
+        with one_blas_thread():
             seen = self._rows[rows] @ self._rows[columns].T
         if self._euclidean:
             seen = -np.sqrt(np.maximum(self._squares[rows, None] + self._squares[columns] - 2 * seen, 0))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 _First = TypeVar("_First")
 _Second = TypeVar("_Second")
@@ -26,3 +29,35 @@ def both(size: int, first: Callable[[], _First], second: Callable[[], _Second]) 
     with ThreadPoolExecutor(1) as pool:
         other = pool.submit(second)
         return first(), other.result()
+
+
+_lock = threading.Lock()
+_inside = 0
+_limit: Any = None
+
+
+@functools.cache
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()  # finds NumPy's library once, as that takes as long as a small product
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let matrix products run on the thread that calls them.
+
+    The setting is the process's own, so the first who enters makes it and the last who leaves restores what was found.
+    """
+    global _inside, _limit
+    with _lock:
+        _inside += 1
+        if _inside == 1:
+            _limit = _libraries().limit(limits=1, user_api="blas")
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _limit.restore_original_limits()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
 
 from . import _frames, _keys, _random, _validation, intervals
 from ._blocks import run_blocks
@@ -16,6 +15,7 @@ from ._level_rates import METHODS_OF_EMBEDDINGS, checked_levels, interval
 from ._pair_lists import VECTOR_UNITS, WEIGHTINGS, PairLists
 from ._pair_replicates import ROUNDING, PairResampler
 from ._progress import reporting
+from ._threads import one_blas_thread
 from .embeddings import Embeddings
 from .errors import InputError
 from .simulators import VonMisesFisherIdentities, samples_of_each
@@ -215,7 +215,7 @@ def coverage_experiment(
                 low[m, c, k], high[m, c, k] = np.clip(ends, 0, 1)
         mated[k], nonmated[k] = map(_Ranked.of, resampler.lists)
 
-    with threadpool_limits(1, "blas"), reporting(progress, f"{n_datasets:,} data sets") as report:
+    with one_blas_thread(), reporting(progress, f"{n_datasets:,} data sets") as report:
         run_blocks(work, range(n_datasets), n_datasets, 1, n_threads, report)
         threshold, truth = _pooled(population, levels, thresholds, mated, nonmated)
     coverage = ((low <= truth) & (truth <= high)).mean(axis=2)

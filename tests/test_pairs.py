@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import naive_embeddings as slow
 import numpy as np
 import pytest
 from fastfair.kernels import pairs, radix
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info
 
 import fastfair as ff
 from fastfair import _keys, _pair_replicates, _pairs, _random
@@ -222,3 +225,18 @@ def test_pairs_are_sorted_by_key_and_then_by_vectors(keys: list[int], seed: int)
     found = radix.sort_by_bits(packed.copy(), np.empty_like(packed), 9, 15)
     pairs.order_ties(found, 9)
     assert found.tolist() == sorted(packed.tolist())
+
+
+@pytest.mark.jit
+def test_the_threads_of_matrix_products_are_left_as_they_were():
+    e = ff.von_mises_fisher_embeddings(300, 4, 8, concentration=(5, 40), rng=1)
+
+    def threads() -> list[int]:
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    before = threads()
+    assert before
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: ff.roc_band(e, [0.01], n_resamples=64, rng=0).replicates.tolist(), range(8)))
+    assert found == [found[0]] * 8
+    assert threads() == before
