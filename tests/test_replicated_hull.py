@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fastfair.kernels import replicated_hull
 
 import fastfair as ff
-from fastfair.kernels import replicated_hull
 
 
 @pytest.mark.parametrize("n_blocks", [1, 40, 70])
