@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _keys
+from ._radix import sort_by_bits
 from ._sides import SortedSide
 from ._units import ComparisonUnits
 from .errors import InputError
@@ -176,13 +177,11 @@ class ErrorLists:
 
 def _sorted_with_order(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Sort codes, in place, and say where each came from."""
-    from .kernels import radix
-
     places, span = max(1, int(codes.size - 1).bit_length()), int(codes.max()).bit_length()
     if span + places < 64:
         codes <<= places  # one sort of integers is faster than one of positions
         codes |= np.arange(codes.size)
-        codes = radix.sort_by_bits(codes, np.empty_like(codes), places, places + span)
+        codes = sort_by_bits(codes, np.empty_like(codes), places, places + span)
         order = codes & ((1 << places) - 1)
         codes >>= places
         return codes, order

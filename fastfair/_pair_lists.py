@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from . import _keys
 from ._pairs import Pairs
+from ._threads import in_threads, slices
 from ._units import SUBJECTS, Draw, Rows, Units
 from .embeddings import Embeddings
 
@@ -163,7 +164,7 @@ def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str)
     return PairLists(pairs.keys, *rows_of_pairs, end, scale, of_subject, (slice(None),), mated, pairs.complete)
 
 
-def lists_of_groups(pairs: Pairs, units: VectorUnits, of_all: PairLists, n_groups: int) -> PairLists:
+def lists_of_groups(pairs: Pairs, units: VectorUnits, of_all: PairLists, n_groups: int, n_threads: int) -> PairLists:
     """Make a list of the pairs inside each group.
 
     Parameters
@@ -174,6 +175,8 @@ def lists_of_groups(pairs: Pairs, units: VectorUnits, of_all: PairLists, n_group
         What that made.
     n_groups : int
         Groups.
+    n_threads : int
+        How many share the work.
 
     Returns
     -------
@@ -182,11 +185,22 @@ def lists_of_groups(pairs: Pairs, units: VectorUnits, of_all: PairLists, n_group
     from .kernels import pairs as kernels
 
     group = units.group[units.subject]
-    sizes = np.zeros(n_groups, np.int64)
-    kernels.count_within_groups(pairs.first, pairs.second, group, sizes)
-    end = np.cumsum(sizes)
+    parts = slices(pairs.keys.size, n_threads)
+    sizes = np.zeros((len(parts), n_groups), np.int64)
+
+    def count(k: int) -> None:
+        kernels.count_within_groups(pairs.first[parts[k]], pairs.second[parts[k]], group, sizes[k])
+
+    in_threads(pairs.keys.size, count, range(len(parts)))
+    end = np.cumsum(sizes.sum(axis=0))
+    position = (np.cumsum(sizes.T) - sizes.T.ravel()).reshape(sizes.T.shape).T.copy()  # of a group part by part
     within = tuple(np.empty(int(end[-1]), array.dtype) for array in (pairs.keys, pairs.first, pairs.second))
-    kernels.split_within_groups(pairs.keys, pairs.first, pairs.second, group, end - sizes, *within)
+
+    def split(k: int) -> None:
+        of_part = (array[parts[k]] for array in (pairs.keys, pairs.first, pairs.second))
+        kernels.split_within_groups(*of_part, group, position[k], *within)
+
+    in_threads(pairs.keys.size, split, range(len(parts)))
     rows = units.rows_of(of_all.mated, within[1], within[2])
     members = tuple(np.flatnonzero(units.group == k) for k in range(n_groups))
     return replace(of_all, keys=within[0], a=rows[0], b=rows[1], end=end, members=members)

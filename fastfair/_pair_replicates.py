@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _keys
-from ._blocks import run_blocks
+from ._blocks import count_threads, run_blocks
 from ._pair_lists import PairLists, Scale, VectorUnits, lists_of_groups, make_lists
 from ._pairs import PairFinder
 from ._units import LANES
@@ -21,7 +21,8 @@ from .errors import InputError
 Floats = NDArray[np.float64]
 Report = Callable[[int, int], None]
 ROUNDING = 1 + 1e-9  # a rate meets a level that it exceeds by no more than sums of floats may
-_SPARE = 1.15  # times as many non-mated pairs are kept as the highest level has errors, and
+# Times as many non-mated pairs are kept as the highest level has errors, and
+_SPARE = {"sample": 1.08, "subject": 1.3, "subject+sample": 1.3}
 _SPARE_DEVIATIONS = 6  # as many standard deviations of their number more
 _MORE = 2.0  # times as many when a replicate needs pairs that are not kept
 _MOST_BYTES = 4 * 2**30
@@ -93,7 +94,7 @@ class PairResampler:
         self._require_resolution()
         self._finder = PairFinder(embeddings, n_threads)
         expected = float(levels[-1]) * embeddings.n_nonmated
-        self._share = (_SPARE * expected + _SPARE_DEVIATIONS * expected**0.5 + LANES) / embeddings.n_nonmated
+        self._share = (_SPARE[unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + LANES) / embeddings.n_nonmated
         self._find_pairs()
 
     def _require_resolution(self) -> None:
@@ -115,7 +116,9 @@ class PairResampler:
             of_all = make_lists(pairs, self.units, mated=name == "fnmr", weighting=self.weighting)
             self._lists[name, False] = of_all
             if self._n_groups and (name == "fnmr" or self._with_group_fmr):
-                self._lists[name, True] = lists_of_groups(pairs, self.units, of_all, self._n_groups)
+                self._lists[name, True] = lists_of_groups(
+                    pairs, self.units, of_all, self._n_groups, count_threads(self._n_threads)
+                )
 
     @property
     def lists(self) -> tuple[PairLists, PairLists]:
@@ -129,11 +132,38 @@ class PairResampler:
 
     def estimate(self) -> tuple[LevelRates, Floats]:
         """Return the rates in the data, and the (levels, 1 + groups) FNMR that replicates scatter about."""
-        out = self._room(LANES)
-        weights = self.units.new_weights()
-        self._until_enough_pairs(lambda: self._sweep(weights, out, 0))
-        rates = LevelRates(out.threshold[:, 0], out.fmr[..., 0], out.fnmr[..., 0])
-        return rates, self._expected_fnmr(rates.threshold)
+        while (keys := self._threshold_keys()) is None:
+            self.find_more()
+        thresholds = _keys.decode(keys).astype(np.float64)
+        rates = LevelRates(*(array[..., 0] for array in vars(self._room(1)).values()))
+        rates.threshold[:] = thresholds
+        expected = np.empty_like(rates.fnmr)
+        for (name, of_groups), lists in self._lists.items():
+            at = slice(1, None) if of_groups else slice(0, 1)
+            getattr(rates, name)[:, at] = _shares_below(lists, lists.scale, keys if name == "fnmr" else -keys)
+            if name == "fnmr":
+                expected[:, at] = _shares_below(lists, self._scale_of_draws(lists), keys)
+        return rates, expected
+
+    def _threshold_keys(self) -> _keys.Keys | None:
+        """Find the threshold of each level in the data; None where it lies below the pairs that are kept."""
+        x = self._lists["fmr", False]
+        allowed = self.levels * ROUNDING * x.sizes[0]
+        if x.scale:
+            positions = np.searchsorted(_running_sums(x, x.scale, slice(None)), allowed, side="right")
+        else:
+            positions = allowed.astype(np.int64)
+        if not x.complete and positions[-1] >= x.keys.size:
+            return None
+        # The score there is the first that must be rejected: the threshold is the next float above it.
+        return -x.keys[np.minimum(positions, x.keys.size - 1)]
+
+    def _scale_of_draws(self, y: PairLists) -> Scale:
+        """Return what mated pairs count in the mean over all pairs of draws, in which a vector may meet itself."""
+        if self.units.unit == "subject":
+            return y.scale
+        apart = self.units.per_row(1 - 1 / self.units.n_samples)
+        return (apart * y.scale[0], y.scale[1]) if y.scale else (apart, np.ones_like(apart))
 
     def replicate(self, n_resamples: int, key: NDArray[np.uint32], progress: Report | None = None) -> LevelRates:
         """Draw replicates, each a function of the key and its number alone.
@@ -209,47 +239,34 @@ class PairResampler:
             if name == "fmr" and not of_groups and not self._with_overall_fmr:
                 continue
             limits = keys if name == "fnmr" else np.where(missing, keys, -keys)
-            shares = self._shares(lists, lists.scale, lists.sizes, weights, largest, lists.totals(subjects), limits)
+            order = np.argsort(limits, axis=None, kind="stable")
+            shares = np.empty((self.levels.size, lists.end.size, LANES))
+            sweep.shares_at(
+                lists.keys, lists.a, lists.b, lists.scale, lists.end, lists.sizes, weights, largest,
+                _lanes(lists.totals(subjects)), limits, order, np.ones(shares.shape[1::-1]), shares,
+            )  # fmt: skip
             getattr(out, name)[:, slice(1, None) if of_groups else slice(0, 1), lanes] = shares
 
-    def _shares(
-        self,
-        lists: PairLists,
-        scale: Scale,
-        sizes: NDArray[np.int64] | Floats,
-        weights: NDArray[np.uint8],
-        largest: int,
-        totals: NDArray[np.int64] | Floats,
-        limits: NDArray[np.int64],
-    ) -> Floats:
-        from .kernels import sweep
 
-        shares = np.empty((self.levels.size, lists.end.size, LANES))
-        order = np.argsort(limits, axis=None, kind="stable")
-        sweep.shares_at(
-            lists.keys, lists.a, lists.b, scale, lists.end, sizes, weights, largest, _lanes(totals), limits, order,
-            np.ones((lists.end.size, self.levels.size)), shares,
-        )  # fmt: skip
-        return shares
+def _running_sums(lists: PairLists, scale: tuple[Floats, Floats], part: slice) -> Floats:
+    """Add up what pairs count, from the first on."""
+    return np.asarray(np.cumsum(scale[0][lists.a[part]] * scale[1][lists.b[part]]))
 
-    def _expected_fnmr(self, thresholds: Floats) -> Floats:
-        """Compute the V-statistic: a mean over all pairs of draws, in which a vector may meet itself."""
-        from .kernels import sweep
 
-        n = self.units.n_samples
-        weights = self.units.new_weights()
-        one = self.units.per_row(np.ones(n.size))
-        apart = self.units.per_row(1 - 1 / n) if self.units.unit != "subject" else one
-        known = ~np.isnan(thresholds)
-        keys = _keys.first_keys_at_least(np.where(known, thresholds, 0), self._lists["fnmr", False].keys)
-        limits = np.repeat(np.where(known, keys.astype(np.int64), sweep.NO_LIMIT)[:, None], LANES, axis=1)
-        found = []
-        for of_groups in (False, True) if self._n_groups else (False,):
-            y = self._lists["fnmr", of_groups]
-            scale = (apart * y.scale[0], y.scale[1]) if y.scale else (apart, one)
-            sizes = y.sizes.astype(np.float64)
-            found.append(self._shares(y, scale, sizes, weights, 1, sizes[:, None], limits)[..., 0])
-        return np.concatenate(found, axis=1)
+def _shares_below(lists: PairLists, scale: Scale, limits: _keys.Keys) -> Floats:
+    """Return the (levels, lists) share of errors, where all that the pairs count is as without that scale."""
+    from .kernels import curves as kernels
+
+    shares = np.empty((limits.size, lists.end.size))
+    for k, stop in enumerate(lists.end.tolist()):
+        part = slice(int(lists.end[k - 1]) if k else 0, stop)
+        counts = np.array([kernels.count_below(lists.keys[part], limit) for limit in limits])
+        if scale:
+            shares[:, k] = np.append(0, _running_sums(lists, scale, part))[counts]
+        else:
+            shares[:, k] = counts
+    with np.errstate(invalid="ignore"):  # a group may have no such pairs
+        return np.asarray(shares / lists.sizes)
 
 
 def _lanes(totals: NDArray[Any]) -> NDArray[Any]:

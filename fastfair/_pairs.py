@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _keys
-from ._blocks import run_blocks
-from ._threads import one_blas_thread
+from ._blocks import count_threads, run_blocks
+from ._radix import sort_by_bits
+from ._threads import in_threads, one_blas_thread, slices
 from .embeddings import Embeddings
 from .errors import InputError
 
@@ -27,8 +28,8 @@ _PANEL = 512  # rows and columns of a panel: its similarities are scanned before
 _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
 _MOST_BYTES = 8 * 2**30
 _FEW = 200_000  # non-mated pairs that are all kept
-_LEAST_SEEN, _MOST_SEEN = 500_000, 3_000_000  # non-mated pairs that the bound is guessed from
-_BEHIND_BOUND = 5000  # of those at or above it, enough for an error of a few per cent
+_LEAST_SEEN, _MOST_SEEN = 500_000, 3_000_000  # pairs that the bound is guessed from,
+_BEHIND_BOUND = 20_000  # so that as many reach it, where data sets are large enough
 _ROWS_AT_ONCE = 4096
 
 
@@ -125,7 +126,8 @@ class PairFinder:
         codes = (first.astype(np.int64) << packing.places) + second
         of_mated = _Store(mated.size, self._packing(-math.inf))
         of_mated.add(mated, codes, inverted=False)
-        return of_mated.sorted(complete=True), store.sorted(complete=everything)
+        threads = count_threads(self._n_threads)
+        return of_mated.sorted(complete=True, n_threads=threads), store.sorted(complete=everything, n_threads=threads)
 
     def _packing(self, bound: float) -> _Packing:
         """Find the range of keys, inverted or not, that similarities from a bound on can have."""
@@ -194,7 +196,8 @@ class PairFinder:
     def _guess_bound(self, share: float) -> float:
         """Find the similarity that a share of non-mated pairs reaches, from some of them."""
         n = len(self._embeddings)
-        side = min(n, math.isqrt(int(np.clip(_BEHIND_BOUND / share, _LEAST_SEEN, _MOST_SEEN))))
+        wanted = math.isqrt(int(np.clip(_BEHIND_BOUND / share, _LEAST_SEEN, _MOST_SEEN)))
+        side = min(n, wanted, max(512, n // 4))  # a small part of all work
         rng = np.random.default_rng(0)  # results do not depend on the bound
         rows, columns = (rng.choice(n, side, replace=False) for _ in range(2))
         with one_blas_thread():
@@ -290,10 +293,9 @@ class _Store:
         if not fits:
             self._overflow.append(out)
 
-    def sorted(self, *, complete: bool) -> Pairs:
-        """Return the pairs by key and then by vectors; of no use afterwards."""
+    def sorted(self, *, complete: bool, n_threads: int) -> Pairs:
+        """Return the pairs by key and then by vectors; the store is of no use afterwards."""
         from .kernels import pairs as kernels
-        from .kernels import radix
 
         places, span = self.packing.places, self.packing.span
         if not self.packing.fits:
@@ -305,10 +307,23 @@ class _Store:
         packed = self._packed[: self._used]
         if self._overflow:
             packed = np.concatenate((packed, *self._overflow))
+        shift = 2 * places
         spare = np.empty_like(packed)
-        found = radix.sort_by_bits(packed, spare, 2 * places, 2 * places + span)
-        kernels.order_ties(found, 2 * places)
+        found = sort_by_bits(packed, spare, shift, shift + span, n_threads)
         free = spare if np.shares_memory(found, packed) else packed
         first, second = np.split(free.view(np.int32), 2)
-        kernels.unpack(found, self.packing.lowest, places, found.view(np.int32)[: found.size], first, second)
-        return Pairs(found.view(np.int32)[: found.size], first, second, complete)
+
+        def unpack(part: slice) -> None:
+            kernels.order_ties(found[part], shift)
+            kernels.unpack_codes(found[part], places, first[part], second[part])
+
+        in_threads(found.size, unpack, _between_keys(found, shift, slices(found.size, n_threads)))
+        keys = found.view(np.int32)[: found.size]
+        kernels.unpack_keys(found, self.packing.lowest, shift, keys)
+        return Pairs(keys, first, second, complete)
+
+
+def _between_keys(packed: NDArray[np.int64], shift: int, parts: list[slice]) -> list[slice]:
+    """Move the cuts between parts of sorted pairs to where a key begins."""
+    cuts = [int(np.searchsorted(packed, (packed[part.start] >> shift) << shift)) for part in parts[1:]]
+    return [slice(start, stop) for start, stop in zip([0, *cuts], [*cuts, packed.size], strict=True)]

@@ -22,6 +22,13 @@ def in_threads(size: int, work: Callable[[_First], _Second], items: Sequence[_Fi
         return list(pool.map(work, items))
 
 
+def slices(size: int, n_threads: int) -> list[slice]:
+    """Cut elements into a stretch for each of at most two threads, as memory feeds no more."""
+    if n_threads < 2 or size < _SMALL:
+        return [slice(0, size)]
+    return [slice(0, size // 2), slice(size // 2, size)]
+
+
 def both(size: int, first: Callable[[], _First], second: Callable[[], _Second]) -> tuple[_First, _Second]:
     """Call two functions, at the same time where `size` elements of work are worth it."""
     if size < _SMALL:

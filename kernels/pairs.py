@@ -103,14 +103,19 @@ def order_ties(packed, shift):
 
 
 @jit
-def unpack(packed, lowest, places, keys, first, second):
-    """Undo `pack`, from the front, so that `keys` may lie in the memory of `packed`."""
+def unpack_codes(packed, places, first, second):
+    """Take the two vectors out of packed pairs. packed: (pairs,) int64; first, second: (pairs,) int32, out."""
     mask = (np.int64(1) << places) - 1
     for p in range(packed.size):
-        value = packed[p]
-        keys[p] = (value >> (2 * places)) + lowest
-        first[p] = (value >> places) & mask
-        second[p] = value & mask
+        first[p] = (packed[p] >> places) & mask
+        second[p] = packed[p] & mask
+
+
+@jit
+def unpack_keys(packed, lowest, shift, keys):
+    """Take the keys out, from the front, so that `keys`, (pairs,) int32, may lie in the memory of `packed`."""
+    for p in range(packed.size):
+        keys[p] = (packed[p] >> shift) + lowest
 
 
 @jit

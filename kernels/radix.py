@@ -1,4 +1,4 @@
-"""Sorts of integers by a few of their bits, in time that grows as their number does."""
+"""The two passes of a sort of integers by some of their bits, a digit at a time."""
 
 from __future__ import annotations
 
@@ -6,30 +6,28 @@ import numpy as np
 
 from ._jit import jit
 
-_DIGIT = 9  # bits of a pass: the counts and where they write to stay in the nearest caches
+DIGIT = 9  # bits of a digit: the counts and where they write to stay in the nearest caches
+_MASK = np.int64((1 << DIGIT) - 1)
 
 
 @jit
-def sort_by_bits(values, spare, low, high):
-    """Sort by the bits from `low` to below `high`, those alike staying in order; return the array with the result.
+def count_digits(values, low, counts):
+    """Count the values of each digit.
 
-    values, spare: (n,) int64, not negative, both overwritten
+    values: (n,) int64, not negative; low: the digit's first bit; counts: (512,) int64, out
     """
-    mask = np.int64((1 << _DIGIT) - 1)
-    position = np.empty(1 << _DIGIT, np.int64)
-    while low < high:
-        position[:] = 0
-        for p in range(values.size):
-            position[(values[p] >> low) & mask] += 1
-        start = np.int64(0)
-        for digit in range(position.size):
-            size = position[digit]
-            position[digit] = start
-            start += size
-        for p in range(values.size):
-            digit = (values[p] >> low) & mask
-            spare[position[digit]] = values[p]
-            position[digit] += 1
-        values, spare = spare, values
-        low += _DIGIT
-    return values
+    counts[:] = 0
+    for p in range(values.size):
+        counts[(values[p] >> low) & _MASK] += 1
+
+
+@jit
+def scatter(values, low, position, out):
+    """Move values to where those of their digit go, in order.
+
+    values: (n,) int64; low: as above; position: (512,) int64, where each digit's begin, overwritten; out: (all,) int64
+    """
+    for p in range(values.size):
+        digit = (values[p] >> low) & _MASK
+        out[position[digit]] = values[p]
+        position[digit] += 1

@@ -98,7 +98,10 @@ def test_intervals_are_those_of_roc_band(monkeypatch):
 def test_data_sets_that_keep_too_few_pairs_for_the_truth_are_searched_again(monkeypatch):
     want = ff.coverage_experiment(6, 64, **SMALL)
     monkeypatch.setattr(_pairs, "_FEW", 0)
-    for name, value in (("_SPARE", 0.71), ("_SPARE_DEVIATIONS", 0)):  # with what is added, just enough for the data
+    for name, value in (
+        ("_SPARE", {"sample": 0.71}),
+        ("_SPARE_DEVIATIONS", 0),
+    ):  # with what is added, just enough for the data
         monkeypatch.setattr(_pair_replicates, name, value)
     again = []
     further = coverage._further

@@ -141,7 +141,8 @@ def test_kernels_import_numpy_numba_and_each_other_alone(path):
 
 LAYERS = {
     "errors": 0, "_version": 0, "_keys": 0, "_results": 0, "_validation": 1, "_sides": 2, "_frames": 2, "_plots": 2,
-    "_blocks": 1, "_random": 1, "_progress": 2, "intervals": 2, "_grouping": 2, "embeddings": 3, "simulators": 4,
+    "_blocks": 1, "_radix": 1, "_random": 1, "_progress": 2, "intervals": 2, "_grouping": 2, "embeddings": 3,
+    "simulators": 4,
     "comparisons": 3, "measures": 3, "curves": 4, "operating_points": 5, "error_rates": 6, "_measuring": 6,
     "_units": 4, "_matching": 4, "_error_lists": 5, "resampling": 6, "_figures": 7,
     "_pairs": 4, "_pair_lists": 5, "_pair_replicates": 6, "_level_rates": 7, "_level_curves": 8, "_all_pairs": 5,

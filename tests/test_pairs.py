@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 import naive_embeddings as slow
 import numpy as np
 import pytest
-from fastfair.kernels import pairs, radix
+from fastfair.kernels import pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 import fastfair as ff
-from fastfair import _keys, _pair_replicates, _pairs, _random
+from fastfair import _keys, _pair_replicates, _pairs, _radix, _random
 from fastfair._pair_replicates import PairResampler
 from fastfair.errors import InputError
 
@@ -173,7 +173,7 @@ def test_a_tail_that_is_too_short_is_extended(monkeypatch: pytest.MonkeyPatch, u
         return resampler.estimate()[0], resampler.replicate(128, key), resampler
 
     long = run()
-    monkeypatch.setattr(_pair_replicates, "_SPARE", 0.3)
+    monkeypatch.setattr(_pair_replicates, "_SPARE", {unit: 0.3})
     monkeypatch.setattr(_pair_replicates, "_SPARE_DEVIATIONS", 0)
     short = run()
     assert not long[2]._lists["fmr", False].complete
@@ -222,7 +222,7 @@ def test_pairs_are_sorted_by_key_and_then_by_vectors(keys: list[int], seed: int)
     rng = np.random.default_rng(seed)
     codes = rng.permutation(len(keys)).astype(np.int64)
     packed = (np.array(keys, np.int64) << 9) | codes
-    found = radix.sort_by_bits(packed.copy(), np.empty_like(packed), 9, 15)
+    found = _radix.sort_by_bits(packed.copy(), np.empty_like(packed), 9, 15)
     pairs.order_ties(found, 9)
     assert found.tolist() == sorted(packed.tolist())
 
