@@ -13,6 +13,7 @@ copyright = "the fastfair developers"
 version = release = __version__
 
 extensions = [
+    "matplotlib.sphinxext.plot_directive",
     "measure_tables",
     "myst_parser",
     "numpydoc",
@@ -21,6 +22,10 @@ extensions = [
     "sphinx.ext.doctest",
 ]
 templates_path = ["_templates"]
+
+plot_html_show_formats = False
+plot_html_show_source_link = False
+plot_formats = [("png", 120)]
 
 autodoc_typehints = "none"  # the docstrings say more
 autosummary_generate = True
