@@ -74,7 +74,11 @@ def draw_fairness_band(band: FairnessBand, title: str, ax: Axes | None, **kwargs
         (line,) = ax.plot(band.fmr, band.value[at], **({"label": label} | kwargs))
         for low, high, alpha in ((band.band_low, band.band_high, 0.15), (band.low, band.high, 0.25)):
             ax.fill_between(band.fmr, low[at], high[at], color=line.get_color(), alpha=alpha, linewidth=0)
-    ax.set(xscale="log", xlabel="False match rate", ylabel=title)
+    if np.isfinite(band.value).any():
+        ax.set_xscale("log")
+    else:
+        ax.text(0.5, 0.5, "not computable: a group has no errors", transform=ax.transAxes, ha="center")
+    ax.set(xlabel="False match rate", ylabel=title)
     ax.grid(alpha=0.3)
     if of_groups:
         ax.legend()

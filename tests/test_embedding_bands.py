@@ -136,6 +136,11 @@ def test_bands_are_drawn():
         ax = ff.fairness_band(e, measure, fmr=LEVELS, n_resamples=8, rng=0).plot()
         assert ax.get_xlabel() == "False match rate"
         assert len(ax.lines) == (2 if measure == "group_to_min_difference" else 1)
+    apart = ff.von_mises_fisher_embeddings(20, 3, 16, concentration=5000, rng=0)
+    apart = ff.Embeddings(apart.vectors, apart.subject, group=apart.subject % 2)
+    ax = ff.fairness_band(apart, fmr=[0.01, 0.1], n_resamples=8, rng=0).plot()
+    ax.figure.canvas.draw()
+    assert "not computable" in ax.texts[0].get_text()
 
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
