@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +107,7 @@ class PairLists:
     mated: bool
     complete: bool
 
-    @property
+    @cached_property
     def sizes(self) -> NDArray[np.int64] | Floats:
         """(lists,) what all pairs of each list count, those not kept included."""
         return self.totals(np.ones((self.of_subject.size, 1), np.int64))[:, 0]

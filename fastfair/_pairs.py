@@ -84,6 +84,8 @@ class PairFinder:
         subject = e.subject[e.order]
         last = np.flatnonzero(np.diff(subject, append=-1)) + 1
         self.subject_end = np.repeat(last, np.diff(last, prepend=0)).astype(np.int64)
+        self._later = self.subject_end - np.arange(1, n + 1)  # of its subject, and so its mated pairs as the first
+        self._mated_start = np.cumsum(self._later) - self._later
         self._subject = subject
         self._panel = min(_PANEL, -(-n // 64) * 64)
         self._n_panels = -(-n // self._panel)
@@ -151,8 +153,6 @@ class PairFinder:
         from .kernels import pairs as kernels
 
         n, panel = len(self._embeddings), self._panel
-        counts = self.subject_end - np.arange(1, n + 1)
-        offset = np.cumsum(counts) - counts
         dtype = self._rows.dtype
         mated = np.empty(self._embeddings.n_mated, dtype)
         limit = dtype.type(-(bound**2) - self._rounding if self._euclidean and bound > -math.inf else bound)
@@ -171,7 +171,7 @@ class PairFinder:
                     self._fill(p, q, local.panel)
                     at = p * panel, q * panel
                     if self.subject_end[min(at[0] + panel, n) - 1] > at[1]:
-                        kernels.take_mated(local.panel, *at, self.subject_end, offset, mated)
+                        kernels.take_mated(local.panel, *at, self.subject_end, self._mated_start, mated)
                     size = kernels.take_nonmated(local.panel, *at, self.subject_end, limit, places, *local.kept)
                     similarity, codes = (kept[:size] for kept in local.kept)
                     if self._euclidean:
@@ -209,11 +209,8 @@ class PairFinder:
         return float(np.partition(values, values.size - 1 - k)[values.size - 1 - k])
 
     def _mated_positions(self) -> tuple[Positions, Positions]:
-        n = self.subject_end.size
-        counts = self.subject_end - np.arange(1, n + 1)
-        first = np.repeat(np.arange(n, dtype=np.int32), counts)
-        offset = np.cumsum(counts) - counts
-        second = np.arange(first.size) - np.repeat(offset, counts) + first + 1
+        first = np.repeat(np.arange(self._later.size, dtype=np.int32), self._later)
+        second = np.arange(first.size) - np.repeat(self._mated_start, self._later) + first + 1
         return first, second.astype(np.int32)
 
     def _distances(self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Floats:

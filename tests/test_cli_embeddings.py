@@ -85,7 +85,6 @@ def test_tables_and_files_hold_what_the_library_gives(faces, tmp_path):
 
 
 def test_plots_show_a_curve_and_tables_the_levels_asked(faces, tmp_path):
-    pytest.importorskip("matplotlib")
     arguments = ["embeddings", faces, "--group", "sex", "--group", "land", "--fmr", 0.02, *FEW_REPLICATES]
     done = run(*arguments, "--output", tmp_path / "out", "--plots")
     assert done.exit_code == 0, done.output

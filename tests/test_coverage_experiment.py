@@ -130,7 +130,6 @@ def test_results_are_framed_and_drawn():
     assert (row["method"], row["confidence_level"], row["fmr"]) == ("percentile", 0.5, 0.05)
     assert row["coverage"] == found.coverage[1, 1, 0]
     assert row["truth"] == found.truth[0]
-    pytest.importorskip("matplotlib")
     ax = found.plot()
     assert ax.get_xlabel() == "Nominal coverage"
     assert ax.get_legend().get_texts()[0].get_text() == "recentered, FMR 0.05"

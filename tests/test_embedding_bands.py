@@ -131,7 +131,6 @@ def test_what_does_not_fit_embeddings_is_refused():
 
 
 def test_bands_are_drawn():
-    pytest.importorskip("matplotlib")
     e = small_embeddings(11, 9, 5, noise=3)
     for measure in ("max_geomean_ratio", "group_to_min_difference", "garbe"):
         ax = ff.fairness_band(e, measure, fmr=LEVELS, n_resamples=8, rng=0).plot()
