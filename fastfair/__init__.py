@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .error_rates import rates
     from .evaluation import evaluate
     from .evaluation_result import Evaluation
+    from .failure_counts import FailureCounts
     from .fairness_bands import FairnessBand, fairness_band
     from .io import read_comparisons
     from .operating_points import OperatingPoint, at_eer, at_fmr, at_fnmr, at_mean_group_eer, at_threshold
@@ -35,6 +36,7 @@ _HOMES = {
     "CoverageExperiment": "coverage",
     "Embeddings": "embeddings",
     "Evaluation": "evaluation_result",
+    "FailureCounts": "failure_counts",
     "FairnessBand": "fairness_bands",
     "OperatingPoint": "operating_points",
     "PairedEvaluation": "paired",
@@ -69,6 +71,7 @@ __all__ = [
     "CoverageExperiment",
     "Embeddings",
     "Evaluation",
+    "FailureCounts",
     "FairnessBand",
     "OperatingPoint",
     "PairedEvaluation",

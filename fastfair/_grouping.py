@@ -83,3 +83,20 @@ def _intersect(
     )
     position = (np.cumsum(occurs) - 1).astype(np.uint16)
     return joined, [position[cells] for cells in mixed]
+
+
+def one_for_each(subject: _validation.Coded, name: str, labels: _validation.Coded) -> NDArray[np.uint16]:
+    """Find the one label that each subject has."""
+    found = np.empty(subject.labels.size, np.uint16)
+    found[subject.codes] = labels.codes
+    wrong = found[subject.codes] != labels.codes
+    if wrong.any():
+        row = int(wrong.argmax())
+        code = subject.codes[row]
+        here, elsewhere = labels.labels.tolist()[labels.codes[row]], labels.labels.tolist()[found[code]]
+        raise InputError(
+            f"group {name!r}: subject {subject.labels.tolist()[code]!r} is {here!r} in row {row} (counted from 0), but "
+            f"{elsewhere!r} in another; a subject has one group",
+            row=row,
+        )
+    return found

@@ -115,7 +115,7 @@ class Embeddings:
         if n_mated == 0:
             raise InputError(f"none of the {subjects.size} subjects has two vectors: there are no mated pairs")
         labels = {name: _grouping.attribute(name, coded.labels) for name, coded in attributes.items()}
-        subject_codes = {name: _one_for_each(who, name, coded) for name, coded in attributes.items()}
+        subject_codes = {name: _grouping.one_for_each(who, name, coded) for name, coded in attributes.items()}
         _validation.require_usable(array, zero_allowed=similarity != "cosine")
         self.__dict__.update(
             vectors=read_only(array.view()),
@@ -242,20 +242,3 @@ class Embeddings:
         if self.groups:
             parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
         return f"Embeddings({', '.join(parts)})"
-
-
-def _one_for_each(subject: _validation.Coded, name: str, labels: _validation.Coded) -> NDArray[np.uint16]:
-    """Find the one label that each subject has."""
-    found = np.empty(subject.labels.size, np.uint16)
-    found[subject.codes] = labels.codes
-    wrong = found[subject.codes] != labels.codes
-    if wrong.any():
-        row = int(wrong.argmax())
-        code = subject.codes[row]
-        here, elsewhere = labels.labels.tolist()[labels.codes[row]], labels.labels.tolist()[found[code]]
-        raise InputError(
-            f"group {name!r}: subject {subject.labels.tolist()[code]!r} is {here!r} in row {row} (counted from 0), but "
-            f"{elsewhere!r} in another; a subject has one group",
-            row=row,
-        )
-    return found

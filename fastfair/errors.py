@@ -54,3 +54,7 @@ class DroppedWarning(FastfairWarning):
 
 class NarrowIntervalsWarning(FastfairWarning):
     """Intervals are likely to be narrower than their level promises."""
+
+
+class DependentGroupsWarning(FastfairWarning):
+    """Groups that are taken to be independent share subjects."""

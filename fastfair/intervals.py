@@ -77,22 +77,14 @@ def confidence_interval(
     >>> round(float(low), 3), round(float(high), 3)
     (0.05, 0.95)
     """
-    from scipy.special import expit, ndtri, stdtrit
+    from scipy.special import ndtri
 
     _validation.choice("method", method, METHODS)
     tail = (1 - level(confidence_level)) / 2
     values = np.asarray(replicates, np.float64)
     center = np.asarray(estimate, np.float64)
     if method == "logit":
-        freedom = np.asarray(degrees_of_freedom, np.float64)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            # Few subjects can give errors many times the rate, but at least one independent error is behind it.
-            error = np.minimum(standard_error(values), np.minimum(center, 1 - center))
-            inflated = error * np.sqrt(1 + 1 / freedom) / (center * (1 - center))
-            odds, reach = np.log(center / (1 - center)), stdtrit(freedom, 1 - tail) * inflated
-            low, high = expit(odds - reach), expit(odds + reach)
-        has_odds = np.isfinite(odds)
-        return np.where(has_odds, low, np.nan), np.where(has_odds, high, np.nan)
+        return logit_interval(center, standard_error(values), degrees_of_freedom, confidence_level)
     if method in ("normal", "dyadic"):
         z = float(ndtri(1 - tail))
         error = standard_error(values)
@@ -117,6 +109,51 @@ def confidence_interval(
             shift = center - np.asarray(v_statistic, np.float64)
             return low + shift, high + shift
     return low, high
+
+
+def logit_interval(
+    estimate: ArrayLike,
+    standard_error: ArrayLike,
+    degrees_of_freedom: ArrayLike = np.inf,
+    confidence_level: float = 0.95,
+) -> tuple[Floats, Floats]:
+    """Compute intervals of rates that are symmetric on the scale of log odds.
+
+    Parameters
+    ----------
+    estimate : (...) array_like
+        Rates.
+    standard_error : (...) array_like
+        Theirs.
+    degrees_of_freedom : (...) array_like, default infinity
+        Independent units less their strata.
+    confidence_level : float, default 0.95
+        In (0, 1).
+
+    Returns
+    -------
+    low, high : (...) ndarray
+        As method "logit" of `confidence_interval`.
+
+    Examples
+    --------
+    >>> from fastfair.intervals import logit_interval
+    >>> low, high = logit_interval(0.02, 0.005)
+    >>> round(float(low), 4), round(float(high), 4)
+    (0.0122, 0.0326)
+    """
+    from scipy.special import expit, stdtrit
+
+    tail = (1 - level(confidence_level)) / 2
+    center, freedom = np.asarray(estimate, np.float64), np.asarray(degrees_of_freedom, np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # Few subjects can give errors many times the rate, but at least one independent error is behind it.
+        error = np.minimum(standard_error, np.minimum(center, 1 - center))
+        inflated = error * np.sqrt(1 + 1 / freedom) / (center * (1 - center))
+        odds, reach = np.log(center / (1 - center)), stdtrit(freedom, 1 - tail) * inflated
+        low, high = expit(odds - reach), expit(odds + reach)
+    has_odds = np.isfinite(odds)
+    return np.where(has_odds, low, np.nan), np.where(has_odds, high, np.nan)
 
 
 def level(confidence_level: object) -> float:

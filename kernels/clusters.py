@@ -6,8 +6,6 @@ whatever n is.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ._jit import jit
@@ -35,7 +33,7 @@ def _tail(k):
 @jit
 def _invert(uniform, n, odds, log_complement):
     """Find the binomial number at a quantile. odds: p / (1 - p); log_complement: log(1 - p)."""
-    probability = math.exp(n * log_complement)
+    probability = np.exp(n * log_complement)
     k = 0
     while uniform > probability and k < n:
         uniform -= probability
@@ -50,22 +48,22 @@ def _reject(u, v, n, p, odds):
 
     u, v: uniform numbers; p: at most 1/2, with n p >= 10; odds: p / (1 - p)
     """
-    deviation = math.sqrt(n * p * (1 - p))
+    deviation = np.sqrt(n * p * (1 - p))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * p
     u -= 0.5
     edge = 0.5 - abs(u)
-    k = math.floor((2 * a / edge + b) * u + n * p + 0.5)
+    k = np.floor((2 * a / edge + b) * u + n * p + 0.5)
     if edge >= 0.07 and v <= 0.92 - 4.2 / b:
         return np.int64(k)
     if k < 0 or k > n:
         return np.int64(-1)
-    mode = math.floor((n + 1) * p)
-    v = math.log(v * (2.83 + 5.1 / b) * deviation / (a / (edge * edge) + b))
+    mode = np.floor((n + 1) * p)
+    v = np.log(v * (2.83 + 5.1 / b) * deviation / (a / (edge * edge) + b))
     bound = (
-        (mode + 0.5) * math.log((mode + 1) / (odds * (n - mode + 1)))
-        + (n + 1) * math.log((n - mode + 1) / (n - k + 1))
-        + (k + 0.5) * math.log(odds * (n - k + 1) / (k + 1))
+        (mode + 0.5) * np.log((mode + 1) / (odds * (n - mode + 1)))
+        + (n + 1) * np.log((n - mode + 1) / (n - k + 1))
+        + (k + 0.5) * np.log(odds * (n - k + 1) / (k + 1))
         + _tail(mode) + _tail(n - mode) - _tail(k) - _tail(n - k)
     )  # fmt: skip
     return np.int64(k if v <= bound else -1)
@@ -80,7 +78,7 @@ def draw_binomial(n, chance, draw, stride, stream, purpose, first_replicate, key
     scratch; drawn: (64,) int64, out
     """
     p = min(chance, 1 - chance)
-    odds, log_complement = p / (1 - p), math.log1p(-p)
+    odds, log_complement = p / (1 - p), np.log1p(-p)
     waiting = 0
     for lane in range(LANES):
         drawn[lane] = -1 if n[lane] > 0 and p > 0 else 0
