@@ -12,6 +12,7 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import datasets, errors, intervals, measures
+    from ._plans import MarginPlan, PowerPlan, SubjectsPlan
     from .bands import RocBand, roc_band
     from .comparisons import Comparisons
     from .coverage import CoverageExperiment, coverage_experiment
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from .io import read_comparisons
     from .operating_points import OperatingPoint, at_eer, at_fmr, at_fnmr, at_mean_group_eer, at_threshold
     from .paired import Contrast, PairedEvaluation, compare
+    from .planning import margin_study, plan_margin, plan_power, plan_subjects
     from .quantities import Quantity
-    from .simulators import VonMisesFisherIdentities, von_mises_fisher_embeddings
+    from .simulators import VonMisesFisherIdentities, correlated_decisions, von_mises_fisher_embeddings
     from .vector_files import read_embeddings
 
 _MODULES = ("datasets", "errors", "intervals", "measures")
@@ -38,10 +40,13 @@ _HOMES = {
     "Evaluation": "evaluation_result",
     "FailureCounts": "failure_counts",
     "FairnessBand": "fairness_bands",
+    "MarginPlan": "_plans",
     "OperatingPoint": "operating_points",
     "PairedEvaluation": "paired",
+    "PowerPlan": "_plans",
     "Quantity": "quantities",
     "RocBand": "bands",
+    "SubjectsPlan": "_plans",
     "VonMisesFisherIdentities": "simulators",
     "at_eer": "operating_points",
     "at_fmr": "operating_points",
@@ -50,13 +55,18 @@ _HOMES = {
     "at_threshold": "operating_points",
     "cllr": "curves",
     "compare": "paired",
+    "correlated_decisions": "simulators",
     "coverage_experiment": "coverage",
     "det": "curves",
     "eer": "curves",
     "evaluate": "evaluation",
     "fairness_band": "fairness_bands",
+    "margin_study": "planning",
     "min_cllr": "curves",
     "min_dcf": "curves",
+    "plan_margin": "planning",
+    "plan_power": "planning",
+    "plan_subjects": "planning",
     "rates": "error_rates",
     "read_comparisons": "io",
     "read_embeddings": "vector_files",
@@ -73,10 +83,13 @@ __all__ = [
     "Evaluation",
     "FailureCounts",
     "FairnessBand",
+    "MarginPlan",
     "OperatingPoint",
     "PairedEvaluation",
+    "PowerPlan",
     "Quantity",
     "RocBand",
+    "SubjectsPlan",
     "VonMisesFisherIdentities",
     "__version__",
     "at_eer",
@@ -86,6 +99,7 @@ __all__ = [
     "at_threshold",
     "cllr",
     "compare",
+    "correlated_decisions",
     "coverage_experiment",
     "datasets",
     "det",
@@ -94,9 +108,13 @@ __all__ = [
     "evaluate",
     "fairness_band",
     "intervals",
+    "margin_study",
     "measures",
     "min_cllr",
     "min_dcf",
+    "plan_margin",
+    "plan_power",
+    "plan_subjects",
     "rates",
     "read_comparisons",
     "read_embeddings",

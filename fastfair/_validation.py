@@ -110,6 +110,38 @@ def count(name: str, value: object) -> int:
     raise InputError(f"{name} must be a whole number of at least 0, not {value!r}")
 
 
+def counts(name: str, values: ArrayLike, least: int) -> NDArray[np.int64]:
+    """Check whole numbers of at least some number, in any shape."""
+    array = numbers_of(name, values)
+    small = array < least
+    if array.dtype.kind not in "iu" or small.any():
+        found = array[small][0] if small.any() else array.flat[0]
+        raise InputError(f"{name} must be whole numbers of at least {least}, not {found}")
+    return array.astype(np.int64)
+
+
+def fractions(name: str, values: ArrayLike, *, ends: bool) -> NDArray[np.float64]:
+    """Check fractions, never percentages, in any shape; with their ends 0 and 1 or without."""
+    array = numbers_of(name, values).astype(np.float64)
+    good = (array >= 0) & (array <= 1) if ends else (array > 0) & (array < 1)
+    if not good.all():
+        found = array[~good][0]
+        hint = f"; for {found:g} % write {found / 100:g}" if 1 <= found <= 100 else ""
+        raise InputError(f"{name} must be fractions in {'[0, 1]' if ends else '(0, 1)'}, not {found:g}{hint}")
+    return array
+
+
+def numbers_of(name: str, values: ArrayLike | None) -> NDArray[Any]:
+    """Make an array of one number or many, in any shape."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InputError(f"{name} must be a number or an array of one shape, but its rows differ in length") from None
+    if array.dtype.kind not in "iuf" or array.size == 0:
+        raise InputError(f"{name} must be a number or an array of them, not {values!r}")
+    return array
+
+
 def column(name: str, values: ArrayLike) -> NDArray[Any]:
     """Make a one-dimensional array of anything list-like."""
     if np.ma.is_masked(values):

@@ -58,3 +58,7 @@ class NarrowIntervalsWarning(FastfairWarning):
 
 class DependentGroupsWarning(FastfairWarning):
     """Groups that are taken to be independent share subjects."""
+
+
+class OutOfReachWarning(FastfairWarning):
+    """What was asked for needs more than was allowed."""

@@ -1,4 +1,4 @@
-"""Embeddings whose truth is known: identities on the sphere, and data sets drawn from them."""
+"""Data whose truth is known: identities on the sphere and embeddings of them, and correlated decisions."""
 
 from __future__ import annotations
 
@@ -167,6 +167,61 @@ def von_mises_fisher_embeddings(
     identities = VonMisesFisherIdentities.random(n_subjects, dim, concentration, rng=seed)
     sizes = samples_of_each(n_samples, n_subjects)
     return Embeddings(identities.draw(sizes, rng=seed), np.repeat(np.arange(n_subjects), sizes))
+
+
+def correlated_decisions(
+    n_subjects: int, n_attempts: int, fnmr: float, correlation: float, *, rng: Seed = None
+) -> NDArray[np.bool_]:
+    """Draw decisions on mated comparisons that are correlated within subjects.
+
+    Parameters
+    ----------
+    n_subjects, n_attempts : int
+        Subjects, and mated comparisons of each; both at least 1.
+    fnmr : float
+        The chance that a comparison fails, in (0, 1).
+    correlation : float
+        Between two decisions on one subject, the intra-class correlation in [0, 1]: at 0 all decisions are
+        independent, at 1 those on a subject are the same.
+    rng : None, int, SeedSequence or Generator
+        Seed, for the same decisions again.
+
+    Returns
+    -------
+    (n_subjects, n_attempts) ndarray of bool
+        True is a false non-match. The failures of a subject are beta-binomial.
+
+    See Also
+    --------
+    plan_margin : the margin of error of studies with such decisions.
+
+    Notes
+    -----
+    Decisions are drawn from an urn: after e failures in j attempts of a subject, the next fails with probability
+    ((1 - correlation) fnmr + correlation e) / (1 - correlation + correlation j). That is the same law as a failure
+    rate for each subject, drawn from a beta distribution.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> failed = ff.correlated_decisions(10_000, 3, fnmr=0.1, correlation=0.3, rng=0)
+    >>> failed.shape, float(failed.mean().round(2))
+    ((10000, 3), 0.1)
+    """
+    for name, value in (("n_subjects", n_subjects), ("n_attempts", n_attempts)):
+        if _validation.count(name, value) < 1:
+            raise InputError(f"{name} must be at least 1, not {value}")
+    for name, number, ends in (("fnmr", fnmr, False), ("correlation", correlation, True)):
+        _validation.fractions(name, _validation.real(name, number), ends=ends)
+    apart = 1 - correlation
+    drawn = np.random.Generator(np.random.PCG64(fixed(rng))).random((n_attempts, n_subjects))
+    failed = np.empty(drawn.shape, bool)
+    failures, chance = np.zeros(n_subjects), np.full(n_subjects, fnmr)
+    for j in range(n_attempts):
+        failed[j] = drawn[j] < chance
+        failures += failed[j]
+        chance = (apart * fnmr + correlation * failures) / (apart + correlation * (j + 1))
+    return np.ascontiguousarray(failed.T)
 
 
 def _limits(concentration: Any) -> tuple[float, float]:

@@ -1,0 +1,106 @@
+"""The exact law of the failures of many subjects whose attempts are correlated."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+_OUTSIDE = 1e-16  # probability that may fall outside the window computed
+_ROUNDING = 1e-12  # by which sums of probabilities may fall short of what they are
+_TIE = 1e-6  # of a failure: distances that differ by less are the same but for rounding
+
+
+def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
+    """Compute the probabilities of 0 to m failures in m attempts of a subject.
+
+    Written as an urn: after e failures in j attempts the next fails with probability
+    ((1 - rho) pi + rho e) / (1 - rho + rho j). Binomial at rho = 0 and all or nothing at rho = 1 are no special cases.
+    """
+    apart = 1 - correlation
+    j = np.arange(1, m)
+
+    def rising(share: float) -> Floats:
+        return np.append(0, np.cumsum(np.log(share * apart + j * correlation)))
+
+    fails, passes = rising(fnmr), rising(1 - fnmr)
+    log_pmf = np.empty(m + 1)
+    log_pmf[0], log_pmf[m] = math.log1p(-fnmr) + passes[-1], math.log(fnmr) + fails[-1]
+    if apart > 0:
+        ways = np.cumsum(np.log((m + 1 - j) / j))
+        log_pmf[1:m] = ways + math.log(fnmr * (1 - fnmr) * apart) + fails[:-1] + passes[-2::-1]
+    else:
+        log_pmf[1:m] = -np.inf
+    pmf = np.exp(log_pmf - rising(1)[-1])
+    return pmf / pmf.sum()
+
+
+@dataclass(frozen=True, eq=False)
+class FailureLaw:
+    """The law of the failures of n alike, independent subjects.
+
+    Attributes
+    ----------
+    first : int
+        The number of failures where the window begins; outside it lies no probability worth a number.
+    pmf : (window,) ndarray
+        Probabilities of `first` failures and so on.
+    """
+
+    first: int
+    pmf: Floats
+
+    @classmethod
+    def of(cls, n: int, pmf: Floats) -> FailureLaw:
+        """Raise the law of one subject to its n-th convolution power.
+
+        The transform's length need only span the window that Bernstein's inequality gives: beyond it the
+        convolution wraps round, and what wraps is less than rounding.
+        """
+        from scipy.fft import irfft, next_fast_len, rfft
+
+        m = pmf.size - 1
+        k = np.arange(m + 1)
+        mean = float(k @ pmf)
+        variance = float((k - mean) ** 2 @ pmf)
+        logs = math.log(2 / _OUTSIDE)
+        reach = logs * m / 3 + math.sqrt((logs * m / 3) ** 2 + 2 * logs * n * variance)
+        low, high = max(0, math.floor(n * mean - reach)), min(n * m, math.ceil(n * mean + reach))
+        length = next_fast_len(max(high - low, m) + 1, real=True)
+        power = np.maximum(irfft(rfft(pmf, length) ** n, length), 0)
+        return cls(low, np.roll(power, -(low % length))[: high - low + 1] / power.sum())
+
+    @property
+    def failures(self) -> NDArray[np.int64]:
+        """(window,) numbers of failures."""
+        return self.first + np.arange(self.pmf.size)
+
+    def at_most(self, failures: Floats) -> Floats:
+        """Return the probability of at most so many failures."""
+        cumulative = np.append(0, np.cumsum(self.pmf))
+        return cumulative[np.clip(failures - self.first + 1, 0, self.pmf.size).astype(np.int64)]
+
+    def farthest(self, mean: float, n_groups: NDArray[np.int64], probability: float) -> Floats:
+        """Return the smallest distances from the mean that all of several groups keep with a probability.
+
+        Groups are alike and independent: all keep a distance with the probability of one, to the power of their number.
+        """
+        distance = np.abs(self.failures - mean)
+        order = np.argsort(distance)
+        wanted = probability ** (1 / n_groups) - _ROUNDING
+        return distance[order[np.searchsorted(np.cumsum(self.pmf[order]), wanted)]]
+
+
+def detection_power(one: FailureLaw, others: FailureLaw, n_groups: int, distance: float) -> float:
+    """Compute how often one group's rate is more than a distance from the rate of all groups together.
+
+    Both rates times n_groups and the attempts of a group are whole numbers: of e failures in the one group and s in
+    the others, they differ by (n_groups - 1) e - s. `distance` is in failures, too.
+    """
+    middle, reach = (n_groups - 1.0) * one.failures, n_groups * distance + _TIE
+    below = others.at_most(np.ceil(middle - reach) - 1)
+    above = 1 - others.at_most(np.floor(middle + reach))
+    return float(one.pmf @ (below + above))
