@@ -9,12 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
-from .philox import LANES, fill
+from .philox import LANES, fill, fill_some
 
 ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = range(5)  # rows of sums
 _UNIT = 2.0**-53
 _LOW_BITS, _HALF = np.uint64(11), np.uint64(32)
-_FEW = 10.0  # expected number below which it is found by adding up probabilities, from zero
+_FEW = 40.0  # expected number below which adding up probabilities is faster than rejection,
+_TOO_FEW = 10.0  # and below which rejection would be wrong
 
 
 @jit
@@ -31,70 +32,139 @@ def _tail(k):
 
 
 @jit
-def _invert(uniform, n, odds, log_complement):
-    """Find the binomial number at a quantile. odds: p / (1 - p); log_complement: log(1 - p)."""
-    probability = np.exp(n * log_complement)
-    k = 0
-    while uniform > probability and k < n:
-        uniform -= probability
+def _count_up(n, most, p, words, cumulative, probability, drawn):
+    """Find binomial numbers at quantiles, by adding up probabilities for 64 replicates side by side.
+
+    n: (64,) float64, whole; most: the largest; p: chance; words: (4, 64) uint64; cumulative, probability: (64,)
+    float64, scratch; drawn: (64,) float64, out
+    """
+    odds, log_complement = p / (1 - p), np.log1p(-p)
+    for lane in range(LANES):
+        probability[lane] = np.exp(n[lane] * log_complement)
+        cumulative[lane] = probability[lane]
+        drawn[lane] = 0.0
+    k = 0.0
+    behind = 1
+    while behind > 0 and k < most:
         k += 1
-        probability *= odds * (n - k + 1) / k
-    return k
+        step = odds / k
+        behind = 0
+        for lane in range(LANES):
+            beyond = _uniform(words[0, lane], words[1, lane]) > cumulative[lane]
+            drawn[lane] += beyond
+            behind += beyond
+            probability[lane] *= step * (n[lane] - k + 1)
+            cumulative[lane] += probability[lane]
+    for lane in range(LANES):  # where sums that are rounded stay below a quantile next to 1
+        drawn[lane] = min(drawn[lane], n[lane])
 
 
 @jit
-def _reject(u, v, n, p, odds):
-    """Try a binomial number by Hoermann's transformed rejection with squeeze (BTRS, 1993); -1 where it is rejected.
+def _propose(size, n, p, words, proposed):
+    """Propose binomial numbers as Hoermann's transformed rejection does (BTRS, 1993), and judge those that are easy.
 
-    u, v: uniform numbers; p: at most 1/2, with n p >= 10; odds: p / (1 - p)
+    The logarithm of a number's probability, over the mode's, lies between the bounds of Kachitvichyanukul and Schmeiser
+    (BTPE, 1988), and the exponential of a negative number between sums of the first terms of its series. There is no
+    branch, and one array is written, so that replicates are computed side by side.
+
+    size: replicates, at most 64; n: (64,) float64; p: at most 1/2, with n p >= 10; words: (4, 64) uint64; proposed:
+    (64,) float64, out: k where it is accepted, -1 where it is rejected, -2 - k where that takes a closer look
     """
+    for lane in range(size):
+        u = _uniform(words[0, lane], words[1, lane]) - 0.5
+        v = _uniform(words[2, lane], words[3, lane])
+        variance = n[lane] * p * (1 - p)
+        deviation = np.sqrt(variance)
+        b = 1.15 + 2.53 * deviation
+        a = -0.0873 + 0.0248 * b + 0.01 * p
+        edge = 0.5 - abs(u)
+        k = np.floor((2 * a / edge + b) * u + n[lane] * p + 0.5)
+        height = v * (2.83 + 5.1 / b) * deviation / (a / (edge * edge) + b)
+        far = abs(k - np.floor((n[lane] + 1) * p))
+        margin = far / variance * ((far * (far / 3 + 0.625) + 1 / 6) / variance + 0.5)
+        middle = -far * far / (2 * variance)
+        x, y = (middle - margin) / 8, (middle + margin) / 8
+        least = 1 + x * (1 + x / 2 * (1 + x / 3))
+        most = 1 + y * (1 + y / 2 * (1 + y / 3 * (1 + y / 4)))
+        least, most = least * least, most * most
+        least, most = least * least, most * most
+        known = far < variance / 2 - 1
+        good = known & (x > -1) & (height <= least * least)
+        bad = (k < 0) | (k > n[lane]) | (known & (y < 0) & (height > most * most))
+        proposed[lane] = -1.0 if bad else (k if good else -2 - k)
+
+
+@jit
+def _accepts(k, u, v, n, p):
+    """Compare a number's height, as in `_propose`, with its probability over that of the mode."""
     deviation = np.sqrt(n * p * (1 - p))
     b = 1.15 + 2.53 * deviation
-    a = -0.0873 + 0.0248 * b + 0.01 * p
-    u -= 0.5
-    edge = 0.5 - abs(u)
-    k = np.floor((2 * a / edge + b) * u + n * p + 0.5)
-    if edge >= 0.07 and v <= 0.92 - 4.2 / b:
-        return np.int64(k)
-    if k < 0 or k > n:
-        return np.int64(-1)
+    edge = 0.5 - abs(u - 0.5)
+    height = v * (2.83 + 5.1 / b) * deviation / ((-0.0873 + 0.0248 * b + 0.01 * p) / (edge * edge) + b)
+    odds = p / (1 - p)
     mode = np.floor((n + 1) * p)
-    v = np.log(v * (2.83 + 5.1 / b) * deviation / (a / (edge * edge) + b))
-    bound = (
+    return np.log(height) <= (
         (mode + 0.5) * np.log((mode + 1) / (odds * (n - mode + 1)))
         + (n + 1) * np.log((n - mode + 1) / (n - k + 1))
         + (k + 0.5) * np.log(odds * (n - k + 1) / (k + 1))
         + _tail(mode) + _tail(n - mode) - _tail(k) - _tail(n - k)
     )  # fmt: skip
-    return np.int64(k if v <= bound else -1)
 
 
 @jit
-def draw_binomial(n, chance, draw, stride, stream, purpose, first_replicate, key, words, drawn):
+def _keep(size, n, p, words, proposed, first_replicate, waiting, drawn):
+    """Take the numbers accepted; move the replicates that still wait to the front, and return how many they are."""
+    still = 0
+    for position in range(size):
+        k = proposed[position]
+        if k < -1:
+            u, v = _uniform(words[0, position], words[1, position]), _uniform(words[2, position], words[3, position])
+            k = -2 - k if _accepts(-2 - k, u, v, n[position], p) else -1.0
+        if k >= 0:
+            drawn[waiting[position] - first_replicate] = k
+        else:
+            waiting[still], n[still] = waiting[position], n[position]
+            still += 1
+    return still
+
+
+@jit
+def _reject(n, p, draw, stride, stream, purpose, first_replicate, key, words, waiting, proposed, n_left, drawn):
+    """Draw binomial numbers by rejection; as `draw_binomial`, whose first words are there already."""
+    for lane in range(LANES):
+        waiting[lane] = first_replicate + lane
+        n_left[lane] = n[lane]
+    _propose(LANES, n_left, p, words, proposed)
+    left = _keep(LANES, n_left, p, words, proposed, first_replicate, waiting, drawn)
+    while left > 0:
+        draw += stride
+        fill_some(draw, stream, purpose, waiting, left, key, words)
+        _propose(left, n_left, p, words, proposed)
+        left = _keep(left, n_left, p, words, proposed, first_replicate, waiting, drawn)
+
+
+@jit
+def draw_binomial(
+    n, chance, draw, stride, stream, purpose, first_replicate, key, words, waiting, proposed, left, drawn
+):
     """Draw a binomial number for each of 64 replicates, with one chance for all.
 
-    n: (64,) int64; chance: in [0, 1]; draw, stride: the first count of the random stream, and how far on the next is
-    where a number is rejected; stream, purpose, first_replicate, key: as in `philox.fill`; words: (4, 64) uint64,
-    scratch; drawn: (64,) int64, out
+    n: (64,) float64, whole; chance: in [0, 1]; draw, stride: the first count of the random stream, and how far on the
+    next is where a number is rejected; stream, purpose, first_replicate, key: as in `philox.fill`; words: (4, 64)
+    uint64, waiting: (64,) int64, proposed and left: (64,) float64, scratch; drawn: (64,) float64, out
     """
     p = min(chance, 1 - chance)
-    odds, log_complement = p / (1 - p), np.log1p(-p)
-    waiting = 0
+    least, most = n[0], n[0]
     for lane in range(LANES):
-        drawn[lane] = -1 if n[lane] > 0 and p > 0 else 0
-        waiting += drawn[lane] < 0
-    while waiting > 0:
+        least, most = min(least, n[lane]), max(most, n[lane])
+    if most == 0 or p == 0:
+        drawn[:] = 0.0
+    else:
         fill(draw, stream, purpose, first_replicate, key, words)
-        draw += stride
-        for lane in range(LANES):
-            if drawn[lane] < 0:
-                u = _uniform(words[0, lane], words[1, lane])
-                if n[lane] * p < _FEW:
-                    drawn[lane] = _invert(u, n[lane], odds, log_complement)
-                else:
-                    v = _uniform(words[2, lane], words[3, lane])
-                    drawn[lane] = _reject(u, v, n[lane], p, odds)
-                waiting -= drawn[lane] >= 0
+        if most * p < _FEW or least * p < _TOO_FEW:
+            _count_up(n, most, p, words, proposed, left, drawn)
+        else:
+            _reject(n, p, draw, stride, stream, purpose, first_replicate, key, words, waiting, proposed, left, drawn)
     if chance > 0.5:
         for lane in range(LANES):
             drawn[lane] = n[lane] - drawn[lane]
@@ -110,7 +180,8 @@ def draw_sums(failures, attempts, share, end, size, purpose, first_replicate, n_
     int64, out
     """
     words = np.empty((4, LANES), np.uint64)
-    left, drawn = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
+    left, drawn, waiting = np.empty(LANES), np.empty(LANES), np.empty(LANES, np.int64)
+    proposed, left_waiting = np.empty(LANES), np.empty(LANES)
     totals = np.empty((5, LANES), np.int64)
     chance = np.ones(share.size)  # of each type among those from it on
     start = 0
@@ -128,25 +199,18 @@ def draw_sums(failures, attempts, share, end, size, purpose, first_replicate, n_
             n_types = end[group] - start
             for kind in range(start, end[group]):
                 draw_binomial(
-                    left,
-                    chance[kind],
-                    kind - start,
-                    n_types,
-                    group,
-                    purpose,
-                    first_replicate + first,
-                    key,
-                    words,
-                    drawn,
-                )
+                    left, chance[kind], kind - start, n_types, group, purpose, first_replicate + first, key,
+                    words, waiting, proposed, left_waiting, drawn,
+                )  # fmt: skip
                 e, m = failures[kind], attempts[kind]
                 for lane in range(LANES):
                     left[lane] -= drawn[lane]
-                    totals[ATTEMPTS, lane] += m * drawn[lane]
-                    totals[FAILURES, lane] += e * drawn[lane]
-                    totals[FAILURES_SQUARED, lane] += e * e * drawn[lane]
-                    totals[FAILURES_BY_ATTEMPTS, lane] += e * m * drawn[lane]
-                    totals[ATTEMPTS_SQUARED, lane] += m * m * drawn[lane]
+                    times = np.int64(drawn[lane])
+                    totals[ATTEMPTS, lane] += m * times
+                    totals[FAILURES, lane] += e * times
+                    totals[FAILURES_SQUARED, lane] += e * e * times
+                    totals[FAILURES_BY_ATTEMPTS, lane] += e * m * times
+                    totals[ATTEMPTS_SQUARED, lane] += m * m * times
             for row in range(5):
                 for lane in range(min(LANES, n_replicates - first)):
                     sums[row, first + lane, group] = totals[row, lane]

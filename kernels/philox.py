@@ -18,6 +18,22 @@ _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
 @jit
+def _mix(n, key, out):
+    """Turn the counters of n replicates into words. key: (2,) uint32; out: (4, 64) uint64."""
+    k0, k1 = np.uint64(key[0]), np.uint64(key[1])
+    for _ in range(_ROUNDS):
+        for lane in range(n):
+            product_0 = _MULTIPLIER_0 * out[0, lane]
+            product_1 = _MULTIPLIER_1 * out[2, lane]
+            out[0, lane] = (product_1 >> _HALF) ^ out[1, lane] ^ k0
+            out[2, lane] = (product_0 >> _HALF) ^ out[3, lane] ^ k1
+            out[1, lane] = product_1 & _LOW
+            out[3, lane] = product_0 & _LOW
+        k0 = (k0 + _WEYL_0) & _LOW
+        k1 = (k1 + _WEYL_1) & _LOW
+
+
+@jit
 def fill(draw, stream, purpose, first_replicate, key, out):
     """Write four words for each of 64 replicates, of the counter (draw, stream, replicate, purpose).
 
@@ -28,14 +44,18 @@ def fill(draw, stream, purpose, first_replicate, key, out):
         out[1, lane] = np.uint64(stream)
         out[2, lane] = np.uint64(first_replicate + lane)
         out[3, lane] = np.uint64(purpose)
-    k0, k1 = np.uint64(key[0]), np.uint64(key[1])
-    for _ in range(_ROUNDS):
-        for lane in range(LANES):
-            product_0 = _MULTIPLIER_0 * out[0, lane]
-            product_1 = _MULTIPLIER_1 * out[2, lane]
-            out[0, lane] = (product_1 >> _HALF) ^ out[1, lane] ^ k0
-            out[2, lane] = (product_0 >> _HALF) ^ out[3, lane] ^ k1
-            out[1, lane] = product_1 & _LOW
-            out[3, lane] = product_0 & _LOW
-        k0 = (k0 + _WEYL_0) & _LOW
-        k1 = (k1 + _WEYL_1) & _LOW
+    _mix(LANES, key, out)
+
+
+@jit
+def fill_some(draw, stream, purpose, replicates, n, key, out):
+    """Write the words of `fill` for the first n of some replicates.
+
+    replicates: (64,) int64; out: (4, 64) uint64; draw, stream, purpose, key: as in `fill`
+    """
+    for lane in range(n):
+        out[0, lane] = np.uint64(draw)
+        out[1, lane] = np.uint64(stream)
+        out[2, lane] = np.uint64(replicates[lane])
+        out[3, lane] = np.uint64(purpose)
+    _mix(n, key, out)
