@@ -143,3 +143,55 @@ def test_bad_arguments_are_refused(changed, message):
 def test_bad_identities_are_refused(centers, concentrations, message):
     with pytest.raises(InputError, match=message):
         ff.VonMisesFisherIdentities(centers, concentrations)
+
+
+@pytest.mark.parametrize(("m", "fnmr", "correlation"), [(4, 0.1, 0.3), (2, 0.5, 0.05), (6, 0.02, 0.8), (5, 0.3, 0.0)])
+def test_failures_of_subjects_are_beta_binomial(m, fnmr, correlation):
+    n = 200_000
+    failed = ff.correlated_decisions(n, m, fnmr, correlation, rng=0)
+    assert failed.shape == (n, m)
+    assert failed.dtype == np.bool_
+    assert failed.flags.c_contiguous
+    law = stats.binom(m, fnmr)
+    if correlation:
+        scale = (1 - correlation) / correlation
+        law = stats.betabinom(m, fnmr * scale, (1 - fnmr) * scale)
+    expected = n * law.pmf(np.arange(m + 1))
+    many = expected >= 5
+    counts = np.bincount(failed.sum(axis=1), minlength=m + 1)
+    counts, expected = (np.append(x[many], x[~many].sum()) if (~many).any() else x for x in (counts, expected))
+    assert stats.chisquare(counts, expected).pvalue > 1e-4
+    # No attempt is special: each fails as often, and each two have the same correlation.
+    error = np.sqrt(fnmr * (1 - fnmr) / n)
+    assert np.abs(failed.mean(axis=0) - fnmr).max() < 4.5 * error
+    found = np.corrcoef(failed.T)[np.triu_indices(m, 1)]
+    assert np.abs(found - correlation).max() < 4.5 / np.sqrt(n * fnmr * (1 - fnmr))
+
+
+def test_decisions_that_are_fully_correlated_are_the_same():
+    failed = ff.correlated_decisions(10_000, 5, 0.2, 1.0, rng=1)
+    assert (failed == failed[:, :1]).all()
+    assert failed[:, 0].mean() == pytest.approx(0.2, abs=0.02)
+
+
+def test_decisions_are_the_same_for_a_seed():
+    first, again, other = (ff.correlated_decisions(50, 3, 0.3, 0.2, rng=seed) for seed in (1, 1, 2))
+    assert (first == again).all()
+    assert (first != other).any()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"n_subjects": 0}, "n_subjects must be at least 1, not 0"),
+        ({"n_attempts": 1.5}, "n_attempts must be a whole number"),
+        ({"fnmr": 0.0}, r"fnmr must be fractions in \(0, 1\), not 0"),
+        ({"fnmr": 10}, "for 10 % write 0.1"),
+        ({"fnmr": [0.1, 0.2]}, "fnmr must be a finite number"),
+        ({"correlation": 1.5}, r"correlation must be fractions in \[0, 1\], not 1.5"),
+        ({"rng": -1}, "rng must be"),
+    ],
+)
+def test_bad_decisions_are_refused(changed, message):
+    with pytest.raises(InputError, match=message):
+        ff.correlated_decisions(**{"n_subjects": 4, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.2} | changed)
