@@ -31,7 +31,8 @@ def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
     log_pmf[0], log_pmf[m] = math.log1p(-fnmr) + passes[-1], math.log(fnmr) + fails[-1]
     if apart > 0:
         ways = np.cumsum(np.log((m + 1 - j) / j))
-        log_pmf[1:m] = ways + math.log(fnmr * (1 - fnmr) * apart) + fails[:-1] + passes[-2::-1]
+        mixed = math.log(fnmr) + math.log1p(-fnmr) + math.log(apart)
+        log_pmf[1:m] = ways + mixed + fails[:-1] + passes[-2::-1]
     else:
         log_pmf[1:m] = -np.inf
     pmf = np.exp(log_pmf - rising(1)[-1])
