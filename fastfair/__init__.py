@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from .evaluation_result import Evaluation
     from .failure_counts import FailureCounts
     from .fairness_bands import FairnessBand, fairness_band
+    from .group_test_result import FmrTest, FnmrTest, GroupTest
+    from .group_tests import fmr_test, fnmr_test
     from .io import read_comparisons
+    from .margins import MarginOfError, margin_of_error
     from .operating_points import OperatingPoint, at_eer, at_fmr, at_fnmr, at_mean_group_eer, at_threshold
     from .paired import Contrast, PairedEvaluation, compare
     from .planning import margin_study, plan_margin, plan_power, plan_subjects
@@ -40,6 +43,10 @@ _HOMES = {
     "Evaluation": "evaluation_result",
     "FailureCounts": "failure_counts",
     "FairnessBand": "fairness_bands",
+    "FmrTest": "group_test_result",
+    "FnmrTest": "group_test_result",
+    "GroupTest": "group_test_result",
+    "MarginOfError": "margins",
     "MarginPlan": "_plans",
     "OperatingPoint": "operating_points",
     "PairedEvaluation": "paired",
@@ -61,6 +68,9 @@ _HOMES = {
     "eer": "curves",
     "evaluate": "evaluation",
     "fairness_band": "fairness_bands",
+    "fmr_test": "group_tests",
+    "fnmr_test": "group_tests",
+    "margin_of_error": "margins",
     "margin_study": "planning",
     "min_cllr": "curves",
     "min_dcf": "curves",
@@ -83,6 +93,10 @@ __all__ = [
     "Evaluation",
     "FailureCounts",
     "FairnessBand",
+    "FmrTest",
+    "FnmrTest",
+    "GroupTest",
+    "MarginOfError",
     "MarginPlan",
     "OperatingPoint",
     "PairedEvaluation",
@@ -107,7 +121,10 @@ __all__ = [
     "errors",
     "evaluate",
     "fairness_band",
+    "fmr_test",
+    "fnmr_test",
     "intervals",
+    "margin_of_error",
     "margin_study",
     "measures",
     "min_cllr",

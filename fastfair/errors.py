@@ -62,3 +62,7 @@ class DependentGroupsWarning(FastfairWarning):
 
 class OutOfReachWarning(FastfairWarning):
     """What was asked for needs more than was allowed."""
+
+
+class NotComputableWarning(FastfairWarning):
+    """A result is NaN, as the data cannot give it."""

@@ -293,6 +293,15 @@ class FailureCounts:
         return SubjectKinds(cells % widths[2], cells // widths[2] % widths[1], sizes[order], end.astype(np.int64))
 
     @cached_property
+    def all_kinds(self) -> SubjectKinds:
+        """Subjects of all groups with the same failures and attempts, counted together."""
+        kinds = self.kinds
+        pairs, which = np.unique(np.stack((kinds.failures, kinds.attempts)), axis=1, return_inverse=True)
+        sizes = np.bincount(which.ravel(), kinds.subjects).astype(np.int64)
+        order = np.argsort(-sizes, kind="stable")
+        return SubjectKinds(*pairs[:, order], sizes[order], np.array([order.size]))
+
+    @cached_property
     def sums(self) -> Counts:
         """(5, g) sums over the subjects of each group, in the rows of `kernels.clusters`."""
         kinds = self.kinds
@@ -359,8 +368,8 @@ class FailureCounts:
         -------
         low, high : (g,) ndarray
             logit(pi) plus and minus t standard errors, as `intervals.confidence_interval` has it under "logit", with
-            the degrees of freedom of the subjects; Clopper and Pearson's for as many attempts as there are subjects
-            where none, or all, failed; NaN for fewer than two subjects.
+            the degrees of freedom of the subjects; Clopper and Pearson's for independent attempts where none, or all,
+            failed; NaN for fewer than two subjects.
 
         Examples
         --------
@@ -374,10 +383,36 @@ class FailureCounts:
         rate, n = self.group_fnmr, self.n_subjects
         known = n > 1
         low, high = intervals.logit_interval(rate, self.standard_error, np.maximum(n - 1, 1), level)
-        ends = np.array([intervals.upper_limit_without_errors(max(1, int(k)), level) for k in n])
+        ends = np.array([intervals.upper_limit_without_errors(max(1, int(k)), level) for k in self.n_attempts])
         low = np.where(rate == 0, 0.0, np.where(rate == 1, 1 - ends, low))
         high = np.where(rate == 0, ends, np.where(rate == 1, 1.0, high))
         return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+    def remarks(self) -> list[str]:
+        """Say of which groups too little is known.
+
+        Returns
+        -------
+        list of str
+            Sentences; none where all is well.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> ff.FailureCounts([1, 0, 0, 0], [1, 1, 2, 2], group=list("ffmm")).remarks()[0]
+        'f: no subject has two attempts, so that their correlation is not known; 0 is used.'
+        """
+        pairs, failures = self.sums[4] - self.n_attempts, self.n_failures
+        said = []
+        for without, what in (
+            (pairs == 0, "no subject has two attempts, so that their correlation is not known; 0 is used."),
+            (failures == 0, "no attempt failed; the interval is Clopper and Pearson's, for independent attempts."),
+            (failures == self.n_attempts, "all attempts failed; the interval is Clopper and Pearson's, for independent "
+             "attempts."),
+        ):  # fmt: skip
+            if without.any():
+                said.append(f"{', '.join(np.array(self.groups)[without])}: {what}")
+        return said
 
     def without(self, groups: Sequence[str]) -> FailureCounts:
         """Leave groups out.

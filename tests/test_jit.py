@@ -146,7 +146,8 @@ LAYERS = {
     "comparisons": 3, "measures": 3, "curves": 4, "operating_points": 5, "error_rates": 6, "_measuring": 6,
     "_units": 4, "_matching": 4, "_error_lists": 5, "resampling": 6, "_figures": 7,
     "_pairs": 4, "_pair_lists": 5, "_pair_replicates": 6, "_level_rates": 7, "_level_curves": 8, "_all_pairs": 5,
-    "_failures": 6, "failure_counts": 7,
+    "_failures": 6, "failure_counts": 7, "_group_data": 8, "_group_replicates": 8,
+    "group_test_result": 8, "group_tests": 9, "margins": 9, "_group_plots": 2,
     "bands": 9, "fairness_bands": 9, "coverage": 8,
     "quantities": 7, "_freedom": 8, "_inversion": 8, "_uncertainty": 9, "_asked": 10,
     "evaluation_result": 10, "_bands_of": 10,
@@ -160,6 +161,8 @@ def test_imports_point_one_way():
     late = {
         ("comparisons", "_frames"),
         ("_results", "_plots"),
+        ("_group_plots", "group_test_result"),
+        ("_group_plots", "margins"),
         ("_plots", "bands"),
         ("_plots", "coverage"),
         ("_plots", "fairness_bands"),

@@ -1,0 +1,91 @@
+"""What tests over groups are made of: counts of every group, or an error that says which group lacks them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from . import _validation
+from .comparisons import Comparisons
+from .embeddings import Embeddings
+from .errors import DroppedWarning, InputError
+from .failure_counts import FailureCounts
+from .operating_points import OperatingPoint
+
+POLICIES = ("raise", "drop")
+_WARN_CALLER = 4  # frames between a warning given here and the caller of a test
+
+
+def counts_to_test(
+    data: Comparisons | Embeddings | FailureCounts, at: OperatingPoint | None, policy: str, n_threads: int | None
+) -> FailureCounts:
+    """Count failures where that is to be done, and see that groups can be told apart.
+
+    Parameters
+    ----------
+    data, at, policy, n_threads
+        As `fnmr_test` takes them, the policy as incomplete_groups.
+
+    Returns
+    -------
+    FailureCounts
+    """
+    _validation.choice("incomplete_groups", policy, POLICIES)
+    if isinstance(data, FailureCounts):
+        if at is not None:
+            raise InputError(f"at={at} is for scores, but FailureCounts hold decisions: leave it out")
+        counts = data
+    elif at is None:
+        raise InputError("at is missing: say where failures are counted, as with at=at_fmr(1e-3)")
+    elif isinstance(data, Comparisons):
+        counts = FailureCounts.from_comparisons(data, at)
+    elif isinstance(data, Embeddings):
+        counts = FailureCounts.from_embeddings(data, at, n_threads=n_threads)
+    else:
+        raise InputError(f"data must be Comparisons, Embeddings or FailureCounts, not {type(data).__name__}")
+    lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, "mated comparisons", policy)
+    return counts.without(lacking) if lacking else counts
+
+
+def require_subjects(groups: Sequence[str], n_subjects: Sequence[int], least: int, of: str, policy: str) -> list[str]:
+    """Return the groups to leave out for having too few subjects; at least two must stay.
+
+    Parameters
+    ----------
+    groups : sequence of str
+        All of them.
+    n_subjects : sequence of int
+        Of each.
+    least : int
+        How many are needed to know how much they vary.
+    of : str
+        What subjects are counted in.
+    policy : {"raise", "drop"}
+        As incomplete_groups of `fnmr_test`.
+
+    Returns
+    -------
+    list of str
+    """
+    lacking = {group: n for group, n in zip(groups, n_subjects, strict=True) if n < least}
+    found = ", ".join(f"{group!r} ({n})" for group, n in lacking.items())
+    if lacking and policy == "raise":
+        raise InputError(
+            f"{len(lacking)} of {len(groups)} groups have {of} of fewer than {least} subjects, so that how much these "
+            f'vary is not known: {found}. Merge groups, or pass incomplete_groups="drop" to leave them out'
+        )
+    if len(groups) - len(lacking) < 2:
+        kept = [group for group in groups if group not in lacking]
+        raise InputError(
+            f"a test compares groups, and there {'are' if not kept else 'is'} {', '.join(map(repr, kept)) or 'none'}"
+            + (f" but for those of too few subjects: {found}" if lacking else "")
+        )
+    if lacking:
+        warnings.warn(f"left out, as they have too few subjects: {found}", DroppedWarning, stacklevel=_WARN_CALLER)
+    return list(lacking)
+
+
+def require_resamples(n_resamples: int) -> None:
+    """Raise where there are to be no replicates."""
+    if _validation.count("n_resamples", n_resamples) < 1:
+        raise InputError("n_resamples must be at least 1: without replicates there is no answer")
