@@ -111,12 +111,11 @@ def count(name: str, value: object) -> int:
 
 
 def counts(name: str, values: ArrayLike, least: int) -> NDArray[np.int64]:
-    """Check whole numbers of at least some number, in any shape."""
+    """Check whole numbers of at least some number, in any shape; floats may hold them."""
     array = numbers_of(name, values)
-    small = array < least
-    if array.dtype.kind not in "iu" or small.any():
-        found = array[small][0] if small.any() else array.flat[0]
-        raise InputError(f"{name} must be whole numbers of at least {least}, not {found}")
+    good = (array >= least) & (array == np.floor(array)) & np.isfinite(array)
+    if not good.all():
+        raise InputError(f"{name} must be whole numbers of at least {least}, not {array[~good][0]}")
     return array.astype(np.int64)
 
 

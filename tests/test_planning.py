@@ -375,6 +375,7 @@ def test_subjects_broadcast():
     assert frame.columns == ["n_groups", "n_attempts", "fnmr", "correlation", "wanted_margin", "n_subjects", "margin"]
     plan = ff.plan_subjects(**WITHOUT_SUBJECTS, difference=0.1, power=[0.5, 0.8, 0.9])
     assert (plan.power >= plan.wanted_power).all()
+    assert (ff.plan_power(**WITHOUT_SUBJECTS, n_subjects=plan.n_subjects, difference=0.1).power == plan.power).all()
     assert plan.to_frame("polars").columns[4:] == ["difference", "wanted_power", "n_subjects", "margin", "power"]
 
 
@@ -403,8 +404,9 @@ def test_what_is_out_of_reach_is_nan_with_a_warning_that_names_it():
     ("changed", "message"),
     [
         ({"n_groups": 1}, "n_groups must be whole numbers of at least 2, not 1"),
-        ({"n_groups": [3, 2.5]}, "n_groups must be whole numbers of at least 2, not 3.0"),
+        ({"n_groups": [3, 2.5]}, "n_groups must be whole numbers of at least 2, not 2.5"),
         ({"n_subjects": [10, 0]}, "n_subjects must be whole numbers of at least 1, not 0"),
+        ({"n_subjects": np.inf}, "n_subjects must be whole numbers of at least 1, not inf"),
         ({"n_attempts": "two"}, "n_attempts must be a number or an array of them, not 'two'"),
         ({"n_attempts": True}, "n_attempts must be a number"),
         ({"n_attempts": []}, "n_attempts must be a number"),
