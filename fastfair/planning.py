@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _random, _validation, intervals
+from . import _random, _validation
 from ._blocks import run_blocks
 from ._plans import Floats, MarginPlan, PowerPlan, SubjectsPlan, broadcast, checked_settings
 from ._progress import Report, reporting
 from ._studies import Study, Subjects
 from .errors import InputError, OutOfReachWarning
+from .margins import share_inside
 
-QUANTILES = ("family-wise", "paper")
 METHODS = ("simulation", "exact")
 
 
@@ -107,7 +107,7 @@ def plan_margin(
     settings = checked_settings(
         n_groups=n_groups, n_subjects=n_subjects, n_attempts=n_attempts, fnmr=fnmr, correlation=correlation
     )
-    probability = _probability(confidence_level, quantile)
+    probability = share_inside(confidence_level, quantile)
     simulated = _validation.choice("method", method, METHODS) == "simulation"
     if _validation.count("n_simulations", n_simulations) < 1:
         raise InputError(f"n_simulations must be at least 1, not {n_simulations}")
@@ -257,7 +257,7 @@ def plan_power(
         n_groups=n_groups, n_subjects=n_subjects, n_attempts=n_attempts, fnmr=fnmr, correlation=correlation
     )
     settings = broadcast(settings | {"difference": _checked_difference(difference, settings["fnmr"])})
-    probability = _probability(confidence_level, quantile)
+    probability = share_inside(confidence_level, quantile)
     shape = settings["n_groups"].shape
     margin, power = np.empty(shape), np.empty(shape)
     for at in np.ndindex(shape):
@@ -340,7 +340,7 @@ def plan_subjects(
             "wanted_power": _validation.fractions("power", power, ends=False),
         }
     settings = broadcast(settings | asked)
-    probability = _probability(confidence_level, quantile)
+    probability = share_inside(confidence_level, quantile)
     if _validation.count("max_subjects", max_subjects) < 1:
         raise InputError(f"max_subjects must be at least 1, not {max_subjects}")
     shape = settings["n_groups"].shape
@@ -363,11 +363,6 @@ def plan_subjects(
         confidence_level=confidence_level,
         quantile=quantile,
     )
-
-
-def _probability(confidence_level: float, quantile: str) -> float:
-    alpha = 1 - intervals.level(confidence_level)
-    return 1 - (alpha if _validation.choice("quantile", quantile, QUANTILES) == "family-wise" else alpha / 2)
 
 
 def _checked_difference(difference: ArrayLike | None, fnmr: Floats) -> Floats:
