@@ -32,16 +32,17 @@ def _tail(k):
 
 
 @jit
-def _count_up(n, most, p, words, cumulative, probability, drawn):
-    """Find binomial numbers at quantiles, by adding up probabilities for 64 replicates side by side.
+def _count_up(n, most, p, words, rest, probability, drawn):
+    """Find binomial numbers at quantiles, by taking off probabilities for 64 replicates side by side.
 
-    n: (64,) float64, whole; most: the largest; p: chance; words: (4, 64) uint64; cumulative, probability: (64,)
-    float64, scratch; drawn: (64,) float64, out
+    n: (64,) float64, whole; most: the largest; p: chance; words: (4, 64) uint64; rest, probability: (64,) float64,
+    scratch; drawn: (64,) float64, out
     """
     odds, log_complement = p / (1 - p), np.log1p(-p)
     for lane in range(LANES):
         probability[lane] = np.exp(n[lane] * log_complement)
-        cumulative[lane] = probability[lane]
+    for lane in range(LANES):
+        rest[lane] = _uniform(words[0, lane], words[1, lane]) - probability[lane]
         drawn[lane] = 0.0
     k = 0.0
     behind = 1
@@ -50,11 +51,11 @@ def _count_up(n, most, p, words, cumulative, probability, drawn):
         step = odds / k
         behind = 0
         for lane in range(LANES):
-            beyond = _uniform(words[0, lane], words[1, lane]) > cumulative[lane]
-            drawn[lane] += beyond
+            beyond = rest[lane] > 0
             behind += beyond
+            drawn[lane] += beyond
             probability[lane] *= step * (n[lane] - k + 1)
-            cumulative[lane] += probability[lane]
+            rest[lane] -= probability[lane]
     for lane in range(LANES):  # where sums that are rounded stay below a quantile next to 1
         drawn[lane] = min(drawn[lane], n[lane])
 
@@ -120,11 +121,9 @@ def _keep(size, n, p, words, proposed, first_replicate, waiting, drawn):
         if k < -1:
             u, v = _uniform(words[0, position], words[1, position]), _uniform(words[2, position], words[3, position])
             k = -2 - k if _accepts(-2 - k, u, v, n[position], p) else -1.0
-        if k >= 0:
-            drawn[waiting[position] - first_replicate] = k
-        else:
-            waiting[still], n[still] = waiting[position], n[position]
-            still += 1
+        drawn[waiting[position] - first_replicate] = k  # for now, so that there is no branch
+        waiting[still], n[still] = waiting[position], n[position]
+        still += k < 0
     return still
 
 
@@ -204,8 +203,8 @@ def draw_sums(failures, attempts, share, end, size, purpose, first_replicate, n_
                 )  # fmt: skip
                 e, m = failures[kind], attempts[kind]
                 for lane in range(LANES):
-                    left[lane] -= drawn[lane]
                     times = np.int64(drawn[lane])
+                    left[lane] -= drawn[lane]
                     totals[ATTEMPTS, lane] += m * times
                     totals[FAILURES, lane] += e * times
                     totals[FAILURES_SQUARED, lane] += e * e * times
