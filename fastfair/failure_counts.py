@@ -20,7 +20,7 @@ from .operating_points import OperatingPoint
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 GroupLabels = _validation.Labels | Mapping[str, _validation.Labels]
-_MOST_KINDS = 2**22  # cells of failures x attempts x groups that are counted without a sort
+_CELLS_A_SUBJECT = 8  # of failures x attempts x groups, up to which counting takes no sort
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,13 +278,16 @@ class FailureCounts:
     @cached_property
     def kinds(self) -> SubjectKinds:
         """Subjects with the same failures and attempts, counted together."""
+        from .kernels import clusters
+
         widths = len(self.groups), int(self.attempts.max()) + 1, int(self.failures.max()) + 1
-        cell = (self.subject_group.astype(np.int64) * widths[1] + self.attempts) * widths[2] + self.failures
-        if np.prod(widths, dtype=np.float64) <= _MOST_KINDS:
-            sizes = np.bincount(cell)
+        if np.prod(widths, dtype=np.float64) <= _CELLS_A_SUBJECT * self.failures.size:
+            sizes = np.zeros(int(np.prod(widths)), np.int64)
+            clusters.count_kinds(self.failures, self.attempts, self.subject_group, *widths[1:], sizes)
             cells = np.flatnonzero(sizes)
             sizes = sizes[cells]
         else:
+            cell = (self.subject_group.astype(np.int64) * widths[1] + self.attempts) * widths[2] + self.failures
             cells, sizes = np.unique(cell, return_counts=True)
         group = cells // (widths[1] * widths[2])
         order = np.lexsort((-sizes, group))
@@ -313,7 +316,7 @@ class FailureCounts:
     @cached_property
     def n_subjects(self) -> Counts:
         """(g,) subjects of each group."""
-        return np.bincount(self.subject_group, minlength=len(self.groups))
+        return np.diff(np.append(0, np.cumsum(self.kinds.subjects))[np.append(0, self.kinds.end)])
 
     @property
     def n_attempts(self) -> Counts:
