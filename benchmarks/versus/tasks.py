@@ -1,5 +1,5 @@
 """The rows, in the order of the table."""
 
-from . import bootstraps, curves, embeddings, growth, runs, sweeps
+from . import bootstraps, curves, embeddings, groups, growth, runs, sweeps
 
-ROWS = (*curves.ROWS, *bootstraps.ROWS, *sweeps.ROWS, *growth.ROWS, *embeddings.ROWS, *runs.ROWS)
+ROWS = (*curves.ROWS, *bootstraps.ROWS, *sweeps.ROWS, *growth.ROWS, *embeddings.ROWS, *groups.ROWS, *runs.ROWS)

@@ -1,0 +1,171 @@
+"""Rows of tests across groups and of planning, against NumPy as one would write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastfair as ff
+
+from .clock import clocked, take_turns
+from .common import must_agree, versions
+from .rows import AtLeast, AtMost, AtMostSeconds, Measurement, Row
+
+_N = 9999
+_THEIR_N = 300  # replicates that a loop in Python is timed over
+_GROUPS, _SUBJECTS, _ATTEMPTS = 20, 800, 10
+
+
+class NumpyGroupTest:
+    """F in replicates of subjects, one replicate at a time; equations (7) to (11) of paper 4.
+
+    Parameters
+    ----------
+    failed : (groups, subjects, attempts) ndarray of bool
+        Every decision.
+    """
+
+    def __init__(self, failed: NDArray[np.bool_]) -> None:
+        self._failed = failed
+        self._rng = np.random.default_rng(0)
+        n_groups, n, m = failed.shape
+        self._sizes = np.full(n_groups, n * m)
+        self._failures, self._attempts = failed.sum(axis=2), np.full((n_groups, n), m)
+        self._flat = self._failures.ravel(), self._attempts.ravel()
+        self._offset = n * np.arange(n_groups)[:, None]
+        self._rates, self._rate = failed.mean(axis=(1, 2)), failed.mean()
+
+    def _f(self, rates: NDArray[np.float64], sizes: NDArray[np.int64], effects: NDArray[np.float64]) -> float:
+        n = self._sizes
+        middle = (sizes * rates).sum() / sizes.sum()
+        between = (n * (rates - middle) ** 2).sum() / (n.size - 1)
+        return float(between / ((n * rates * (1 - rates) * effects).sum() / (n.sum() - n.size)))
+
+    def observed(self) -> float:
+        effects = [self._effect(*pair) for pair in zip(self._failures, self._attempts, strict=True)]
+        return self._f(self._rates, self._sizes, np.array(effects))
+
+    @staticmethod
+    def _effect(failures: NDArray[np.int64], attempts: NDArray[np.int64]) -> float:
+        rate = failures.sum() / attempts.sum()
+        return float(((failures - attempts * rate) ** 2).sum() / (attempts.sum() * rate * (1 - rate)))
+
+    def from_decisions(self) -> float:
+        """Draw subjects with all their decisions, group by group, as the paper tells it."""
+        rates, sizes, effects = (np.empty(self._sizes.size) for _ in range(3))
+        for g, failed in enumerate(self._failed):
+            drawn = failed[self._rng.integers(len(failed), size=len(failed))]
+            failures, attempts = drawn.sum(axis=1), np.full(len(drawn), drawn.shape[1])
+            rates[g], sizes[g] = failures.sum() / drawn.size, drawn.size
+            effects[g] = self._effect(failures, attempts)
+        return self._f(rates - self._rates + self._rate, sizes, effects)
+
+    def from_counts(self) -> float:
+        """Draw subjects of all groups at once, with their numbers of failures and attempts."""
+        drawn = self._rng.integers(self._failures.shape[1], size=self._failures.shape) + self._offset
+        failures, attempts = (counts[drawn] for counts in self._flat)
+        sizes = attempts.sum(axis=1)
+        rates = failures.sum(axis=1) / sizes
+        squares = ((failures - attempts * rates[:, None]) ** 2).sum(axis=1)
+        return self._f(rates - self._rates + self._rate, sizes, squares / (sizes * rates * (1 - rates)))
+
+
+def _decisions(n_subjects: int) -> NDArray[np.bool_]:
+    groups = [ff.correlated_decisions(n_subjects, _ATTEMPTS, 0.1, 0.2, rng=g) for g in range(_GROUPS)]
+    return np.array(groups)
+
+
+def _counts(failed: NDArray[np.bool_]) -> ff.FailureCounts:
+    n_groups, n, m = failed.shape
+    return ff.FailureCounts(failed.sum(axis=2).ravel(), np.full(n_groups * n, m), np.repeat(np.arange(n_groups), n))
+
+
+def _test(counts: ff.FailureCounts) -> ff.FnmrTest:
+    return ff.fnmr_test(counts.without([]), n_resamples=_N, follow_up=False, rng=0)  # a copy, that has counted nothing
+
+
+def against_numpy(how: Callable[[NumpyGroupTest], float]) -> Measurement:
+    failed = _decisions(_SUBJECTS)
+    counts, numpy = _counts(failed), NumpyGroupTest(failed)
+    ours = _test(counts)
+    must_agree(abs(ours.statistic / numpy.observed() - 1) < 1e-12, f"F {ours.statistic} against {numpy.observed()}")
+    theirs = np.array([how(numpy) for _ in range(2000)])
+    for share in (0.5, 0.9):
+        apart = (theirs > np.quantile(ours.replicates, share)).mean() - (1 - share)
+        must_agree(abs(apart) < 4 * np.sqrt(share * (1 - share) * (1 / 2000 + 1 / _N)), f"{share} quantiles of F*")
+    each = clocked(lambda: [how(numpy) for _ in range(_THEIR_N)])
+    seconds = take_turns(
+        {"ours": clocked(lambda: _test(counts)), "theirs": lambda: each() * _N / _THEIR_N},
+        rounds=9,
+    )
+    return Measurement(
+        seconds["ours"],
+        seconds["theirs"],
+        "F within 1e-12, median and 90 % quantile of F* within 4 standard errors",
+        versions(),
+        remarks=f"theirs is timed over {_THEIR_N} replicates; ours with both threads",
+    )
+
+
+def against_fewer_subjects() -> Measurement:
+    few, many = (_counts(_decisions(n)) for n in (_SUBJECTS, 100 * _SUBJECTS))
+    seconds = take_turns(
+        {"ours": clocked(lambda: _test(many)), "theirs": clocked(lambda: _test(few))},
+        rounds=15,
+    )
+    return Measurement(seconds["ours"], seconds["theirs"], "nothing to agree on", versions())
+
+
+def whole_study() -> Measurement:
+    exact = ff.margin_study(method="exact")
+    drawn = ff.margin_study(n_simulations=1000, rng=0)
+    apart = float(np.abs(drawn.margin / exact.margin - 1).mean())
+    must_agree(apart < 0.03, f"margins lie {apart:.1%} apart on average")
+    seconds = take_turns(
+        {
+            "ours": clocked(lambda: ff.margin_study(n_simulations=1000, rng=0)),
+            "theirs": clocked(lambda: ff.margin_study(method="exact")),
+        },
+        rounds=3,
+    )
+    return Measurement(
+        seconds["ours"],
+        seconds["theirs"],
+        f"margins of 1,000 draws lie {apart:.1%} from the exact ones on average",
+        versions(),
+    )
+
+
+_TASK = f"fnmr_test over {_GROUPS} groups x {_SUBJECTS} subjects x {_ATTEMPTS} attempts, {_N:,} replicates of F"
+ROWS = (
+    Row(
+        "group-test",
+        _TASK,
+        "NumPy, a replicate and a group at a time, from decisions",
+        AtLeast(50),
+        lambda: against_numpy(NumpyGroupTest.from_decisions),
+    ),
+    Row(
+        "group-test-counts",
+        _TASK,
+        "NumPy, a replicate at a time, all groups at once, from counts of each subject",
+        AtLeast(50),
+        lambda: against_numpy(NumpyGroupTest.from_counts),
+    ),
+    Row(
+        "group-test-growth",
+        f"the same with {100 * _SUBJECTS:,} subjects a group",
+        f"ours with {_SUBJECTS} subjects a group",
+        AtMost(1.5),
+        against_fewer_subjects,
+    ),
+    Row(
+        "margin-study",
+        "margin_study: all 4,000 settings, 1,000 draws each",
+        "ours, computed exactly",
+        AtMostSeconds(30),
+        whole_study,
+    ),
+)
