@@ -302,7 +302,8 @@ class FailureCounts:
         pairs, which = np.unique(np.stack((kinds.failures, kinds.attempts)), axis=1, return_inverse=True)
         sizes = np.bincount(which.ravel(), kinds.subjects).astype(np.int64)
         order = np.argsort(-sizes, kind="stable")
-        return SubjectKinds(*pairs[:, order], sizes[order], np.array([order.size]))
+        failures, attempts = pairs[:, order]
+        return SubjectKinds(failures, attempts, sizes[order], np.array([order.size]))
 
     @cached_property
     def sums(self) -> Counts:

@@ -291,7 +291,7 @@ def _compare(observed: GroupRates, replicated: GroupRates, settings: dict[str, A
     }
 
 
-def _followed_up(group_pvalue: Floats) -> dict[str, Floats]:
+def _followed_up(group_pvalue: Floats) -> dict[str, Any]:
     return {"group_pvalue": group_pvalue, "group_pvalue_holm": intervals.holm(group_pvalue)}
 
 
