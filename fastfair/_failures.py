@@ -28,7 +28,8 @@ def of_comparisons(comparisons: Comparisons, at: OperatingPoint) -> Counted:
         raise InputError("the comparisons have no subjects, whose attempts are counted: give reference and probe")
     by_group = comparisons.mated_by_group
     side = by_group.side
-    assert side.reference is not None and side.probe is not None
+    assert side.reference is not None
+    assert side.probe is not None
     if not np.array_equal(side.reference, side.probe):
         raise InputError("mated comparisons of two subjects cannot be counted as attempts of one: leave them out")
     n_groups = len(comparisons.groups)
