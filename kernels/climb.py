@@ -1,0 +1,187 @@
+"""Hill climbing to an error rate: distances move at random, and a move stays where the rate comes closer.
+
+One class is held, at the threshold that a given share of it does not exceed; the other is free, and errors where it
+does not exceed that threshold. No change is larger than the step, so that scores farther than twice that from the
+threshold cannot matter: a step looks at those near it alone, and all scores move where it is accepted. A change depends
+on the key, the data set, the step and the score's position alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import jit
+from .philox import LANES, fill, fill_some
+
+_CELL = 4 * LANES  # scores that one call of `fill` has words for
+_UNIT = 2.0**-31
+_START, _CHANGE = 5, 6  # kinds of draws, told apart in the random stream from those of other kernels
+# Steps tried in turn, in units of the way that the last score has to go that must cross the threshold.
+_TRIED = (1.02, 1.1, 1.25, 1.5, 2.0, 3.0)
+_EQUAL = 1e-12  # fitness
+
+
+@jit
+def _change(word):
+    """Turn 32 random bits into a number inside (-1, 1)."""
+    return (np.float64(word) + 0.5) * _UNIT - 1.0
+
+
+@jit
+def _reflected(distance):
+    """Keep a distance inside [0, 1]."""
+    return 2.0 - distance if distance > 1 else abs(distance)
+
+
+@jit
+def start(n_held, stream, key, words, scores):
+    """Draw the first distances: held ones uniform in [0, 0.5], free ones in [0.5, 1].
+
+    stream: number of the data set; key: (2,) uint32; words: (4, 64) uint64, scratch; scores: (n,) float64, held ones
+    first, out
+    """
+    for first in range(0, scores.size, _CELL):
+        fill(0, stream, _START, first // 4, key, words)
+        for row in range(4):
+            begin = first + row * LANES
+            for lane in range(min(LANES, scores.size - begin)):
+                half = 0.25 * (1.0 + _change(words[row, lane]))
+                scores[begin + lane] = half if begin + lane < n_held else 0.5 + half
+
+
+@jit
+def move(step_number, step, stream, key, words, scores):
+    """Change all distances. step: the largest change; other arguments as in `start`."""
+    for first in range(0, scores.size, _CELL):
+        fill(step_number, stream, _CHANGE, first // 4, key, words)
+        for row in range(4):
+            begin = first + row * LANES
+            for lane in range(min(LANES, scores.size - begin)):
+                scores[begin + lane] = _reflected(scores[begin + lane] + step * _change(words[row, lane]))
+
+
+@jit
+def _take_near(scores, begin, end, low, high, position, value):
+    """List the scores inside [low, high], and count those below. position: (n,) int64, value: (n,) float64, out."""
+    near, below = 0, 0
+    for k in range(begin, end):
+        position[near], value[near] = k, scores[k]
+        below += scores[k] < low
+        near += (scores[k] >= low) & (scores[k] <= high)
+    return near, below
+
+
+@jit
+def _propose(step_number, step, stream, key, position, value, size, counters, words, proposed):
+    """Write what some distances would be after a step.
+
+    position, value: of `size` scores; counters: (64,) int64, words: (4, 64) uint64, scratch; proposed: (n,) float64,
+    out
+    """
+    for first in range(0, size, LANES):
+        n = min(LANES, size - first)
+        for lane in range(n):
+            k = position[first + lane]
+            counters[lane] = k // _CELL * LANES + k % LANES
+        fill_some(step_number, stream, _CHANGE, counters, n, key, words)
+        for lane in range(n):
+            word = words[position[first + lane] % _CELL // LANES, lane]
+            proposed[first + lane] = _reflected(value[first + lane] + step * _change(word))
+
+
+@jit
+def select(values, size, rank):
+    """Return the value of a rank, from 0, among the first `size`, and leave them in another order."""
+    low, high = 0, size - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        left, right = low, high
+        while left <= right:
+            while values[left] < pivot:
+                left += 1
+            while values[right] > pivot:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left += 1
+                right -= 1
+        if rank <= right:
+            high = right
+        elif rank >= left:
+            low = left
+        else:
+            break
+    return values[rank]
+
+
+@jit
+def _way(scores, n_held, threshold, missing, gaps):
+    """Return how far from the threshold the last score is that must cross it for the rate wanted.
+
+    missing: scores that must come below it, or as a negative number leave; gaps: (n,) float64, scratch
+    """
+    size = 0
+    for k in range(n_held, scores.size):
+        is_error = scores[k] <= threshold
+        if is_error == (missing < 0):
+            gaps[size] = abs(scores[k] - threshold)
+            size += 1
+    return select(gaps, size, min(abs(missing), size) - 1)
+
+
+@jit
+def climb(n_held, rank, target, step, plateaus, stops, stream, key, scores, history):
+    """Run Algorithm 1 on one data set.
+
+    n_held: how many of the scores are held; rank: from 0, of the held one that is the threshold; target: the share of
+    free scores wanted at or below it; step: the largest change, 0 for one that adapts; plateaus, stops: whether equal
+    fitness is accepted, and whether to stop at the best there can be; stream: number of the data set; key: (2,) uint32; scores:
+    (n,) float64, out; history: (n_steps + 1,) float64, out, the distance of the rate from the target. Returns errors,
+    steps accepted and steps made.
+    """
+    n_free = scores.size - n_held
+    words, counters = np.empty((4, LANES), np.uint64), np.empty(LANES, np.int64)
+    # One more than there are, as a score is written before it is known whether it is near.
+    held_position, held_value = np.empty(n_held + 1, np.int64), np.empty(n_held + 1)
+    free_position, free_value = np.empty(n_free + 1, np.int64), np.empty(n_free + 1)
+    proposed = np.empty(max(n_held, n_free) + 1)
+    start(n_held, stream, key, words, scores)
+    proposed[:n_held] = scores[:n_held]
+    threshold = select(proposed, n_held, rank)
+    errors = 0
+    for k in range(n_held, scores.size):
+        errors += scores[k] <= threshold
+    fitness = abs(errors / n_free - target)
+    history[0] = fitness
+    wanted = np.int64(np.round(target * n_free))
+    accepted, made = 0, 0
+    adapts, way, reach = step == 0, 0.0, 0.0
+    held, free, below = 0, 0, 0
+    for step_number in range(1, history.size):
+        if stops and errors == wanted:
+            history[step_number:] = fitness
+            break
+        made = step_number
+        if reach == 0:
+            if adapts and errors != wanted:
+                way = _way(scores, n_held, threshold, wanted - errors, proposed)
+            reach = way * _TRIED[-1] if adapts else step
+            bounds = threshold - 2 * reach, threshold + 2 * reach
+            held, below = _take_near(scores, 0, n_held, *bounds, held_position, held_value)
+            free, _ = _take_near(scores, n_held, scores.size, -1.0, bounds[1], free_position, free_value)
+        if adapts:
+            step = way * _TRIED[step_number % len(_TRIED)]
+        _propose(step_number, step, stream, key, held_position, held_value, held, counters, words, proposed)
+        new_threshold = select(proposed, held, rank - below)
+        _propose(step_number, step, stream, key, free_position, free_value, free, counters, words, proposed)
+        new_errors = 0
+        for k in range(free):
+            new_errors += proposed[k] <= new_threshold
+        new_fitness = abs(new_errors / n_free - target)
+        if new_fitness < fitness - _EQUAL or (plateaus and new_fitness <= fitness + _EQUAL):
+            move(step_number, step, stream, key, words, scores)
+            threshold, errors, fitness = new_threshold, new_errors, min(fitness, new_fitness)
+            accepted += 1
+            reach = 0.0
+        history[step_number] = fitness
+    return errors, accepted, made
