@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import datasets, errors, intervals, measures
     from ._plans import MarginPlan, PowerPlan, SubjectsPlan
     from .bands import RocBand, roc_band
+    from .binormal import Binormal, binormal_comparisons
     from .comparisons import Comparisons
     from .coverage import CoverageExperiment, coverage_experiment
     from .curves import cllr, det, eer, min_cllr, min_dcf, roc
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .evaluation import evaluate
     from .evaluation_result import Evaluation
     from .failure_counts import FailureCounts
+    from .failure_files import read_failure_counts
     from .fairness_bands import FairnessBand, fairness_band
     from .group_test_result import FmrTest, FnmrTest, GroupTest
     from .group_tests import fmr_test, fnmr_test
@@ -31,11 +33,14 @@ if TYPE_CHECKING:
     from .paired import Contrast, PairedEvaluation, compare
     from .planning import margin_study, plan_margin, plan_power, plan_subjects
     from .quantities import Quantity
+    from .score_files import write_comparisons
     from .simulators import VonMisesFisherIdentities, correlated_decisions, von_mises_fisher_embeddings
+    from .synthesis import Synthesis, synthesize, synthesize_each
     from .vector_files import read_embeddings
 
 _MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
+    "Binormal": "binormal",
     "Comparisons": "comparisons",
     "Contrast": "paired",
     "CoverageExperiment": "coverage",
@@ -54,12 +59,14 @@ _HOMES = {
     "Quantity": "quantities",
     "RocBand": "bands",
     "SubjectsPlan": "_plans",
+    "Synthesis": "synthesis",
     "VonMisesFisherIdentities": "simulators",
     "at_eer": "operating_points",
     "at_fmr": "operating_points",
     "at_fnmr": "operating_points",
     "at_mean_group_eer": "operating_points",
     "at_threshold": "operating_points",
+    "binormal_comparisons": "binormal",
     "cllr": "curves",
     "compare": "paired",
     "correlated_decisions": "simulators",
@@ -80,12 +87,17 @@ _HOMES = {
     "rates": "error_rates",
     "read_comparisons": "io",
     "read_embeddings": "vector_files",
+    "read_failure_counts": "failure_files",
     "roc": "curves",
     "roc_band": "bands",
+    "synthesize": "synthesis",
+    "synthesize_each": "synthesis",
     "von_mises_fisher_embeddings": "simulators",
+    "write_comparisons": "score_files",
 }
 
 __all__ = [
+    "Binormal",
     "Comparisons",
     "Contrast",
     "CoverageExperiment",
@@ -104,6 +116,7 @@ __all__ = [
     "Quantity",
     "RocBand",
     "SubjectsPlan",
+    "Synthesis",
     "VonMisesFisherIdentities",
     "__version__",
     "at_eer",
@@ -111,6 +124,7 @@ __all__ = [
     "at_fnmr",
     "at_mean_group_eer",
     "at_threshold",
+    "binormal_comparisons",
     "cllr",
     "compare",
     "correlated_decisions",
@@ -135,9 +149,13 @@ __all__ = [
     "rates",
     "read_comparisons",
     "read_embeddings",
+    "read_failure_counts",
     "roc",
     "roc_band",
+    "synthesize",
+    "synthesize_each",
     "von_mises_fisher_embeddings",
+    "write_comparisons",
 ]
 
 

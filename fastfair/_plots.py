@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .bands import RocBand
     from .coverage import CoverageExperiment
     from .fairness_bands import FairnessBand
+    from .synthesis import Synthesis
 
 _TICKS = np.array([1e-5, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99, 0.999])
 _STYLES = ("-", "--", "-.", ":")
@@ -99,6 +100,16 @@ def draw_coverage(found: CoverageExperiment, ax: Axes | None, **kwargs: Any) -> 
     ax.set(xlabel="Nominal coverage", ylabel="Estimated coverage")
     ax.grid(alpha=0.3)
     ax.legend()
+    return ax
+
+
+def draw_history(made: Synthesis, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw the distance of the rates from their target over the steps."""
+    ax = _axes(ax)
+    shown = made.history[: made.n_steps + 1]
+    ax.step(np.arange(shown.size), shown, **({"where": "post"} | kwargs))
+    ax.set(xlabel="Step", ylabel="Distance from the target")
+    ax.grid(alpha=0.3)
     return ax
 
 

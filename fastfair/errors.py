@@ -66,3 +66,7 @@ class OutOfReachWarning(FastfairWarning):
 
 class NotComputableWarning(FastfairWarning):
     """A result is NaN, as the data cannot give it."""
+
+
+class TargetMissedWarning(FastfairWarning):
+    """Synthetic data do not have the rates that were asked for."""

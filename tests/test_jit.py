@@ -142,18 +142,19 @@ def test_kernels_import_numpy_numba_and_each_other_alone(path):
 LAYERS = {
     "errors": 0, "_version": 0, "_keys": 0, "_results": 0, "_validation": 1, "_sides": 2, "_frames": 2, "_plots": 2,
     "_blocks": 1, "_radix": 1, "_random": 1, "_progress": 2, "intervals": 2, "_grouping": 2, "embeddings": 3,
-    "simulators": 4,
+    "simulators": 4, "binormal": 4, "synthesis": 4,
     "comparisons": 3, "measures": 3, "curves": 4, "operating_points": 5, "error_rates": 6, "_measuring": 6,
     "_units": 4, "_matching": 4, "_error_lists": 5, "resampling": 6, "_figures": 7,
     "_pairs": 4, "_pair_lists": 5, "_pair_replicates": 6, "_level_rates": 7, "_level_curves": 8, "_all_pairs": 5,
-    "_failures": 6, "failure_counts": 7, "_group_data": 8, "_group_replicates": 8,
+    "_failures": 6, "failure_counts": 7, "failure_files": 8, "_group_data": 8, "_group_replicates": 8,
     "group_test_result": 8, "group_tests": 9, "margins": 9, "_group_plots": 2,
     "bands": 9, "fairness_bands": 9, "coverage": 8,
     "quantities": 7, "_freedom": 8, "_inversion": 8, "_uncertainty": 9, "_asked": 10,
     "evaluation_result": 10, "_bands_of": 10,
     "_failure_law": 0, "_studies": 1, "_planning_plots": 3, "_plans": 4, "planning": 10,
-    "evaluation": 11, "paired": 12, "_terminal": 13, "_cli_options": 13, "cli_embeddings": 14, "cli": 15,
-    "_formats": 2, "_field_files": 3, "_subjects": 3, "io": 4, "vector_files": 4, "datasets": 5,
+    "evaluation": 11, "paired": 12, "_terminal": 13, "_cli_options": 13, "cli_embeddings": 14, "cli_group_tests": 14,
+    "cli_plan": 14, "cli": 15,
+    "_formats": 2, "_field_files": 3, "_subjects": 3, "io": 4, "score_files": 4, "vector_files": 4, "datasets": 5,
 }  # fmt: skip
 
 
@@ -166,6 +167,7 @@ def test_imports_point_one_way():
         ("_plots", "bands"),
         ("_plots", "coverage"),
         ("_plots", "fairness_bands"),
+        ("_plots", "synthesis"),
         ("embeddings", "_all_pairs"),
         ("embeddings", "comparisons"),
     }  # inside functions, where the need arises
