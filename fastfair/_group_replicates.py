@@ -17,7 +17,7 @@ STATISTICS = ("f", "max-difference", "max-ratio")
 _AT_ONCE = 512  # replicates of a block
 _SUBJECTS_OF_GROUPS, _SUBJECTS_OF_ALL = 3, 4  # kinds of draws, told apart in the random stream from those of `_units`
 _ROUNDING = 1e-9  # statistics that are equal may differ by this share of them,
-_EQUAL = 1e-12  # and rates by this much
+_EQUAL = 1e-12  # and rates, and statistics that are 0, by this much
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class GroupRates:
         with np.errstate(divide="ignore", invalid="ignore"):
             if name == "max-ratio":
                 ratio = np.maximum(self.rate / center, center / self.rate).max(axis=-1)
-                return np.where((self.rate > 0).all(axis=-1), ratio, np.inf)
+                return np.where((self.rate > _EQUAL).all(axis=-1), ratio, np.inf)
             between = (size * (self.rate - center) ** 2).sum(axis=-1) / (size.size - 1)
             within = (size * self.rate * (1 - self.rate) * self.effect).sum(axis=-1) / (size.sum() - size.size)
             return np.where(within > _EQUAL, between / within, np.inf)
@@ -135,7 +135,7 @@ def exceedances(observed: ArrayLike, replicated: Floats) -> NDArray[np.int64]:
     """Count the replicates, along the first axis, that reach what was observed, rounding aside."""
     seen = np.asarray(observed, np.float64)
     with np.errstate(invalid="ignore"):
-        least = np.where(np.isfinite(seen), seen - _ROUNDING * np.abs(seen), seen)
+        least = np.where(np.isfinite(seen), seen - _ROUNDING * np.abs(seen) - _EQUAL, seen)
     return np.asarray((replicated >= least).sum(axis=0))
 
 
