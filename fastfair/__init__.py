@@ -36,10 +36,12 @@ if TYPE_CHECKING:
     from .score_files import write_comparisons
     from .simulators import VonMisesFisherIdentities, correlated_decisions, von_mises_fisher_embeddings
     from .synthesis import Synthesis, synthesize, synthesize_each
+    from .systems import BiasedSystem, ScenarioFamily, biased_system, scenario_family
     from .vector_files import read_embeddings
 
 _MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
+    "BiasedSystem": "systems",
     "Binormal": "binormal",
     "Comparisons": "comparisons",
     "Contrast": "paired",
@@ -58,6 +60,7 @@ _HOMES = {
     "PowerPlan": "_plans",
     "Quantity": "quantities",
     "RocBand": "bands",
+    "ScenarioFamily": "systems",
     "SubjectsPlan": "_plans",
     "Synthesis": "synthesis",
     "VonMisesFisherIdentities": "simulators",
@@ -66,6 +69,7 @@ _HOMES = {
     "at_fnmr": "operating_points",
     "at_mean_group_eer": "operating_points",
     "at_threshold": "operating_points",
+    "biased_system": "systems",
     "binormal_comparisons": "binormal",
     "cllr": "curves",
     "compare": "paired",
@@ -90,6 +94,7 @@ _HOMES = {
     "read_failure_counts": "failure_files",
     "roc": "curves",
     "roc_band": "bands",
+    "scenario_family": "systems",
     "synthesize": "synthesis",
     "synthesize_each": "synthesis",
     "von_mises_fisher_embeddings": "simulators",
@@ -97,6 +102,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "BiasedSystem",
     "Binormal",
     "Comparisons",
     "Contrast",
@@ -115,6 +121,7 @@ __all__ = [
     "PowerPlan",
     "Quantity",
     "RocBand",
+    "ScenarioFamily",
     "SubjectsPlan",
     "Synthesis",
     "VonMisesFisherIdentities",
@@ -124,6 +131,7 @@ __all__ = [
     "at_fnmr",
     "at_mean_group_eer",
     "at_threshold",
+    "biased_system",
     "binormal_comparisons",
     "cllr",
     "compare",
@@ -152,6 +160,7 @@ __all__ = [
     "read_failure_counts",
     "roc",
     "roc_band",
+    "scenario_family",
     "synthesize",
     "synthesize_each",
     "von_mises_fisher_embeddings",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 ACCEPTANCE = ("improving", "plateau")
+KINDS = ("fmr", "fnmr")
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +252,7 @@ def synthesize_each(
     [0.001, 0.002, 0.05]
     """
     sizes = {name: _at_least_one(name, n) for name, n in (("n_mated", n_mated), ("n_nonmated", n_nonmated))}
-    _validation.choice("kind", kind, ("fmr", "fnmr"))
+    _validation.choice("kind", kind, KINDS)
     free = sizes["n_nonmated" if kind == "fmr" else "n_mated"]
     wanted = [_reachable(kind, rate, free) for rate in np.atleast_1d(np.asarray(targets)).tolist()]
     held_at = _open_rate("tmr" if kind == "fmr" else "tnmr", at)
