@@ -18,7 +18,7 @@ from .operating_points import OperatingPoint, allowed_errors, threshold_key
 Counts = NDArray[np.int64]
 Counted = tuple[Counts, Counts, NDArray[Any]]  # failures, attempts and group of each subject that has attempts
 _SPARE_DEVIATIONS = 6  # as many standard deviations more non-mated pairs are kept than are to be accepted
-_WARN_CALLER = 4  # frames between a warning given here and the caller of `FailureCounts.from_comparisons`
+_WARN_CALLER = 3  # frames between a warning given here and the caller of `FailureCounts.from_comparisons`
 
 
 def of_comparisons(comparisons: Comparisons, at: OperatingPoint) -> Counted:

@@ -21,6 +21,7 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 GroupLabels = _validation.Labels | Mapping[str, _validation.Labels]
 _CELLS_A_SUBJECT = 8  # of failures x attempts x groups, up to which counting takes no sort
+_ROUNDING = 1e-13  # share of the squares that sums of squared deviations of 0 may be off by
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +71,9 @@ class FailureCounts:
     n_subjects, n_attempts, n_failures : (g,) ndarray of int64
         Of each group.
     fnmr : float
-        All failures over all attempts.
+        All failures over all attempts; NaN without attempts.
     group_fnmr : (g,) ndarray
-        The same of each group; NaN without attempts.
+        The same of each group.
     icc : (g,) ndarray
         Intra-class correlation of the attempts of a subject; 0 where it is not defined, as no subject of the group has
         two attempts or none, or all, of them failed.
@@ -187,7 +188,7 @@ class FailureCounts:
         coded = {name: _validation.encode(f"group {name!r}", column) for name, column in columns.items()}
         sizes = {"failed": decisions.size, "subject": who.codes.size}
         sizes |= {f"group {name!r}": column.codes.size for name, column in coded.items()}
-        _validation.same_length(sizes, "attempt")
+        _validation.same_length(sizes, "decision")
         of_subject = {
             name: _validation.Coded(column.labels, _grouping.one_for_each(who, name, column))
             for name, column in coded.items()
@@ -280,7 +281,7 @@ class FailureCounts:
         """Subjects with the same failures and attempts, counted together."""
         from .kernels import clusters
 
-        widths = len(self.groups), int(self.attempts.max()) + 1, int(self.failures.max()) + 1
+        widths = len(self.groups), int(self.attempts.max(initial=0)) + 1, int(self.failures.max(initial=0)) + 1
         if np.prod(widths, dtype=np.float64) <= _CELLS_A_SUBJECT * self.failures.size:
             sizes = np.zeros(int(np.prod(widths)), np.int64)
             clusters.count_kinds(self.failures, self.attempts, self.subject_group, *widths[1:], sizes)
@@ -331,8 +332,9 @@ class FailureCounts:
 
     @property
     def fnmr(self) -> float:
-        """All failures over all attempts."""
-        return float(self.n_failures.sum() / self.n_attempts.sum())
+        """All failures over all attempts; NaN without attempts."""
+        with np.errstate(invalid="ignore"):
+            return float(self.n_failures.sum() / self.n_attempts.sum())
 
     @cached_property
     def group_fnmr(self) -> Floats:
@@ -463,7 +465,8 @@ def squared_deviations(sums: Counts) -> Floats:
     m, e, ee, em, mm = sums
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = e / m
-        return np.maximum(ee - 2 * rate * em + rate * rate * mm, 0)
+        found = ee - 2 * rate * em + rate * rate * mm
+        return np.where(found > _ROUNDING * ee, found, 0.0)
 
 
 def design_effect(sums: Counts) -> Floats:
