@@ -159,9 +159,10 @@ def draw_binomial(
 ):
     """Draw a binomial number for each of 64 replicates, with one chance for all.
 
-    n: (64,) float64, whole; chance: in [0, 1]; draw, stride: the first count of the random stream, and how far on the
-    next is where a number is rejected; stream, purpose, first_replicate, key: as in `philox.fill`; words: (4, 64)
-    uint64, waiting: (64,) int64, proposed and left: (64,) float64, scratch; drawn: (64,) float64, out
+    n: (64,) float64, whole, all below 700 / p where one is below 10 / p, p being the smaller of chance and 1 - chance,
+    as probabilities are added up from that of 0; chance: in [0, 1]; draw, stride: the first count of the random stream,
+    and how far on the next is where a number is rejected; stream, purpose, first_replicate, key: as in `philox.fill`;
+    words: (4, 64) uint64, waiting: (64,) int64, proposed and left: (64,) float64, scratch; drawn: (64,) float64, out
     """
     p = min(chance, 1 - chance)
     least, most = n[0], n[0]
@@ -186,8 +187,8 @@ def draw_sums(failures, attempts, share, end, size, purpose, first_replicate, n_
 
     failures, attempts: (types,) int64, of each type of subject, the types of a group side by side; share: (types,)
     float64, in proportion to the chance of each in its group; end: (groups,) int64, where each group's types end; size:
-    (groups,) int64, subjects drawn; purpose, first_replicate: int; key: (2,) uint32; sums: (5, n_replicates, groups)
-    int64, out
+    (groups,) int64, subjects drawn; purpose: int; first_replicate: int, a multiple of 64, as the method depends on the
+    64 side by side; key: (2,) uint32; sums: (5, n_replicates, groups) int64, out
     """
     words = np.empty((4, LANES), np.uint64)
     left, drawn, waiting = np.empty(LANES), np.empty(LANES), np.empty(LANES, np.int64)
