@@ -1,0 +1,214 @@
+"""Subjects drawn kind by kind, against binomial laws and against subjects drawn one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fastfair.kernels import clusters, philox, weights
+from scipy import stats
+
+KEY = np.array([3, 4], np.uint32)
+PURPOSE = 9
+
+
+def binomial(n, chance: float, blocks: int, stream: int = 0) -> np.ndarray:
+    """(blocks, 64) binomial numbers; n is one number, or one for each lane."""
+    lanes = np.broadcast_to(np.asarray(n, np.float64), 64).copy()
+    words, waiting = np.empty((4, 64), np.uint64), np.empty(64, np.int64)
+    proposed, left, out = np.empty(64), np.empty(64), np.empty((blocks, 64))
+    for block in range(blocks):
+        clusters.draw_binomial(
+            lanes, chance, 0, 1, stream, PURPOSE, 64 * block, KEY, words, waiting, proposed, left, out[block]
+        )
+    return out
+
+
+def fit(drawn: np.ndarray, n: int, chance: float) -> float:
+    """The p-value of chi-square over quantiles of the binomial law, its tails apart."""
+    law = stats.binom(n, chance)
+    tail = 20 / drawn.size
+    edges = np.unique(law.ppf([tail, 10 * tail, *np.arange(0.02, 1, 0.02), 1 - 10 * tail, 1 - tail]))
+    cdf = law.cdf(edges)
+    expected = np.diff(np.concatenate(([0], cdf, [1]))) * drawn.size
+    # Draws at an edge are of the bin that it ends.
+    observed = np.bincount(np.searchsorted(edges, drawn.ravel()), minlength=edges.size + 1)
+    enough = expected >= 5
+    pooled = [np.append(x[enough], x[~enough].sum()) for x in (observed, expected)]
+    if pooled[1][-1] < 5:  # too few to stand alone
+        pooled = [np.append(x[:-2], x[-2:].sum()) for x in pooled]
+    if pooled[1].size < 2:
+        return 1.0
+    return float(stats.chisquare(*pooled).pvalue)
+
+
+# n p beside the numbers at which the method changes, from both sides.
+SWITCHES = [(n, edge / n * side) for n in (100, 1000, 10**6) for edge in (10, 40) for side in (0.99, 1.01)]
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize(
+    ("n", "chance"),
+    [(n, p) for n in (1, 2, 7, 61, 400, 10_000, 10**6) for p in (1e-5, 0.003, 0.11, 0.31, 0.5)] + SWITCHES,
+)
+def test_binomial_numbers_have_their_law(n, chance):
+    for p in {chance, 1 - chance}:
+        drawn = binomial(n, p, 4000, stream=int(n * 31 * p) % 2**31)
+        assert ((drawn >= 0) & (drawn <= n) & (drawn == np.floor(drawn))).all()
+        assert fit(drawn, n, p) > 1e-4
+        error = np.sqrt(n * p * (1 - p) / drawn.size)
+        assert abs(drawn.mean() - n * p) < 5 * error
+
+
+@pytest.mark.parametrize(("n", "chance"), [(5, 0.3), (90, 0.45), (300, 0.8)])
+def test_a_few_binomial_numbers(n, chance):
+    """As the test above, short enough for kernels that are not compiled."""
+    assert fit(binomial(n, chance, 20), n, chance) > 1e-3
+
+
+def test_what_is_certain_is_not_drawn():
+    assert (binomial(12, 0.0, 2) == 0).all()
+    assert (binomial(12, 1.0, 2) == 12).all()
+    assert (binomial(0, 0.4, 2) == 0).all()
+    assert (binomial(10**6, 1.0, 1) == 10**6).all()
+    lanes = np.arange(64) % 3
+    assert (binomial(lanes, 1.0, 1) == lanes).all()
+    assert (binomial(lanes, 0.3, 1) <= lanes).all()
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("least", [0, 24, 25, 26, 60])
+@pytest.mark.parametrize("chance", [0.4, 0.6])
+def test_lanes_with_numbers_of_their_own(least, chance):
+    """25 times 0.4 is where rejection begins to be right: one lane below takes all to the other method."""
+    lanes = least + np.arange(64) % 4 * 40
+    drawn = binomial(lanes, chance, 6000)
+    for n in np.unique(lanes):
+        assert fit(drawn[:, lanes == n], int(n), chance) > 1e-4
+    assert abs(np.corrcoef(drawn[:, 2], drawn[:, 6])[0, 1]) < 5 / np.sqrt(len(drawn))
+
+
+def test_some_replicates_have_the_words_that_all_have():
+    every, some = np.empty((4, 64), np.uint64), np.zeros((4, 64), np.uint64)
+    philox.fill(8, 2, PURPOSE, 1000, KEY, every)
+    chosen = np.array([3, 4, 9, 33, 62, 0])
+    replicates = np.zeros(64, np.int64)
+    replicates[: chosen.size] = 1000 + chosen
+    philox.fill_some(8, 2, PURPOSE, replicates, chosen.size, KEY, some)
+    assert np.array_equal(some[:, : chosen.size], every[:, chosen])
+    assert (some[:, chosen.size :] == 0).all()
+
+
+# Sums over subjects.
+
+GROUPS = [  # failures, attempts and share of each kind
+    [(0, 4, 11), (1, 4, 5), (3, 5, 2), (2, 2, 1)],
+    [(0, 2, 3), (2, 3, 3)],
+    [(1, 3, 9)],
+]
+
+
+def drawn_sums(groups, sizes, n_replicates: int, first: int = 0) -> np.ndarray:
+    """(5, n_replicates, groups)."""
+    failures, attempts, share = (np.array([kind[k] for group in groups for kind in group]) for k in range(3))
+    sums = np.empty((5, n_replicates, len(groups)), np.int64)
+    clusters.draw_sums(
+        failures, attempts, share.astype(np.float64), np.cumsum([len(group) for group in groups]), np.array(sizes),
+        PURPOSE, first, n_replicates, KEY, sums,
+    )  # fmt: skip
+    return sums
+
+
+def times_drawn(groups, sizes, n_replicates: int) -> list[np.ndarray]:
+    """How often each kind was drawn, (n_replicates, kinds) for each group: attempts are made digits of a number."""
+    base = max(sizes) + 1
+    digits = [[(0, base**k, share) for k, (_, _, share) in enumerate(group)] for group in groups]
+    total = drawn_sums(digits, sizes, n_replicates)[clusters.ATTEMPTS]
+    return [
+        np.stack([total[:, g] // base**k % base for k in range(len(group))], axis=1) for g, group in enumerate(groups)
+    ]
+
+
+def test_sums_are_those_of_the_subjects_drawn():
+    sizes = [19, 6, 9]
+    sums = drawn_sums(GROUPS, sizes, 70)
+    for g, times in enumerate(times_drawn(GROUPS, sizes, 70)):
+        assert (times.sum(axis=1) == sizes[g]).all()
+        e, m, _ = np.array(GROUPS[g]).T
+        rows = [None] * 5
+        rows[clusters.ATTEMPTS], rows[clusters.FAILURES] = m, e
+        rows[clusters.FAILURES_SQUARED], rows[clusters.ATTEMPTS_SQUARED] = e * e, m * m
+        rows[clusters.FAILURES_BY_ATTEMPTS] = e * m
+        assert np.array_equal(sums[:, :, g], np.array(rows) @ times.T)
+
+
+def test_kinds_that_nobody_is_are_not_drawn():
+    groups = [[(0, 1, 0), (1, 2, 4), (1, 3, 0), (0, 3, 2), (1, 4, 0), (1, 5, 0)], [(1, 1, 0), (0, 1, 1)]]
+    first, second = times_drawn(groups, [6, 3], 64)
+    assert (first[:, [0, 2, 4, 5]] == 0).all()
+    assert (first.sum(axis=1) == 6).all()
+    assert (second == [0, 3]).all()
+
+
+def test_one_kind_is_always_drawn():
+    sums = drawn_sums([[(2, 3, 7)]], [7], 3)
+    assert (sums[:, :, 0].T == [21, 14, 28, 42, 63]).all()
+
+
+def test_a_replicate_is_the_same_whichever_block_it_is_drawn_in():
+    sizes = [190, 60, 9]
+    whole = drawn_sums(GROUPS, sizes, 300)
+    for first, n in ((64, 64), (128, 172), (0, 37), (256, 1)):
+        assert np.array_equal(drawn_sums(GROUPS, sizes, n, first), whole[:, first : first + n])
+    assert not np.array_equal(drawn_sums(GROUPS, sizes, 64), whole[:, 64:128])
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("sizes", [[19, 6, 9], [400, 31, 9], [10**6, 10**5, 9]])
+def test_sums_have_the_moments_of_the_multinomial_law(sizes):
+    n_replicates = 64 * 3000
+    sums = drawn_sums(GROUPS, sizes, n_replicates).astype(np.float64)
+    for g, size in enumerate(sizes):
+        e, m, share = np.array(GROUPS[g], np.float64).T
+        values = np.array([m, e, e * e, e * m, m * m])
+        p = share / share.sum()
+        mean = values @ p
+        covariance = size * ((values * p) @ values.T - np.outer(mean, mean))
+        spread = np.diag(covariance)
+        error = np.sqrt((np.outer(spread, spread) + covariance**2) / n_replicates)
+        assert (abs(sums[:, :, g].mean(axis=1) - size * mean) <= 5 * np.sqrt(spread / n_replicates) + 1e-6).all()
+        assert (abs(np.cov(sums[:, :, g]) - covariance) <= 5 * error + 1e-6).all()
+    assert abs(np.corrcoef(sums[1, :, 0], sums[1, :, 1])[0, 1]) < 5 / np.sqrt(n_replicates)
+
+
+def one_by_one(group, n_replicates: int) -> np.ndarray:
+    """(2, n_replicates) failures and attempts of as many subjects as there are, each drawn for itself."""
+    e, m = (np.repeat([kind[k] for kind in group], [kind[2] for kind in group]) for k in (0, 1))
+    found = np.empty((2, n_replicates), np.int64)
+    drawn = np.empty((e.size, 64), np.uint8)
+    for first in range(0, n_replicates, 64):
+        assert weights.draw_with_replacement(np.array([e.size]), PURPOSE + 1, first, KEY, drawn)
+        found[:, first : first + 64] = np.array([e, m]) @ drawn
+    return found
+
+
+def alike(first: np.ndarray, second: np.ndarray) -> float:
+    """The p-value of two samples of (2, n) whole numbers having one law; rare values are pooled."""
+    values, which = np.unique(np.concatenate((first, second), axis=1), axis=1, return_inverse=True)
+    which = which.ravel()
+    table = np.stack([np.bincount(part, minlength=values.shape[1]) for part in np.split(which, [first.shape[1]])])
+    rare = table.sum(axis=0) < 20
+    pooled = np.concatenate((table[:, ~rare], table[:, rare].sum(axis=1, keepdims=True)), axis=1)
+    return float(stats.chi2_contingency(pooled[:, pooled.sum(axis=0) > 0]).pvalue)
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("group", [GROUPS[0], GROUPS[1], [(0, 3, 80), (1, 3, 60), (2, 4, 2), (3, 4, 1), (4, 4, 1)]])
+def test_kinds_drawn_together_are_subjects_drawn_one_by_one(group):
+    n_replicates = 64 * 2000
+    size = sum(share for _, _, share in group)
+    sums = drawn_sums([group], [size], n_replicates)[:, :, 0]
+    found = np.stack((sums[clusters.FAILURES], sums[clusters.ATTEMPTS]))
+    expected = one_by_one(group, n_replicates)
+    assert alike(found, expected) > 1e-4
+    for row in (0, 1):
+        assert alike(*(np.stack((x[row], x[row])) for x in (found, expected))) > 1e-4
