@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +16,11 @@ from ._formats import FORMATS
 from ._subjects import MISSING_METADATA
 from ._units import UNITS
 from ._validation import SCORE_KINDS
+from .margins import QUANTILES
 from .resampling import SCHEMES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_CURVES = 8  # groups beyond which their curves cannot be told apart in one figure
 _POINTS = {
@@ -26,7 +31,9 @@ _POINTS = {
 _POINTS_ALONE = {"eer": operating_points.at_eer, "mean-group-eer": operating_points.at_mean_group_eer}
 
 
-class _OperatingPoint(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
+class Point(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
+    """An operating point."""
+
     name = "point"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> operating_points.OperatingPoint:
@@ -46,10 +53,10 @@ class _OperatingPoint(click.ParamType):  # type: ignore[type-arg]  # generic sin
             self.fail(str(error), param, ctx)
 
 
-class Rates(click.ParamType):  # type: ignore[type-arg]
-    """One error rate, or several with commas between them."""
+class Numbers(click.ParamType):  # type: ignore[type-arg]
+    """One number, or several with commas between them."""
 
-    name = "rates"
+    name = "numbers"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
         if isinstance(value, tuple):
@@ -57,9 +64,23 @@ class Rates(click.ParamType):  # type: ignore[type-arg]
         if "%" in value:
             self.fail(f"{value!r} is a percentage: write the rate as a fraction, 0.01 for 1 %", param, ctx)
         try:
-            return tuple(_validation.rate("fmr", float(part)) for part in value.split(","))
+            return tuple(self.checked(float(part)) for part in value.split(","))
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+    def checked(self, number: float) -> float:
+        """Return a number of the right kind and range."""
+        return int(number) if number.is_integer() else number
+
+
+class Rates(Numbers):
+    """One error rate, or several with commas between them."""
+
+    name = "rates"
+
+    def checked(self, number: float) -> float:
+        """Return a rate."""
+        return _validation.rate("fmr", number)
 
 
 class _ZeroPolicy(click.ParamType):  # type: ignore[type-arg]
@@ -114,7 +135,7 @@ def evaluation_options(command: Any) -> Any:
     """Add the options of `evaluate` that every verb that evaluates takes."""
     options = [
         click.option(
-            "--at", multiple=True, type=_OperatingPoint(), metavar="POINT",
+            "--at", multiple=True, type=Point(), metavar="POINT",
             help="Operating point: fmr=0.001, fnmr=0.05, threshold=0.4, eer or mean-group-eer. May be repeated. "
             "[default: fmr=0.001]",
         ),
@@ -168,6 +189,14 @@ def zero_policy_option(policies: Sequence[str]) -> Callable[[Any], Any]:
     )  # fmt: skip
 
 
+def quantile_option(command: Any) -> Any:
+    """Add the choice of what a margin of error holds."""
+    return click.option(
+        "--quantile", type=click.Choice(QUANTILES), default=QUANTILES[0], show_default=True,
+        help="Of the largest differences, which is the margin: at the confidence level, or the paper's 1 - alpha/2.",
+    )(command)  # fmt: skip
+
+
 def method_option(methods: tuple[str, ...]) -> Callable[[Any], Any]:
     """Add the choice of an interval method, the first by default."""
     return click.option(
@@ -201,6 +230,28 @@ def reading_options(command: Any) -> Any:
         click.option("--allow-label-conflicts", is_flag=True, help="Keep mated flags that contradict the subjects."),
     ]
     return with_options(command, options)
+
+
+def read_with(reader: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
+    """Read a file by the options that the reader knows, and take these out."""
+    names = [name for name in inspect.signature(reader).parameters if name in options]
+    return reader(path, **{name: options.pop(name) for name in names})
+
+
+def save_figures(folder: Path, figures: Mapping[str, Figure]) -> list[Path]:
+    """Save figures by name, as PNG and SVG."""
+    paths = []
+    for name, figure in figures.items():
+        for suffix in ("png", "svg"):
+            paths.append(folder / f"{name}.{suffix}")
+            figure.savefig(paths[-1], dpi=200)
+    return paths
+
+
+def require_folder(plots: bool, output: Path | None) -> None:
+    """Refuse plots that have nowhere to go."""
+    if plots and output is None:
+        raise click.UsageError("--plots needs --output DIR")
 
 
 def watched(progress: bool | None) -> bool:

@@ -11,13 +11,17 @@ from rich.table import Table
 
 from ._bands_of import FEW, NO_ERRORS, Bands
 from ._measuring import measure_of
+from ._plans import MarginPlan, PowerPlan, SubjectsPlan
 from ._results import Rates
 from .evaluation_result import Evaluation
+from .group_test_result import FmrTest, FnmrTest, GroupTest
+from .margins import MarginOfError
 from .operating_points import ENOUGH_ERRORS, at_fmr
 from .paired import PairedEvaluation
 from .quantities import HELD, Quantity
 
 _Found = dict[tuple[str, str | None, str | None], Quantity]
+_MOST_SETTINGS = 200  # of a plan, beyond which a table is no answer
 _MOST_COLUMNS = 10  # groups beyond which a matrix does not fit a terminal; JSON and CSV have it always
 
 
@@ -131,10 +135,82 @@ def print_contrasts(paired: PairedEvaluation) -> None:
                 *(_number(value) for value in (contrast.first, contrast.second)),
                 _limits(contrast.difference, contrast.low, contrast.high),
                 _limits(contrast.ratio, contrast.ratio_low, contrast.ratio_high),
-                "" if math.isnan(contrast.pvalue_adjusted) else f"{contrast.pvalue_adjusted:.2g}",
+                _pvalue(contrast.pvalue_adjusted),
                 contrast.verdict,
             )
         _print(console, "Without a threshold" if point is None else f"At {point}", table)
+
+
+def print_group_tests(fnmr_test: FnmrTest, margin: MarginOfError, fmr_test: FmrTest | None = None) -> None:
+    """Print what tests and margin of error found, in sentences and as tables of groups."""
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console.print(repr(fnmr_test.counts), style="bold")
+    settings = fnmr_test.settings
+    console.print(
+        f"[low, high]: {100 * fnmr_test.confidence_level:g} % intervals; p: one group against the others together, and "
+        f"adjusted (Holm) for being several groups; {settings['n_resamples']:,} replicates over subjects, "
+        f"seed {settings['rng']}"
+    )
+    said = fnmr_test.summary()
+    more = [line for line in margin.summary().splitlines() if line not in said.splitlines()]
+    place = ["-"] * len(margin.groups) if math.isnan(margin.margin) else [
+        "inside" if group not in margin.outside else "above" if rate > margin.fnmr else "below"
+        for group, rate in zip(margin.groups, margin.group_fnmr, strict=True)
+    ]  # fmt: skip
+    at = "" if settings["at"] is None else f" at {settings['at']}"
+    _print(console, f"Do FNMRs differ{at}?", said)
+    _print(console, "By more than the margin of error?", "\n".join(more))
+    _print(console, "FNMR of groups", _groups_table(fnmr_test, "failures", {"margin": place}))
+    if fmr_test is not None:
+        _print(console, f"Do FMRs differ{at}?", fmr_test.summary())
+        _print(console, "FMR of groups", _groups_table(fmr_test, "false matches", {}))
+
+
+def _groups_table(test: GroupTest, errors: str, more: dict[str, list[str]]) -> Table:
+    table = Table(pad_edge=False, box=None)
+    table.add_column("group")
+    headings = ("subjects", test.trials, errors, test.error.upper(), "p", "p (Holm)")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for heading in more:
+        table.add_column(heading)
+    for k, group in enumerate(test.groups):
+        rate = _percent(test.group_rate[k])
+        if not math.isnan(test.low[k]):
+            low, high = (_percent(limit[k]).removesuffix(" %") for limit in (test.low, test.high))
+            rate += f" [{low}, {high}]"
+        table.add_row(
+            group,
+            *(f"{numbers[k]:,}" for numbers in (test.n_subjects, test.n_trials, test.n_errors)),
+            rate,
+            *(_pvalue(values[k]) or "-" for values in (test.group_pvalue, test.group_pvalue_holm)),
+            *(column[k] for column in more.values()),
+        )
+    return table
+
+
+def print_plan(plan: MarginPlan | PowerPlan | SubjectsPlan) -> None:
+    """Print one row a setting, or of many settings the range."""
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console.print(_PLANS[type(plan)], style="bold")
+    how = "exact"
+    if isinstance(plan, MarginPlan) and plan.n_simulations is not None:
+        how = f"{plan.n_simulations:,} studies drawn of each setting, seed {plan.seed}"
+    console.print(f"confidence level {100 * plan.confidence_level:g} %, {plan.quantile} quantile, {how}")
+    columns = plan.to_frame("polars").to_dict(as_series=False)
+    if plan.margin.size > _MOST_SETTINGS:
+        console.print(
+            f"\n{plan.margin.size:,} settings with margins from {_short_percent(plan.margin.min())} to "
+            f"{_short_percent(plan.margin.max())}; --output DIR and --json have all."
+        )
+        return
+    table = Table(pad_edge=False, box=None)
+    for name in columns:
+        table.add_column(_PLANNED[name][0], justify="right")
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*(_PLANNED[name][1](value) for name, value in zip(columns, row, strict=True)))
+    console.print()
+    console.print(table)
 
 
 def _limits(value: float, low: float, high: float) -> str:
@@ -151,10 +227,10 @@ def _about_intervals(settings: dict[str, Any], weights: str) -> str:
     )
 
 
-def _print(console: Console, title: str, table: Table) -> None:
+def _print(console: Console, title: str, content: Table | str) -> None:
     # A table's own title would be folded to the width of a narrow table.
     console.print(f"\n{title}", style="bold")
-    console.print(table)
+    console.print(content)
 
 
 def _rates_table(result: Rates, found: _Found, *, with_metrics: bool) -> Table:
@@ -266,9 +342,36 @@ def _rate(quantity: Quantity) -> str:
     return _with_interval(quantity, _percent) + ("*" if few else " ")
 
 
+def _pvalue(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.2g}"
+
+
+def _whole(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:,.0f}"
+
+
 def _number(value: float) -> str:
     if math.isnan(value):
         return "not computable"
     if abs(value) < 1e-12:
         return "0"  # up to rounding
     return "infinite" if math.isinf(value) else f"{value:.4g}"
+
+
+_PLANS: dict[type, str] = {
+    MarginPlan: "Margin of error: how far groups with equal FNMRs may lie from the overall one",
+    PowerPlan: "Power: how often one group whose FNMR differs from that of the others is found",
+    SubjectsPlan: "Subjects that a study needs in each group",
+}
+_PLANNED: dict[str, tuple[str, Callable[[float], str]]] = {
+    "n_groups": ("groups", _whole),
+    "n_subjects": ("subjects", _whole),
+    "n_attempts": ("attempts", _whole),
+    "fnmr": ("FNMR", _short_percent),
+    "correlation": ("correlation", "{:g}".format),
+    "difference": ("difference", _short_percent),
+    "wanted_margin": ("margin wanted", _short_percent),
+    "wanted_power": ("power wanted", _short_percent),
+    "margin": ("margin", _short_percent),
+    "power": ("power", _short_percent),
+}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import inspect
 import io
 import re
 import sys
@@ -17,10 +16,21 @@ except ImportError:
     sys.exit('The fastfair command needs more packages: pip install "fastfair[cli]"')
 
 from . import __version__, bands, curves, operating_points
-from ._cli_options import MOST_CURVES, evaluation_options, method_option, reading_options, watched
+from ._cli_options import (
+    MOST_CURVES,
+    evaluation_options,
+    method_option,
+    read_with,
+    reading_options,
+    require_folder,
+    save_figures,
+    watched,
+)
 from ._terminal import print_contrasts, print_evaluation
 from ._validation import SCORE_KINDS
 from .cli_embeddings import embeddings_command
+from .cli_group_tests import fnmr_test_command
+from .cli_plan import plan_command
 from .errors import FastfairError, FastfairWarning
 from .evaluation import evaluate
 from .evaluation_result import Evaluation
@@ -44,7 +54,7 @@ def cli() -> None:
 @method_option(METHODS_OF_EVALUATIONS)
 def evaluate_command(scores: Path, **options: Any) -> None:
     """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals."""
-    _run(_read(scores, options), **options)
+    _run(read_with(read_comparisons, scores, options), **options)
 
 
 @cli.command("compare")
@@ -64,7 +74,7 @@ def compare_command(
         of_second["score"] = second_score
     if second_score_kind is not None:
         of_second["score_kind"] = second_score_kind
-    systems = _read(first, options), _read(second, of_second)
+    systems = read_with(read_comparisons, first, options), read_with(read_comparisons, second, of_second)
     as_json, output, plots = options.pop("as_json"), options.pop("output"), options.pop("plots")
     if plots:
         raise click.UsageError("--plots is for one system; evaluate each")
@@ -93,13 +103,8 @@ def demo_command(system: str, **options: Any) -> None:
     _run(voxceleb1_h(system), **options)
 
 
-cli.add_command(embeddings_command)
-
-
-def _read(path: Path, options: dict[str, Any]) -> Any:
-    """Read comparisons by the options that say how, and take these out."""
-    names = [name for name in inspect.signature(read_comparisons).parameters if name in options]
-    return read_comparisons(path, **{name: options.pop(name) for name in names})
+for command in (embeddings_command, fnmr_test_command, plan_command):
+    cli.add_command(command)
 
 
 def _run(
@@ -114,8 +119,7 @@ def _run(
     **options: Any,
 ) -> None:
     options["progress"] = watched(progress)
-    if plots and output is None:
-        raise click.UsageError("--plots needs --output DIR")
+    require_folder(plots, output)
     evaluation = evaluate(comparisons, at or _DEFAULT_POINTS, names or "all", **options)
     if as_json:
         click.echo(evaluation.to_json())
@@ -150,24 +154,23 @@ def _draw(folder: Path, comparisons: Any, n_resamples: int, **options: Any) -> l
         for group in comparisons.groups:
             curves.det(comparisons.within_group(group)).plot(axes, label=group, linewidth=1)
         axes.legend()
-    paths = [folder / "det.png", folder / "det.svg"]
-    for path in paths:
-        figure.savefig(path, dpi=200)
-    return paths
+    return save_figures(folder, {"det": figure})
 
 
 def _in_options(message: str) -> str:
-    """Say the library's arguments as options of the command line: `mated=` as `--mated`."""
+    """Say the library's arguments as options of the command line: `mated=` as `--mated`, `n_groups` as `--groups`."""
+    params = [param for command in cli.commands.values() for param in command.params]
+    flags = {param.name: param.opts[0] for param in params if isinstance(param, click.Option)}
 
     def option(match: re.Match[str]) -> str:
-        name, value = match.groups()
-        known = {param.name for command in cli.commands.values() for param in command.params}
-        if name not in known:
+        name, value = match.group(1) or match.group(3), match.group(2)
+        if name not in flags:
             return match.group()
-        flag = "--" + {"groups": "group"}.get(name, name).replace("_", "-")
-        return flag if value in (None, "True") else f"{flag} {value.strip(chr(34))}"
+        return flags[name] if value in (None, "True") else f"{flags[name]} {value.strip(chr(34))}"
 
-    return re.sub(r'\b([a-z_]+)=(True|"[a-z+-]+"|\d+)?(?![\w=])', option, message)
+    with_value = r'\b([a-z_]+)=(True|"[a-z+-]+"|\d+)?(?![\w=])'
+    alone = r"(?<![\w'./])([a-z]+(?:_[a-z]+)+)(?![\w'./=(])"  # no word of prose has an underscore
+    return re.sub(f"{with_value}|{alone}", option, message)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

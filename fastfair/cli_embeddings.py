@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,9 @@ from ._cli_options import (
     Rates,
     measure_option,
     method_option,
+    read_with,
+    require_folder,
+    save_figures,
     watched,
     with_options,
     zero_policy_option,
@@ -98,10 +100,8 @@ def embeddings_command(
     **options: Any,
 ) -> None:
     """Measure the vectors in the file PATH: FNMR at false match rates, per group too, and fairness, with intervals."""
-    if plots and output is None:
-        raise click.UsageError("--plots needs --output DIR")
-    reading = [name for name in inspect.signature(read_embeddings).parameters if name in options]
-    embeddings = read_embeddings(path, **{name: options.pop(name) for name in reading})
+    require_folder(plots, output)
+    embeddings = read_with(read_embeddings, path, options)
     asked = np.unique([rate for rates in levels for rate in rates]) if levels else _default_levels(embeddings)
     computed = _curve_to(asked, embeddings) if plots else asked
     bands = bands_of(embeddings, computed, names, progress=watched(progress), **options)
@@ -155,12 +155,7 @@ def _draw(folder: Path, bands: Bands) -> list[Path]:
     computable = [band for band in bands.fairness if np.isfinite(band.value).any()]
     if computable:
         figures["fairness"] = _fairness_figure(computable)
-    paths = []
-    for name, figure in figures.items():
-        for suffix in ("png", "svg"):
-            paths.append(folder / f"{name}.{suffix}")
-            figure.savefig(paths[-1], dpi=200)
-    return paths
+    return save_figures(folder, figures)
 
 
 def _roc_figure(bands: Bands) -> Figure:
