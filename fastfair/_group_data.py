@@ -13,7 +13,6 @@ from .failure_counts import FailureCounts
 from .operating_points import OperatingPoint
 
 POLICIES = ("raise", "drop")
-_WARN_CALLER = 4  # frames between a warning given here and the caller of a test
 
 
 def counts_to_test(
@@ -43,11 +42,13 @@ def counts_to_test(
         counts = FailureCounts.from_embeddings(data, at, n_threads=n_threads)
     else:
         raise InputError(f"data must be Comparisons, Embeddings or FailureCounts, not {type(data).__name__}")
-    lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, "mated comparisons", policy)
+    lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, "mated comparisons", policy, stacklevel=4)
     return counts.without(lacking) if lacking else counts
 
 
-def require_subjects(groups: Sequence[str], n_subjects: Sequence[int], least: int, of: str, policy: str) -> list[str]:
+def require_subjects(
+    groups: Sequence[str], n_subjects: Sequence[int], least: int, of: str, policy: str, stacklevel: int
+) -> list[str]:
     """Return the groups to leave out for having too few subjects; at least two must stay.
 
     Parameters
@@ -62,6 +63,8 @@ def require_subjects(groups: Sequence[str], n_subjects: Sequence[int], least: in
         What subjects are counted in.
     policy : {"raise", "drop"}
         As incomplete_groups of `fnmr_test`.
+    stacklevel : int
+        Frames from here to the caller of a test, whom a warning is for.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def require_subjects(groups: Sequence[str], n_subjects: Sequence[int], least: in
             + (f" but for those of too few subjects: {found}" if lacking else "")
         )
     if lacking:
-        warnings.warn(f"left out, as they have too few subjects: {found}", DroppedWarning, stacklevel=_WARN_CALLER)
+        warnings.warn(f"left out, as they have too few subjects: {found}", DroppedWarning, stacklevel=stacklevel)
     return list(lacking)
 
 

@@ -215,7 +215,9 @@ def fmr_test(
             rates.counts.group_false_matches,
         )
     )
-    lacking = require_subjects(comparisons.groups, subjects.tolist(), 3, "non-mated comparisons", incomplete_groups)
+    lacking = require_subjects(
+        comparisons.groups, subjects.tolist(), 3, "non-mated comparisons", incomplete_groups, stacklevel=3
+    )
     kept = np.array([k for k, group in enumerate(comparisons.groups) if group not in lacking])
     resampler = Resampler(comparisons, [at_threshold(rates.threshold)], metrics=())
     key, settings["rng"] = _random.stream(rng)
