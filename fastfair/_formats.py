@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("csv", "tsv", "parquet", "bob-4", "bob-5", "bob-csv", "voxceleb", "kaldi", "matrix")
 _CANONICAL = ("score", "mated", "reference", "probe")
+_SAMPLES = ("reference_sample", "probe_sample")
 _BOB_SUBJECTS = (("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id"))
 _LABEL_WORDS = {"nontarget": False, "target": True, "impostor": False, "imposter": False, "genuine": True}
 LABELS = {"0": False, "1": True, **_LABEL_WORDS}
@@ -171,7 +172,8 @@ def read_named(path: Path, kind: str, names: dict[str, str | None], groups: list
 
 
 def _wanted(chosen: dict[str, Any], attributes: dict[str, tuple[str, str]]) -> list[str]:
-    return list(dict.fromkeys([*filter(None, chosen.values()), *(c for pair in attributes.values() for c in pair)]))
+    named = (chosen[role] for role in _CANONICAL if chosen[role] is not None)
+    return list(dict.fromkeys([*named, *(chosen["samples"] or ()), *(c for pair in attributes.values() for c in pair)]))
 
 
 def _table(
@@ -247,6 +249,7 @@ def _choose_columns(
     attributes = {group: _attribute_columns(path, group, known) for group in groups}
     if not groups and {"reference_group", "probe_group"} <= set(known):
         attributes = {"group": ("reference_group", "probe_group")}
+    chosen["samples"] = _SAMPLES if set(_SAMPLES) <= set(known) and "sample" not in groups else None
     return chosen, attributes
 
 

@@ -48,8 +48,9 @@ def read_comparisons(
         The score file; text files may be compressed with gzip. A data frame (pandas, polars, pyarrow, ...) is taken as
         a file with named columns.
     score, mated, reference, probe : str, optional
-        Columns of files with named columns; by default those of the same names where they exist. Without `mated`,
-        comparisons of a subject with itself are mated. For a ``.npz`` of score matrices, `score` names the array.
+        Columns of files with named columns; by default those of the same names where they exist, and
+        "reference_sample" and "probe_sample" for the samples. Without `mated`, comparisons of a subject with itself are
+        mated. For a ``.npz`` of score matrices, `score` names the array.
     subject_pattern : str, optional
         Regular expression (Rust syntax) that cuts the subject id out of `reference` and `probe`, as in
         ``r"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": the first group, or the whole match. What it is cut out
@@ -200,15 +201,20 @@ def _subjects_and_samples(
     if table.subject_pattern is not None:
         subjects, samples = _cut_out(table, (table.reference, table.probe), table.subject_pattern)
     else:
-        columns = FrameColumns(table.frame)
-        labels, codes = _validation.encode_together(
-            ("reference", "probe"), [columns.labels(table.reference), columns.labels(table.probe)]
-        )
-        subjects = _validation.Coded(labels, codes[0]), _validation.Coded(labels, codes[1])
-    if table.samples is not None:
+        subjects = _code(table.frame, (table.reference, table.probe))
+    if kind == "bob-5":
         samples = _code_text(table.frame.select(table.samples))
         samples = samples if _have_one_subject(samples, subjects) else None
+    elif table.samples is not None:
+        samples = _code(table.frame, table.samples)
     return subjects, samples
+
+
+def _code(frame: pl.DataFrame, sides: tuple[str, str]) -> _BothSides:
+    """Code two columns with one list of labels."""
+    columns = FrameColumns(frame)
+    labels, codes = _validation.encode_together(sides, [columns.labels(name) for name in sides])
+    return _validation.Coded(labels, codes[0]), _validation.Coded(labels, codes[1])
 
 
 def _cut_out(table: _formats.ScoreTable, sides: tuple[str, str], pattern: str) -> tuple[_BothSides, _BothSides]:
