@@ -1,0 +1,100 @@
+"""The oracle of hill climbing, on examples small enough to work by hand."""
+
+import naive_climb as slow
+import numpy as np
+import pytest
+
+HELD, FREE = np.array([0.1, 0.4, 0.2, 0.3]), np.array([0.6, 0.5, 0.7, 0.9])
+
+
+def test_the_threshold_accepts_at_least_the_share():
+    assert [slow.rank(20, share) for share in (0.9, 0.95, 0.951, 1)] == [18, 19, 20, 20]
+    assert slow.rank(3000, 0.95) == 2850
+    assert slow.rank(100, 0.29) == 29  # 100 * 0.29 is 28.999999999999996
+    assert slow.rank(50, 0.28) == 14  # 50 * 0.28 is 14.000000000000002
+    assert slow.threshold(HELD, 0.75) == 0.3
+    assert slow.threshold(HELD, 0.76) == 0.4
+
+
+def test_rate_and_fitness():
+    near = np.array([0.3, 0.31, 0.2, 0.9])
+    assert slow.rate(HELD, near, 0.75) == 0.5  # a tie with the threshold is an error
+    assert slow.fitness(HELD, near, 0.1, 0.75) == 0.4
+    assert slow.fitness(HELD, near, 0.1, 0.7) == pytest.approx(0.45)
+
+
+def test_fnmr_is_the_mirror_image_of_fmr():
+    held, free = slow.to_classes(HELD, FREE, "fnmr")
+    assert (held.max(), free.min()) == (0.5, 0.6)
+    for kind in ("fmr", "fnmr"):
+        back = slow.to_distances(*slow.to_classes(HELD, FREE, kind), kind)
+        assert np.allclose(back, (HELD, FREE))
+    # The distance 0.625 rejects 3 of 4 non-mated comparisons above it, and 1 of 4 mated ones.
+    mated, nonmated = np.array([0.125, 0.25, 0.5, 0.75]), np.array([0.5, 0.625, 0.75, 0.875])
+    assert slow.rate(*slow.to_classes(mated, nonmated, "fnmr"), 0.75) == 0.25
+
+
+def test_distances_are_reflected_at_their_ends():
+    held, free = slow.propose([0.1, 0.5], [0.9, 1.0], [-0.8, 0.2, 0.6, -1], 0.25)
+    assert held == pytest.approx([0.1, 0.55])
+    assert free == pytest.approx([0.95, 0.75])
+
+
+def test_what_is_accepted():
+    assert slow.is_accepted(0.1, 0.2, "improving")
+    assert not slow.is_accepted(0.2 - 1e-13, 0.2, "improving")
+    assert slow.is_accepted(0.2 + 1e-13, 0.2, "plateau")
+    assert not slow.is_accepted(0.21, 0.2, "plateau")
+
+
+@pytest.mark.parametrize(
+    ("new", "now", "factor"),
+    [
+        (0.02, 0.0, 0.9),  # beyond the target, from below
+        (0.0, 0.02, 0.9),  # and from above
+        (0.03, 0.02, 0.9),  # above already, and farther
+        (0.015, 0.02, 1.1),  # above, and nearer: rejected as the other rate is not as wanted
+        (0.0, 0.005, 1.1),  # below, and farther
+        (0.0, 0.0, 1.1),  # the plateau
+        (0.03, 0.01, 1.1),  # away from the target itself
+        (0.01, 0.02, 1.1),
+    ],
+)
+def test_the_step_shrinks_where_it_went_too_far(new, now, factor):
+    assert slow.adapted(0.1, new, now, 0.01) == pytest.approx(0.1 * factor)
+
+
+def test_the_step_has_bounds():
+    assert slow.adapted(0.25, 0, 0, 0.01) == 0.25
+    assert slow.adapted(1e-4, 0.02, 0, 0.01) == 1e-4
+
+
+def test_one_step():
+    options = {"target": 0.25, "share": 0.75}
+    toward = np.array([0, 0, 0, 1, 0, -1, 0, 0])
+    held, free, step, accepted = slow.step_once(HELD, FREE, toward, 0.12, **options)
+    assert (accepted, step) == (True, 0.12)
+    assert held == pytest.approx([0.1, 0.4, 0.2, 0.42])  # the third smallest is now 0.4, where no free value is
+    assert free == pytest.approx([0.6, 0.38, 0.7, 0.9])
+    held, free, step, accepted = slow.step_once(HELD, FREE, toward, 0.05, **options)
+    assert (accepted, step) == (False, pytest.approx(0.055))
+    assert np.array_equal(held, HELD)
+    assert np.array_equal(free, FREE)
+    assert slow.step_once(HELD, FREE, toward, 0.05, **options, rule="plateau")[3]
+    assert slow.step_once(HELD, FREE, toward, 0.05, **options, adaptive=False)[2] == 0.05
+
+
+@pytest.mark.parametrize("rule", ["improving", "plateau"])
+def test_a_climb_never_loses_and_arrives(rule):
+    rng = np.random.default_rng(0)
+    held, free = rng.uniform(0, 0.5, 60), rng.uniform(0.5, 1, 60)
+    changes = rng.uniform(-1, 1, (80, 120))
+    climbed = slow.climb(held, free, changes, target=0.05, rule=rule)
+    assert np.diff(climbed.history).max() <= 1e-12
+    assert climbed.history[-1] == pytest.approx(0)
+    assert slow.rate(climbed.held, climbed.free, 0.95) == pytest.approx(0.05)
+    assert (len(climbed.history), len(climbed.accepted), len(climbed.steps)) == (81, 80, 81)
+    for k, accepted in enumerate(climbed.accepted):
+        assert (climbed.steps[k + 1] == climbed.steps[k]) == (accepted or climbed.steps[k] == slow.MOST_STEP)
+    fixed = slow.climb(held, free, changes[:5], target=0.05, rule=rule, adaptive=False)
+    assert set(fixed.steps) == {slow.START_STEP}
