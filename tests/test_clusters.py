@@ -76,7 +76,7 @@ def test_what_is_certain_is_not_drawn():
 
 
 @pytest.mark.jit
-@pytest.mark.parametrize("least", [0, 24, 25, 26, 60])
+@pytest.mark.parametrize("least", [0, 5, 24, 25, 26, 60])
 @pytest.mark.parametrize("chance", [0.4, 0.6])
 def test_lanes_with_numbers_of_their_own(least, chance):
     """25 times 0.4 is where rejection begins to be right: one lane below takes all to the other method."""

@@ -14,7 +14,7 @@ from strategies import from_rows, grouped
 from test_pairs import KINDS, small_embeddings
 
 import fastfair as ff
-from fastfair import failure_counts
+from fastfair import _failures, failure_counts
 from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError
 from fastfair.operating_points import threshold_key
 
@@ -267,6 +267,15 @@ def test_more_embeddings_than_a_tile(fmr):
         assert np.array_equal(found.failures, expected.failures)
         assert np.array_equal(found.attempts, expected.attempts)
         assert np.array_equal(found.subject_group, expected.subject_group)
+
+
+@pytest.mark.jit
+def test_too_few_pairs_kept_at_first_are_looked_for_again(monkeypatch):
+    e = ff.von_mises_fisher_embeddings(300, 4, 16, concentration=(20, 60), rng=3)
+    e = ff.Embeddings(e.vectors, e.subject, group=[f"g{k % 5}" for k in e.subject])
+    enough = ff.FailureCounts.from_embeddings(e, ff.at_fmr(0.03))
+    monkeypatch.setattr(_failures, "_SPARE_DEVIATIONS", -40)
+    assert np.array_equal(ff.FailureCounts.from_embeddings(e, ff.at_fmr(0.03)).failures, enough.failures)
 
 
 def test_false_matches_tied_by_the_thousand_are_all_found():

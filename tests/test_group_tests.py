@@ -704,7 +704,8 @@ def test_false_match_rates_that_are_alike_are_rarely_found_to_differ(tau, fmr, f
     """Three groups of 60 subjects with 18 or 89 false matches expected in each, at the level of 5 %.
 
     F keeps the level, and finds less than it may where errors are few or effects of subjects strong. The follow-up
-    exceeds it a little, more so where effects are strong: in 4,000 data sets some group is named in `follow_up`.
+    exceeds it a little, more so where effects are strong: `follow_up` is the share of 4,000 data sets, or of 1,000 with
+    strong effects, in which some group is named.
     """
     n, at = 250, ff.at_threshold(NormalDist().inv_cdf(1 - fmr))
     tests = [ff.fmr_test(impostors(60, tau, seed), at, n_resamples=499, rng=seed) for seed in range(n)]
