@@ -263,7 +263,9 @@ def synthesize_each(
     made: list[Any] = [None] * len(wanted)
 
     def make(k: int) -> None:
-        made[k] = _climb(kind, sizes, wanted[k], held_at, steps, largest, plateaus, bool(stop), k, key)
+        made[k] = _climb(
+            kind, sizes, wanted[k], held_at, steps, largest, plateaus, bool(stop), 2 * k + KINDS.index(kind), key
+        )
 
     with reporting(progress, f"{len(wanted):,} sets") as report:
         run_blocks(make, range(len(wanted)), len(wanted), 1, n_threads, report)

@@ -16,8 +16,13 @@ from .philox import LANES, fill, fill_some
 _CELL = 4 * LANES  # scores that one call of `fill` has words for
 _UNIT = 2.0**-31
 _START, _CHANGE = 5, 6  # kinds of draws, told apart in the random stream from those of other kernels
-# Steps tried in turn, in units of the way that the last score has to go that must cross the threshold.
-_TRIED = (1.02, 1.1, 1.25, 1.5, 2.0, 3.0)
+# Steps that adapt are tried in turn on a ladder: from the way that the first score has to go that must cross the
+# threshold to `_ABOVE` times the last one's or to a common one, and from its foot again where one is accepted. Every
+# other time the held scores change little: a threshold that was accepted tends to move to one side alone, and be it the
+# wrong one.
+_RUNGS_UP, _RUNGS_DOWN, _TRIES = 6, 10, 3
+_ABOVE, _COMMON = 1.5, 0.04
+_LITTLE = 1 / 64
 _EQUAL = 1e-12  # fitness
 
 
@@ -50,14 +55,15 @@ def start(n_held, stream, key, words, scores):
 
 
 @jit
-def move(step_number, step, stream, key, words, scores):
-    """Change all distances. step: the largest change; other arguments as in `start`."""
+def move(step_number, n_held, held_step, free_step, stream, key, words, scores):
+    """Change all distances. held_step, free_step: the largest changes; other arguments as in `start`."""
     for first in range(0, scores.size, _CELL):
         fill(step_number, stream, _CHANGE, first // 4, key, words)
         for row in range(4):
             begin = first + row * LANES
             for lane in range(min(LANES, scores.size - begin)):
-                scores[begin + lane] = _reflected(scores[begin + lane] + step * _change(words[row, lane]))
+                largest = held_step if begin + lane < n_held else free_step
+                scores[begin + lane] = _reflected(scores[begin + lane] + largest * _change(words[row, lane]))
 
 
 @jit
@@ -115,18 +121,20 @@ def select(values, size, rank):
 
 
 @jit
-def _way(scores, n_held, threshold, missing, gaps):
-    """Return how far from the threshold the last score is that must cross it for the rate wanted.
+def _ways(scores, n_held, threshold, missing, gaps):
+    """Return how far from the threshold the first and the last score are that must cross it for the rate wanted.
 
     missing: scores that must come below it, or as a negative number leave; gaps: (n,) float64, scratch
     """
     size = 0
+    first = np.inf
     for k in range(n_held, scores.size):
         is_error = scores[k] <= threshold
         if is_error == (missing < 0):
             gaps[size] = abs(scores[k] - threshold)
+            first = min(first, gaps[size])
             size += 1
-    return select(gaps, size, min(abs(missing), size) - 1)
+    return first, select(gaps, size, min(abs(missing), size) - 1)
 
 
 @jit
@@ -135,9 +143,9 @@ def climb(n_held, rank, target, step, plateaus, stops, stream, key, scores, hist
 
     n_held: how many of the scores are held; rank: from 0, of the held one that is the threshold; target: the share of
     free scores wanted at or below it; step: the largest change, 0 for one that adapts; plateaus, stops: whether equal
-    fitness is accepted, and whether to stop at the best there can be; stream: number of the data set; key: (2,) uint32; scores:
-    (n,) float64, out; history: (n_steps + 1,) float64, out, the distance of the rate from the target. Returns errors,
-    steps accepted and steps made.
+    fitness is accepted, and whether to stop at the best there can be; stream: number of the data set; key: (2,) uint32;
+    scores: (n,) float64, out; history: (n_steps + 1,) float64, out, the distance of the rate from the target. Returns
+    errors, steps accepted and steps made.
     """
     n_free = scores.size - n_held
     words, counters = np.empty((4, LANES), np.uint64), np.empty(LANES, np.int64)
@@ -155,7 +163,8 @@ def climb(n_held, rank, target, step, plateaus, stops, stream, key, scores, hist
     history[0] = fitness
     wanted = np.int64(np.round(target * n_free))
     accepted, made = 0, 0
-    adapts, way, reach = step == 0, 0.0, 0.0
+    adapts, reach = step == 0, 0.0
+    first, last, tried, held_step = 0.0, 0.0, 0, step
     held, free, below = 0, 0, 0
     for step_number in range(1, history.size):
         if stops and errors == wanted:
@@ -164,14 +173,19 @@ def climb(n_held, rank, target, step, plateaus, stops, stream, key, scores, hist
         made = step_number
         if reach == 0:
             if adapts and errors != wanted:
-                way = _way(scores, n_held, threshold, wanted - errors, proposed)
-            reach = way * _TRIED[-1] if adapts else step
+                first, last = _ways(scores, n_held, threshold, wanted - errors, proposed)
+            reach = max(last * _ABOVE, _COMMON) if adapts else step
             bounds = threshold - 2 * reach, threshold + 2 * reach
             held, below = _take_near(scores, 0, n_held, *bounds, held_position, held_value)
             free, _ = _take_near(scores, n_held, scores.size, -1.0, bounds[1], free_position, free_value)
         if adapts:
-            step = way * _TRIED[step_number % len(_TRIED)]
-        _propose(step_number, step, stream, key, held_position, held_value, held, counters, words, proposed)
+            if errors < wanted:
+                step = first + (reach - first) * 0.5 ** (_RUNGS_UP - 1 - tried // _TRIES % _RUNGS_UP)
+            else:
+                step = first * (reach / first) ** (tried // _TRIES % _RUNGS_DOWN / (_RUNGS_DOWN - 1))
+            tried += 1
+            held_step = step * _LITTLE if tried % 2 == 0 else step
+        _propose(step_number, held_step, stream, key, held_position, held_value, held, counters, words, proposed)
         new_threshold = select(proposed, held, rank - below)
         _propose(step_number, step, stream, key, free_position, free_value, free, counters, words, proposed)
         new_errors = 0
@@ -179,9 +193,9 @@ def climb(n_held, rank, target, step, plateaus, stops, stream, key, scores, hist
             new_errors += proposed[k] <= new_threshold
         new_fitness = abs(new_errors / n_free - target)
         if new_fitness < fitness - _EQUAL or (plateaus and new_fitness <= fitness + _EQUAL):
-            move(step_number, step, stream, key, words, scores)
+            move(step_number, n_held, held_step, step, stream, key, words, scores)
             threshold, errors, fitness = new_threshold, new_errors, min(fitness, new_fitness)
             accepted += 1
-            reach = 0.0
+            reach, tried = 0.0, 0
         history[step_number] = fitness
     return errors, accepted, made
