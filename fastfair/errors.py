@@ -70,3 +70,7 @@ class NotComputableWarning(FastfairWarning):
 
 class TargetMissedWarning(FastfairWarning):
     """Synthetic data do not have the rates that were asked for."""
+
+
+class FewResamplesWarning(FastfairWarning):
+    """There are too few replicates for what they are to show."""

@@ -57,7 +57,7 @@ class GroupTest:
     replicates : (r,) ndarray
         The statistic in every replicate.
     confidence_level : float
-        Of the intervals; groups differ detectably where `group_pvalue_holm` is below 1 - confidence_level.
+        Of the intervals; groups differ detectably where `group_pvalue_holm` is below `level`.
     settings : dict
         What was asked, and the seed.
     """
@@ -86,10 +86,19 @@ class GroupTest:
     error: ClassVar[str]
     trials: ClassVar[str]
 
+    @property
+    def level(self) -> float:
+        """The significance level, 1 - confidence_level."""
+        return round(1 - self.confidence_level, 12)  # so that 1 - 0.95 is 0.05
+
     @cached_property
     def different(self) -> tuple[str, ...]:
-        """Groups whose rate differs detectably from that of all others."""
-        found = self.group_pvalue_holm < 1 - self.confidence_level
+        """Groups whose rate differs detectably from that of all others.
+
+        One that differs much changes what the others are compared with, so that where groups are few these may be named
+        as well: the largest differences are the ones to look into.
+        """
+        found = self.group_pvalue_holm < self.level
         return tuple(group for group, is_different in zip(self.groups, found, strict=True) if is_different)
 
     def to_frame(self, backend: str | None = None) -> Any:
@@ -145,7 +154,7 @@ class GroupTest:
         rate, n = self.error.upper(), len(self.groups)
         if np.isnan(self.pvalue):
             return f"Whether the {rate}s of {n} groups differ cannot be told: see the warnings."
-        alpha = 1 - self.confidence_level
+        alpha = self.level
         level = f"{100 * alpha:g} %"
         text = [
             f"The overall {rate} is {per_cent(self.rate)} and ranges from {per_cent(self.group_rate.min())} "

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _random, _validation, intervals
-from ._group_data import POLICIES, counts_to_test, require_resamples, require_subjects
+from ._group_data import POLICIES, counts_to_test, require_resamples, require_subjects, warn_of_small_groups
 from ._group_replicates import STATISTICS, GroupRates, group_pvalues, of_counts, pvalue, replicate
 from ._progress import reporting
 from ._units import require_units
 from .comparisons import Comparisons
 from .embeddings import Embeddings
 from .error_rates import rates_at_key
-from .errors import InputError, NotComputableWarning
+from .errors import FewResamplesWarning, InputError, NotComputableWarning
 from .failure_counts import FailureCounts
 from .group_test_result import FmrTest, FnmrTest
 from .operating_points import OperatingPoint, at_threshold, threshold_key
@@ -76,6 +76,10 @@ def fnmr_test(
         Where no attempt failed or all did: statistic and p-values are NaN.
     DroppedWarning
         Names the groups left out.
+    FewResamplesWarning
+        Where the follow-up has too few replicates to find any group.
+    NarrowIntervalsWarning
+        As `margin_of_error` does, for the statistics other than "f".
 
     Notes
     -----
@@ -103,6 +107,8 @@ def fnmr_test(
     """
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
     counts = counts_to_test(data, at, incomplete_groups, n_threads)
+    if statistic != "f":
+        warn_of_small_groups(counts)
     key, settings["rng"] = _random.stream(rng)
     observed = of_counts(counts)
     with reporting(progress, f"{n_resamples:,} replicates") as report:
@@ -110,6 +116,7 @@ def fnmr_test(
     found = _compare(observed, replicated, settings, "attempts")
     of_groups = np.full(len(counts.groups), np.nan)
     if follow_up and not np.isnan(found["statistic"]):
+        _warn_of_few_resamples(n_resamples, len(counts.groups), 1 - settings["confidence_level"])
         of_groups = group_pvalues(counts, n_resamples, key, n_threads)
     low, high = counts.confidence_interval(confidence_level)
     return FnmrTest(
@@ -291,6 +298,19 @@ def _compare(observed: GroupRates, replicated: GroupRates, settings: dict[str, A
         "confidence_level": level,
         "settings": settings,
     }
+
+
+def _warn_of_few_resamples(n_resamples: int, n_groups: int, alpha: float) -> None:
+    """Warn where even the smallest p-value of a group cannot be detected after Holm's adjustment."""
+    least = int(np.ceil(2 * n_groups / alpha))
+    if n_resamples < least:
+        warnings.warn(
+            f"with n_resamples={n_resamples} none of {n_groups} groups can be found to differ from the others, as "
+            f"adjusted p-values are at least {min(1, 2 * n_groups / (n_resamples + 1)):.2g}: take {least} or more, or "
+            "pass follow_up=False",
+            FewResamplesWarning,
+            stacklevel=3,
+        )
 
 
 def _followed_up(group_pvalue: Floats) -> dict[str, Any]:

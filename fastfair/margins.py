@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _frames, _random, _validation, intervals
-from ._group_data import counts_to_test, require_resamples
+from ._group_data import counts_to_test, require_resamples, warn_of_small_groups
 from ._group_replicates import of_counts, replicate
 from ._progress import reporting
 from .comparisons import Comparisons
@@ -69,7 +69,8 @@ class MarginOfError:
     low, high : float
         The overall FNMR less and plus the margin, as they come; a rate cannot be below 0.
     outside : tuple of str
-        Groups whose FNMR is outside.
+        Groups whose FNMR is outside. One far away moves the overall FNMR towards it, so that where groups are few
+        others may be outside on the other side.
     groups : tuple of str
         The groups, sorted.
     group_fnmr : (g,) ndarray
@@ -245,6 +246,8 @@ def margin_of_error(
         Where no attempt failed or all did: the margin is NaN.
     DroppedWarning
         Names the groups left out.
+    NarrowIntervalsWarning
+        Names groups much smaller than others, of so few failures that one by chance without any is outside.
 
     Notes
     -----
@@ -268,6 +271,7 @@ def margin_of_error(
     _validation.choice("center", center, CENTERS)
     require_resamples(n_resamples)
     counts = counts_to_test(data, at, incomplete_groups, n_threads)
+    warn_of_small_groups(counts)
     key, seed = _random.stream(rng)
     observed = of_counts(counts)
     with reporting(progress, f"{n_resamples:,} replicates") as report:

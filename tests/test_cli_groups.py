@@ -14,6 +14,8 @@ from test_cli import COMMAND, run
 import fastfair as ff
 from fastfair.errors import DroppedWarning, FileFormatError, InputError, NotComputableWarning, OutOfReachWarning
 
+# Few replicates are enough to see what is printed and written.
+pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FewResamplesWarning")
 FEW_REPLICATES = ["--n-resamples", 99, "--seed", 3]
 STUDY = ["--groups", "3,10", "--attempts", 2, "--fnmr", 0.05, "--correlation", 0.25]
 

@@ -24,7 +24,13 @@ from test_resampling import population
 import fastfair as ff
 from fastfair import _random
 from fastfair._group_replicates import STATISTICS, GroupRates, _studentized, of_counts, pvalue
-from fastfair.errors import DroppedWarning, InputError, NotComputableWarning
+from fastfair.errors import (
+    DroppedWarning,
+    FewResamplesWarning,
+    InputError,
+    NarrowIntervalsWarning,
+    NotComputableWarning,
+)
 from fastfair.failure_counts import design_effect
 from fastfair.resampling import Resampler
 
@@ -34,6 +40,8 @@ ORACLES = {
     "max-ratio": slow.replicated_max_ratio,
 }
 OBSERVED = {"f": slow.f_statistic, "max-difference": slow.max_difference, "max-ratio": slow.max_ratio}
+# Few replicates show what is to be shown; the follow-up's warning has its own test.
+pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FewResamplesWarning")
 TINY = [[(1, 2), (0, 2), (3, 3)], [(0, 1), (1, 2)], [(0, 2), (1, 4)]]
 R = 20_000
 
@@ -321,6 +329,33 @@ def test_subjects_that_are_all_alike_do_not_vary():
     found = _studentized(sums_of([[(2, 5), (2, 5)], [(1, 6)] * 4]))
     assert found.tolist() == [math.inf, -math.inf]
     assert (ff.FailureCounts([1, 1, 2, 2], [6, 6, 5, 5], list("aabb")).standard_error == 0).all()
+
+
+@pytest.mark.filterwarnings("error::fastfair.errors.FewResamplesWarning")
+def test_too_few_replicates_for_the_follow_up_are_told():
+    counts = ff.FailureCounts([0, 1, 2, 0] * 2, [3] * 8, list("aabbccdd"))
+    with pytest.warns(FewResamplesWarning, match=r"none of 4 groups.*at least 0\.05: take 160"):
+        ff.fnmr_test(counts, n_resamples=159, rng=0)
+    ff.fnmr_test(counts, n_resamples=160, rng=0)
+    ff.fnmr_test(counts, n_resamples=99, follow_up=False, rng=0)
+
+
+@pytest.mark.filterwarnings("error::fastfair.errors.NarrowIntervalsWarning")
+def test_small_groups_among_large_ones_are_told():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["large", "larger", "small"], [200, 300, 20])
+    counts = ff.FailureCounts(rng.binomial(4, 0.03, group.size), np.full(group.size, 4), group)
+    with pytest.warns(NarrowIntervalsWarning, match="within 'small', much smaller"):
+        ff.margin_of_error(counts, n_resamples=999, rng=0)
+    with pytest.warns(NarrowIntervalsWarning, match="within 'small'"):
+        ff.fnmr_test(counts, statistic="max-ratio", rng=0)
+    ff.fnmr_test(counts, rng=0)
+    ff.margin_of_error(counts.without(["small"]), n_resamples=999, rng=0)
+
+
+def test_the_level_is_what_was_asked_without_rounding():
+    test = ff.fnmr_test(ff.FailureCounts([0, 1, 2, 0], [3] * 4, list("aabb")), rng=0)
+    assert test.level == 0.05
 
 
 def test_where_nothing_varies_and_groups_are_alike_nothing_is_found():
