@@ -329,7 +329,8 @@ def _climb(
 
 
 def _is_reached(made: Synthesis, free: int) -> bool:
-    return abs(getattr(made, made.kind) - round(made.target * free) / free) < 1e-12
+    best = abs(round(made.target * free) / free - made.target)
+    return abs(getattr(made, made.kind) - made.target) < best + 1e-12
 
 
 def _target(fmr: float | None, tmr: float, fnmr: float | None, tnmr: float) -> tuple[str, float, float]:

@@ -162,12 +162,13 @@ def climb(n_held, rank, target, step, plateaus, stops, stream, key, scores, hist
     fitness = abs(errors / n_free - target)
     history[0] = fitness
     wanted = np.int64(np.round(target * n_free))
+    best = abs(wanted / n_free - target)  # of two rates where the target lies halfway between them
     accepted, made = 0, 0
     adapts, reach = step == 0, 0.0
     first, last, tried, held_step = 0.0, 0.0, 0, step
     held, free, below = 0, 0, 0
     for step_number in range(1, history.size):
-        if stops and errors == wanted:
+        if stops and fitness <= best + _EQUAL:
             history[step_number:] = fitness
             break
         made = step_number
