@@ -21,8 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-START_STEP = 0.0173  # a uniform change of standard deviation 0.01
-LEAST_STEP, MOST_STEP = 1e-4, 0.25
 EQUAL = 1e-12  # fitnesses that differ by no more are the same but for rounding
 
 
@@ -33,7 +31,6 @@ class Climbed(NamedTuple):
     free: np.ndarray
     history: list[float]  # n_steps + 1 fitnesses, of the start and after each step
     accepted: list[bool]  # one a step
-    steps: list[float]  # n_steps + 1: what each step took, and what the next would
 
 
 def to_classes(mated, nonmated, kind):
@@ -94,33 +91,19 @@ def is_accepted(new, now, rule):
     return new <= now + EQUAL
 
 
-def adapted(step, new_rate, now_rate, target):
-    """The step after a rejected proposal: smaller where it went too far, larger where it was of no use."""
-    new, now = new_rate - target, now_rate - target
-    overshoots = (new > 0 > now) or (new < 0 < now)
-    worsens = new > now > 0
-    step *= 0.9 if overshoots or worsens else 1.1
-    return min(max(step, LEAST_STEP), MOST_STEP)
-
-
-def step_once(held, free, changes, step, *, target, share=0.95, rule="improving", adaptive=True):
-    """One step: the classes and the step after it, and whether the proposal was accepted."""
+def step_once(held, free, changes, step, *, target, share=0.95, rule="improving"):
+    """One step: the classes after it, and whether the proposal was accepted."""
     new_held, new_free = propose(held, free, changes, step)
     if is_accepted(fitness(new_held, new_free, target, share), fitness(held, free, target, share), rule):
-        return new_held, new_free, step, True
-    if adaptive:
-        step = adapted(step, rate(new_held, new_free, share), rate(held, free, share), target)
-    return held, free, step, False
+        return new_held, new_free, True
+    return held, free, False
 
 
-def climb(held, free, changes, *, target, share=0.95, step=START_STEP, rule="improving", adaptive=True):
+def climb(held, free, changes, *, target, share=0.95, step, rule="improving"):
     """All steps, as many as there are rows of changes."""
-    history, accepted, steps = [fitness(held, free, target, share)], [], [step]
+    history, accepted = [fitness(held, free, target, share)], []
     for row in changes:
-        held, free, step, taken = step_once(
-            held, free, row, step, target=target, share=share, rule=rule, adaptive=adaptive
-        )
+        held, free, taken = step_once(held, free, row, step, target=target, share=share, rule=rule)
         history.append(fitness(held, free, target, share))
         accepted.append(taken)
-        steps.append(step)
-    return Climbed(held, free, history, accepted, steps)
+    return Climbed(held, free, history, accepted)
