@@ -367,7 +367,7 @@ def _child(seed: int | np.random.SeedSequence, number: int) -> np.random.SeedSeq
 def _written(ratios: str | Sequence[float]) -> str:
     if isinstance(ratios, str):
         return ratios
-    return ":".join(f"{_validation.positive('ratios', number):g}" for number in ratios)
+    return ":".join(f"{_validation.positive('ratios', number):.12g}" for number in ratios)
 
 
 def _parsed(ratios: str) -> tuple[float, ...]:
