@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _validation
+from ._plots import per_cent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,8 +49,7 @@ def _axes(ax: Axes | None, groups: Sequence[str]) -> Axes:
     ax.set_yticks(range(len(groups)), groups)
     ax.invert_yaxis()
     ax.grid(axis="x", alpha=0.3)
-    formatter = _validation.require("matplotlib.ticker", "cli", "drawing").PercentFormatter(1, decimals=None)
-    ax.xaxis.set_major_formatter(formatter)
+    ax.xaxis.set_major_formatter(per_cent)
     return ax
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _validation
-from ._plots import _axes
+from ._plots import axes_or_new, per_cent
 from .errors import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _LABEL_SIZE = 8.0  # points
 
 def draw_plan(columns: Columns, over: str, given: Sequence[str], value: str, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw a value over one of the settings given, a line for each combination of those others that change."""
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     others = [name for name in given if name != over and np.ptp(columns[name])]
     combinations = np.unique(np.stack([columns[name] for name in others]), axis=1).T if others else np.empty((1, 0))
     for color, combination in zip(_colors(len(combinations)), combinations, strict=True):
@@ -56,7 +56,7 @@ def draw_plan(columns: Columns, over: str, given: Sequence[str], value: str, ax:
     ax.set(xlabel=_TITLES[over], ylabel=_TITLES[value])
     for name, axis in ((over, ax.xaxis), (value, ax.yaxis)):
         if name in _PER_CENT:
-            axis.set_major_formatter(_per_cent)
+            axis.set_major_formatter(per_cent)
     ax.grid(alpha=0.3)
     if others:
         ax.legend()
@@ -107,7 +107,7 @@ def _draw_margins(ax: Axes, columns: Columns, held: Mapping[str, Any], name: str
         ax.plot(x, y, color=color, marker=".", markersize=4, linewidth=1.2, label=_written(name, value))
     ax.set(xscale="log", yscale="log")
     ticker = _validation.require("matplotlib.ticker", "cli", "drawing")
-    formatters: dict[Any, Any] = {ax.xaxis: "{x:g}", ax.yaxis: _per_cent}
+    formatters: dict[Any, Any] = {ax.xaxis: "{x:g}", ax.yaxis: per_cent}
     for axis, formatter in formatters.items():
         axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 3, 5)))
         axis.set_major_formatter(formatter)
@@ -149,12 +149,8 @@ def _colors(n: int) -> list[Any]:
     return list(colormaps["viridis"](np.linspace(0, 0.75, n)))
 
 
-def _per_cent(value: float, position: float = 0) -> str:
-    return f"{100 * value:.10g} %"
-
-
 def _written(name: str, value: float) -> str:
-    return f"{_SYMBOLS[name]} = {_per_cent(value) if name in _PER_CENT else f'{value:g}'}"
+    return f"{_SYMBOLS[name]} = {per_cent(value) if name in _PER_CENT else f'{value:g}'}"
 
 
 def _written_all(values: Mapping[str, float]) -> str:

@@ -24,11 +24,17 @@ _STYLES = ("-", "--", "-.", ":")
 _RESOLUTION = 300  # points a unit of normal deviate: more cannot be told apart on paper and make vector files heavy
 
 
-def _axes(ax: Axes | None) -> Axes:
+def axes_or_new(ax: Axes | None) -> Axes:
+    """Return the axes given, or those of a new figure."""
     if ax is not None:
         return ax
     pyplot = _validation.require("matplotlib.pyplot", "cli", "drawing")
     return pyplot.subplots(layout="constrained")[1]
+
+
+def per_cent(value: float, position: float = 0) -> str:
+    """Write a rate, also as the formatter of an axis."""
+    return f"{100 * value:.10g} %"
 
 
 def _visible(curve: Roc | Det) -> NDArray[np.bool_]:
@@ -40,7 +46,7 @@ def _visible(curve: Roc | Det) -> NDArray[np.bool_]:
 
 def draw_roc(curve: Roc, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw FNMR over FMR, FMR on a logarithmic axis."""
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     points = _visible(curve)
     ax.plot(curve.fmr[points], curve.fnmr[points], **kwargs)
     return _roc_axes(ax)
@@ -56,7 +62,7 @@ def _roc_axes(ax: Axes) -> Axes:
 
 def draw_band(band: RocBand, ax: Axes | None, *, det: bool, **kwargs: Any) -> Axes:
     """Draw a curve in its interval and its simultaneous band."""
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     # On probit axes a rate of 0 or 1 lies at infinity; it is drawn at the edge of what can be told apart.
     edge = 1e-6
     place = (lambda rates: ndtri(np.clip(rates, edge, 1 - edge))) if det else np.asarray
@@ -68,7 +74,7 @@ def draw_band(band: RocBand, ax: Axes | None, *, det: bool, **kwargs: Any) -> Ax
 
 def draw_fairness_band(band: FairnessBand, title: str, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw a measure, of each group where it has one, in its interval and its simultaneous band."""
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     of_groups = band.value.ndim > 1
     for k, label in enumerate(band.groups if of_groups else (None,)):
         at = np.s_[:, k] if of_groups else np.s_[:]
@@ -88,7 +94,7 @@ def draw_fairness_band(band: FairnessBand, title: str, ax: Axes | None, **kwargs
 
 def draw_coverage(found: CoverageExperiment, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw estimated over nominal coverage, a line for each method and FMR."""
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     for m, method in enumerate(found.methods):
         for k, fmr in enumerate(found.fmr):
             style: dict[str, Any] = {"color": f"C{m}", "linestyle": _STYLES[k % len(_STYLES)], "marker": "."}
@@ -105,7 +111,7 @@ def draw_coverage(found: CoverageExperiment, ax: Axes | None, **kwargs: Any) -> 
 
 def draw_history(made: Synthesis, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw the distance of the rates from their target over the steps."""
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     shown = made.history[: made.n_steps + 1]
     ax.step(np.arange(shown.size), shown, **({"where": "post"} | kwargs))
     ax.set(xlabel="Step", ylabel="Distance from the target")
@@ -115,7 +121,7 @@ def draw_history(made: Synthesis, ax: Axes | None, **kwargs: Any) -> Axes:
 
 def draw_det(curve: Det, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw normal deviates of FNMR over FMR, labelled in per cent."""
-    ax = _axes(ax)
+    ax = axes_or_new(ax)
     points = _visible(curve)
     x, y = curve.fmr_deviate[points], curve.fnmr_deviate[points]
     seen = np.isfinite(x) & np.isfinite(y)

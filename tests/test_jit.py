@@ -147,13 +147,14 @@ LAYERS = {
     "_units": 4, "_matching": 4, "_error_lists": 5, "resampling": 6, "_figures": 7,
     "_pairs": 4, "_pair_lists": 5, "_pair_replicates": 6, "_level_rates": 7, "_level_curves": 8, "_all_pairs": 5,
     "_failures": 6, "failure_counts": 7, "failure_files": 8, "_group_data": 8, "_group_replicates": 8,
-    "group_test_result": 8, "group_tests": 9, "margins": 9, "_group_plots": 2,
+    "group_test_result": 8, "group_tests": 9, "margins": 9, "_group_plots": 3,
     "bands": 9, "fairness_bands": 9, "coverage": 8,
     "quantities": 7, "_freedom": 8, "_inversion": 8, "_uncertainty": 9, "_asked": 10,
     "evaluation_result": 10, "_bands_of": 10,
     "_failure_law": 0, "_studies": 1, "_planning_plots": 3, "_plans": 4, "planning": 10,
-    "evaluation": 11, "systems": 12, "paired": 12, "_terminal": 13, "_cli_options": 13, "cli_embeddings": 14, "cli_group_tests": 14,
-    "cli_plan": 14, "cli": 15,
+    "evaluation": 11, "systems": 12, "paired": 12, "_terminal": 13, "_cli_options": 13, "cli_embeddings": 14,
+    "cli_group_tests": 14,
+    "cli_plan": 14, "cli_synthesize": 14, "cli": 15,
     "_formats": 2, "_field_files": 3, "_subjects": 3, "io": 4, "score_files": 4, "vector_files": 4, "datasets": 5,
 }  # fmt: skip
 
