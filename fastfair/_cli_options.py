@@ -103,7 +103,7 @@ CONFIDENCE_LEVEL = click.option(
     "--confidence-level", type=float, default=0.95, show_default=True, help="Of intervals, 0 to 1."
 )
 RUNNING = [
-    click.option("--seed", "rng", type=click.IntRange(min=0), help="For the same replicates again."),
+    click.option("--seed", "rng", type=click.IntRange(min=0), help="For the same random numbers again."),
     click.option("--n-threads", type=click.IntRange(min=1), help="[default: all processors]"),
     click.option("--progress/--no-progress", default=None, help="Show a bar. [default: where a person is watching]"),
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),

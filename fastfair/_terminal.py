@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -19,6 +19,7 @@ from .margins import MarginOfError
 from .operating_points import ENOUGH_ERRORS, at_fmr
 from .paired import PairedEvaluation
 from .quantities import HELD, Quantity
+from .systems import SystemMeasure
 
 _Found = dict[tuple[str, str | None, str | None], Quantity]
 _MOST_SETTINGS = 200  # of a plan, beyond which a table is no answer
@@ -213,6 +214,27 @@ def print_plan(plan: MarginPlan | PowerPlan | SubjectsPlan) -> None:
     console.print(table)
 
 
+def print_synthesis(sets: Sequence[Mapping[str, Any]], measures: Sequence[SystemMeasure]) -> None:
+    """Print what was reached in each set, and the measures of a system, or of many how many there are."""
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console.print("Reached", style="bold")
+    table = Table(pad_edge=False, box=None)
+    for name in sets[0]:
+        table.add_column(name.replace("_", " "), justify="left" if name in ("group", "rate") else "right")
+    for row in sets:
+        table.add_row(*(_MADE.get(name, str)(value) for name, value in row.items()))
+    console.print(table)
+    systems = {(row.table, row.ratios) for row in measures}
+    if len(systems) > 1:
+        console.print(
+            f"\n{len(systems)} systems with {len(measures):,} values of measures; --output DIR and --json have all."
+        )
+    elif systems:
+        points = sorted({row.operating_point for row in measures if row.operating_point is not None})
+        quantities = [Quantity(row.measure, row.group, row.operating_point, row.value) for row in measures]
+        _print(console, f"Fairness of {measures[0].ratios}", _measures_table(quantities, points))
+
+
 def _limits(value: float, low: float, high: float) -> str:
     if math.isnan(value):
         return "-"
@@ -374,4 +396,9 @@ _PLANNED: dict[str, tuple[str, Callable[[float], str]]] = {
     "wanted_power": ("power wanted", _short_percent),
     "margin": ("margin", _short_percent),
     "power": ("power", _short_percent),
+}
+_MADE: dict[str, Callable[[Any], str]] = {
+    "target": _short_percent,
+    "reached": _short_percent,
+    "threshold": "{:.6f}".format,
 }

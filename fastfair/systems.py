@@ -54,6 +54,8 @@ class SystemMeasure:
     group : str or None
         The group, of measures that have a value for each.
     value : float
+    operating_point : str or None
+        Where rates are taken; None for measures that need no threshold or have their own.
     """
 
     table: str
@@ -62,6 +64,7 @@ class SystemMeasure:
     measure: str
     group: str | None
     value: float
+    operating_point: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -441,10 +444,11 @@ def _measures(
     def found() -> Iterator[SystemMeasure]:
         about = system.table, system.ratios, system.kind
         for one in measure_all(names, [at_point], metrics, own, alpha, zero_policy):
+            point = None if one.point is None else str(at)
             if one.per_group:
                 for group, value in zip(groups, one.value, strict=True):
-                    yield SystemMeasure(*about, one.name, group, float(value))
+                    yield SystemMeasure(*about, one.name, group, float(value), point)
             else:
-                yield SystemMeasure(*about, one.name, None, float(one.value))
+                yield SystemMeasure(*about, one.name, None, float(one.value), point)
 
     return tuple(found())
