@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _frames
 from .failure_counts import FailureCounts
-from .quantities import write_json
+from .quantities import records, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,11 +127,9 @@ class GroupTest:
         -------
         str
         """
-        columns = self._columns()
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         content = {
             "settings": self.settings, "statistic": self.statistic, "pvalue": self.pvalue, self.error: self.rate,
-            "different": list(self.different), "groups": rows,
+            "different": list(self.different), "groups": records(self._columns()),
         }  # fmt: skip
         return write_json(content, path)
 

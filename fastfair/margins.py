@@ -20,7 +20,7 @@ from .errors import NotComputableWarning
 from .failure_counts import FailureCounts
 from .group_test_result import per_cent
 from .operating_points import OperatingPoint
-from .quantities import write_json
+from .quantities import records, write_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -159,14 +159,12 @@ class MarginOfError:
         -------
         str
         """
-        columns = self._columns()
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         names = ("margin", "fnmr", "low", "high")
         content = {
             "settings": self.settings,
             **{name: getattr(self, name) for name in names},
             "outside": list(self.outside),
-            "groups": rows,
+            "groups": records(self._columns()),
         }
         return write_json(content, path)
 

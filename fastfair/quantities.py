@@ -125,6 +125,21 @@ def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
     return {field.name: [getattr(row, field.name) for row in rows] for field in fields(rows[0])}
 
 
+def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Turn columns into rows.
+
+    Parameters
+    ----------
+    columns : dict of list
+        Of one length.
+
+    Returns
+    -------
+    list of dict
+    """
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
 def write_json(content: dict[str, Any], path: str | Path | None) -> str:
     """Write strict JSON, with the version of fastfair; what is not finite becomes null.
 
