@@ -370,6 +370,10 @@ def _child(seed: int | np.random.SeedSequence, number: int) -> np.random.SeedSeq
 def _written(ratios: str | Sequence[float]) -> str:
     if isinstance(ratios, str):
         return ratios
+    if not isinstance(ratios, Sequence | np.ndarray):
+        raise InputError(
+            f"ratios must be numbers with colons between them, as in '1:1:3:5', or in a list, not {ratios!r}"
+        )
     return ":".join(f"{_validation.positive('ratios', number):.12g}" for number in ratios)
 
 

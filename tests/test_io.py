@@ -414,7 +414,7 @@ def test_incomplete_lists_say_what_is_missing(write, text, message):
     ("name", "content"),
     [
         ("ragged.csv", b"score,mated\n0.9,1\n0.1,0,3\n"),
-        ("cut.csv.gz", gzip.compress(b"score,mated\n0.9,1\n0.1,0\n" * 50)[:40]),
+        ("cut.csv.gz", gzip.compress(b"score,mated\n0.9,1\n0.1,0\n" * 50, mtime=0)[:40]),
         ("late.txt", b"a a f 0.9\n" * 5 + b"a \xff f 0.9\n"),
         ("body.parquet", b"PAR1" + bytes(100) + b"PAR1"),
     ],
