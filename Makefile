@@ -10,7 +10,7 @@ demo: .venv/.demo
 	$(BIN)/fastfair demo --seed 0 --output build/demo --plots
 
 test: .venv/.test
-	$(BIN)/pytest -m "not slow" --doctest-modules tests fastfair
+	$(BIN)/pytest -n 2 -m "not slow" --doctest-modules tests fastfair
 
 slow: .venv/.test
 	$(BIN)/pytest -m slow
@@ -46,11 +46,11 @@ versus: .venv/.bench
 	$(BIN)/python -m benchmarks.versus --output build/versus
 
 nojit: .venv/.test
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m "not slow and not jit" \
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m "not slow and not jit" \
 		--cov=fastfair --cov=kernels --cov-branch --cov-report=term-missing:skip-covered
 
 boundscheck: .venv/.test
-	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -m "not slow"
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n 2 -m "not slow"
 
 clean:
 	rm -rf build docs/generated .asv .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
