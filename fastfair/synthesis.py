@@ -40,8 +40,8 @@ class Synthesis:
     fmr, fnmr : float
         Rates there.
     history : (n_steps + 1,) ndarray
-        How far the rates were from the target at first and after every step: |FMR - target| + |TMR - target|, or the
-        same of FNMR and TNMR.
+        How far the rates were from the target at first and after every step: ``|FMR - target| + |TMR - target|``, or
+        the same of FNMR and TNMR.
     n_steps, n_accepted : int
         Steps made, fewer than asked where the target was reached, and those that were accepted.
     kind : str
@@ -171,9 +171,9 @@ def synthesize(
     Notes
     -----
     Algorithm 1 of [1]_: mated distances start uniform in [0, 0.5] and non-mated ones in [0.5, 1], each step changes all
-    of them at random, and stays where |FMR - target| + |TMR - target| falls. The algorithm does not name its threshold;
-    it is the one at the TMR, found anew in every step. Changes are uniform between -step and step, and distances are
-    reflected at 0 and 1. The FNMR at a TNMR is the same with the classes and the axis reversed.
+    of them at random, and stays where ``|FMR - target| + |TMR - target|`` falls. The algorithm does not name its
+    threshold; it is the one at the TMR, found anew in every step. Changes are uniform between -step and step, and
+    distances are reflected at 0 and 1. The FNMR at a TNMR is the same with the classes and the axis reversed.
 
     Of 1,500 sets like those of the paper, with rates up to 0.05, one misses its rate in 1,000 steps, by one comparison.
     Rates above 0.1 take more steps.
