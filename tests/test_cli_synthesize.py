@@ -43,6 +43,8 @@ def test_systems_read_back_have_the_rates_asked_for(tmp_path, suffix, kind):
     assert f"FNMR at TNMR {0.95:g}" in done.stdout or kind == "fmr"
     measures = pl.read_csv(tmp_path / "measures.csv")
     np.testing.assert_array_equal(measures["value"], [row.value for row in system.measures()])
+    points = dict(measures.select("measure", "operating_point").iter_rows())
+    assert (points["garbe"], points["nrb(eer)"], points["sed_mean"]) == ("FMR=0.001", None, None)
     garbe = next(row.value for row in system.measures() if row.measure == "garbe")
     assert f"{garbe:.4g}" in next(line for line in done.stdout.splitlines() if line.startswith("GARBE"))
     assert {path.name for path in tmp_path.iterdir()} == {
