@@ -144,8 +144,8 @@ def synthesize(
     n_steps : int, default 1000
         Steps at most.
     step : float, optional
-        The largest change of a distance in a step. By default it adapts: steps are one to three times as large as the
-        way that the last distance has to go that must cross the threshold.
+        The largest change of a distance in a step. By default it adapts, and every other time the class that the
+        threshold is found in changes a 64th as much.
     accept : {"improving", "plateau"}
         Whether a step is accepted only where the rates come closer, as in [1]_, or also where they stay as far.
     stop : bool, default True
@@ -175,6 +175,9 @@ def synthesize(
     threshold; it is the one at the TMR, found anew in every step. Changes are uniform between -step and step, and
     distances are reflected at 0 and 1. The FNMR at a TNMR is the same with the classes and the axis reversed.
 
+    Steps that adapt are tried on a ladder, from the way that the first distance has to go that must cross the threshold
+    up to large ones, and from its foot again where one is accepted. A threshold that was accepted tends to move to one
+    side alone in the next steps, away from where it is wanted as well as towards it; it is nearly held every other time.
     Of 1,500 sets like those of the paper, with rates up to 0.05, one misses its rate in 1,000 steps, by one comparison.
     Rates above 0.1 take more steps.
 
