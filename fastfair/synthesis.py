@@ -179,8 +179,8 @@ def synthesize(
     up to large ones, and from its foot again where one is accepted. A threshold that was accepted tends to move to one
     side alone in later steps, be it the wrong one; so it is nearly held every other time.
 
-    Of 1,500 sets like those of the paper, with rates up to 0.05, one misses its rate in 1,000 steps, by one comparison.
-    Rates above 0.1 take more steps.
+    The sets of the paper, with rates up to 0.05, reach their rates in 1,000 steps, but for about one in some thousand,
+    which is off by one comparison. Rates above 0.1 take more steps.
 
     References
     ----------

@@ -17,11 +17,11 @@ _CELL = 4 * LANES  # scores that one call of `fill` has words for
 _UNIT = 2.0**-31
 _START, _CHANGE = 5, 6  # kinds of draws, told apart in the random stream from those of other kernels
 # Steps that adapt are tried in turn on a ladder: from the way that the first score has to go that must cross the
-# threshold to `_ABOVE` times the last one's or to a common one, and from its foot again where one is accepted. Every
-# other time the held scores change little: a threshold that was accepted tends to move to one side alone, and be it the
-# wrong one.
+# threshold to `_ABOVE` times the last one's or to a common one, or to `_FAR` times the first's where errors have to
+# leave; and from its foot again where one is accepted. Every other time the held scores change little: a threshold that
+# was accepted tends to move to one side alone, and be it the wrong one.
 _RUNGS_UP, _RUNGS_DOWN, _TRIES = 6, 10, 3
-_ABOVE, _COMMON = 1.5, 0.04
+_ABOVE, _COMMON, _FAR = 1.5, 0.04, 100.0
 _LITTLE = 1 / 64
 _EQUAL = 1e-12  # fitness
 
@@ -183,7 +183,7 @@ def climb(n_held, rank, target, step, plateaus, stops, stream, key, scores, hist
             if errors < wanted:
                 step = first + (reach - first) * 0.5 ** (_RUNGS_UP - 1 - tried // _TRIES % _RUNGS_UP)
             else:
-                step = first * (reach / first) ** (tried // _TRIES % _RUNGS_DOWN / (_RUNGS_DOWN - 1))
+                step = first * min(reach / first, _FAR) ** (tried // _TRIES % _RUNGS_DOWN / (_RUNGS_DOWN - 1))
             tried += 1
             held_step = step * _LITTLE if tried % 2 == 0 else step
         _propose(step_number, held_step, stream, key, held_position, held_value, held, counters, words, proposed)
