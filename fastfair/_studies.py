@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ._failure_law import FailureLaw, beta_binomial_pmf, detection_power
 
 Floats = NDArray[np.float64]
-_GROUPS_OF_STUDIES = 4  # kind of draws, told apart in the random stream from those of resampling
+_GROUPS_OF_STUDIES = 7  # kind of draws, told apart in the random stream from those of resampling
 _AT_ONCE = 512  # studies drawn at a time
 _STEPS = 4  # of 1 / n_subjects, by which the search looks ahead for a number of subjects that is not enough
 _ROUNDING = 1 + 1e-9  # margins that are equal may differ by this much

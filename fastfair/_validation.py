@@ -103,11 +103,11 @@ def positive(name: str, value: object) -> float:
     raise InputError(f"{name} must be above 0, not {number:g}")
 
 
-def count(name: str, value: object) -> int:
-    """Check one whole number of at least 0."""
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0:
+def count(name: str, value: object, least: int = 0) -> int:
+    """Check one whole number of at least some number."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least:
         return int(value)
-    raise InputError(f"{name} must be a whole number of at least 0, not {value!r}")
+    raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
 
 def counts(name: str, values: ArrayLike, least: int) -> NDArray[np.int64]:
@@ -128,6 +128,11 @@ def fractions(name: str, values: ArrayLike, *, ends: bool) -> NDArray[np.float64
         hint = f"; for {found:g} % write {found / 100:g}" if 1 <= found <= 100 else ""
         raise InputError(f"{name} must be fractions in {'[0, 1]' if ends else '(0, 1)'}, not {found:g}{hint}")
     return array
+
+
+def open_fraction(name: str, value: object) -> float:
+    """Check one fraction that is neither 0 nor 1."""
+    return float(fractions(name, real(name, value), ends=False))
 
 
 def numbers_of(name: str, values: ArrayLike | None) -> NDArray[Any]:

@@ -79,9 +79,7 @@ class Binormal:
         if (fmr is None) == (fnmr is None):
             raise InputError(f"give one of fmr and fnmr, not {'both' if fmr is not None else 'neither'}")
         rates = {"fmr": fmr, "tmr": tmr} if fnmr is None else {"fnmr": fnmr, "tnmr": tnmr}
-        error, success = (
-            _validation.fractions(name, _validation.real(name, rate), ends=False) for name, rate in rates.items()
-        )
+        error, success = (_validation.open_fraction(name, rate) for name, rate in rates.items())
         return cls(float(ndtri(success) - ndtri(error)))
 
     @property
@@ -211,8 +209,7 @@ class Binormal:
         from scipy.special import expit
 
         for name, size in (("n_mated", n_mated), ("n_nonmated", n_nonmated)):
-            if _validation.count(name, size) < 1:
-                raise InputError(f"{name} must be at least 1, not {size}")
+            _validation.count(name, size, 1)
         r = float(
             _validation.fractions("subject_effect", _validation.real("subject_effect", subject_effect), ends=True)
         )

@@ -258,14 +258,14 @@ def synthesize_each(
     >>> [one.fmr for one in made]
     [0.001, 0.002, 0.05]
     """
-    sizes = {name: _at_least_one(name, n) for name, n in (("n_mated", n_mated), ("n_nonmated", n_nonmated))}
+    sizes = {name: _validation.count(name, n, 1) for name, n in (("n_mated", n_mated), ("n_nonmated", n_nonmated))}
     _validation.choice("kind", kind, KINDS)
     free = sizes["n_nonmated" if kind == "fmr" else "n_mated"]
     wanted = [_reachable(kind, rate, free) for rate in np.atleast_1d(np.asarray(targets)).tolist()]
-    held_at = _open_rate("tmr" if kind == "fmr" else "tnmr", at)
+    held_at = _validation.open_fraction("tmr" if kind == "fmr" else "tnmr", at)
     largest = 0.0 if step is None else _validation.positive("step", step)
     plateaus = _validation.choice("accept", accept, ACCEPTANCE) == "plateau"
-    steps = _at_least_one("n_steps", n_steps)
+    steps = _validation.count("n_steps", n_steps, 1)
     key, _ = _random.stream(rng)
     made: list[Any] = [None] * len(wanted)
 
@@ -346,17 +346,9 @@ def _target(fmr: float | None, tmr: float, fnmr: float | None, tnmr: float) -> t
     return ("fmr", fmr, tmr) if fmr is not None else ("fnmr", fnmr, tnmr)  # type: ignore[return-value]
 
 
-def _open_rate(name: str, value: object) -> float:
-    """Check a rate that is neither 0 nor 1."""
-    rate = _validation.rate(name, value)
-    if rate == 0:
-        raise InputError(f"{name} must lie in (0, 1), not 0")
-    return rate
-
-
 def _reachable(name: str, value: object, n: int) -> float:
     """Check that a rate makes at least one error of n, and leaves at least one trial without."""
-    rate = _open_rate(name, value)
+    rate = _validation.open_fraction(name, value)
     if not 1 - 1e-9 <= rate * n <= n - 1 + 1e-9:
         nearest = 1 / n if rate * n < 1 else (n - 1) / n
         which = "non-mated" if name == "fmr" else "mated"
@@ -365,10 +357,3 @@ def _reachable(name: str, value: object, n: int) -> float:
             f"{nearest:.6g}; ask for that, or for more comparisons"
         )
     return rate
-
-
-def _at_least_one(name: str, value: object) -> int:
-    number = _validation.count(name, value)
-    if number < 1:
-        raise InputError(f"{name} must be at least 1, not {number}")
-    return number

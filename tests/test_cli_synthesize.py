@@ -133,7 +133,7 @@ def test_options_that_do_not_go_together(arguments, message):
     [
         (["--ratios", "1:0"], "2 to 100 numbers above 0"),
         (["--ratios", "1:2", "--rate", 0.0001], "ask for that, or for more comparisons"),
-        (["--fmr", 0.01, "--at", 1.5], "tmr is a rate"),
+        (["--fmr", 0.01, "--at", 1.5], "tmr must be fractions"),
         (["--fmr", 0.01, "--generator", "binormal", "--subject-effect", 0.3], "there are no subjects"),
     ],
 )

@@ -7,6 +7,7 @@ import math
 import warnings
 from fractions import Fraction
 
+import matplotlib.pyplot as plt
 import naive_groups as slow
 import numpy as np
 import pytest
@@ -465,9 +466,8 @@ def test_plan_power_needs_a_difference_of_a_shape_that_fits():
 
 @pytest.fixture
 def pyplot():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    yield pyplot
-    pyplot.close("all")
+    yield plt
+    plt.close("all")
 
 
 def test_the_overview_has_a_panel_for_each_size_and_a_line_for_each_fnmr(study, pyplot):

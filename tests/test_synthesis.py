@@ -6,6 +6,7 @@ import csv
 import time
 import warnings
 
+import matplotlib.pyplot as plt
 import naive_climb as slow
 import numpy as np
 import pytest
@@ -198,21 +199,21 @@ def test_a_miss_is_named():
         ({"fmr": 1e-4}, "non-mated comparisons is 0.3 of them: the nearest rate there can be is 0.000333333"),
         ({"fnmr": 1e-4}, "of 2,000 mated comparisons is 0.2 of them: the nearest rate there can be is 0.0005"),
         ({"fmr": 0.9999}, "the nearest rate there can be is 0.999667"),
-        ({"fmr": 0}, r"fmr must lie in \(0, 1\), not 0"),
+        ({"fmr": 0}, r"fmr must be fractions in \(0, 1\), not 0"),
         ({"fmr": 1}, "for 1 % write 0.01"),
         ({"fnmr": 1.5}, "for 1.5 % write 0.015"),
         ({"fmr": 5}, "for 5 % write 0.05"),
         ({"fmr": float("nan")}, "fmr must be a finite number"),
-        ({"fmr": 0.01, "tmr": 95}, "tmr is a rate, .*for 95 % write 0.95"),
-        ({"fnmr": 0.01, "tnmr": 0}, r"tnmr must lie in \(0, 1\), not 0"),
+        ({"fmr": 0.01, "tmr": 95}, "tmr must be fractions .*for 95 % write 0.95"),
+        ({"fnmr": 0.01, "tnmr": 0}, r"tnmr must be fractions in \(0, 1\), not 0"),
         ({}, "give either fmr"),
         ({"fmr": 0.01, "fnmr": 0.01}, "give either fmr"),
-        ({"fmr": 0.01, "n_mated": 0}, "n_mated must be at least 1, not 0"),
-        ({"fmr": 0.01, "n_nonmated": 0}, "n_nonmated must be at least 1, not 0"),
+        ({"fmr": 0.01, "n_mated": 0}, "n_mated must be a whole number of at least 1, not 0"),
+        ({"fmr": 0.01, "n_nonmated": 0}, "n_nonmated must be a whole number of at least 1, not 0"),
         ({"fmr": 0.01, "n_mated": 10.5}, "n_mated must be a whole number"),
         ({"fmr": 0.01, "step": -0.1}, "step must be above 0, not -0.1"),
         ({"fmr": 0.01, "accept": "plateaus"}, "accept must be one of .*did you mean 'plateau'"),
-        ({"fmr": 0.01, "n_steps": 0}, "n_steps must be at least 1, not 0"),
+        ({"fmr": 0.01, "n_steps": 0}, "n_steps must be a whole number of at least 1, not 0"),
     ],
 )
 def test_what_cannot_be_made_is_said(options, said):
@@ -226,12 +227,11 @@ def test_the_kind_is_checked():
 
 
 def test_the_history_is_drawn():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
     made = ff.synthesize(100, 100, fmr=0.1, rng=0)
     (line,) = made.plot(color="C3").get_lines()
     assert np.array_equal(line.get_ydata(), made.history[: made.n_steps + 1])
     assert line.get_color() == "C3"
-    pyplot.close("all")
+    plt.close("all")
 
 
 @pytest.mark.parametrize(
