@@ -30,6 +30,7 @@ from ._terminal import print_contrasts, print_evaluation
 from ._validation import SCORE_KINDS
 from .cli_embeddings import embeddings_command
 from .cli_group_tests import fnmr_test_command
+from .cli_papers import papers_command
 from .cli_plan import plan_command
 from .cli_synthesize import synthesize_command
 from .errors import FastfairError, FastfairWarning
@@ -104,7 +105,7 @@ def demo_command(system: str, **options: Any) -> None:
     _run(voxceleb1_h(system), **options)
 
 
-for command in (embeddings_command, fnmr_test_command, plan_command, synthesize_command):
+for command in (embeddings_command, fnmr_test_command, papers_command, plan_command, synthesize_command):
     cli.add_command(command)
 
 

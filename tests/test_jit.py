@@ -154,7 +154,7 @@ LAYERS = {
     "_failure_law": 0, "_studies": 1, "_planning_plots": 3, "_plans": 4, "planning": 10,
     "evaluation": 11, "systems": 12, "paired": 12, "_terminal": 13, "_cli_options": 13, "cli_embeddings": 14,
     "cli_group_tests": 14,
-    "cli_plan": 14, "cli_synthesize": 14, "cli": 15,
+    "cli_plan": 14, "cli_synthesize": 14, "papers": 14, "cli_papers": 15, "cli": 16,
     "_formats": 2, "_field_files": 3, "_subjects": 3, "io": 4, "score_files": 4, "vector_files": 4, "datasets": 5,
 }  # fmt: skip
 

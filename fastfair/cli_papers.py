@@ -1,0 +1,30 @@
+"""The verb `papers` of the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ._cli_options import watched
+from ._progress import telling
+from .papers import PAGES, write_papers
+
+
+@click.command("papers")
+@click.argument("pages", nargs=-1, type=click.Choice(list(PAGES)), metavar="[1-5 | choosing]...")
+@click.option("--quick", is_flag=True, help="Fewer replicates, seeds and data sets: in a minute and a half, not ten.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random numbers.")
+@click.option(
+    "--output", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", default=Path("papers"),
+    show_default=True, help="Write the pages there, with figures and tables below.",
+)  # fmt: skip
+@click.option("--progress/--no-progress", default=None, help="Tell the steps. [default: where a person is watching]")
+def papers_command(pages: tuple[str, ...], quick: bool, seed: int, output: Path, progress: bool | None) -> None:
+    """Make the tables and figures of five papers anew, the printed ones beside them.
+
+    PAGES are the papers' numbers, and "choosing" for the page on which measure answers which question; all by default.
+    """
+    with telling(watched(progress)) as tell:
+        files = write_papers(output, pages or None, quick=quick, seed=seed, tell=tell)
+    click.echo(f"Written: {files[0]} and {len(files) - 1} more files in {output}", err=True)

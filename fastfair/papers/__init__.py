@@ -1,0 +1,92 @@
+"""The five papers on this engine: their tables and figures made anew, the printed ones beside them.
+
+Pages are made by `write_papers` and by the command `fastfair papers`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from .. import _validation
+from ..errors import FastfairWarning
+from . import _drawing
+from ._settings import Settings, Tell
+from ._writing import write_html, write_page
+
+PAGES = {
+    "1": "paper1",
+    "2": "paper2",
+    "3": "paper3",
+    "4": "paper4",
+    "5": "paper5",
+    "choosing": "choosing",
+}
+
+
+def write_papers(
+    output: str | Path,
+    pages: Sequence[str | int] | None = None,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    tell: Tell | None = None,
+) -> list[Path]:
+    """Make the pages of the papers, ours beside theirs.
+
+    Parameters
+    ----------
+    output : path
+        Folder for the pages, and for their figures and tables below it.
+    pages : sequence of {1, 2, 3, 4, 5, "choosing"}, optional
+        The papers' numbers, and the page on choosing measures; all by default.
+    quick : bool, default False
+        With fewer replicates, seeds and data sets: a minute and a half instead of ten.
+    seed : int, default 0
+        Of all random numbers.
+    tell : callable, optional
+        Is told of every step before it begins.
+
+    Returns
+    -------
+    list of Path
+        The files written: ``index.md`` and a Markdown page each, every one as HTML too, figures as PNG and SVG, and
+        tables as CSV.
+
+    Raises
+    ------
+    InputError
+        For a page that does not exist.
+    MissingDependencyError
+        Where the scores of VoxCeleb1-H (extra ``demo``) or what draws and writes (extra ``cli``) are not installed.
+    """
+    wanted = list(PAGES) if pages is None else [_validation.choice("pages", str(page), PAGES) for page in pages]
+    settings = Settings.of(quick=quick, seed=seed, tell=tell)
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    files: list[Path] = []
+    titles: dict[str, str] = {}
+    with _drawing.style(), warnings.catch_warnings():
+        # Pages say themselves what few errors and missing groups do to their numbers.
+        warnings.simplefilter("ignore", FastfairWarning)
+        for name in wanted:
+            module = importlib.import_module(f"{__name__}.{PAGES[name]}")
+            made = module.page(settings)
+            titles[made.name] = made.title
+            files += write_page(made, folder)
+    return [*_write_index(titles, settings, folder), *files]
+
+
+def _write_index(titles: dict[str, str], settings: Settings, folder: Path) -> list[Path]:
+    effort = (
+        f"{settings.n_resamples:,} bootstrap replicates, {settings.n_seeds:,} sets of synthetic systems and "
+        f"{settings.n_datasets:,} simulated data sets"
+    )
+    less = " A complete run (`fastfair papers`) has more of each." if settings.quick else ""
+    lines = ["# Five papers, ours beside theirs", "", f"Made with {effort}, seed {settings.seed}.{less}", ""]
+    lines += [f"- [{title}]({name}.md)" for name, title in titles.items()]
+    index = folder / "index.md"
+    index.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return [index, write_html(index, "Five papers, ours beside theirs")]

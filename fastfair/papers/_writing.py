@@ -1,0 +1,96 @@
+"""Pages as files: Markdown and HTML, figures as PNG and SVG, tables as CSV."""
+
+from __future__ import annotations
+
+import csv
+import html
+from pathlib import Path
+
+from .. import _validation
+from ._parts import Cell, Figure, Page, Range, Table
+
+_CSS = """\
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+table { border-collapse: collapse; font-size: 85%; display: block; overflow-x: auto; }
+th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: left; vertical-align: top; }
+img { max-width: 100%; }
+"""
+_RESOLUTION = 130  # of PNG, dots an inch
+
+
+def write_page(page: Page, folder: Path) -> list[Path]:
+    """Write a page with its tables and figures; return the files, the page itself first."""
+    files: list[Path] = []
+    lines = [f"# {page.title}", ""]
+    for part in page.parts:
+        match part:
+            case str():
+                lines += [part.strip(), ""]
+            case Table():
+                path = folder / "tables" / f"{page.name}_{part.name}.csv"
+                _write_csv(part, path)
+                files.append(path)
+                lines += [*_table_lines(part, path.relative_to(folder)), ""]
+            case Figure():
+                paths = [folder / "figures" / f"{page.name}_{part.name}.{ending}" for ending in ("png", "svg")]
+                _save(part, paths)
+                files += paths
+                png, svg = (path.relative_to(folder).as_posix() for path in paths)
+                lines += [f"![{_alt(part.caption)}]({png})", "", f"{part.caption} ([SVG]({svg}))", ""]
+    markdown = folder / f"{page.name}.md"
+    markdown.write_text("\n".join(lines), encoding="utf-8")
+    return [markdown, write_html(markdown, page.title), *files]
+
+
+def write_html(markdown: Path, title: str) -> Path:
+    """Write a page of Markdown as HTML beside it, links between pages included."""
+    parser = _validation.require("markdown_it", "cli", "writing pages").MarkdownIt("commonmark").enable("table")
+    body = parser.render(markdown.read_text(encoding="utf-8")).replace('.md">', '.html">')
+    path = markdown.with_suffix(".html")
+    path.write_text(
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{html.escape(title)}</title>\n'
+        f"<style>\n{_CSS}</style>\n{body}</html>\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def _table_lines(table: Table, csv_file: Path) -> list[str]:
+    def line(cells: list[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    body = [line(row) for row in table.written()]
+    caption = f"{table.caption} ([CSV]({csv_file.as_posix()}))"
+    return [caption, "", line(list(table.columns)), line(["---"] * len(table.columns)), *body]
+
+
+def _write_csv(table: Table, path: Path) -> None:
+    """Write numbers as they are, a range in three columns."""
+    ranged = [any(isinstance(row[k], Range) for row in table.rows) for k in range(len(table.columns))]
+    header: list[str] = []
+    for column, wide in zip(table.columns, ranged, strict=True):
+        header += [column, f"{column} low", f"{column} high"] if wide else [column]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        for row in table.rows:
+            cells: list[Cell] = []
+            for cell, wide in zip(row, ranged, strict=True):
+                if isinstance(cell, Range):
+                    cells += [cell.value, cell.low, cell.high]
+                else:
+                    cells += [cell, None, None] if wide else [cell]
+            writer.writerow(cells)
+
+
+def _save(figure: Figure, paths: list[Path]) -> None:
+    paths[0].parent.mkdir(parents=True, exist_ok=True)
+    for path in paths:
+        # No date: the same figure makes the same file.
+        date = {"Date": None} if path.suffix == ".svg" else {}
+        figure.drawing.savefig(path, dpi=_RESOLUTION, metadata=date)
+
+
+def _alt(caption: str) -> str:
+    return caption.partition(". ")[0].replace("[", "(").replace("]", ")")
