@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.doctest",
 ]
 templates_path = ["_templates"]
+exclude_patterns = ["generated/papers/index.md"]  # the list of pages, for those who read them without these docs
 
 plot_html_show_formats = False
 plot_html_show_source_link = False

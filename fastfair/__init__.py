@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import datasets, errors, intervals, measures
+    from . import datasets, errors, intervals, measures, papers
     from ._plans import MarginPlan, PowerPlan, SubjectsPlan
     from .bands import RocBand, roc_band
     from .binormal import Binormal, binormal_comparisons
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .systems import BiasedSystem, ScenarioFamily, biased_system, scenario_family
     from .vector_files import read_embeddings
 
-_MODULES = ("datasets", "errors", "intervals", "measures")
+_MODULES = ("datasets", "errors", "intervals", "measures", "papers")
 _HOMES = {
     "BiasedSystem": "systems",
     "Binormal": "binormal",
@@ -151,6 +151,7 @@ __all__ = [
     "measures",
     "min_cllr",
     "min_dcf",
+    "papers",
     "plan_margin",
     "plan_power",
     "plan_subjects",

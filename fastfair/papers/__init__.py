@@ -8,14 +8,16 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from .. import _validation
+from .. import __version__, _validation
 from ..errors import FastfairWarning
 from . import _drawing
 from ._settings import Settings, Tell
 from ._writing import write_html, write_page
 
+_INDEX_TITLE = "Five papers, ours beside theirs"
 PAGES = {
     "1": "paper1",
     "2": "paper2",
@@ -75,18 +77,24 @@ def write_papers(
             module = importlib.import_module(f"{__name__}.{PAGES[name]}")
             made = module.page(settings)
             titles[made.name] = made.title
+            made = replace(made, parts=[*made.parts, f"---\n\n*{_effort(settings)}*"])
             files += write_page(made, folder)
     return [*_write_index(titles, settings, folder), *files]
 
 
-def _write_index(titles: dict[str, str], settings: Settings, folder: Path) -> list[Path]:
-    effort = (
-        f"{settings.n_resamples:,} bootstrap replicates, {settings.n_seeds:,} sets of synthetic systems and "
-        f"{settings.n_datasets:,} simulated data sets"
-    )
+def _effort(settings: Settings) -> str:
+    """Say how much work the numbers are made of."""
     less = " A complete run (`fastfair papers`) has more of each." if settings.quick else ""
-    lines = ["# Five papers, ours beside theirs", "", f"Made with {effort}, seed {settings.seed}.{less}", ""]
+    return (
+        f"Made by `fastfair papers` {__version__} with {settings.n_resamples:,} bootstrap replicates, "
+        f"{settings.n_seeds:,} sets of synthetic systems and {settings.n_datasets:,} simulated data sets, seed "
+        f"{settings.seed}.{less}"
+    )
+
+
+def _write_index(titles: dict[str, str], settings: Settings, folder: Path) -> list[Path]:
+    lines = [f"# {_INDEX_TITLE}", "", _effort(settings), ""]
     lines += [f"- [{title}]({name}.md)" for name, title in titles.items()]
     index = folder / "index.md"
     index.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return [index, write_html(index, "Five papers, ours beside theirs")]
+    return [index, write_html(index, _INDEX_TITLE)]
