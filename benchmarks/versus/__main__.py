@@ -1,4 +1,4 @@
-"""Run the comparisons: `python -m benchmarks.versus [--output DIR] [--only NAME]`."""
+"""Run the comparisons: `python -m benchmarks.versus [--output DIR] [--record FILE] [--only NAME]`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from .provenance import machine
+from .record import to_json, update_record
 from .rows import measure
-from .table import to_json, to_markdown
+from .table import to_markdown
 from .tasks import ROWS
 
 
@@ -17,6 +19,7 @@ def main() -> int:
         prog="python -m benchmarks.versus", description="The same work done by other tools."
     )
     parser.add_argument("--output", type=Path, metavar="DIR", help="write versus.md and versus.json there")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="update the rows that are run in this record")
     names = [row.name for row in ROWS]
     parser.add_argument(
         "--only",
@@ -32,11 +35,14 @@ def main() -> int:
             against = f" against {row.peer}" if row.peer else ""
             print(f"{row.name}: {row.task}{against}", file=sys.stderr, flush=True)
             results.append(measure(row))
-    print(to_markdown(results))
+    text = to_markdown(results, machine())
+    print(text)
     if options.output is not None:
         options.output.mkdir(parents=True, exist_ok=True)
-        (options.output / "versus.md").write_text(to_markdown(results))
+        (options.output / "versus.md").write_text(text)
         (options.output / "versus.json").write_text(to_json(results))
+    if options.record is not None:
+        update_record(options.record, results, names)
     return int(any(result.agree is False for result in results))
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
 from typing import Any
+
+from .provenance import commit, now
+from .targets import Target
 
 
 class NotMeasuredError(Exception):
@@ -16,79 +20,14 @@ class DisagreementError(Exception):
     """A peer whose answer is not ours, so that its time means nothing."""
 
 
-@dataclass(frozen=True)
-class AtMost:
-    """A target for ours / theirs."""
+class Against(StrEnum):
+    """What ours is held against."""
 
-    bound: float
-    ratio_of: str = "ours / theirs"
-
-    def ratio(self, ours: float, theirs: float) -> float:
-        return ours / theirs
-
-    def met(self, ours: float, theirs: float) -> bool:
-        return self.ratio(ours, theirs) <= self.bound
-
-    def __str__(self) -> str:
-        return f"{self.ratio_of} <= {self.bound:g}"
-
-
-@dataclass(frozen=True)
-class AtLeast:
-    """A target for theirs / ours: times faster."""
-
-    bound: float
-    ratio_of: str = "theirs / ours"
-
-    def ratio(self, ours: float, theirs: float) -> float:
-        return theirs / ours
-
-    def met(self, ours: float, theirs: float) -> bool:
-        return self.ratio(ours, theirs) >= self.bound
-
-    def __str__(self) -> str:
-        return f"{self.ratio_of} >= {self.bound:,g}"
-
-
-@dataclass(frozen=True)
-class AtMostSeconds(AtMost):
-    """A target for the seconds of ours, whatever theirs takes."""
-
-    def met(self, ours: float, theirs: float) -> bool:
-        return ours <= self.bound
-
-    def __str__(self) -> str:
-        return f"ours <= {in_units(self.bound)}"
-
-
-@dataclass(frozen=True)
-class AtMostMore(AtMost):
-    """A target for the seconds by which ours is slower."""
-
-    def met(self, ours: float, theirs: float) -> bool:
-        return ours - theirs <= self.bound
-
-    def __str__(self) -> str:
-        return f"ours - theirs <= {in_units(self.bound)}"
-
-
-@dataclass(frozen=True)
-class Stated:
-    """A target that the row itself judges, in words: there is no peer."""
-
-    aim: str
-    ratio_of: str = ""
-
-    def __str__(self) -> str:
-        return self.aim
-
-
-def in_units(seconds: float) -> str:
-    """Write seconds for readers."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
+    TOOL = "another tool"
+    NUMPY = "NumPy code"
+    LIMIT = "a physical limit"
+    OURS = "ours"
+    NOTHING = "nothing"
 
 
 @dataclass(frozen=True)
@@ -108,7 +47,7 @@ class Measurement:
     remarks : str
         Figures that belong to the row besides the ratio.
     details : dict
-        The same for machines.
+        The same for machines, as JSON has it.
     table : tuple of tuple of str
         A table to print below that of the rows, its header first.
     """
@@ -125,29 +64,41 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison with one peer: what is done, by whom, and what is aimed at."""
+    """One comparison with one peer: what is done, by whom, and what is aimed at.
+
+    `shortfall` is the cause where the target is known to be missed, shown where it is.
+    """
 
     name: str
     task: str
     peer: str
-    target: AtMost | AtLeast | Stated
+    against: Against
+    target: Target
     measure: Callable[[], Measurement]
+    shortfall: str = ""
 
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the table; None where there is no peer or nothing could be measured, and then `remarks` says why."""
+    """One line of the table, in seconds.
+
+    None where there is no peer, where nothing is aimed at, or where nothing could be measured; then `remarks` says why.
+    """
 
     name: str
     task: str
     peer: str
+    against: str
     ratio_of: str
     target: str
-    ours_s: float | None = None
-    theirs_s: float | None = None
+    date: str
+    commit: str
+    ours: float | None = None
+    theirs: float | None = None
     ratio: float | None = None
     ratio_of_medians: float | None = None
     met: bool | None = None
+    shortfall: str = ""
     spread_ours: float | None = None
     spread_theirs: float | None = None
     agree: bool | None = None
@@ -164,17 +115,24 @@ class Result:
 
 def measure(row: Row) -> Result:
     """Measure a row, and turn what went wrong into a result that says so."""
-    blank = Result(row.name, row.task, row.peer, row.target.ratio_of, str(row.target))
+    about = row.name, row.task, row.peer, str(row.against), row.target.ratio_of, str(row.target)
+    blank = Result(*about, now(), commit())
     try:
         found = row.measure()
     except NotMeasuredError as reason:
         return replace(blank, remarks=f"not measured: {reason}")
     except DisagreementError as reason:
         return replace(blank, agree=False, remarks=f"the answers differ: {reason}")
+    theirs = min(found.theirs) if found.theirs else None
+    met = row.target.met(min(found.ours), float("nan") if theirs is None else theirs)
+    if met is not None:
+        met = met and found.also_met
     result = replace(
         blank,
-        ours_s=min(found.ours),
-        met=found.also_met,
+        ours=min(found.ours),
+        theirs=theirs,
+        met=met,
+        shortfall=row.shortfall if met is False else "",
         spread_ours=_spread(found.ours),
         agree=True,
         agreement=found.agreement,
@@ -184,15 +142,12 @@ def measure(row: Row) -> Result:
         details=found.details,
         table=found.table,
     )
-    if isinstance(row.target, Stated):
+    if theirs is None:
         return result
-    least = min(found.ours), min(found.theirs)
     return replace(
         result,
-        theirs_s=least[1],
-        ratio=row.target.ratio(*least),
+        ratio=row.target.ratio(min(found.ours), theirs),
         ratio_of_medians=row.target.ratio(statistics.median(found.ours), statistics.median(found.theirs)),
-        met=row.target.met(*least) and found.also_met,
         spread_theirs=_spread(found.theirs),
     )
 

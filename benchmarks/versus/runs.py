@@ -1,4 +1,4 @@
-"""Rows of processes from start to end: the demo, cold and warm, and the import."""
+"""Rows of processes from start to end: the demo, cold and warm, the import and the first call."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from .clock import Clocked, take_turns
 from .common import SYSTEM, must_agree, scratch_folder, versions
 from .environments import BT4VT
 from .processes import Usage, run_command
-from .rows import AtLeast, AtMost, AtMostMore, Measurement, NotMeasuredError, Row
+from .rows import Against, Measurement, NotMeasuredError, Row
+from .targets import AtLeast, AtMost, AtMostMore, AtMostSeconds, NoTarget
 
-_WARM_S = 3  # for a demo whose kernels are compiled
+_WORKERS = Path(__file__).resolve().parent / "workers"
 
 
 # The demo
@@ -40,8 +41,7 @@ def against_bt4vt(groupings: list[list[str]]) -> Measurement:
     with scratch_folder() as folder:
         config = folder / "config.yaml"
         config.write_text(json.dumps(_bt4vt_config(data, folder, groupings)))  # JSON is YAML
-        worker = Path(__file__).resolve().parent / "workers" / "bt4vt_test.py"
-        test: list[str | Path] = [BT4VT.python(), worker, scores, config]
+        test: list[str | Path] = [BT4VT.python(), _WORKERS / "bt4vt_test.py", scores, config]
         version = _peer_version(test[0], "bt4vt")
 
         try:
@@ -130,12 +130,27 @@ def against_warm_start() -> Measurement:
         second,
         "the same evaluation.json",
         versions(),
-        also_met=min(second) <= _WARM_S,
-        remarks=f"the first takes {min(first) - min(second):.1f} s more; aim for the second: {_WARM_S} s in all",
+        remarks=f"the first takes {min(first) - min(second):.1f} s more",
     )
 
 
-# Import
+def warm_start() -> Measurement:
+    demo, _ = _demo()
+    with scratch_folder() as folder:
+        run_command([*demo, "--output", folder], folder)
+        usages = [run_command([*demo, "--output", folder], folder) for _ in range(3)]
+    peak = max(usage.peak_bytes for usage in usages)
+    return Measurement(
+        [usage.seconds for usage in usages],
+        [],
+        "",
+        versions(),
+        remarks=f"peak memory {peak / 1e6:.0f} MB",
+        details={"peak_bytes": peak},
+    )
+
+
+# Import and first call
 
 
 def against_numpy_import() -> Measurement:
@@ -163,11 +178,35 @@ def against_numpy_import() -> Measurement:
     )
 
 
+def first_call() -> Measurement:
+    once: list[str | Path] = [sys.executable, _WORKERS / "first_call.py", "1"]
+    commands = {"nothing": [sys.executable, "-c", "pass"], "once": once, "twice": [*once[:-1], "2"]}
+
+    def in_a_process(command: list[str | Path], folder: Path) -> Clocked:
+        return lambda: run_command(command, folder).seconds
+
+    with scratch_folder() as folder:
+        seconds = take_turns({side: in_a_process(command, folder) for side, command in commands.items()}, rounds=5)
+    start, once_s, twice_s = (min(seconds[side]) for side in commands)
+    return Measurement(
+        [value - start for value in seconds["once"]],
+        [],
+        "",
+        versions(),
+        remarks=(
+            f"without a bare interpreter's {1000 * start:.0f} ms; a second evaluate in the same process takes "
+            f"{1000 * (twice_s - once_s):.0f} ms"
+        ),
+        details={"bare_interpreter_s": start, "second_call_s": twice_s - once_s},
+    )
+
+
 ROWS = (
     Row(
         "bt4vt",
         "`fastfair demo`, start to end: all measures over intersections of gender and nationality, 2,000 replicates",
         "bt4vt SpeakerBiasTest.run_tests, as configured where it ships: gender, nationality and intersections",
+        Against.TOOL,
         AtLeast(6),
         partial(against_bt4vt, [["Gender"], ["Nationality"], ["Gender", "Nationality"]]),
     ),
@@ -175,15 +214,42 @@ ROWS = (
         "bt4vt-less",
         "`fastfair demo`, start to end: all measures over intersections of gender and nationality, 2,000 replicates",
         "bt4vt SpeakerBiasTest.run_tests, intersections alone",
+        Against.TOOL,
         AtLeast(6),
         partial(against_bt4vt, [["Gender", "Nationality"]]),
+        shortfall="the target was set for bt4vt as it ships, the row above; here theirs does a third of that work",
     ),
     Row(
         "demo-cold",
         "`fastfair demo`, start to end, with an empty kernel cache",
         "the next `fastfair demo`, with the kernels in the cache",
+        Against.OURS,
         AtMostMore(20),
         against_warm_start,
+        shortfall="it is the compilation of some two dozen kernels, on one processor",
     ),
-    Row("import", "import fastfair in a fresh interpreter", "import numpy", AtMost(2.5), against_numpy_import),
+    Row(
+        "demo-warm",
+        "`fastfair demo`, start to end, with the kernels in the cache",
+        "",
+        Against.NOTHING,
+        AtMostSeconds(3),
+        warm_start,
+    ),
+    Row(
+        "import",
+        "import fastfair in a fresh interpreter",
+        "import numpy",
+        Against.TOOL,
+        AtMost(2.5),
+        against_numpy_import,
+    ),
+    Row(
+        "first-call",
+        "import, 20,000 labelled scores and their first `ff.evaluate`, 2,000 replicates, in a process; kernels cached",
+        "",
+        Against.NOTHING,
+        NoTarget(),
+        first_call,
+    ),
 )

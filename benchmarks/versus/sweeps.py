@@ -12,7 +12,8 @@ from fastfair.resampling import LANES
 
 from .clock import clocked, take_turns
 from .common import Trials, must_agree, versions, voxceleb1_h
-from .rows import AtMostSeconds, Measurement, Row
+from .rows import Against, Measurement, Row
+from .targets import AtMostSeconds
 
 
 @numba.njit
@@ -61,6 +62,7 @@ ROWS = (
         "sweep",
         "`kernels.sweep.add_many_pairs` over the non-mated pairs of VoxCeleb1-H, 1 thread: a pair in a replicate",
         "a loop that multiplies and adds up the same bytes in their order, 1 thread: a product",
+        Against.LIMIT,
         AtMostSeconds(0.15e-9),
         against_bare_loop,
     ),

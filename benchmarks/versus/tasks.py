@@ -1,14 +1,16 @@
 """The rows, in the order of the table."""
 
-from . import bootstraps, curves, embeddings, groups, growth, runs, sweeps, synthesis
+from . import bootstraps, curves, draws, embeddings, groups, growth, runs, sweeps, synthesis, threads
 
 ROWS = (
     *curves.ROWS,
     *bootstraps.ROWS,
     *sweeps.ROWS,
+    *draws.ROWS,
     *growth.ROWS,
     *embeddings.ROWS,
     *groups.ROWS,
     *synthesis.ROWS,
     *runs.ROWS,
+    *threads.ROWS,
 )

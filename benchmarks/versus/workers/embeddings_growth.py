@@ -7,13 +7,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 import numpy as np
+from memory import in_bytes
 from serve import serve
 
 import fastfair as ff
-from benchmarks.versus.embeddings import SAMPLES, THREADS, bare_product
+from benchmarks.versus.embeddings import REPLICATES, SAMPLES, THREADS, bare_product
 
 _FOLDER = Path(sys.argv[1])
-_REPLICATES = (64, 1024, 16_384)
 
 
 def band(n_resamples: int) -> float:
@@ -32,17 +32,18 @@ def compile_all() -> None:
 def vectors() -> list[float]:
     compile_all()
     ours = band(1000)
-    status = (Path("/proc/self/status")).read_text().splitlines()
-    peak = next(1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+    peak = in_bytes("VmHWM")
     product = bare_product(np.load(_FOLDER / "vectors.npy"))
     start = time.perf_counter()
     product()
     return [ours, time.perf_counter() - start, peak]
 
 
-def replicates() -> list[float]:
+def replicates() -> list[list[float]]:
+    """Return seconds, and the peaks of the process up to each: the more replicates the higher."""
     compile_all()
-    return [min(band(n) for _ in range(3)) for n in _REPLICATES]
+    found = [(min(band(n) for _ in range(3)), in_bytes("VmHWM")) for n in REPLICATES]
+    return [list(column) for column in zip(*found, strict=True)]
 
 
 serve({"vectors": vectors, "replicates": replicates}, ["fastfair", "numpy"])

@@ -1,0 +1,52 @@
+"""Where figures come from: the machine, the time and the state of the code."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def machine() -> dict[str, Any]:
+    """Describe the machine."""
+    return {
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cpus": os.cpu_count(),
+        "python": platform.python_version(),
+    }
+
+
+def _processor() -> str:
+    facts = Path("/proc/cpuinfo")
+    if facts.is_file():
+        for line in facts.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def now() -> str:
+    """Return the time, UTC, to the minute."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+@functools.cache  # of the code that was loaded, whatever is committed since
+def commit() -> str:
+    """Name the commit, and say where files differ from it; "unknown" where there is no repository."""
+    try:
+        name = _git("rev-parse", "--short", "HEAD")
+        changed = _git("status", "--porcelain", "--untracked-files=no")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return f"{name} with changes" if changed else name
+
+
+def _git(*command: str) -> str:
+    return subprocess.run(["git", *command], cwd=_ROOT, capture_output=True, text=True, check=True).stdout.strip()

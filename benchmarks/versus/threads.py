@@ -1,0 +1,115 @@
+"""The row of threads: what a second processor brings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastfair as ff
+from benchmarks._data import embeddings_of_subjects, scores_and_flags
+
+from .clock import Clocked, clocked, take_turns
+from .common import must_agree, versions, voxceleb1_h
+from .rows import Against, Measurement, NotMeasuredError, Row
+from .targets import NoTarget, in_units
+
+_FMRS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
+
+
+def _works() -> dict[str, Callable[[], NDArray[Any]]]:
+    """Make what is clocked; each returns what must not depend on threads."""
+    scores, mated = scores_and_flags(10_000_000)
+    comparisons = voxceleb1_h()
+    embeddings = embeddings_of_subjects(10_000, 10, 512)
+    failures = [ff.correlated_decisions(800, 10, 0.1, 0.2, rng=g).sum(axis=1) for g in range(20)]
+    counts = ff.FailureCounts(np.concatenate(failures), np.full(16_000, 10), np.repeat(np.arange(20), 800))
+    points = [ff.at_fmr(fmr) for fmr in _FMRS]
+
+    def replicates(metrics: list[str], **asked: Any) -> NDArray[Any]:
+        found = ff.evaluate(comparisons, metrics=metrics, n_resamples=2000, rng=0, **asked)
+        assert found.uncertainty is not None
+        return found.uncertainty.replicates
+
+    def test() -> NDArray[Any]:
+        unseen = counts.without([])  # of which nothing has been computed yet
+        return ff.fnmr_test(unseen, n_resamples=9999, follow_up=False, rng=0).replicates
+
+    def sets() -> NDArray[Any]:
+        made = ff.synthesize_each(3000, 3000, "fmr", [0.01] * 64, stop=False, rng=0)
+        return np.concatenate([one.distances for one in made])
+
+    return {
+        "ROC of 10,000,000 scores": lambda: ff.roc(ff.Comparisons(scores, mated)).fnmr,
+        "EER of VoxCeleb1-H, 2,000 replicates": lambda: replicates(["eer"], at=[], measures=[]),
+        "all measures, 5 FMRs, EER and minDCF of all groups of VoxCeleb1-H, 2,000 replicates": lambda: replicates(
+            ["eer", "min_dcf"], at=points, measures="all"
+        ),
+        "ROC band over 10,000 vectors x 512, 1,000 replicates": lambda: (
+            ff.roc_band(embeddings, np.geomspace(1e-6, 1e-2, 24), n_resamples=1000, rng=0).replicates
+        ),
+        "fnmr_test over 20 groups x 800 subjects, 9,999 replicates": test,
+        "64 data sets of 3,000 + 3,000, 1,000 steps": sets,
+    }
+
+
+@contextmanager
+def _processors(chosen: set[int]) -> Iterator[None]:
+    """Let this thread, and those it starts, run on some processors alone."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, chosen)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def _on(chosen: set[int], run: Callable[[], Any]) -> Callable[[], Any]:
+    def work() -> Any:
+        with _processors(chosen):
+            return run()
+
+    return work
+
+
+def one_against_two() -> Measurement:
+    if not hasattr(os, "sched_setaffinity"):
+        raise NotMeasuredError("this system does not say which processors a thread may use")
+    usable = sorted(os.sched_getaffinity(0))
+    if len(usable) < 2:
+        raise NotMeasuredError("there is one processor alone")
+    allowed = {1: set(usable[:1]), 2: set(usable[:2])}
+    seconds: dict[str, dict[int, list[float]]] = {}
+    for name, work in _works().items():
+        one, two = (_on(allowed[n], work)() for n in (1, 2))
+        must_agree(np.array_equal(one, two, equal_nan=True), f"{name} depends on threads")
+        sides: dict[int, Clocked] = {n: _on(allowed[n], clocked(work)) for n in (1, 2)}
+        seconds[name] = take_turns(sides, rounds=3)
+    least = {name: {n: min(taken) for n, taken in both.items()} for name, both in seconds.items()}
+    body = [(name, in_units(by[1]), in_units(by[2]), f"{by[1] / by[2]:.2f}") for name, by in least.items()]
+    in_all = {n: [sum(taken) for taken in zip(*(both[n] for both in seconds.values()), strict=True)] for n in (1, 2)}
+    return Measurement(
+        in_all[2],
+        in_all[1],
+        "the same bits",
+        versions(),
+        remarks="the sum of what the table lists; threads follow the processors that a process may use",
+        details={name: {"1": by[1], "2": by[2]} for name, by in least.items()},
+        table=(("work", "1 processor", "2 processors", "times faster"), *body),
+    )
+
+
+ROWS = (
+    Row(
+        "threads",
+        "six pieces of work with two processors",
+        "ours with one processor",
+        Against.OURS,
+        NoTarget(),
+        one_against_two,
+    ),
+)
