@@ -13,13 +13,13 @@ from ._bands_of import FEW, NO_ERRORS, Bands
 from ._measuring import measure_of
 from ._plans import MarginPlan, PowerPlan, SubjectsPlan
 from ._results import Rates
+from ._system_measures import SystemMeasure
 from .evaluation_result import Evaluation
 from .group_test_result import FmrTest, FnmrTest, GroupTest
 from .margins import MarginOfError
 from .operating_points import ENOUGH_ERRORS, at_fmr
 from .paired import PairedEvaluation
 from .quantities import HELD, Quantity
-from .systems import SystemMeasure
 
 _Found = dict[tuple[str, str | None, str | None], Quantity]
 _MOST_SETTINGS = 200  # of a plan, beyond which a table is no answer

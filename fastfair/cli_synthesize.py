@@ -13,6 +13,7 @@ import polars as pl
 
 from ._cli_options import RUNNING, watched, with_options
 from ._random import fixed
+from ._system_measures import SystemMeasure
 from ._terminal import print_synthesis
 from .binormal import binormal_comparisons
 from .comparisons import Comparisons
@@ -21,7 +22,7 @@ from .operating_points import at_fmr, at_fnmr
 from .quantities import columns_of, write_json
 from .score_files import write_comparisons
 from .synthesis import KINDS, Synthesis, synthesize
-from .systems import BiasedSystem, SystemMeasure, biased_system, scenario_family
+from .systems import BiasedSystem, biased_system, scenario_family
 
 _ONE_SET: dict[str, Callable[..., Any]] = {"climb": synthesize, "binormal": binormal_comparisons}
 _HELD = {"fmr": "tmr", "fnmr": "tnmr"}

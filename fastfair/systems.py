@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from . import _frames, _random, _validation
-from ._measuring import THRESHOLD_FREE, BaseMetric, RatePair, measure_all
+from ._measuring import BaseMetric
+from ._system_measures import SystemMeasure, system_measures, threshold_free
 from .comparisons import Comparisons
-from .error_rates import rates_at_key
 from .errors import InputError
-from .evaluation import evaluate
-from .measures import MEASURES
-from .operating_points import OperatingPoint, at_fmr, at_threshold, mean_group_eer_key, threshold_key
+from .operating_points import OperatingPoint, at_fmr
 from .quantities import columns_of
 from .synthesis import KINDS, Synthesis, synthesize_each
 
@@ -37,34 +35,6 @@ TABLES = {
     "VIII": ("fnmr", ("1:1:1:1", "1:1:1:2", "1:1:1:3", "1:1:1:5", "1:1:1:10", "1:1:1:20", "1:1:1:50")),
 }  # fmt: skip
 _MOST_GROUPS = 100
-
-
-@dataclass(frozen=True)
-class SystemMeasure:
-    """A fairness measure of a system.
-
-    Attributes
-    ----------
-    table : str
-        Where paper 1 lists the system; "" for others.
-    ratios, kind : str
-        As in `BiasedSystem`.
-    measure : str
-        Named as in an evaluation, with the base metric in parentheses where it has one.
-    group : str or None
-        The group, of measures that have a value for each.
-    value : float
-    operating_point : str or None
-        Where rates are taken; None for measures that need no threshold or have their own.
-    """
-
-    table: str
-    ratios: str
-    kind: str
-    measure: str
-    group: str | None
-    value: float
-    operating_point: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +94,11 @@ class BiasedSystem:
         >>> [found.value for found in system.measures(ff.at_fmr(0.01), ["inequity_rate", "fdr"])]
         [1.0, 1.0]
         """
-        return _measures(self, _threshold_free(self.overall), at, measures, alpha, zero_policy)
+        return self._measured(threshold_free(self.overall), at, measures, alpha, zero_policy)
+
+    def _measured(self, overall: Mapping[str, BaseMetric], *options: Any) -> tuple[SystemMeasure, ...]:
+        about = self.table, self.ratios, self.kind
+        return system_measures(about, self.groups, self.overall, overall, *options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,10 +135,9 @@ class ScenarioFamily:
         -------
         tuple of SystemMeasure
         """
-        overall = _threshold_free(self.overall)
-        return tuple(
-            found for system in self.systems for found in _measures(system, overall, at, measures, alpha, zero_policy)
-        )
+        overall = threshold_free(self.overall)
+        options = at, measures, alpha, zero_policy
+        return tuple(found for system in self.systems for found in system._measured(overall, *options))
 
     def to_frame(self, backend: str | None = None, **options: Any) -> Any:
         """Return one row a measure of a system, as a data frame.
@@ -401,58 +374,3 @@ def _together(numbers: Sequence[float], sets: Sequence[Synthesis]) -> Comparison
         reference_group=np.repeat(labels, [made.mated.size for made in sets]),
         score_kind="distance",
     )
-
-
-def _threshold_free(comparisons: Comparisons) -> Mapping[str, BaseMetric]:
-    """Compute the metrics that need no threshold, overall and of each group."""
-    found = evaluate(comparisons, at=(), measures=(), metrics=THRESHOLD_FREE, n_resamples=0)
-    return {
-        name: BaseMetric(
-            np.float64(found.value(name)), np.array([found.value(name, group=group) for group in comparisons.groups])
-        )
-        for name in THRESHOLD_FREE
-    }
-
-
-def _measures(
-    system: BiasedSystem,
-    overall: Mapping[str, BaseMetric],
-    at: OperatingPoint,
-    measures: str | Sequence[str],
-    alpha: float,
-    zero_policy: str | float,
-) -> tuple[SystemMeasure, ...]:
-    names = (
-        [measures]
-        if isinstance(measures, str) and measures != "all"
-        else list(MEASURES if measures == "all" else measures)
-    )
-    for name in names:
-        _validation.choice("measure", name, MEASURES)
-
-    def rates(key: np.signedinteger[Any]) -> RatePair:
-        point = at_threshold(system.overall.to_threshold(key))
-        of_all, of_groups = (rates_at_key(part, point, key) for part in (system.overall, system.groups))
-        counts = of_groups.counts
-        return RatePair(
-            BaseMetric(np.float64(of_all.fmr), of_groups.group_fmr, counts.group_nonmated),
-            BaseMetric(np.float64(of_all.fnmr), of_groups.group_fnmr, counts.group_mated),
-        )
-
-    of_groups = _threshold_free(system.groups)
-    metrics = {name: BaseMetric(overall[name].overall, of_groups[name].groups) for name in overall}
-    groups = system.groups.groups
-    own = rates(mean_group_eer_key(system.groups, range(len(groups))))
-    at_point = rates(threshold_key(system.overall, at))
-
-    def found() -> Iterator[SystemMeasure]:
-        about = system.table, system.ratios, system.kind
-        for one in measure_all(names, [at_point], metrics, own, alpha, zero_policy):
-            point = None if one.point is None else str(at)
-            if one.per_group:
-                for group, value in zip(groups, one.value, strict=True):
-                    yield SystemMeasure(*about, one.name, group, float(value), point)
-            else:
-                yield SystemMeasure(*about, one.name, None, float(one.value), point)
-
-    return tuple(found())

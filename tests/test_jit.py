@@ -152,8 +152,8 @@ LAYERS = {
     "quantities": 7, "_freedom": 8, "_inversion": 8, "_uncertainty": 9, "_asked": 10,
     "evaluation_result": 10, "_bands_of": 10,
     "_failure_law": 0, "_studies": 1, "_planning_plots": 3, "_plans": 4, "planning": 10,
-    "evaluation": 11, "systems": 12, "paired": 12, "_terminal": 13, "_cli_options": 13, "cli_embeddings": 14,
-    "cli_group_tests": 14,
+    "evaluation": 11, "_system_measures": 12, "systems": 13, "paired": 12, "_terminal": 13, "_cli_options": 13,
+    "cli_embeddings": 14, "cli_group_tests": 14,
     "cli_plan": 14, "cli_synthesize": 14, "papers": 14, "cli_papers": 15, "cli": 16,
     "_formats": 2, "_field_files": 3, "_subjects": 3, "io": 4, "score_files": 4, "vector_files": 4, "datasets": 5,
 }  # fmt: skip
