@@ -28,6 +28,7 @@ class Range:
 
 
 Cell = str | int | float | Range | None
+Outcome = Literal["holds", "in part", "fails", "open"]
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class Verdict:
     source: str
     rule: str
     found: str
-    verdict: Literal["holds", "in part", "fails", "open"]
+    verdict: Outcome
 
 
 def verdict_table(name: str, caption: str, verdicts: Sequence[Verdict]) -> Table:
