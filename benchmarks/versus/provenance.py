@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 _ROOT = Path(__file__).resolve().parents[2]
+_CODE = ("fastfair", "kernels", "benchmarks")
 
 
 def machine() -> dict[str, Any]:
@@ -39,10 +40,10 @@ def now() -> str:
 
 @functools.cache  # of the code that was loaded, whatever is committed since
 def commit() -> str:
-    """Name the commit, and say where files differ from it; "unknown" where there is no repository."""
+    """Name the commit, and say where the code differs from it; "unknown" where there is no repository."""
     try:
         name = _git("rev-parse", "--short", "HEAD")
-        changed = _git("status", "--porcelain", "--untracked-files=no")
+        changed = _git("status", "--porcelain", "--", *_CODE)
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return f"{name} with changes" if changed else name
