@@ -176,7 +176,8 @@ ROWS = (
         AtMost(1.2),
         against_sort,
         shortfall=(
-            "at the line: both sides wait for memory, and how long depends on what else the machine does; other runs met it"
+            "at the line: both sides wait for memory, for how long depends on what else the machine does, and other runs "
+            "meet it"
         ),
     ),
     Row(
