@@ -35,9 +35,11 @@ def _evaluate(
     measures: str | Sequence[str] = (),
     **options: Any,
 ) -> ff.Evaluation:
-    return ff.evaluate(
-        comparisons, at=list(at), metrics=metrics, measures=measures, **{"n_resamples": _N, "rng": 0} | options
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ff.errors.NarrowIntervalsWarning)  # of small groups; of trials
+        return ff.evaluate(
+            comparisons, at=list(at), metrics=metrics, measures=measures, **{"n_resamples": _N, "rng": 0} | options
+        )
 
 
 def _eer_alone(comparisons: ff.Comparisons, **options: Any) -> ff.Evaluation:
@@ -50,9 +52,7 @@ def _shared(run: Clocked, replicates: int, without: Clocked | None = None) -> Cl
 
 
 def _spread_of(comparisons: ff.Comparisons, **options: Any) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ff.errors.NarrowIntervalsWarning)  # of trials: what SciPy draws
-        return float(np.std(_eer_alone(comparisons, **options).replicates("eer"), ddof=1))
+    return float(np.std(_eer_alone(comparisons, **options).replicates("eer"), ddof=1))
 
 
 def _agree_on_eer(theirs: float, comparisons: ff.Comparisons) -> None:

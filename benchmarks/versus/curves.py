@@ -175,10 +175,7 @@ ROWS = (
         Against.LIMIT,
         AtMost(1.2),
         against_sort,
-        shortfall=(
-            "at the line: both sides wait for memory, for how long depends on what else the machine does, and other runs "
-            "meet it"
-        ),
+        shortfall="at the line: both wait for memory, whose speed is shared with other machines; other runs meet it",
     ),
     Row(
         "sklearn",
