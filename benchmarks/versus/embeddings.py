@@ -217,7 +217,7 @@ ROWS = (
         Against.LIMIT,
         AtMost(2.5),
         partial(against_product, 20_000, 1e-1, groups=4),
-        shortfall="a tenth of all pairs, 20 million, is kept and sorted, and their weights are gathered from the L3 cache",
+        shortfall="a tenth of all pairs, 20 million, is kept and sorted, and weights are gathered from the L3 cache",
     ),
     Row(
         "embeddings-algorithm",
