@@ -167,8 +167,8 @@ ROWS = (
         AtLeast(50),
         lambda: against_numpy(NumpyGroupTest.from_counts),
         shortfall=(
-            "all but a millisecond of ours is drawing 1.8 million binomial numbers; the loop that the target describes is "
-            "the row above"
+            "all but a millisecond of ours is drawing 1.8 million binomial numbers; the loop of the target is in the row "
+            "above"
         ),
     ),
     Row(
