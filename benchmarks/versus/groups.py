@@ -166,10 +166,7 @@ ROWS = (
         Against.NUMPY,
         AtLeast(50),
         lambda: against_numpy(NumpyGroupTest.from_counts),
-        shortfall=(
-            "all but a millisecond of ours is drawing 1.8 million binomial numbers; the loop of the target is in the row "
-            "above"
-        ),
+        shortfall="nearly all of ours is drawing 1.8 million binomial numbers; the target's own loop is the row above",
     ),
     Row(
         "group-test-growth",
