@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # benchmarks are not installed
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # benchmarks are not installed
 
 rows, targets, table, record, tasks, main = (
     import_module(f"benchmarks.versus.{name}") for name in ("rows", "targets", "table", "record", "tasks", "__main__")
