@@ -8,7 +8,9 @@ import click
 
 from ._cli_options import watched
 from ._progress import telling
+from .errors import InputError
 from .papers import PAGES, write_papers
+from .vector_files import read_embeddings
 
 
 @click.command("papers")
@@ -19,12 +21,28 @@ from .papers import PAGES, write_papers
     "--output", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", default=Path("papers"),
     show_default=True, help="Write the pages there, with figures and tables below.",
 )  # fmt: skip
+@click.option(
+    "--embeddings", type=click.Path(path_type=Path), metavar="FILE",
+    help="Vectors of your own, as `fastfair embeddings` reads them with its defaults, for the page of paper 5.",
+)  # fmt: skip
+@click.option("--group", "groups", multiple=True, metavar="NAME", help="With --embeddings: its arrays of groups.")
 @click.option("--progress/--no-progress", default=None, help="Tell the steps. [default: where a person is watching]")
-def papers_command(pages: tuple[str, ...], quick: bool, seed: int, output: Path, progress: bool | None) -> None:
+def papers_command(
+    pages: tuple[str, ...],
+    quick: bool,
+    seed: int,
+    output: Path,
+    embeddings: Path | None,
+    groups: tuple[str, ...],
+    progress: bool | None,
+) -> None:
     """Make the tables and figures of five papers anew, the printed ones beside them.
 
     PAGES are the papers' numbers, and "choosing" for the page on which measure answers which question; all by default.
     """
+    if embeddings is None and groups:
+        raise InputError("--group names groups of vectors: give the file of these with --embeddings")
+    own = None if embeddings is None else read_embeddings(embeddings, groups=groups)
     with telling(watched(progress)) as tell:
-        files = write_papers(output, pages or None, quick=quick, seed=seed, tell=tell)
+        files = write_papers(output, pages or None, quick=quick, seed=seed, embeddings=own, tell=tell)
     click.echo(f"Written: {files[0]} and {len(files) - 1} more files in {output}", err=True)

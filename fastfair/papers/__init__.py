@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import __version__, _validation
+from ..embeddings import Embeddings
 from ..errors import FastfairWarning
 from . import _drawing
 from ._settings import Settings, Tell
@@ -34,6 +35,7 @@ def write_papers(
     *,
     quick: bool = False,
     seed: int = 0,
+    embeddings: Embeddings | None = None,
     tell: Tell | None = None,
 ) -> list[Path]:
     """Make the pages of the papers, ours beside theirs.
@@ -48,6 +50,8 @@ def write_papers(
         With fewer replicates, seeds and data sets: a minute and a half instead of ten.
     seed : int, default 0
         Of all random numbers.
+    embeddings : Embeddings, optional
+        Your own; the page of paper 5 then ends with its curves and measures for them.
     tell : callable, optional
         Is told of every step before it begins.
 
@@ -65,7 +69,7 @@ def write_papers(
         Where the scores of VoxCeleb1-H (extra ``demo``) or what draws and writes (extra ``cli``) are not installed.
     """
     wanted = list(PAGES) if pages is None else [_validation.choice("pages", str(page), PAGES) for page in pages]
-    settings = Settings.of(quick=quick, seed=seed, tell=tell)
+    settings = Settings.of(quick=quick, seed=seed, tell=tell, embeddings=embeddings)
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
     files: list[Path] = []

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..embeddings import Embeddings
+
 Tell = Callable[[str], None]
 
 
@@ -26,6 +28,8 @@ class Settings:
         Whether there is less of everything than conclusions need.
     tell : callable
         Is told of every step before it begins.
+    embeddings : Embeddings, optional
+        The reader's own, which paper 5 is then remade on as well.
     """
 
     n_resamples: int
@@ -34,9 +38,12 @@ class Settings:
     seed: int = 0
     quick: bool = False
     tell: Tell = lambda step: None
+    embeddings: Embeddings | None = None
 
     @classmethod
-    def of(cls, *, quick: bool, seed: int = 0, tell: Tell | None = None) -> Settings:
+    def of(
+        cls, *, quick: bool, seed: int = 0, tell: Tell | None = None, embeddings: Embeddings | None = None
+    ) -> Settings:
         """Return the settings of a quick run or of a complete one."""
         sizes = (200, 10, 100) if quick else (2000, 100, 1000)
-        return cls(*sizes, seed=seed, quick=quick, tell=tell or (lambda step: None))
+        return cls(*sizes, seed=seed, quick=quick, tell=tell or (lambda step: None), embeddings=embeddings)
