@@ -62,3 +62,14 @@ def embeddings_of_subjects(n: int, n_samples: int, dim: int, *, groups: int = 0)
     """Return the same as `Embeddings`, subjects dealt to groups in turn."""
     subject = np.arange(n) // n_samples
     return ff.Embeddings(vectors_of_subjects(n, n_samples, dim), subject, group=subject % groups if groups else None)
+
+
+def decisions(n_groups: int, n_subjects: int) -> NDArray[np.bool_]:
+    """Return who failed, (groups, subjects, 10 attempts), in one attempt of ten and more alike within subjects."""
+    return np.array([ff.correlated_decisions(n_subjects, 10, 0.1, 0.2, rng=g) for g in range(n_groups)])
+
+
+def counted(failed: NDArray[np.bool_]) -> ff.FailureCounts:
+    """Count what failed, subject by subject."""
+    n_groups, n, m = failed.shape
+    return ff.FailureCounts(failed.sum(axis=2).ravel(), np.full(n_groups * n, m), np.repeat(np.arange(n_groups), n))

@@ -8,14 +8,14 @@ import fastfair as ff
 class Sets:
     """Data sets of 3,000 + 3,000 comparisons, all 1,000 steps made or until the rate is reached."""
 
-    params = [[1, 64], [False, True]]
-    param_names = ["sets", "stop"]
+    params = [[1, 64], [False, True], [1, 2]]
+    param_names = ["sets", "stop", "threads"]
 
-    def setup(self, sets: int, stop: bool) -> None:
-        self.time_synthesize_each(1, True)  # compiles
+    def setup(self, sets: int, stop: bool, threads: int) -> None:
+        self.time_synthesize_each(1, True, 1)  # compiles
 
-    def time_synthesize_each(self, sets: int, stop: bool) -> None:
-        ff.synthesize_each(3000, 3000, "fmr", [0.01] * sets, stop=stop, rng=0)
+    def time_synthesize_each(self, sets: int, stop: bool, threads: int) -> None:
+        ff.synthesize_each(3000, 3000, "fmr", [0.01] * sets, stop=stop, rng=0, n_threads=threads)
 
 
 class Families:
@@ -26,6 +26,9 @@ class Families:
 
     def time_scenario_family(self) -> None:
         ff.scenario_family(rng=0)
+
+    def peakmem_scenario_family(self) -> None:
+        self.time_scenario_family()
 
     def time_measures(self) -> None:
         self.family.measures()

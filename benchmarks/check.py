@@ -1,0 +1,136 @@
+"""Fail where HEAD is slower than an earlier commit: `python -m benchmarks.check [--base REV] [--only NAME]`.
+
+What is compared are the ratios of `ratios.py`. Processes of both commits take turns, and minima over all of them count.
+What seems slower is measured again, so that noise alone, which minima outlive, fails nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from ._commits import CheckError, Library, commit_of, default_base, git, unpack
+from ._verdicts import LIMIT, Outcome, Verdict, judge, pooled, slower, table
+from .ratios import RATIOS
+
+_PROCESSES = 5  # of each commit
+_ROUNDS = 10  # of a benchmark in each process
+_TRIES = 3  # at what seems slower, after the first,
+_MORE = 3  # with as many times the rounds
+
+
+class Race:
+    """Both commits' turns so far.
+
+    Parameters
+    ----------
+    base, head : Library
+        The commits, installed.
+    names : sequence of str
+        Of benchmarks; none for all of them.
+    """
+
+    def __init__(self, base: Library, head: Library, names: Sequence[str]) -> None:
+        self._libraries = base, head
+        # Run once, unclocked: that compiles, and shows what cannot run.
+        with ThreadPoolExecutor() as pool:
+            self._outcomes = tuple(pool.map(lambda library: library.measure(0, names), self._libraries))
+
+    def run(self, names: Iterable[str], processes: int, rounds: int) -> None:
+        """Let processes of both commits take turns at some benchmarks that both can run."""
+        for _ in range(processes):
+            for library, outcomes in zip(self._libraries, self._outcomes, strict=True):
+                for name, more in library.measure(rounds, names).items():
+                    outcomes[name] = _joined(outcomes[name], more, name)
+
+    @property
+    def of_both(self) -> list[str]:
+        """What both can run."""
+        base, head = self._outcomes
+        return [name for name in head if not isinstance(head[name], str) and not isinstance(base[name], str)]
+
+    def verdicts(self) -> list[Verdict]:
+        """Judge by all turns so far."""
+        return judge(*self._outcomes)
+
+
+def _joined(some: Outcome, more: Outcome, name: str) -> Outcome:
+    if isinstance(some, str) or isinstance(more, str):
+        raise CheckError(f"{name} ran at first and then did not: {more}")
+    return pooled(some, more)
+
+
+def compare(race: Race, processes: int, rounds: int) -> list[Verdict]:
+    """Measure, and measure again what seems slower."""
+    names = race.of_both
+    for turn in range(1 + _TRIES):
+        if not names:
+            break
+        if turn:
+            print(f"seems slower, measured again: {', '.join(names)}", flush=True)
+        race.run(names, processes, rounds * _MORE if turn else rounds)
+        names = slower(race.verdicts())
+    return race.verdicts()
+
+
+def check(base: str, head: str, names: Sequence[str], processes: int, rounds: int) -> list[Verdict]:
+    """Install two commits and compare them; benchmarks are HEAD's."""
+    with tempfile.TemporaryDirectory(prefix="fastfair-check-") as name:
+        folder = Path(name).resolve()
+        unpack(head, folder / "code", "benchmarks")
+        libraries = [
+            Library(commit, folder / side, folder / "code") for side, commit in (("base", base), ("head", head))
+        ]
+        for library in libraries:
+            library.install()
+        return compare(Race(*libraries, names), processes, rounds)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.check", description="Is HEAD slower than it was?")
+    parser.add_argument("--base", metavar="REV", help="the commit to compare with: the last release, else HEAD~1")
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        choices=RATIOS,
+        metavar="NAME",
+        help=f"one of {', '.join(RATIOS)}; repeatable",
+    )
+    parser.add_argument("--processes", type=int, default=_PROCESSES, metavar="N", help="of each commit (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=_ROUNDS, metavar="N", help="in each process (%(default)s)")
+    return parser
+
+
+def main() -> int:
+    """Compare, print, and return 1 where something is slower or cannot run."""
+    options = _parser().parse_args()
+    base = options.base or default_base()
+    if base is None:
+        print("nothing to compare with: HEAD has no earlier commit here")
+        return 0
+    commit, head = commit_of(base), commit_of("HEAD")
+    if commit is None or head is None:
+        print(f"no such commit: {base if commit is None else 'HEAD'}", file=sys.stderr)
+        return 2
+    if git("status", "--porcelain"):
+        print("there are changes that no commit has; they are not measured")
+    print(f"HEAD ({head[:9]}) against {base} ({commit[:9]}); more than {LIMIT - 1:.0%} slower fails", flush=True)
+    try:
+        verdicts = check(commit, head, options.only, options.processes, options.rounds)
+    except CheckError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(table(verdicts))
+    failed = [verdict.name for verdict in verdicts if verdict.status in ("slower", "fails")]
+    if failed:
+        print(f"slower, or unable to run: {', '.join(failed)}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
