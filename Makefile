@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ASV := $(BIN)/asv --config benchmarks/asv.conf.json
 
-.PHONY: demo test slow lint docs papers bench bench-check versus nojit boundscheck clean
+.PHONY: demo test slow lint docs papers bench bench-smoke bench-check versus nojit boundscheck clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
@@ -12,7 +12,8 @@ demo: .venv/.demo
 test: .venv/.test
 	$(BIN)/pytest -n 2 -m "not slow" --doctest-modules tests fastfair
 
-slow: .venv/.test
+# One test builds commits with asv.
+slow: .venv/.test .venv/.bench
 	$(BIN)/pytest -m slow
 
 # kernels/ is installed as fastfair.kernels, so mypy is shown a copy with everything in its place.
@@ -44,9 +45,13 @@ bench: .venv/.bench
 	$(ASV) run --quick --show-stderr "HEAD^!"
 
 # Every benchmark once, in .venv: fails where one raises.
-bench-check: .venv/.bench
+bench-smoke: .venv/.bench
 	$(ASV) machine --yes
 	$(ASV) run --python=same --quick --show-stderr --dry-run
+
+# Fails where HEAD is slower than the last release, or than the commit before it.
+bench-check: .venv/.bench
+	$(BIN)/python -m benchmarks.check
 
 versus: .venv/.bench
 	$(BIN)/python -m benchmarks.versus --output build/versus
