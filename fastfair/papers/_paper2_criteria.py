@@ -38,9 +38,9 @@ def decide(study: Study) -> list[Decision]:
     found = []
     for name in NAMES:
         ratios = _disparities(study, name)
-        what = "logarithms of its terms" if name == "inequity_rate" else "terms"
+        what = "the logarithms of its terms" if name == "inequity_rate" else "its terms"
         most = float(np.nanmax(ratios))
-        because = f"the larger of its {what} is up to {most:.3g} times the smaller"
+        because = f"the larger of {what} is up to {most:.3g} times the smaller"
         found.append(Decision("FFMC.1", name, rules.one_scale(ratios), because, most))
     for name in NAMES:
         measure, every = MEASURES[name], _all_values(study, name)

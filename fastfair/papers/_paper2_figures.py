@@ -53,7 +53,7 @@ def measure_figure(study: Study, name: str, figures: str) -> Figure:
         if AT in rows
         else ""
     )
-    what = "those computable of the values" if name == "inequity_rate" else "the values"
+    what = "the computable values" if name == "inequity_rate" else "the values"
     caption = (
         f"{title} on VoxCeleb1-H, as in the paper's {figures}. Smoothed densities of {what} over α and FMR. {top}Box "
         "plots of the terms FPD and FND, hatched for intersections: one value an FMR, at one FMR a line each."
@@ -189,8 +189,8 @@ def garbe_figure(study: Study) -> Figure:
     low, high = axes[1, 0].get_ylim()
     axes[1, 0].set_ylim(low, high + 0.25 * (high - low))
     caption = (
-        "GARBE at α = 0.5 over FMR, as in the paper's Fig. 6, with pointwise 95 % intervals (top), and the difference "
-        "of the two systems on the same replicates (bottom; below zero ResNetSE34L is the fairer)."
+        "GARBE at α = 0.5 over FMR, as in the paper's Figure 6, with pointwise 95 % intervals (top), and the "
+        "difference of the two systems on the same replicates (bottom; below zero ResNetSE34L is the fairer)."
     )
     return Figure("garbe_over_fmr", caption, drawing)
 
@@ -206,7 +206,7 @@ def det_figure(settings: Settings) -> Figure:
         band.plot(ax, det=True, **style, label=system)
     ax.legend(loc="lower left")
     caption = (
-        "DET curves, as in the paper's Fig. 7, with pointwise 95 % intervals (darker) and simultaneous bands "
+        "DET curves, as in the paper's Figure 7, with pointwise 95 % intervals (darker) and simultaneous bands "
         "(lighter) over speakers."
     )
     return Figure("det", caption, drawing)

@@ -91,6 +91,11 @@ def below_everywhere(low: ArrayLike, high: ArrayLike) -> Judgement:
     return "in part" if surely_below.any() else "open"
 
 
+def most(above: float, below: float) -> Judgement:
+    """Judge whether something is larger in most cases by the shares where it surely is, and surely is not."""
+    return "holds" if above > HALF else "fails" if below > HALF else "open"
+
+
 def both(*judgements: Judgement) -> Judgement:
     """Judge a claim that needs several to hold: by the one that is farthest from it."""
     order: Sequence[Judgement] = ("fails", "open", "in part", "holds")

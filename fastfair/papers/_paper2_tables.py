@@ -28,16 +28,14 @@ def groups_table(study: Study) -> Table:
     """Say what stands behind the groups of nationality."""
     slim, optimised = (study.evaluations[system, "nationality"].rates[0] for system in (SLIM, OPTIMISED))
     counts = slim.counts
-    subjects = (
-        counts.group_nonmated_subjects if counts.group_nonmated_subjects is not None else [None] * len(slim.groups)
-    )
+    speakers = counts.group_nonmated_subjects
     columns = (
         "Nationality", "Speakers", "Mated", "Non-mated", f"False matches, {OPTIMISED}", f"False matches, {SLIM}",
     )  # fmt: skip
     rows = [
         (
             group,
-            None if subjects[k] is None else int(subjects[k]),
+            None if speakers is None else int(speakers[k]),
             int(counts.group_mated[k]),
             int(counts.group_nonmated[k]),
             int(optimised.counts.group_false_matches[k]),
@@ -120,9 +118,10 @@ def inequity_table(study: Study) -> Table:
         "Computable (%)", "FMRs evenly on a linear axis (%)", "With α of 0 and 1 (%)", "Largest IR",
     )  # fmt: skip
     caption = (
-        "IR at α = 0.5, and the share of pairs of FMR (0.1 to 10 %) and α where it is computable: for α in (0, 1), "
-        "for FMRs on a linear axis, and with the α at which one kind of errors does not count. Printed for five "
-        f"systems together: {100 * IR_COMPUTABLE:g} %, values up to {IR_LARGEST:g}."
+        "IR at α = 0.5 (the paper does not say of which α its value is), and the share of pairs of FMR (0.1 to 10 %) "
+        "and α where it is computable: for α in (0, 1), for FMRs on a linear axis, and with the α at which one kind "
+        f"of errors does not count. Printed for five systems together: {100 * IR_COMPUTABLE:g} %, values up to "
+        f"{IR_LARGEST:g}."
     )
     return Table("inequity_rate", caption, columns, rows, dict.fromkeys(columns[5:8], ".0f") | {columns[4]: ".2g"})
 

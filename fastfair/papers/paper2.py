@@ -9,9 +9,9 @@ from . import _paper2_figures as figures
 from . import _paper2_table1 as table1
 from . import _paper2_tables as tables
 from ._paper2_rules import SAME_SCALE, chance_of_errors_everywhere
-from ._paper2_runs import OPTIMISED, SLIM, Study, study
+from ._paper2_runs import OPTIMISED, SLIM, Study, study, terms
 from ._parts import Page, Part, Verdict, verdict_table
-from ._printed2 import IR_COMPUTABLE, NATIONALITIES, NONMATED, POOLED_EER
+from ._printed2 import GARBE_TERMS_AT, IR_COMPUTABLE, NATIONALITIES, NONMATED, POOLED_EER, RANGES_AT
 from ._settings import Settings
 
 TITLE = "Paper 2: FDR, IR and GARBE in speaker verification"
@@ -113,22 +113,37 @@ def _values(made: Study) -> list[Part]:
         "## The measures over FMR and α (sections 4.1 and 4.2)",
         tables.groups_table(made),
         tables.ranges_table(made),
-        figures.measure_figure(made, "fdr", "Figs. 1 and 2"),
-        figures.measure_figure(made, "garbe", "Figs. 3 and 4"),
+        figures.measure_figure(made, "fdr", "Figures 1 and 2"),
+        figures.measure_figure(made, "garbe", "Figures 3 and 4"),
     ]
 
 
 def _terms(made: Study) -> list[Part]:
-    return [
-        "## The terms that α weights\n\nFDR and GARBE are α times a term FPD of the groups' FMRs and 1 − α times a "
-        "term FND of their FNMRs; IR is a product of powers of them. The printed medians of GARBE's terms cannot be "
-        "of terms already multiplied by α: GARBE's largest printed value at an FMR of 0.1 % is near the median of "
-        "FPD. So terms without α are shown. In the paper the boxes of the terms swap places between an FMR of 0.1 % "
-        "(Figs. 1(c), 3(c)) and the whole range (Figs. 2(c), 4(c)), as the terms swap at some FMR between.",
-        tables.terms_table(made),
-        figures.terms_figure(made),
-        tables.swaps_table(made),
-    ]
+    largest, median = RANGES_AT["garbe"][1], GARBE_TERMS_AT[0]
+    plain = (
+        f"The printed median {median:g} of FPD cannot be of a term already multiplied by α: no term exceeds GARBE's "
+        f"largest value, {largest:g}, and half of that is the most that the median over α could be. So terms without "
+        "α are shown."
+        if median > largest / 2
+        else "Terms are shown without α."
+    )
+    text = f"""
+## The terms that α weights
+
+FDR and GARBE are α times a term FPD of the groups' FMRs and 1 − α times a term FND of their FNMRs; IR is a product
+of powers of them. {plain} In the paper the boxes of the terms swap places between an FMR of 0.1 % (Figs. 1(c), 3(c))
+and the whole range (Figs. 2(c), 4(c)), as the terms swap at some FMR between.
+"""
+    highest = [terms("garbe", run.fmr[-1], run.fnmr[-1]) for run in made.drawn]
+    at_eer = [terms("garbe", *rates)[1] for rates in table1.exact_rates().values()]
+    why = f"""
+The medians of GARBE's terms are not those printed, as these follow the data. FND grows as false non-matches
+become few: in Table 1, at FMRs of a few per cent, it is {min(at_eer):.2f} to {max(at_eer):.2f}; here at an FMR of 10
+% FPD is {min(fpd for fpd, _ in highest):.2f} to {max(fpd for fpd, _ in highest):.2f} and FND
+{min(fnd for _, fnd in highest):.2f} to {max(fnd for _, fnd in highest):.2f}. Medians over the range also follow from
+how FMRs are spaced: on a linear axis nine tenths of them lie above 1 %.
+"""
+    return [text, tables.terms_table(made), why, figures.terms_figure(made), tables.swaps_table(made)]
 
 
 def _inequity(made: Study) -> list[Part]:
@@ -143,7 +158,7 @@ That is as much a fact of the data as of the measure: an FMR of 0.1 % of the pap
 alike, as fair as can be, each of the nine would have one of them in {100 * chance:.0f} % of draws only. In the
 others IR does not exist.
 """
-    return [text, tables.inequity_table(made), figures.measure_figure(made, "inequity_rate", "Fig. 5")]
+    return [text, tables.inequity_table(made), figures.measure_figure(made, "inequity_rate", "Figure 5")]
 
 
 def _criteria(decisions: list[criteria.Decision]) -> list[Part]:
