@@ -87,7 +87,7 @@ def against_fewer_sets() -> Measurement:
             "theirs": lambda: 10 * clocked(lambda: sets(100))(),
             "one thread": clocked(lambda: sets(1000, 1)),
         },
-        rounds=3,
+        rounds=2,
     )
     return Measurement(
         seconds["ours"],
