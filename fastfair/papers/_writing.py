@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
+import re
 from pathlib import Path
 
 from .. import _validation
@@ -15,6 +16,7 @@ table { border-collapse: collapse; font-size: 85%; display: block; overflow-x: a
 th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: left; vertical-align: top; }
 img { max-width: 100%; }
 """
+_PAGE_LINK = re.compile(r'href="([^":]+)\.md(?=["#])')  # no other site's
 _RESOLUTION = 130  # of PNG, dots an inch
 
 
@@ -45,7 +47,7 @@ def write_page(page: Page, folder: Path) -> list[Path]:
 def write_html(markdown: Path, title: str) -> Path:
     """Write a page of Markdown as HTML beside it, links between pages included."""
     parser = _validation.require("markdown_it", "cli", "writing pages").MarkdownIt("commonmark").enable("table")
-    body = parser.render(markdown.read_text(encoding="utf-8")).replace('.md">', '.html">')
+    body = _PAGE_LINK.sub(r'href="\1.html', parser.render(markdown.read_text(encoding="utf-8")))
     path = markdown.with_suffix(".html")
     path.write_text(
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{html.escape(title)}</title>\n'

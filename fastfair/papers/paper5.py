@@ -183,7 +183,7 @@ errors go together."""
         coverage.bands_figure(found, settings),
         fig_6,
         coverage.table_1(found),
-        _on_widths(found),
+        _on_widths(found, fewer),
         over_fmr,
         coverage.shift_table(found, fewer),
         _on_naive(found, fewer),
@@ -194,24 +194,25 @@ errors go together."""
     ]
 
 
-def _on_widths(found: CoverageExperiment) -> str:
+def _on_widths(found: CoverageExperiment, fewer: dict[int, CoverageExperiment]) -> str:
     widths = ", ".join(f"{coverage.excess(found, fmr):.2f} at {per_cent(fmr)}" for fmr in coverage.TABLED)
     own = 1 - 1 / coverage.N_SAMPLES
+    fmr = coverage.FIRST
+    held = _held({coverage.N_SAMPLES: found} | fewer, "recentered", fmr)
     return (
         "**Where recentered intervals are off.** The mean width of 95 % intervals over 3.92 standard deviations of "
         f"the data sets' own curves is {widths} (1 would be right). The lower the FMR, the fewer pairs make the "
         "threshold, and the more it hangs on their own chance. Replicates count that too often: a non-mated pair "
         f"weighs the product of two counts, each with a variance of {own:.1f}, and so counts its own chance (1 + "
-        f"{own:.1f})² − 1 = {(1 + own) ** 2 - 1:.1f} times."
+        f"{own:.1f})² − 1 = {(1 + own) ** 2 - 1:.1f} times. The fewer vectors a subject has, the more something else "
+        "counts: means of n values that are drawn from themselves scatter with 1 − 1/n of the variance of means of "
+        f"new ones. At an FMR of {per_cent(fmr)} 95 % intervals hold the truth in {held} vectors a subject."
     )
 
 
 def _on_naive(found: CoverageExperiment, fewer: dict[int, CoverageExperiment]) -> str:
     fmr = coverage.TABLED[0]
-    held = ", ".join(
-        f"{per_cent(round(float(coverage.at(one, one.coverage, 'percentile', fmr)[0]), 3))} with {n}"
-        for n, one in ({coverage.N_SAMPLES: found} | fewer).items()
-    )
+    held = _held({coverage.N_SAMPLES: found} | fewer, "percentile", fmr)
     return (
         "**Where naive intervals fail.** They miss the more often, the more standard deviations the V-statistic lies "
         "below the curve. The fewer vectors a subject has, the more often one meets itself in a replicate: at an FMR "
@@ -219,6 +220,11 @@ def _on_naive(found: CoverageExperiment, fewer: dict[int, CoverageExperiment]) -
         "the paper finds to be zero need not be so with other data. And an FMR at which naive intervals have a chance "
         "can be found, as the paper does for its Table 2: its naive column depends on that choice."
     )
+
+
+def _held(found: dict[int, CoverageExperiment], method: str, fmr: float) -> str:
+    held = {n: float(coverage.at(one, one.coverage, method, fmr)[0]) for n, one in found.items()}
+    return ", ".join(f"{per_cent(round(share, 3))} with {n}" for n, share in held.items())
 
 
 def _on_table_2(found: CoverageExperiment) -> str:
