@@ -57,12 +57,15 @@ def swap_of(run: Run, name: str) -> Range:
 
 
 def garbe_difference(study: Study, grouping: str) -> tuple[Floats, Floats, Floats]:
-    """Return GARBE of ResNetSE34L less that of ResNetSE34V2 at every FMR, and the band about it."""
+    """Return GARBE of ResNetSE34L less that of ResNetSE34V2 at every FMR, and the band about it.
+
+    The band is of the replicates that drew comparisons of every group.
+    """
     pair = study.pairs[grouping]
     points = [at_fmr(level) for level in study.levels]
     drawn = np.array([np.subtract(*(e.replicates("garbe", at=at) for e in (pair.first, pair.second))) for at in points])
     found = np.array([pair.contrast("garbe", at=at).difference for at in points])
-    return found, *simultaneous_band(drawn)
+    return found, *simultaneous_band(drawn[:, np.isfinite(drawn).all(axis=0)])
 
 
 def findings(study: Study) -> list[Finding]:
@@ -186,7 +189,7 @@ def _one_scale(study: Study) -> Finding:
             "sections 4.1.3 and 4.2.3, Fig. 3(c)",
             f"FPD is larger, by less than {rules.SAME_SCALE} times, for both systems and all groupings (printed "
             f"medians: {GARBE_TERMS_AT[0] / GARBE_TERMS_AT[1]:.1f} times)",
-            f"{min(map(float, found)):.1f} to {max(map(float, found)):.1f} times",
+            f"{min(map(float, found)):.3g} to {max(map(float, found)):.3g} times",
             rules.of_cases(
                 rules.one_scale(ratio) and bool(np.greater(*terms("garbe", run.fmr[0], run.fnmr[0])))
                 for run, ratio in zip(study.runs, found, strict=True)
@@ -254,7 +257,7 @@ def _trade_off(study: Study) -> Sequence[Finding]:
     contrasts = [study.pairs[grouping].contrast("eer") for grouping in GROUPINGS]
     eer = contrasts[0]
     worst = rules.of_cases(contrast.verdict == "second" for contrast in contrasts)
-    surer = [_shares_surer(study, grouping) for grouping in GROUPINGS]
+    surer = [shares_surer(study, grouping, "garbe") for grouping in GROUPINGS]
     why = (
         "The differences between the two systems are smaller than what other speakers would change. With intervals "
         "missing, lines that lie one above the other look like an order; the paper's lines rest on eight speakers a "
@@ -310,10 +313,10 @@ def _trade_off(study: Study) -> Sequence[Finding]:
     ]
 
 
-def _shares_surer(study: Study, grouping: str) -> tuple[float, float]:
-    """Return the shares of FMRs where ResNetSE34L, and where ResNetSE34V2, is the fairer by GARBE beyond chance."""
+def shares_surer(study: Study, grouping: str, name: str) -> tuple[float, float]:
+    """Return the shares of FMRs where ResNetSE34L, and where ResNetSE34V2, is the fairer by a measure beyond chance."""
     pair = study.pairs[grouping]
-    verdicts = [pair.contrast("garbe", at=at_fmr(level)).verdict for level in study.levels]
+    verdicts = [pair.contrast(name, at=at_fmr(level)).verdict for level in study.levels]
     return verdicts.count("first") / len(verdicts), verdicts.count("second") / len(verdicts)
 
 

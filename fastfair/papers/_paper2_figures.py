@@ -21,7 +21,7 @@ from ._settings import Settings
 _COLOR = {OPTIMISED: _drawing.COLORS[0], SLIM: _drawing.COLORS[1]}
 _LINE = dict(zip(GROUPINGS, _drawing.LINES, strict=False))
 _SOURCES = {OPTIMISED: "resnetse34v2", SLIM: "resnetse34l"}
-_DET_LEVELS = np.geomspace(1e-4, 0.5, 60)
+_DET_LEVELS = np.geomspace(3e-4, 0.5, 60)
 
 
 def measure_figure(study: Study, name: str, figures: str) -> Figure:
@@ -204,7 +204,7 @@ def det_figure(settings: Settings) -> Figure:
         style = {"color": _COLOR[system], "linestyle": _drawing.LINES[k]}
         band = roc_band(comparisons, _DET_LEVELS, n_resamples=settings.n_resamples, rng=settings.seed)
         band.plot(ax, det=True, **style, label=system)
-    ax.legend(loc="lower left")
+    ax.legend(loc="lower center")
     caption = (
         "DET curves, as in the paper's Figure 7, with pointwise 95 % intervals (darker) and simultaneous bands "
         "(lighter) over speakers."
