@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from ._paper3_rules import by_count
 from ._parts import Verdict
 from ._printed3 import (
     FPR_AVERAGES,
@@ -15,6 +14,7 @@ from ._printed3 import (
     TABLE_4,
     Group,
 )
+from ._rules import by_count
 
 HALF = 5e-4  # a unit of the third decimal, which is the last of every number
 _METRIC = {"eer": 0, "min_dcf": 1}

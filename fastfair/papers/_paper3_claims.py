@@ -12,7 +12,6 @@ from ..evaluation_result import Evaluation
 from ._paper3_rules import (
     BY_SHARE,
     SURE,
-    by_count,
     by_share,
     certainly_swapped,
     per_cent,
@@ -27,6 +26,7 @@ from ._paper3_rules import (
 from ._paper3_runs import POINTS, GroupSet, Runs, ranged
 from ._parts import Verdict
 from ._printed3 import FPR_AVERAGES, METRICS, OVERALL, TABLE_2, TABLE_4, label
+from ._rules import by_count
 
 Floats = NDArray[np.float64]
 _ALIKE = 0.7  # a rank correlation from which on trends count as similar

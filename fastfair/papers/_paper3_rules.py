@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._parts import Range
 from ._printed3 import FDR_READ
+from ._rules import Outcome
 
 Floats = NDArray[np.float64]
-Outcome = Literal["holds", "in part", "fails", "open"]
 SURE = 0.975  # share of replicates, as of one end of a 95 % interval
 BY_SHARE = "by share"  # what rules that use `by_share` end in; the page says what it means
 
@@ -129,10 +128,3 @@ def written(found: Range, digits: int = 2) -> str:
 def per_cent(share: float) -> str:
     """Write a share of replicates."""
     return f"{100 * share:.1f} %"
-
-
-def by_count(n_true: int, total: int) -> Outcome:
-    """Decide by how many of some statements are true."""
-    if n_true in (0, total):
-        return "holds" if n_true else "fails"
-    return "in part"
