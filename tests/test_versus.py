@@ -216,3 +216,11 @@ def test_rows_have_names_of_their_own_and_name_their_peers():
     names = [one.name for one in tasks.ROWS]
     assert len(set(names)) == len(names)
     assert all(bool(one.peer) is (one.against is not rows.Against.NOTHING) for one in tasks.ROWS)
+
+
+def test_a_run_broken_off_leaves_the_rows_it_has(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(main, "ROWS", [row("one", targets.AtMost(1), [2], [1]), refusing("two", KeyboardInterrupt())])
+    with pytest.raises(KeyboardInterrupt):
+        run("--output", tmp_path)
+    (left,) = json.loads((tmp_path / "versus.json").read_text())["rows"]
+    assert left["name"] == "one"

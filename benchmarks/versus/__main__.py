@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from .provenance import machine
 from .record import to_json, update_record
-from .rows import measure
+from .rows import Result, measure
 from .table import to_markdown
 from .tasks import ROWS
 
@@ -35,15 +36,18 @@ def main() -> int:
             against = f" against {row.peer}" if row.peer else ""
             print(f"{row.name}: {row.task}{against}", file=sys.stderr, flush=True)
             results.append(measure(row))
-    text = to_markdown(results, machine())
-    print(text)
-    if options.output is not None:
-        options.output.mkdir(parents=True, exist_ok=True)
-        (options.output / "versus.md").write_text(text)
-        (options.output / "versus.json").write_text(to_json(results))
+            if options.output is not None:  # after each, so that a run broken off leaves what it has
+                _write(results, options.output)
+    print(to_markdown(results, machine()))
     if options.record is not None:
         update_record(options.record, results, names)
     return int(any(result.agree is False for result in results))
+
+
+def _write(results: Sequence[Result], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "versus.md").write_text(to_markdown(results, machine()))
+    (folder / "versus.json").write_text(to_json(results))
 
 
 if __name__ == "__main__":
