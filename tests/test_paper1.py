@@ -176,6 +176,7 @@ def test_without_chance_the_paper_is_right_but_for_standard_deviations():
     ]
 
 
+@pytest.mark.jit
 def test_systems_without_chance_are_the_limit_of_samples():
     at, law = ff.at_fmr(1e-3), lawful_scores()
     overall = ff.binormal_comparisons(400_000, 400_000, fmr=1e-4, rng=0)

@@ -85,8 +85,7 @@ def _what_the_audit_says() -> str:
             f"over the six pairs of groups, of one number for each pair of factors, {sums.n_terms} numbers in all, "
             "and no "
             "printed digit contradicts that. Equation 16 divides by the mean over all groups, so 1:1:1:2 must have a "
-            "larger "
-            "GARBE than 1:2:2:2."
+            "larger GARBE than 1:2:2:2."
         )
     if eers.outliers:
         expected = ", ".join(f"{eers.predicted[ratios]:.2e} for {ratios}" for ratios in eers.outliers)
@@ -103,8 +102,7 @@ def _what_the_audit_says() -> str:
             f"The same EERs show that if x 5 has a higher EER than x 1, then {named} has a lower one: in the paper's "
             "own draw "
             "a set that is worse by its FMR at a TMR of 95 % is better by its EER. So a standard deviation of EERs "
-            "cannot "
-            "follow the intended order, whatever its merits."
+            "cannot follow the intended order, whatever its merits."
         )
     return "\n\n".join(lines)
 

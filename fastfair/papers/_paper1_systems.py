@@ -22,6 +22,7 @@ from ._settings import Settings
 Floats = NDArray[np.float64]
 AT = at_fmr(1e-3)
 OTHER_POINTS = (at_fmr(1e-4), at_fmr(1e-2))
+SEEDS_ELSEWHERE = 20  # at most: other operating points are a side view
 AT_A_POINT = ("inequity_rate", "garbe", "fdr")  # the others bring their own threshold
 
 # The measure, named as in an evaluation, the kind of the system's bias, and its ratios.
@@ -39,7 +40,7 @@ class Runs:
     values : dict of str to (n_seeds, n_systems) ndarray
         By measure, at `AT` where they need a threshold; infinite where not computable.
     elsewhere : dict of OperatingPoint to dict of str to (n_seeds, n_systems) ndarray
-        The same at other operating points, of measures that need one.
+        The same at other operating points, of measures that need one and of the first seeds.
     sets : dict of (kind, factor) to tuple of Synthesis
         The data sets, one a seed.
     first : ScenarioFamily
@@ -84,7 +85,8 @@ def run(settings: Settings, **sizes: Any) -> Runs:
             family = scenario_family(rng=seed, **sizes)
         first = first or family
         for point, values in found.items():
-            _measure(family, point, values)
+            if point == AT or number < SEEDS_ELSEWHERE:
+                _measure(family, point, values)
         for kind, factor, made in _sets_of(family):
             sets.setdefault((kind, factor), []).append(made)
     assert first is not None

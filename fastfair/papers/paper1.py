@@ -15,7 +15,7 @@ from . import _paper1_claims as claims
 from ._paper1_audit_parts import audit_parts
 from ._paper1_figures import draw_beside_printed, draw_sets
 from ._paper1_law import lawful_scores
-from ._paper1_systems import AT, AT_A_POINT, Floats, Runs, Scores, equal_error_rates, run
+from ._paper1_systems import AT, AT_A_POINT, SEEDS_ELSEWHERE, Floats, Runs, Scores, equal_error_rates, run
 from ._parts import Cell, Page, Part, Range, Table, Verdict, verdict_table
 from ._printed1 import COLUMNS, OVERALL_FMR, OVERALL_NONMATED, SET_SIZE, SYSTEMS
 from ._settings import Settings
@@ -83,8 +83,7 @@ def _limitations() -> list[Part]:
     headings = ("Method", *_KEYS.values())
     said = (
         "The marks of the printed table are missing from the text that this page was made from, so what section II-B "
-        "says "
-        "in words is put to the facts."
+        "says in words is put to the facts."
     )
     verdicts = verdict_table("limitations_claims", "What section II-B says.", limitation_verdicts(marks))
     return [Table("limitations", caption, headings, rows), said, verdicts]
@@ -218,7 +217,7 @@ def agreement_table(runs: Runs) -> Table:
     caption = (
         "Ours and printed. Within our range: share of the printed numbers, of systems whose groups differ, between our "
         "5th and 95th percentiles. Ours / printed: median ratio (of 1 - FDR for FDR). Rank correlation: over Tables IV "
-        "to VII."
+        f"to VII. Thresholds other than {AT} have {min(runs.n_seeds, SEEDS_ELSEWHERE)} sets of systems."
     )
     formats = {"Printed within our range, %": ".0f", "Ours / printed": ".2g", "Rank correlation": ".2f"}
     return Table("agreement", caption, columns, rows, formats)
@@ -240,14 +239,12 @@ def _why_they_differ(runs: Runs) -> str:
             f"At each of them our IR is smaller than the printed one, at most {max(inequity):.2f} times it in the "
             "median. "
             "The audit shows that some of the printed ones cannot be had from sets of this size by equation 14, and "
-            "could "
-            "be without its exponents."
+            "could be without its exponents."
         )
     fdr = min(points, key=lambda at: abs(np.log(agreement(runs, "fdr", at)[1])))
     lines.append(
         f"Our FDR is nearest to the printed one at {fdr}, where 1 - FDR is {agreement(runs, 'fdr', fdr)[1]:.2g} times "
-        "the "
-        "printed one in the median."
+        "the printed one in the median."
     )
     inside = {title: 100 * agreement(runs, name)[0] for name, title in COLUMNS.items() if name not in AT_A_POINT}
     said = ", ".join(f"{share:.0f} % of the {title}" for title, share in inside.items())
@@ -302,8 +299,7 @@ def _what_claims_say(verdicts: Sequence[Verdict], order: Table) -> str:
     against = [f"*{one.claim}*" for one in verdicts if _HOLDS_BY_LAW not in one.found]
     lines = [
         f"{by_chance} of the claims that do not hold in {100 * claims.HOLDS:.0f} % of our sets hold without chance. "
-        "They "
-        "say what a measure does with the systems asked for, and sets of this size are not those systems: at one "
+        "They say what a measure does with the systems asked for, and sets of this size are not those systems: at one "
         "threshold for all, a group with twice the FMR at a TMR of 95 % may well have the fewer false matches. The "
         "paper shows one draw.",
         f"Over all pairs of Tables IV to VII {best} has most in order, {shares[best]['ours']:.0f} % of them. Without "
