@@ -105,6 +105,12 @@ def test_pairs_are_swapped_for_certain_where_replicates_agree():
     assert rules.certainly_swapped(x, x) == (0, 0)
 
 
+def test_order_is_kept_or_not():
+    values = np.array([[1.0, 3.0, 2.0], [0.0, 0.0, 1.0], [1.0, 2.0, 3.0]])
+    measured = np.array([[0.0, 2.0, 1.0], [-np.inf, -np.inf, 0.0], [1.0, 3.0, 2.0]])
+    assert rules.keeps_order(values, measured).tolist() == [True, True, False]
+
+
 def test_rank_correlation_is_spearmans():
     from scipy.stats import spearmanr
 
@@ -116,6 +122,7 @@ def test_rank_correlation_is_spearmans():
 def test_spread_keeps_infinite_replicates():
     found = rules.spread(np.append(np.arange(9.0), np.inf), 3)
     assert (found.value, found.low, found.high) == (3, 0, np.inf)
+    assert rules.spread(np.append(np.arange(9.0), np.nan), 3).high == 8
     assert rules.written(found) == "3.00 [0.00, infinity]"
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._plots import per_cent
 from ._drawing import COLORS, LINES, new_figure
 from ._paper3_runs import POINTS, GroupSet, Runs
 from ._parts import Figure, Range
@@ -13,11 +14,6 @@ from ._printed3 import ALPHAS, FPR_AVERAGES
 
 _TOP = 1.8  # of the NRB's axis: what lies above is drawn up to it
 _WIDTH = 0.38
-
-
-def per_cent(rate: float) -> str:
-    """Write a rate."""
-    return f"{100 * rate:g} %"
 
 
 def figure_1(runs: Runs) -> Figure:

@@ -93,6 +93,12 @@ def ratio_outcome(found: Range, printed: float) -> Outcome:
     return "in part" if found.low > 1 else "fails"
 
 
+def keeps_order(values: Floats, measured: Floats) -> NDArray[np.bool_]:
+    """Tell in which replicates a measure never ranks a group before one with a smaller value: (replicates, groups)."""
+    taken = np.take_along_axis(measured, np.argsort(values, axis=-1), axis=-1)
+    return np.asarray((taken[:, 1:] >= taken[:, :-1]).all(axis=-1))
+
+
 def rank_correlation(x: Floats, y: Floats) -> Floats:
     """Compute Spearman's correlation of two arrays along their last axes."""
     from scipy.stats import rankdata
@@ -113,8 +119,8 @@ def similarity_outcome(estimate: float, share_positive: float, wanted: float) ->
 
 
 def spread(values: Floats, estimate: float) -> Range:
-    """Return an estimate and the middle 95 % of its replicates; infinite ones are the largest."""
-    ordered = np.sort(values)
+    """Return an estimate and the middle 95 % of its replicates: infinite ones are largest, NaN ones left out."""
+    ordered = np.sort(values[~np.isnan(values)])
     ends = ordered[[round((1 - SURE) * (ordered.size - 1)), round(SURE * (ordered.size - 1))]]
     return Range(estimate, float(ends[0]), float(ends[1]))
 

@@ -19,7 +19,7 @@ from ._rules import Outcome
 from ._settings import Settings
 
 LEVEL = 0.05  # α of the paper
-_REPLICATES = 499  # of each simulated study
+_REPLICATES = 399  # of each simulated study
 _APART = {4: 0.16, 11: 0.05, 17: 0.15}  # FNMRs of the groups of figure 1 that differ
 
 
@@ -125,25 +125,28 @@ class Findings:
 
 TEST, NAIVE_TEST = "F test, subjects drawn", "F test, attempts taken for independent"
 MARGIN, PAPER_MARGIN = "margin, quantile at 1 - α", "margin, quantile at 1 - α/2"
+OWN_MARGIN = "margin, quantile at 1 - α, distances to the replicate's own overall rate"
 NAIVE_MARGIN = "margin at 1 - α, attempts taken for independent"
 
 
 def fair_studies(settings: Settings, design: Design = FAIR) -> Findings:
     """Try the methods on systems that treat all groups alike."""
     settings.tell(f"paper 4: {settings.n_datasets:,} fair systems")
-    found = dict.fromkeys((TEST, NAIVE_TEST, MARGIN, PAPER_MARGIN, NAIVE_MARGIN), 0)
+    found = dict.fromkeys((TEST, NAIVE_TEST, MARGIN, PAPER_MARGIN, OWN_MARGIN, NAIVE_MARGIN), 0)
     for seed in np.random.SeedSequence([settings.seed, 4]).spawn(settings.n_datasets):
         counts = draw(design, seed)
         key = int(seed.generate_state(1)[0])
-        for data, test, margins in (
-            (counts, TEST, ((MARGIN, "family-wise"), (PAPER_MARGIN, "paper"))),
-            (unclustered(counts), NAIVE_TEST, ((NAIVE_MARGIN, "family-wise"),)),
+        naive = unclustered(counts)
+        for name, data in ((TEST, counts), (NAIVE_TEST, naive)):
+            found[name] += fnmr_test(data, n_resamples=_REPLICATES, follow_up=False, rng=key).pvalue <= LEVEL
+        for data, center, names in (
+            (counts, "data", {MARGIN: "family-wise", PAPER_MARGIN: "paper"}),
+            (counts, "replicate", {OWN_MARGIN: "family-wise"}),
+            (naive, "data", {NAIVE_MARGIN: "family-wise"}),
         ):
-            pvalue = fnmr_test(data, n_resamples=_REPLICATES, follow_up=False, rng=key).pvalue
-            found[test] += pvalue <= LEVEL
-            margin = margin_of_error(data, n_resamples=_REPLICATES, rng=key)
+            margin = margin_of_error(data, n_resamples=_REPLICATES, center=center, rng=key)
             farthest = float(np.abs(margin.group_fnmr - margin.fnmr).max())
-            for name, quantile in margins:
+            for name, quantile in names.items():
                 found[name] += farthest > _margin(margin.replicates, quantile)
     return Findings(settings.n_datasets, found)
 

@@ -8,6 +8,7 @@ from ._paper4_chance import (
     FIGURE_1,
     MARGIN,
     NAIVE_TEST,
+    OWN_MARGIN,
     PAPER_MARGIN,
     TEST,
     Findings,
@@ -81,19 +82,19 @@ be: the largest distance has no sign, so α is not to be halved.""",
 
 
 def _chance_text(findings: Findings) -> str:
-    outcomes = {name: findings.outcome(name) for name in (MARGIN, PAPER_MARGIN)}
-    keeps = [name for name, outcome in outcomes.items() if outcome == "holds"]
-    readings = {MARGIN: "1 - α", PAPER_MARGIN: "1 - α/2"}
-    match keeps:
-        case [only]:
-            said = f"Of the two quantiles the one at {readings[only]} keeps the level."
-        case [] if "open" not in outcomes.values():
-            said = "Neither quantile keeps the level on this design."
-        case _:
-            said = "These studies are too few to tell the two quantiles apart."
+    outcomes = {name: findings.outcome(name) for name in (MARGIN, PAPER_MARGIN, OWN_MARGIN)}
+    kept = [name for name, outcome in outcomes.items() if outcome == "holds"]
+    if "open" in outcomes.values():
+        said = "These studies are too few to tell the margins apart."
+    elif kept:
+        said = f"The level is kept by: {'; '.join(kept)}."
+    else:
+        said = "No margin keeps the level on this design."
     test, naive = findings.share(TEST).value, findings.share(NAIVE_TEST).value
     return f"""\
-{said} `margin_of_error` takes 1 - α by default, and 1 - α/2 where asked for `quantile="paper"`.
+{said} The paper takes distances in a replicate to the overall rate of the data. As a group counts in the overall rate
+that it is compared with, this makes margins wider than the level asks for where groups are few; `margin_of_error` takes
+the replicate's own rate where asked for `center="replicate"`, and 1 - α/2 where asked for `quantile="paper"`.
 
 The paper draws people because their attempts are correlated. Who takes attempts for independent and runs the same test
 finds {100 * naive:.0f} % of these fair systems unfair; who draws people finds {100 * test:.0f} %."""
