@@ -86,8 +86,8 @@ def test_what_measures_do_without_chance():
 def ability(**changes):
     base = rules.Ability(
         measure="garbe", error_types=2, needs_policy=True, has_reference=False, bounded=True,
-        fails_without_errors=False, computable=1.0, orders_one=1.0, orders_two=1.0, orders_three=0.5, sees_shared=False, keeps_scale=True,
-        tells_bias=1.0, false_alarms=0, uncertainty=0.1,
+        fails_without_errors=False, computable=1.0, orders_one=1.0, orders_two=1.0, orders_three=0.5,
+        sees_shared=False, keeps_scale=True, tells_bias=1.0, false_alarms=0, uncertainty=0.1,
     )  # fmt: skip
     return dataclasses.replace(base, **changes)
 
