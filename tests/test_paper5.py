@@ -24,7 +24,7 @@ from fastfair.papers._drawing import style
 from fastfair.papers._parts import Figure, Range, Table
 from fastfair.papers._settings import Settings
 
-TINY = Settings(n_resamples=64, n_seeds=2, n_datasets=4)
+TINY = Settings(n_resamples=16, n_seeds=2, n_datasets=4)
 
 
 def test_printed_tables_are_those_of_the_paper(published):
@@ -96,7 +96,7 @@ def test_both_bands_are_made_of_the_same_replicates():
     e = small_embeddings(2, 9, 4)
     bundle = curves.Bundle.of(e, np.array([0.1, 0.3]), TINY)
     np.testing.assert_array_equal(bundle.naive.replicates, bundle.recentered.replicates)
-    want = ff.roc_band(e, [0.1, 0.3], n_resamples=64, rng=0)
+    want = ff.roc_band(e, [0.1, 0.3], n_resamples=16, rng=0)
     np.testing.assert_array_equal(bundle.recentered.low, want.low)
     np.testing.assert_array_equal(bundle.mean, want.replicates.mean(axis=0))
 
@@ -121,13 +121,13 @@ FAIREST = {"max_geomean_ratio": 1, "max_min_ratio": 1, "log_geomean_sum": 0, "gi
 
 @pytest.fixture(scope="module")
 def grouped() -> ff.Embeddings:
-    e = ff.von_mises_fisher_embeddings(40, 5, 8, concentration=(3, 12), rng=0)
+    e = ff.von_mises_fisher_embeddings(24, 5, 8, concentration=(3, 12), rng=0)
     return ff.Embeddings(e.vectors, e.subject, group=e.subject % 2)
 
 
 def test_uncertainties_are_deviations_over_values_and_over_distances(grouped):
     levels = np.array([0.001, 0.05, 0.1, 0.3])
-    bands = bands_of(grouped, levels, measures.NAMES, n_resamples=64, rng=0)
+    bands = bands_of(grouped, levels, measures.NAMES, n_resamples=16, rng=0)
     found = measures.uncertainties("data", bands)
     assert [u.rate for u in found] == ["fmr", "fnmr"]
     assert found[0].levels.tolist() == [0.05, 0.1, 0.3]  # at 0.001 a group has fewer than 30 false matches
@@ -135,7 +135,7 @@ def test_uncertainties_are_deviations_over_values_and_over_distances(grouped):
         kept = np.isin(levels, u.levels)
         assert kept.any()
         for k, name in enumerate(measures.NAMES):
-            band = ff.fairness_band(grouped, name, u.rate, levels, n_resamples=64, rng=0)
+            band = ff.fairness_band(grouped, name, u.rate, levels, n_resamples=16, rng=0)
             deviation, value = band.replicates[:, kept].std(axis=0, ddof=1), band.value[kept]
             np.testing.assert_allclose(u.of_value[k], deviation / value)
             np.testing.assert_allclose(u.of_distance[k], deviation / abs(value - FAIREST[name]))
@@ -217,7 +217,7 @@ def test_two_systems_are_apart_by_the_deviation_of_their_difference(grouped, mon
     bands = [measures.fairness_bands(e, measures.LEVELS, TINY) for e in (grouped, other, grouped, other, grouped)]
     table = measures.apart_table(bands, "apart", "")
     assert len(table.rows) == 4
-    first, second = (ff.fairness_band(e, "gini", "fnmr", [0.1], n_resamples=64, rng=0) for e in (grouped, other))
+    first, second = (ff.fairness_band(e, "gini", "fnmr", [0.1], n_resamples=16, rng=0) for e in (grouped, other))
     variance = first.replicates.var(axis=0, ddof=1) + second.replicates.var(axis=0, ddof=1)
     np.testing.assert_allclose(table.rows[1][5], (second.value - first.value) / np.sqrt(variance))
 

@@ -19,6 +19,7 @@ from ._drawing import COLORS, LINES, new_figure
 from ._paper5_curves import label_rates
 from ._paper5_rules import ENOUGH_DATASETS, SLACK, chance, judged, near, settled
 from ._parts import Cell, Figure, Outcome, Range, Table, Verdict
+from ._rules import by_count
 from ._settings import Settings
 
 Floats = NDArray[np.float64]
@@ -268,7 +269,7 @@ def _printed_again(found: CoverageExperiment) -> Verdict:
 
 def _nominal(found: CoverageExperiment) -> Verdict:
     n = len(found.estimates)
-    good = {fmr: near(at(found, found.coverage, "recentered", fmr), NOMINAL, NOMINAL, n).all() for fmr in TABLED}
+    good = {fmr: bool(near(at(found, found.coverage, "recentered", fmr), NOMINAL, NOMINAL, n).all()) for fmr in TABLED}
     furthest = {
         fmr: float(100 * np.abs(at(found, found.coverage, "recentered", fmr) - NOMINAL).max()) for fmr in TABLED
     }
@@ -278,21 +279,20 @@ def _nominal(found: CoverageExperiment) -> Verdict:
         f"All nominal coverages met within {100 * SLACK:.0f} points and two binomial standard errors. Holds if so at "
         f"all three FMRs, in part if at one; cannot be told of fewer than {ENOUGH_DATASETS} data sets",
         "; ".join(f"{points:.1f} points away at most at FMR {per_cent(fmr)}" for fmr, points in furthest.items()),
-        settled(judged(float(np.mean(list(good.values()))), holds=1, part=1 / 3), n),
+        settled(by_count(sum(good.values()), len(good)), n),
     )
 
 
 def _zero(found: CoverageExperiment, fewer: dict[int, CoverageExperiment]) -> Verdict:
     lowest = {N_SAMPLES: found} | fewer
     coverage = {n: float(at(one, one.coverage, "percentile", TABLED[0])[0]) for n, one in lowest.items()}
-    share = float(np.mean([value <= 0.01 for value in coverage.values()]))
     return Verdict(
         "The naive bootstrap's coverage is experimentally equal to zero, no matter what the nominal coverage is",
         "B.1, Fig. 7",
         f"Coverage of naive 95 % intervals at an FMR of {per_cent(TABLED[0])} is 1 % at most. Holds if so whatever the "
         "vectors a subject, in part if for some numbers of them",
         "; ".join(f"{per_cent(round(value, 3))} with {n} vectors" for n, value in coverage.items()),
-        "holds" if share == 1 else "in part" if share > 0 else "fails",
+        by_count(sum(value <= 0.01 for value in coverage.values()), len(coverage)),
     )
 
 

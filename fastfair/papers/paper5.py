@@ -121,8 +121,9 @@ holds the FMR of all pairs. FMRs at which a group has fewer than {ENOUGH_ERRORS}
         measures.uncertainty_figure(
             found,
             "fig_5",
-            "Figure 5 in kind: normalised uncertainty of the four measures of FMR (above) and FNMR (below). Data sets"
-            " in columns; both axes logarithmic.",
+            "Figure 5 in kind: normalised uncertainty of the four measures of FMR (above) and FNMR (below), a column "
+            "for each data set; both axes logarithmic. Where groups are nearly alike two lines coincide, those of the "
+            "log-geomean sum and of the Gini coefficient.",
         ),
         *_rankings(found),
         _RANKING,
