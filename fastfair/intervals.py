@@ -276,6 +276,11 @@ def simultaneous_band(replicates: Floats, confidence_level: float = 0.95) -> tup
     -------
     low, high : (points,) ndarray
 
+    Raises
+    ------
+    InputError
+        For replicates that are not a number.
+
     Notes
     -----
     The quantile form of the sup-t band [1]_: one tail share for all points, found so that the band holds the share
@@ -299,6 +304,12 @@ def simultaneous_band(replicates: Floats, confidence_level: float = 0.95) -> tup
     wanted = level(confidence_level)
     curves = np.asarray(replicates, np.float64)
     n = curves.shape[-1]
+    missing = np.isnan(curves).any(axis=0).sum()
+    if missing:
+        raise InputError(
+            f"replicates hold NaN in {missing} of {n} curves: keep those that are known at all points, as in "
+            "replicates[:, ~np.isnan(replicates).any(axis=0)]"
+        )
     ordered = np.sort(curves, axis=-1)
     depth = np.empty(curves.shape, np.int64)
     for row, values, point in zip(ordered, curves, depth, strict=True):

@@ -99,6 +99,13 @@ def test_bands_hold_whole_curves(curves, share, n):
     assert inside.mean() >= level - 1e-9
 
 
+def test_bands_refuse_curves_that_are_not_known_everywhere():
+    values = np.arange(12.0).reshape(2, 6)
+    values[1, [0, 3]] = np.nan
+    with pytest.raises(InputError, match="NaN in 2 of 6 curves"):
+        intervals.simultaneous_band(values)
+
+
 @given(pvalues=st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_is_that_of_the_oracle(pvalues):
     close(intervals.holm(pvalues).tolist(), slow.holm(pvalues))
