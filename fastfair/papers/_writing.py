@@ -92,6 +92,7 @@ def _save(figure: Figure, paths: list[Path]) -> None:
         # No date: the same figure makes the same file.
         date = {"Date": None} if path.suffix == ".svg" else {}
         figure.drawing.savefig(path, dpi=_RESOLUTION, metadata=date)
+        figure.drawing.set_layout_engine("none")  # all is in its place: laying out anew would take as long as drawing
 
 
 def _alt(caption: str) -> str:
