@@ -11,7 +11,7 @@ import pytest
 import fastfair as ff
 from fastfair.papers import _choosing_rules as rules
 from fastfair.papers import choosing
-from fastfair.papers._choosing_runs import GROUPINGS, MADE, POINTS, Entry, Runs, made_system, run
+from fastfair.papers._choosing_runs import GROUPINGS, MADE, POINTS, Entry, Runs, made_system, run, told_by_both
 from fastfair.papers._drawing import style
 from fastfair.papers._laws import measures_of_laws, threshold_at_fmr
 from fastfair.papers._parts import Figure, Table
@@ -52,6 +52,14 @@ def test_relations_need_both_intervals():
     assert sum(counted.values()) - counted["opposite estimates"] == 10
     assert (counted["agree"], counted["disagree"], counted["not told apart"]) == (1, 2, 3)
     assert counted["opposite estimates"] == 4
+
+
+def test_verdicts_are_those_of_both_methods():
+    one, other = contrast("fdr", 0.9, 0.8, "first"), contrast("fdr", 0.9, 0.8, "undecided")
+    endless = contrast("inequity_rate", math.inf, 2.0, "")
+    assert told_by_both(one, one).verdict == "first"
+    assert told_by_both(one, other).verdict == told_by_both(other, one).verdict == "undecided"
+    assert told_by_both(endless, endless).verdict == ""
 
 
 def entry(measure, estimate, low, high, error=0.1, data="x"):
@@ -212,14 +220,14 @@ def test_on_voxceleb_measures_contradict_each_other(voxceleb):
     found = run(Settings(n_resamples=400, n_seeds=2, n_datasets=4))
     assert isinstance(found, Runs)
     by_gender, by_both = found.contrasts.values()
-    # One comparison of two groups leaves no doubt; many small groups let differences and ratios part.
-    assert (
-        choosing.count_relations([one for one in by_gender if one.operating_point in (None, str(POINTS[1]))])["agree"]
-        > 200
-    )
+    # Two large groups: measures agree. Many small ones: differences and ratios part.
+    at = [one for one in by_gender if one.operating_point in (None, str(POINTS[1]))]
+    counted = choosing.count_relations(at)
+    assert counted["agree"] > 50
+    assert counted["disagree"] == 0
     at = [one for one in by_both if one.operating_point in (None, str(POINTS[1]))]
     counted = choosing.count_relations(at)
-    assert counted["disagree"] >= 10
+    assert counted["disagree"] >= 5
     assert counted["not computable"] > 50
     inside = [
         one.quantity.low <= one.truth <= one.quantity.high

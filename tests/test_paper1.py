@@ -245,7 +245,7 @@ def test_the_page(monkeypatch):
 @pytest.mark.jit
 def test_ours_agree_with_the_printed_where_nothing_forbids():
     runs = run(Settings(n_resamples=64, n_seeds=40, n_datasets=4))
-    for name, least in (("std(eer)", 0.7), ("sed_mean", 0.9), ("sed_std", 0.8)):
+    for name, least in (("std(eer)", 0.5), ("sed_mean", 0.9), ("sed_std", 0.8)):
         assert paper1.agreement(runs, name)[0] >= least
     inside, ratio, correlation = paper1.agreement(runs, "fdr", ff.at_fmr(1e-2))
     assert inside >= 0.7

@@ -100,6 +100,8 @@ def _only_mean_sed_is_not_fair(kind: str) -> Test:
     def test(scores: Scores) -> bool | None:
         found = {name: scores[name, kind, "1:1:1:1"] for name in COLUMNS}
         fair = {name: measure.fairest for name in COLUMNS if (measure := measure_of(name)) is not None}
+        if not all(map(math.isfinite, found.values())):
+            return None
         return found["sed_mean"] > 0 and all(found[name] == fair[name] for name in _WITHOUT_REFERENCE)
 
     return test
@@ -107,7 +109,8 @@ def _only_mean_sed_is_not_fair(kind: str) -> Test:
 
 def _only_mean_sed_tells_equal_groups_apart(scores: Scores) -> bool | None:
     means = {scores["sed_mean", "fmr", ratios] for ratios in _EQUAL_GROUPS}
-    return bool(_tied(_WITHOUT_REFERENCE, [_EQUAL_GROUPS])(scores)) and len(means) == len(_EQUAL_GROUPS)
+    tied = _tied(_WITHOUT_REFERENCE, [_EQUAL_GROUPS])(scores)
+    return None if tied is None else tied and len(means) == len(_EQUAL_GROUPS)
 
 
 def _fail_alike(measures: tuple[str, str], pairs: Sequence[tuple[str, str]]) -> Test:

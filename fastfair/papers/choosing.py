@@ -88,8 +88,9 @@ def values_table(runs: Runs, groups: Sequence[str]) -> Table:
 def _about_contrasts() -> str:
     return f"""
 Both systems scored the same comparisons, so they share their replicates, and the interval of a difference says more
-than two intervals do. A system is *fairer* by a measure where the interval of the difference leaves out zero.
-Differences are {SYSTEMS[0]} minus {SYSTEMS[1]}.
+than two intervals do. A system is *fairer* by a measure where the interval of the difference leaves out
+zero, made in two ways (percentile, which is shown, and basic): with few errors in a group replicates are less fair than
+the sample, and the two ways err to opposite sides. Differences are {SYSTEMS[0]} minus {SYSTEMS[1]}.
 """
 
 

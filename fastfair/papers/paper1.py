@@ -216,7 +216,8 @@ def agreement_table(runs: Runs) -> Table:
     columns = ("Measure", "Threshold", "Printed within our range, %", "Ours / printed", "Rank correlation")
     caption = (
         "Ours and printed. Within our range: share of the printed numbers, of systems whose groups differ, between our "
-        "5th and 95th percentiles. Ours / printed: median ratio (of 1 - FDR for FDR). Rank correlation: over Tables IV "
+        "5th and 95th percentiles, of which that of IR may be infinite. Ours / printed: median ratio (of 1 - FDR for "
+        "FDR). Rank correlation: over Tables IV "
         f"to VII. Thresholds other than {AT} have {min(runs.n_seeds, SEEDS_ELSEWHERE)} sets of systems."
     )
     formats = {"Printed within our range, %": ".0f", "Ours / printed": ".2g", "Rank correlation": ".2f"}
