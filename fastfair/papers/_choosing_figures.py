@@ -38,11 +38,11 @@ def draw_relations(name: str, contrasts: Sequence[Contrast], points: Sequence[Op
     handles = [patches.Patch(facecolor=shade, edgecolor="0.6", label=label) for label, shade in _SHADES.items()]
     marks = {"color": "black", "marker": "x", "linestyle": "", "markersize": 4}
     handles.append(lines.Line2D([], [], label="estimates favour different systems", **marks))
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, borderaxespad=1.5)
     caption = (
         f"Which pairs of measures call the same of two systems fairer, VoxCeleb1-H by {grouping.lower()}. Coloured "
-        "where "
-        "the intervals of both measures' differences tell; crosses where the estimates alone contradict each other."
+        "where the intervals of both measures' differences tell; crosses where the estimates alone contradict each "
+        "other."
     )
     return Figure(name, caption, figure)
 
@@ -92,7 +92,7 @@ def draw_uncertainty(able: Sequence[Ability]) -> Figure:
     axes[0, 1].set(title="Apart from the fair value", xlabel="Intervals without the fair value (%)", xlim=(0, 100))
     caption = (
         "How uncertain measures are. Left: paper 5's normalised uncertainty, median over results on real data and on "
-        "made systems with bias; where not all results on real data are computable the bar says how many. Right: share "
-        "of these intervals that leave the fair value out."
+        "made systems with bias; where not all results on real data are computable the bar says how many. Right: "
+        "share of these intervals that leave the fair value out."
     )
     return Figure("uncertainty", caption, figure)

@@ -56,11 +56,6 @@ class Entry:
     truth: float = math.nan
 
     @property
-    def away(self) -> float:
-        """How far the estimate is from the fair value."""
-        return abs(self.quantity.estimate - fairest(self.measure))
-
-    @property
     def computable(self) -> bool:
         """Whether there are an estimate and a finite interval."""
         numbers = self.quantity.estimate, self.quantity.low, self.quantity.high

@@ -6,7 +6,7 @@ from . import _paper1_audit as audit
 from ._parts import Cell, Part, Table
 from ._printed1 import COLUMNS, SET_SIZE, SYSTEMS, PrintedSystem
 
-GARBE_HALF_UNIT = 5e-5  # of the last printed digit
+_GARBE_HALF_UNIT = 5e-5  # of the last printed digit
 
 
 def audit_parts() -> list[Part]:
@@ -68,30 +68,27 @@ def _what_the_audit_says() -> str:
     ratio, printed = first.numbers["inequity_rate"].text, first.numbers["garbe"].text
     lines = [
         f"**IR.** With {SET_SIZE:,} comparisons of either class the least rate above 0 is one of {SET_SIZE:,}, and "
-        "the FDR "
-        "says how far maxima and minima are apart. Beside an FDR of "
-        f"{most.numbers['fdr'].text} the IR is {audit.largest_inequity_rate(most.numbers['fdr']):.0f} at most; "
-        f"{most.numbers['inequity_rate'].text} is printed.",
+        f"the FDR says how far maxima and minima are apart. Beside an FDR of {most.numbers['fdr'].text} the IR is "
+        f"{audit.largest_inequity_rate(most.numbers['fdr']):.0f} at most; {most.numbers['inequity_rate'].text} is "
+        "printed.",
         f"**GARBE.** For 1:1:1:2 an IR of {ratio} needs a GARBE of at least {audit.least_garbe(first):.3f} by "
-        "equations 14 "
-        f"and 16 to 18, and of {audit.least_garbe(first, False):.3f} if IR has no exponents; {printed} is printed.",
+        f"equations 14 and 16 to 18, and of {audit.least_garbe(first, False):.3f} if IR has no exponents; {printed} "
+        "is printed.",
     ]
     if not _impossible_rates(exponents=False):
         lines[0] += " As the plain product of the two ratios, without exponents, every printed IR is possible."
-    if sums.largest_miss < GARBE_HALF_UNIT:
+    if sums.largest_miss < _GARBE_HALF_UNIT:
         lines[1] += (
             f" The column has a law of its own: for all {sums.n_systems} systems of the factors 1, 2, 3 and 5 it is "
-            "the sum, "
-            f"over the six pairs of groups, of one number for each pair of factors, {sums.n_terms} numbers in all, "
-            "and no "
-            "printed digit contradicts that. Equation 16 divides by the mean over all groups, so 1:1:1:2 must have a "
-            "larger GARBE than 1:2:2:2."
+            f"the sum, over the six pairs of groups, of one number for each pair of factors, {sums.n_terms} numbers "
+            "in all, and no printed digit contradicts that. Equation 16 divides by the mean over all groups, so "
+            "1:1:1:2 must have a larger GARBE than 1:2:2:2."
         )
     if eers.outliers:
         expected = ", ".join(f"{eers.predicted[ratios]:.2e} for {ratios}" for ratios in eers.outliers)
         lines.append(
-            "**STD of EER.** The numbers of systems with one group apart give the EERs of the sets, and these give all "
-            f"others but those of {' and '.join(eers.outliers)}. Expected are {expected}."
+            "**STD of EER.** The numbers of systems with one group apart give the EERs of the sets, and these give "
+            f"all others but those of {' and '.join(eers.outliers)}. Expected are {expected}."
         )
     if eers.outliers and set(eers.outliers) == set(audit.repeated_garbe()):
         lines[-1] += " The digits of their GARBE stand there."
@@ -100,9 +97,8 @@ def _what_the_audit_says() -> str:
         named = " and ".join(f"x {factor} ({100 * eers.offset[factor]:+.2f} points)" for factor in below)
         lines.append(
             f"The same EERs show that if x 5 has a higher EER than x 1, then {named} has a lower one: in the paper's "
-            "own draw "
-            "a set that is worse by its FMR at a TMR of 95 % is better by its EER. So a standard deviation of EERs "
-            "cannot follow the intended order, whatever its merits."
+            "own draw a set that is worse by its FMR at a TMR of 95 % is better by its EER. So a standard deviation "
+            "of EERs cannot follow the intended order, whatever its merits."
         )
     return "\n\n".join(lines)
 

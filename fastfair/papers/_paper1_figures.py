@@ -62,9 +62,8 @@ def draw_beside_printed(runs: Runs) -> Figure:
     axes[0, 0].legend(title="Table", ncols=2, loc="upper left", fontsize=7, title_fontsize=7)
     caption = (
         f"Ours against printed, a point a system. Medians over {runs.n_seeds} sets of systems, and bars from the 5th "
-        "to "
-        "the 95th percentile; on the dotted line both are the same. Systems at 0 in either, and those whose range is "
-        "infinite, have no place on these axes."
+        "to the 95th percentile; on the dotted line both are the same. Systems at 0 in either, and those whose range "
+        "is infinite, have no place on these axes."
     )
     return Figure("beside_printed", caption, figure)
 

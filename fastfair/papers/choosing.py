@@ -127,10 +127,9 @@ def _said_of_pairs(groups: Sequence[str], contrasts: Sequence[Contrast], able: M
         lines.append(
             f"- At {point}, by {' and '.join(groups).lower()}: of {total} pairs of measures the estimates of "
             f"{counted['opposite estimates']} favour different systems. The intervals confirm {counted['disagree']} "
-            "of these "
-            f"contradictions and {counted['agree']} agreements; in {counted['not told apart']} pairs at least one "
-            "measure "
-            f"cannot tell the systems apart, and in {counted['not computable']} one is not computable."
+            f"of these contradictions and {counted['agree']} agreements; in {counted['not told apart']} pairs at "
+            f"least one measure cannot tell the systems apart, and in {counted['not computable']} one is not "
+            "computable."
         )
         camps = {name: ", ".join(rules.title(one.name) for one in chosen if one.verdict == name) for name in _NAMES}
         lines += [f"  By the intervals {_NAMES[name]} is fairer for {camp}." for name, camp in camps.items() if camp]
@@ -146,11 +145,9 @@ def _said_of_pairs(groups: Sequence[str], contrasts: Sequence[Contrast], able: M
         if 2 * apart > len(against):
             lines.append(
                 f"  In {apart} of the {len(against)} contradictions beyond chance one measure stays where all error "
-                "rates "
-                "fall to a tenth, as ratios do, and the other falls with them, as differences do. The one asks how "
-                "many "
-                "times as likely errors are for some, the other how many more of them there are: a system with more "
-                "errors for all can be the fairer one by ratios and the less fair one by differences."
+                "rates fall to a tenth, as ratios do, and the other falls with them, as differences do. The one asks "
+                "how many times as likely errors are for some, the other how many more of them there are: a system "
+                "with more errors for all can be the fairer one by ratios and the less fair one by differences."
             )
     return "\n".join(lines)
 
@@ -259,8 +256,7 @@ def _said_of_guide(answers: Sequence[rules.Answer], able: Mapping[str, rules.Abi
     ]
     lines = [
         f"No measure answers every question: {' and '.join(best)} answers most, {most} of {len(answers)}. A report "
-        "needs one that "
-        "says how large the bias is, one that says how groups differ, and intervals for both."
+        "needs one that says how large the bias is, one that says how groups differ, and intervals for both."
         if most < len(answers)
         else f"{' and '.join(best)} answers all {len(answers)} questions."
     ]
@@ -270,13 +266,12 @@ def _said_of_guide(answers: Sequence[rules.Answer], able: Mapping[str, rules.Abi
     if small.uncertainty == min(one.uncertainty for one in able.values() if math.isfinite(one.uncertainty)):
         lines.append(
             "That FDR has the least uncertainty is no merit: it is divided by an estimate near 1, while what tells "
-            f"systems apart is 1 - FDR. Its "
-            f"intervals leave the fair value out in {100 * small.tells_bias:.0f} % of results."
+            f"systems apart is 1 - FDR. Its intervals leave the fair value out in {100 * small.tells_bias:.0f} % of "
+            "results."
         )
     lines.append(
         "Whether groups differ by more than chance is better asked of a test than of a measure's interval, and how "
-        "many "
-        "subjects that takes of a plan: see [paper 4](paper4.md)."
+        "many subjects that takes of a plan: see [paper 4](paper4.md)."
     )
     return "\n\n".join(lines)
 

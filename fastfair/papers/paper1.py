@@ -215,10 +215,10 @@ def agreement_table(runs: Runs) -> Table:
             rows.append([title, point, 100 * inside, ratio, correlation])
     columns = ("Measure", "Threshold", "Printed within our range, %", "Ours / printed", "Rank correlation")
     caption = (
-        "Ours and printed. Within our range: share of the printed numbers, of systems whose groups differ, between our "
-        "5th and 95th percentiles, of which that of IR may be infinite. Ours / printed: median ratio (of 1 - FDR for "
-        "FDR). Rank correlation: over Tables IV "
-        f"to VII. Thresholds other than {AT} have {min(runs.n_seeds, SEEDS_ELSEWHERE)} sets of systems."
+        "Ours and printed. Within our range: share of the printed numbers, of systems whose groups differ, between "
+        "our 5th and 95th percentiles, of which that of IR may be infinite. Ours / printed: median ratio (of 1 - FDR "
+        f"for FDR). Rank correlation: over Tables IV to VII. Thresholds other than {AT} have "
+        f"{min(runs.n_seeds, SEEDS_ELSEWHERE)} sets of systems."
     )
     formats = {"Printed within our range, %": ".0f", "Ours / printed": ".2g", "Rank correlation": ".2f"}
     return Table("agreement", caption, columns, rows, formats)
@@ -231,16 +231,14 @@ def _why_they_differ(runs: Runs) -> str:
     if min(garbe) > 1.25:
         lines.append(
             f"At each of the thresholds our GARBE is larger than the printed one, at least {min(garbe):.1f} times in "
-            "the "
-            "median. No threshold can change that: the printed GARBE does not follow from equations 16 to 18, as the "
-            "audit at the end of this page shows."
+            "the median. No threshold can change that: the printed GARBE does not follow from equations 16 to 18, as "
+            "the audit at the end of this page shows."
         )
     if max(inequity) < 0.8:
         lines.append(
             f"At each of them our IR is smaller than the printed one, at most {max(inequity):.2f} times it in the "
-            "median. "
-            "The audit shows that some of the printed ones cannot be had from sets of this size by equation 14, and "
-            "could be without its exponents."
+            "median. The audit shows that some of the printed ones cannot be had from sets of this size by equation "
+            "14, and could be without its exponents."
         )
     fdr = min(points, key=lambda at: abs(np.log(agreement(runs, "fdr", at)[1])))
     lines.append(
@@ -250,9 +248,9 @@ def _why_they_differ(runs: Runs) -> str:
     inside = {title: 100 * agreement(runs, name)[0] for name, title in COLUMNS.items() if name not in AT_A_POINT}
     said = ", ".join(f"{share:.0f} % of the {title}" for title, share in inside.items())
     lines.append(
-        f"Of the measures that bring their own threshold these shares of printed numbers lie within our range: {said}. "
-        "Ranges are wide because single comparisons count: the EER of a set of this size, and the rates of the overall "
-        "set at a threshold where it has few errors, depend on the random numbers."
+        "Of the measures that bring their own threshold these shares of printed numbers lie within our range: "
+        f"{said}. Ranges are wide because single comparisons count: the EER of a set of this size, and the rates of "
+        "the overall set at a threshold where it has few errors, depend on the random numbers."
     )
     return "\n\n".join(lines)
 
@@ -282,9 +280,8 @@ def order_table(runs: Runs, law: Scores) -> Table:
             rows.append([f"{title}, {kind}", *(100 * share for share in claims.order_shares(scores, name))])
     caption = (
         "Per cent of the pairs of systems, one of which is worse for some group and better for none, that a measure "
-        "puts "
-        "in that order: means over our sets of systems where it is computable, in systems without chance, and in the "
-        "printed tables. Ties count against it."
+        "puts in that order: means over our sets of systems where it is computable, in systems without chance, and in "
+        "the printed tables. Ties count against it."
     )
     return Table("order", caption, columns, rows, dict.fromkeys(columns[1:], ".0f"))
 
@@ -310,15 +307,16 @@ def _what_claims_say(verdicts: Sequence[Verdict], order: Table) -> str:
     if against:
         lines.append(
             f"Without chance these do not hold: {'; '.join(against)}. What a standard deviation makes of such ratios "
-            "hangs on how far apart the error rates are, which distances with the same FMR at a TMR of 95 % leave open."
+            "hangs on how far apart the error rates are, which distances with the same FMR at a TMR of 95 % leave "
+            "open."
             if all("STD" in text for text in against)
             else f"Without chance these do not hold: {'; '.join(against)}."
         )
     if printed < 100:
         lines.append(
             f"The printed mean SED has {printed:.0f} % in order, not all: within a table it does, but the threshold "
-            "at which "
-            "SED is taken differs from system to system, and 1:1:1:5, say, is printed with more than 1:1:2:5 is."
+            "at which SED is taken differs from system to system, and 1:1:1:5, say, is printed with more than 1:1:2:5 "
+            "is."
             if claims.bias(claims.printed_scores(), "sed_mean", "1:1:1:5")
             > claims.bias(claims.printed_scores(), "sed_mean", "1:1:2:5")
             else f"The printed mean SED has {printed:.0f} % in order, not all."
