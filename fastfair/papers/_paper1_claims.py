@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise, permutations
-from typing import Literal
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -17,10 +16,10 @@ from ..systems import TABLES
 from ._paper1_systems import Runs, Scores
 from ._parts import Verdict
 from ._printed1 import COLUMNS, SYSTEMS
+from ._rules import Outcome
 
 # Whether a set of systems obeys; None where a number that decides is not computable.
 Test = Callable[[Scores], bool | None]
-Outcome = Literal["holds", "in part", "fails", "open"]
 
 HOLDS, IN_PART = 0.95, 0.5  # shares of sets of systems
 _SIMILAR = 0.9  # rank correlation

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -18,6 +17,7 @@ from ._paper1_law import lawful_scores
 from ._paper1_systems import AT, AT_A_POINT, SEEDS_ELSEWHERE, Floats, Runs, Scores, equal_error_rates, run
 from ._parts import Cell, Page, Part, Range, Table, Verdict, verdict_table
 from ._printed1 import COLUMNS, OVERALL_FMR, OVERALL_NONMATED, SET_SIZE, SYSTEMS
+from ._rules import Outcome
 from ._settings import Settings
 
 _TITLES = {
@@ -115,7 +115,7 @@ def limitation_verdicts(marks: Sequence[dict[str, object]]) -> list[Verdict]:
     for key, (text, where, expected) in stated.items():
         marked = {row["method"] for row in marks if row[key]}
         said = ", ".join(str(row["method"]) for row in marks if row[key])
-        outcome: Literal["holds", "fails"] = "holds" if marked == expected else "fails"
+        outcome: Outcome = "holds" if marked == expected else "fails"
         found.append(Verdict(text, where, f"these and no others have {key}", f"{key}: {said}", outcome))
     return found
 
