@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import fastfair as ff
-from fastfair.papers import _choosing_rules as rules
 from fastfair.papers import choosing
-from fastfair.papers._choosing_runs import GROUPINGS, MADE, POINTS, Entry, Runs, made_system, run, told_by_both
 from fastfair.papers._drawing import style
 from fastfair.papers._laws import measures_of_laws, threshold_at_fmr
 from fastfair.papers._parts import Figure, Table
 from fastfair.papers._settings import Settings
+from fastfair.papers.choosing import rules
+from fastfair.papers.choosing.runs import GROUPINGS, MADE, POINTS, Entry, Runs, made_system, run, told_by_both
 from fastfair.quantities import Quantity
 
 TINY = Settings(n_resamples=64, n_seeds=2, n_datasets=4)

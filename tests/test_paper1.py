@@ -10,15 +10,13 @@ import numpy as np
 import pytest
 
 import fastfair as ff
-from fastfair.papers import _paper1_audit as audit
-from fastfair.papers import _paper1_claims as claims
-from fastfair.papers import _printed1 as printed
 from fastfair.papers import paper1
 from fastfair.papers._drawing import style
-from fastfair.papers._paper1_law import lawful_scores
-from fastfair.papers._paper1_systems import run
 from fastfair.papers._parts import Figure, Table
 from fastfair.papers._settings import Settings
+from fastfair.papers.paper1 import audit, claims, printed
+from fastfair.papers.paper1.law import lawful_scores
+from fastfair.papers.paper1.systems import run
 
 SMALL = {"overall_mated": 1000, "overall_nonmated": 10_000}
 # Two seeds, and no more than is needed to have pages.

@@ -10,16 +10,11 @@ import polars as pl
 import pytest
 
 from fastfair.measures import MEASURES
-from fastfair.papers import _paper2_claims as claims
-from fastfair.papers import _paper2_criteria as criteria
-from fastfair.papers import _paper2_rules as rules
-from fastfair.papers import _paper2_runs as runs
-from fastfair.papers import _paper2_table1 as table1
-from fastfair.papers import _printed2 as printed
 from fastfair.papers import paper2
 from fastfair.papers._parts import Figure, Range, Table
 from fastfair.papers._settings import Settings
 from fastfair.papers._writing import write_page
+from fastfair.papers.paper2 import claims, criteria, printed, rules, runs, table1
 
 
 def test_table_1_is_as_published(published):

@@ -9,15 +9,14 @@ import polars as pl
 import pytest
 
 import fastfair as ff
-from fastfair.papers import _paper3_audit as audits
-from fastfair.papers import _paper3_rules as rules
-from fastfair.papers import _printed3 as printed
 from fastfair.papers import paper3
 from fastfair.papers._drawing import style
-from fastfair.papers._paper3_runs import run, within
-from fastfair.papers._paper3_tables import hours_until_success, success_within
 from fastfair.papers._parts import Figure, Range, Table
 from fastfair.papers._settings import Settings
+from fastfair.papers.paper3 import consistency as audits
+from fastfair.papers.paper3 import printed, rules
+from fastfair.papers.paper3.runs import run, within
+from fastfair.papers.paper3.tables import hours_until_success, success_within
 
 METRIC = {"eer_percent": "eer", "min_cdet": "min_dcf", "eer": "eer"}
 MEASURE = {

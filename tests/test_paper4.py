@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 import fastfair as ff
-from fastfair.papers import _paper4_chance as chance
-from fastfair.papers import _paper4_rules as rules
-from fastfair.papers import _paper4_study as studies
-from fastfair.papers import _paper4_voxceleb as voxceleb_tests
 from fastfair.papers import paper4
 from fastfair.papers._drawing import style
 from fastfair.papers._parts import Figure, Table
 from fastfair.papers._rules import by_count
 from fastfair.papers._settings import Settings
+from fastfair.papers.paper4 import chance, rules
+from fastfair.papers.paper4 import margin_studies as studies
+from fastfair.papers.paper4 import voxceleb as voxceleb_tests
 
 SETTINGS = Settings(n_resamples=64, n_seeds=2, n_datasets=4, quick=True)
 

@@ -14,15 +14,11 @@ from test_pairs import small_embeddings
 
 import fastfair as ff
 from fastfair._bands_of import bands_of
-from fastfair.papers import _paper5_coverage as coverage
-from fastfair.papers import _paper5_curves as curves
-from fastfair.papers import _paper5_measures as measures
-from fastfair.papers import _paper5_rules as rules
-from fastfair.papers import _printed5 as printed
 from fastfair.papers import paper5
 from fastfair.papers._drawing import style
 from fastfair.papers._parts import Figure, Range, Table
 from fastfair.papers._settings import Settings
+from fastfair.papers.paper5 import coverage, curves, measures, printed, rules
 
 TINY = Settings(n_resamples=16, n_seeds=2, n_datasets=4)
 
