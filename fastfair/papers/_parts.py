@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
+_ROUNDING = 1e-12  # what sums of logarithms leave of 0
 _VERDICTS = {
     "holds": "holds",
     "in part": "holds in part",
@@ -82,7 +83,7 @@ def _number(value: float, spec: str) -> str:
         return "not computable"
     if math.isinf(value):
         return "infinite" if value > 0 else "-infinite"
-    return f"{value:{spec}}"
+    return f"{0.0 if abs(value) < _ROUNDING else value:{spec}}"
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def at_point(contrasts: Sequence[Contrast], point: OperatingPoint) -> list[Contr
 
 def draw_relations(name: str, contrasts: Sequence[Contrast], points: Sequence[OperatingPoint], grouping: str) -> Figure:
     """Draw for all pairs of measures whether they call the same system fairer."""
-    figure, axes = new_figure(1, len(points), (5.1 * len(points), 6.4))
+    figure, axes = new_figure(1, len(points), (5.1 * len(points), 7.0))
     for k, (ax, point) in enumerate(zip(axes[0], points, strict=True)):
         _draw_matrix(ax, at_point(contrasts, point), with_names=k == 0)
         ax.set_title(f"By {grouping.lower()}, at {point}")
@@ -38,7 +38,7 @@ def draw_relations(name: str, contrasts: Sequence[Contrast], points: Sequence[Op
     handles = [patches.Patch(facecolor=shade, edgecolor="0.6", label=label) for label, shade in _SHADES.items()]
     marks = {"color": "black", "marker": "x", "linestyle": "", "markersize": 4}
     handles.append(lines.Line2D([], [], label="estimates favour different systems", **marks))
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, borderaxespad=1.5)
+    figure.legend(handles=handles, loc="outside upper center", ncols=5)
     caption = (
         f"Which pairs of measures call the same of two systems fairer, VoxCeleb1-H by {grouping.lower()}. Coloured "
         "where the intervals of both measures' differences tell; crosses where the estimates alone contradict each "
