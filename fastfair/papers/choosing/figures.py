@@ -29,7 +29,7 @@ def at_point(contrasts: Sequence[Contrast], point: OperatingPoint) -> list[Contr
 
 def draw_relations(name: str, contrasts: Sequence[Contrast], points: Sequence[OperatingPoint], grouping: str) -> Figure:
     """Draw for all pairs of measures whether they call the same system fairer."""
-    figure, axes = new_figure(1, len(points), (5.1 * len(points), 7.0))
+    figure, axes = new_figure(1, len(points), (5.1 * len(points), 6.7))
     for k, (ax, point) in enumerate(zip(axes[0], points, strict=True)):
         _draw_matrix(ax, at_point(contrasts, point), with_names=k == 0)
         ax.set_title(f"By {grouping.lower()}, at {point}")
