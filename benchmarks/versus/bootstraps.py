@@ -317,7 +317,7 @@ ROWS = (
         Against.OURS,
         AtMost(2),
         points_against_eer,
-        shortfall="more than half of ours is done once: finding the distinct pairs of subjects of every cell of groups",
+        shortfall="about half of ours is done once: finding the distinct pairs of subjects of every cell of groups",
     ),
     Row(
         "bootstrap-all",
@@ -326,7 +326,7 @@ ROWS = (
         Against.TOOL,
         AtMost(1),
         everything_against_scipy,
-        shortfall="theirs with its faster metric does one sort and two sums a replicate; with roc_curve ours is faster",
+        shortfall="theirs is the faster of two metrics, one sort and two sums a replicate; notes have the slower one",
     ),
     Row(
         "bootstrap-fairlearn",

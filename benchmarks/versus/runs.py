@@ -19,7 +19,7 @@ from .common import SYSTEM, must_agree, scratch_folder, versions
 from .environments import BT4VT
 from .processes import Usage, run_command
 from .rows import Against, Measurement, NotMeasuredError, Row
-from .targets import AtLeast, AtMost, AtMostMore, AtMostSeconds, NoTarget
+from .targets import AtLeast, AtMost, AtMostMore, AtMostSeconds, NoTarget, in_units
 
 _WORKERS = Path(__file__).resolve().parent / "workers"
 
@@ -180,25 +180,21 @@ def against_numpy_import() -> Measurement:
 
 
 def first_call() -> Measurement:
-    once: list[str | Path] = [sys.executable, _WORKERS / "first_call.py", "1"]
-    commands = {"nothing": [sys.executable, "-c", "pass"], "once": once, "twice": [*once[:-1], "2"]}
-
-    def in_a_process(command: list[str | Path], folder: Path) -> Clocked:
-        return lambda: run_command(command, folder).seconds
-
+    calls: list[dict[str, float]] = []
     with scratch_folder() as folder:
-        seconds = take_turns({side: in_a_process(command, folder) for side, command in commands.items()}, rounds=5)
-    start, once_s, twice_s = (min(seconds[side]) for side in commands)
+        for _ in range(6):
+            run_command([sys.executable, _WORKERS / "first_call.py"], folder)
+            calls.append(json.loads((folder / "calls.json").read_text()))
+    calls = calls[1:]  # the first may have had to compile
+    steps = ("imports", "comparisons", "first evaluate")
+    least = {step: min(call[step] for call in calls) for step in (*steps, "second evaluate")}
     return Measurement(
-        [value - start for value in seconds["once"]],
+        [sum(call[step] for step in steps) for call in calls],
         [],
         "",
         versions(),
-        remarks=(
-            f"without a bare interpreter's {1000 * start:.0f} ms; a second evaluate in the same process takes "
-            f"{1000 * (twice_s - once_s):.0f} ms"
-        ),
-        details={"bare_interpreter_s": start, "second_call_s": twice_s - once_s},
+        remarks=", ".join(f"{step} {in_units(seconds)}" for step, seconds in least.items()),
+        details=least,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -70,7 +71,10 @@ def _processors(chosen: set[int]) -> Iterator[None]:
 
 def _on(chosen: set[int], run: Callable[[], Any]) -> Callable[[], Any]:
     def work() -> Any:
-        with _processors(chosen):
+        with _processors(chosen), warnings.catch_warnings():
+            # Of small groups, and of one of some thousand sets.
+            warnings.simplefilter("ignore", ff.errors.NarrowIntervalsWarning)
+            warnings.simplefilter("ignore", ff.errors.TargetMissedWarning)
             return run()
 
     return work
