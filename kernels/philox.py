@@ -11,26 +11,35 @@ import numpy as np
 from ._jit import jit
 
 LANES = 64  # replicates side by side: one cache line of uint8 weights a unit
-_ROUNDS = 10
 _MULTIPLIER_0, _MULTIPLIER_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _WEYL_0, _WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
 @jit
+def _round(c0, c1, c2, c3, k0, k1):
+    """Do one round. All uint64, words and key; returns the words and the next round's key."""
+    product_0, product_1 = _MULTIPLIER_0 * c0, _MULTIPLIER_1 * c2
+    high_0, high_1 = product_0 >> _HALF, product_1 >> _HALF
+    next_0, next_1 = (k0 + _WEYL_0) & _LOW, (k1 + _WEYL_1) & _LOW
+    return high_1 ^ c1 ^ k0, product_1 & _LOW, high_0 ^ c3 ^ k1, product_0 & _LOW, next_0, next_1
+
+
+@jit
+def _two_rounds(c0, c1, c2, c3, k0, k1):
+    """Do two rounds; as `_round`."""
+    return _round(*_round(c0, c1, c2, c3, k0, k1))
+
+
+@jit
 def _mix(n, key, out):
     """Turn the counters of n replicates into words. key: (2,) uint32; out: (4, 64) uint64."""
     k0, k1 = np.uint64(key[0]), np.uint64(key[1])
-    for _ in range(_ROUNDS):
-        for lane in range(n):
-            product_0 = _MULTIPLIER_0 * out[0, lane]
-            product_1 = _MULTIPLIER_1 * out[2, lane]
-            out[0, lane] = (product_1 >> _HALF) ^ out[1, lane] ^ k0
-            out[2, lane] = (product_0 >> _HALF) ^ out[3, lane] ^ k1
-            out[1, lane] = product_1 & _LOW
-            out[3, lane] = product_0 & _LOW
-        k0 = (k0 + _WEYL_0) & _LOW
-        k1 = (k1 + _WEYL_1) & _LOW
+    for lane in range(n):
+        state = out[0, lane], out[1, lane], out[2, lane], out[3, lane], k0, k1
+        # Ten rounds without a loop: the state stays in registers, and lanes become vectors.
+        state = _two_rounds(*_two_rounds(*_two_rounds(*_two_rounds(*_two_rounds(*state)))))
+        out[0, lane], out[1, lane], out[2, lane], out[3, lane] = state[0], state[1], state[2], state[3]
 
 
 @jit
