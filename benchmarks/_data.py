@@ -9,6 +9,8 @@ from numpy.typing import DTypeLike, NDArray
 
 import fastfair as ff
 
+ATTEMPTS = 10  # of each subject
+
 
 def scores_and_flags(
     size: int, dtype: DTypeLike = np.float32, separation: float = 2
@@ -65,8 +67,8 @@ def embeddings_of_subjects(n: int, n_samples: int, dim: int, *, groups: int = 0)
 
 
 def decisions(n_groups: int, n_subjects: int) -> NDArray[np.bool_]:
-    """Return who failed, (groups, subjects, 10 attempts), in one attempt of ten and more alike within subjects."""
-    return np.array([ff.correlated_decisions(n_subjects, 10, 0.1, 0.2, rng=g) for g in range(n_groups)])
+    """Return who failed, (groups, subjects, attempts), in one attempt of ten and more alike within subjects."""
+    return np.array([ff.correlated_decisions(n_subjects, ATTEMPTS, 0.1, 0.2, rng=g) for g in range(n_groups)])
 
 
 def counted(failed: NDArray[np.bool_]) -> ff.FailureCounts:

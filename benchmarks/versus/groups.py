@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
+from benchmarks._data import ATTEMPTS, counted, decisions
 
 from .clock import Clocked, clocked, take_turns
 from .common import must_agree, versions
@@ -16,7 +17,7 @@ from .targets import AtLeast, AtMost, AtMostSeconds
 
 _N = 9999
 _THEIR_N = 300  # replicates that a loop in Python is timed over
-_GROUPS, _SUBJECTS, _ATTEMPTS = 20, 800, 10
+_GROUPS, _SUBJECTS = 20, 800
 
 
 class NumpyGroupTest:
@@ -73,16 +74,6 @@ class NumpyGroupTest:
         return self._f(rates - self._rates + self._rate, sizes, squares / (sizes * rates * (1 - rates)))
 
 
-def _decisions(n_subjects: int) -> NDArray[np.bool_]:
-    groups = [ff.correlated_decisions(n_subjects, _ATTEMPTS, 0.1, 0.2, rng=g) for g in range(_GROUPS)]
-    return np.array(groups)
-
-
-def _counts(failed: NDArray[np.bool_]) -> ff.FailureCounts:
-    n_groups, n, m = failed.shape
-    return ff.FailureCounts(failed.sum(axis=2).ravel(), np.full(n_groups * n, m), np.repeat(np.arange(n_groups), n))
-
-
 def _test(counts: ff.FailureCounts) -> ff.FnmrTest:
     return ff.fnmr_test(counts, n_resamples=_N, follow_up=False, rng=0)
 
@@ -98,8 +89,8 @@ def _clocked_test(counts: ff.FailureCounts) -> Clocked:
 
 
 def against_numpy(how: Callable[[NumpyGroupTest], float]) -> Measurement:
-    failed = _decisions(_SUBJECTS)
-    counts, numpy = _counts(failed), NumpyGroupTest(failed)
+    failed = decisions(_GROUPS, _SUBJECTS)
+    counts, numpy = counted(failed), NumpyGroupTest(failed)
     ours = _test(counts)
     must_agree(abs(ours.statistic / numpy.observed() - 1) < 1e-12, f"F {ours.statistic} against {numpy.observed()}")
     theirs = np.array([how(numpy) for _ in range(2000)])
@@ -121,7 +112,7 @@ def against_numpy(how: Callable[[NumpyGroupTest], float]) -> Measurement:
 
 
 def against_fewer_subjects() -> Measurement:
-    few, many = (_counts(_decisions(n)) for n in (_SUBJECTS, 100 * _SUBJECTS))
+    few, many = (counted(decisions(_GROUPS, n)) for n in (_SUBJECTS, 100 * _SUBJECTS))
     seconds = take_turns(
         {"ours": _clocked_test(many), "theirs": _clocked_test(few)},
         rounds=15,
@@ -149,7 +140,7 @@ def whole_study() -> Measurement:
     )
 
 
-_TASK = f"fnmr_test over {_GROUPS} groups x {_SUBJECTS} subjects x {_ATTEMPTS} attempts, {_N:,} replicates of F"
+_TASK = f"fnmr_test over {_GROUPS} groups x {_SUBJECTS} subjects x {ATTEMPTS} attempts, {_N:,} replicates of F"
 ROWS = (
     Row(
         "group-test",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
-from benchmarks._data import embeddings_of_subjects, scores_and_flags
+from benchmarks._data import counted, decisions, embeddings_of_subjects, scores_and_flags
 
 from .clock import Clocked, clocked, take_turns
 from .common import must_agree, versions, voxceleb1_h
@@ -27,8 +27,7 @@ def _works() -> dict[str, Callable[[], NDArray[Any]]]:
     scores, mated = scores_and_flags(10_000_000)
     comparisons = voxceleb1_h()
     embeddings = embeddings_of_subjects(10_000, 10, 512)
-    failures = [ff.correlated_decisions(800, 10, 0.1, 0.2, rng=g).sum(axis=1) for g in range(20)]
-    counts = ff.FailureCounts(np.concatenate(failures), np.full(16_000, 10), np.repeat(np.arange(20), 800))
+    counts = counted(decisions(20, 800))
     points = [ff.at_fmr(fmr) for fmr in _FMRS]
 
     def replicates(metrics: list[str], **asked: Any) -> NDArray[Any]:
