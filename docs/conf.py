@@ -16,6 +16,7 @@ extensions = [
     "matplotlib.sphinxext.plot_directive",
     "measure_tables",
     "myst_parser",
+    "performance_tables",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",

@@ -2,11 +2,10 @@
 
 import re
 
-from docutils import nodes
 from numpydoc.docscrape import FunctionDoc
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
-from sphinx.util.docutils import SphinxDirective
+from table_directive import TableDirective
 
 from fastfair.measures import MEASURES, Measure, limitations_table
 
@@ -60,28 +59,17 @@ def limitation_rows() -> list[list[str]]:
     return [list(table[0])] + [[v if isinstance(v, str) else yes(v) for v in row.values()] for row in table]
 
 
-class _Table(SphinxDirective):
-    def run(self) -> list[nodes.Node]:
-        lines = ["```{list-table}", ":header-rows: 1", ""]
-        for row in self.rows():
-            lines += [f"{'* -' if k == 0 else '  -'} {cell}" for k, cell in enumerate(row)]
-        return self.parse_text_to_nodes("\n".join([*lines, "```"]))
-
-    def rows(self) -> list[list[str]]:
-        raise NotImplementedError
-
-
-class Measures(_Table):
+class Measures(TableDirective):
     def rows(self) -> list[list[str]]:
         return measure_rows()
 
 
-class Facts(_Table):
+class Facts(TableDirective):
     def rows(self) -> list[list[str]]:
         return fact_rows()
 
 
-class Limitations(_Table):
+class Limitations(TableDirective):
     def rows(self) -> list[list[str]]:
         return limitation_rows()
 

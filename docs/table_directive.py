@@ -1,0 +1,17 @@
+"""What directives that make tables have in common."""
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+
+class TableDirective(SphinxDirective):
+    """A table of Markdown cells, its header first."""
+
+    def run(self) -> list[nodes.Node]:
+        lines = ["```{list-table}", ":header-rows: 1", ""]
+        for row in self.rows():
+            lines += [f"{'* -' if k == 0 else '  -'} {cell}".rstrip() for k, cell in enumerate(row)]
+        return self.parse_text_to_nodes("\n".join([*lines, "```"]))
+
+    def rows(self) -> list[list[str]]:
+        raise NotImplementedError
