@@ -29,7 +29,7 @@ class Against(TableDirective):
     def _cells(row: dict) -> list[str]:
         if row["ours"] is None:
             return [row["task"], row["peer"], "", "", "", row["remarks"]]
-        ratio = "" if row["ratio"] is None else f"{row['ratio']:,.3g} ({row['ratio_of']})"
+        ratio = "" if row["ratio"] is None else _ratio(row)
         theirs = "" if row["theirs"] is None else seconds(row["theirs"])
         target = "" if row["target"] == "none" else f"{row['target']}: {_VERDICTS[row['met']]}"
         return [row["task"], row["peer"], seconds(row["ours"]), theirs, ratio, target]
@@ -68,10 +68,16 @@ class Shortfalls(TableDirective):
         return [["What is done", "Held against", "Found", "Target", "Why"], *body]
 
 
+def _ratio(row: dict) -> str:
+    ratio = row["ratio"]
+    digits = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+    return f"{digits} × as fast" if row["ratio_of"] == "theirs / ours" else f"{digits} × the time"
+
+
 def _found(row: dict) -> str:
     if row["target"].startswith("ours - theirs"):
         return seconds(row["ours"] - row["theirs"])
-    return seconds(row["ours"]) if row["ratio"] is None else f"{row['ratio']:,.3g}"
+    return seconds(row["ours"]) if row["ratio"] is None else _ratio(row)
 
 
 def _why(row: dict) -> str:
