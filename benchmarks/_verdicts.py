@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,9 +63,15 @@ def _judge(name: str, base: Outcome, head: Outcome, limit: float) -> Verdict:
     return Verdict(name, before, now, "faster" if before > limit * now else "same")
 
 
-def slower(verdicts: Iterable[Verdict]) -> list[str]:
-    """Name what is slower."""
-    return [verdict.name for verdict in verdicts if verdict.status == "slower"]
+def undecided(tries: Sequence[Verdict], most: int) -> bool:
+    """Tell whether more tries, `most` in all, could decide otherwise; one that shows nothing decides."""
+    slow = sum(verdict.status == "slower" for verdict in tries)
+    return tries[0].status == "slower" and max(slow, len(tries) - slow) <= most // 2
+
+
+def middle(tries: Sequence[Verdict]) -> Verdict:
+    """Return the try in the middle, the one before it of an even number."""
+    return sorted(tries, key=lambda verdict: verdict.change or 0)[(len(tries) - 1) // 2]
 
 
 def table(verdicts: Iterable[Verdict]) -> str:

@@ -1,7 +1,8 @@
 """Fail where HEAD is slower than an earlier commit: `python -m benchmarks.check [--base REV] [--only NAME]`.
 
 What is compared are the ratios of `ratios.py`. Processes of both commits take turns, and minima over all of them count.
-What seems slower is measured again, so that noise alone, which minima outlive, fails nothing.
+One install of the same code can be quicker than another, all its processes long, by a fifth. So what seems slower is
+installed and measured anew, and is slower only if it is so in most of up to five tries.
 """
 
 from __future__ import annotations
@@ -9,18 +10,18 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ._commits import CheckError, Library, commit_of, default_base, git, unpack
-from ._verdicts import LIMIT, Outcome, Verdict, judge, pooled, slower, table
+from ._verdicts import LIMIT, Outcome, Verdict, judge, middle, pooled, table, undecided
 from .ratios import RATIOS
 
 _PROCESSES = 5  # of each commit
 _ROUNDS = 10  # of a benchmark in each process
-_TRIES = 3  # at what seems slower, after the first,
-_MORE = 3  # with as many times the rounds
+_TRIES = 5  # at what seems slower, the first among them; most of them decide
+_MORE = 3  # times the rounds, in all but the first
 
 
 class Race:
@@ -64,17 +65,24 @@ def _joined(some: Outcome, more: Outcome, name: str) -> Outcome:
     return pooled(some, more)
 
 
-def compare(race: Race, processes: int, rounds: int) -> list[Verdict]:
-    """Measure, and measure again what seems slower."""
-    names = race.of_both
-    for turn in range(1 + _TRIES):
-        if not names:
+def compare(
+    install: Callable[[int], tuple[Library, Library]], names: Sequence[str], processes: int, rounds: int
+) -> list[Verdict]:
+    """Measure, and measure again with new installs what seems slower, until most tries agree."""
+    race = Race(*install(0), names)
+    if race.of_both:
+        race.run(race.of_both, processes, rounds)
+    found = {verdict.name: [verdict] for verdict in race.verdicts()}
+    for attempt in range(1, _TRIES):
+        asked = [name for name, tries in found.items() if undecided(tries, _TRIES)]
+        if not asked:
             break
-        if turn:
-            print(f"seems slower, measured again: {', '.join(names)}", flush=True)
-        race.run(names, processes, rounds * _MORE if turn else rounds)
-        names = slower(race.verdicts())
-    return race.verdicts()
+        print(f"seems slower, installed and measured again: {', '.join(asked)}", flush=True)
+        race = Race(*install(attempt), asked)
+        race.run(asked, processes, rounds * _MORE)
+        for verdict in race.verdicts():
+            found[verdict.name].append(verdict)
+    return [middle(tries) for tries in found.values()]
 
 
 def check(base: str, head: str, names: Sequence[str], processes: int, rounds: int) -> list[Verdict]:
@@ -82,12 +90,15 @@ def check(base: str, head: str, names: Sequence[str], processes: int, rounds: in
     with tempfile.TemporaryDirectory(prefix="fastfair-check-") as name:
         folder = Path(name).resolve()
         unpack(head, folder / "code", "benchmarks")
-        libraries = [
-            Library(commit, folder / side, folder / "code") for side, commit in (("base", base), ("head", head))
-        ]
-        for library in libraries:
-            library.install()
-        return compare(Race(*libraries, names), processes, rounds)
+
+        def install(attempt: int) -> tuple[Library, Library]:
+            sides = {"base": base, "head": head}
+            first, second = (Library(at, folder / f"{side} {attempt}", folder / "code") for side, at in sides.items())
+            first.install()
+            second.install()
+            return first, second
+
+        return compare(install, names, processes, rounds)
 
 
 def _parser() -> argparse.ArgumentParser:

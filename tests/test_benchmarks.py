@@ -84,33 +84,46 @@ def forever(value, *first):
 class TestCompare:
     def test_nothing_is_measured_twice_where_nothing_seems_slower(self):
         base, head = Measured(a=forever(1.0), b=forever(1.0)), Measured(a=forever(1.1), b=forever(0.5))
-        found = check.compare(check.Race(base, head, []), processes=2, rounds=5)
+        found = check.compare(lambda attempt: (base, head), [], processes=2, rounds=5)
         assert [verdict.status for verdict in found] == ["same", "faster"]
         assert base.asked == head.asked == [(0, ()), (5, ("a", "b")), (5, ("a", "b"))]
 
-    def test_noise_is_measured_again_alone_and_forgiven(self, capsys):
-        base, head = Measured(a=forever(1.0), b=forever(1.0)), Measured(a=forever(1.0), b=forever(1.0, 1.4, 1.4))
-        found = check.compare(check.Race(base, head, []), processes=2, rounds=5)
-        assert [verdict.status for verdict in found] == ["same", "same"]
-        assert head.asked[3:] == [(15, ("b",))] * 2
-        assert capsys.readouterr().out == "seems slower, measured again: b\n"
+    def test_an_unlucky_install_is_outvoted_by_new_ones(self, capsys):
+        installs = [Measured(a=forever(1.0), b=forever(value)) for value in (1.4, 1.0, 1.3, 1.1, 1.0)]
+        base, used = Measured(a=forever(1.0), b=forever(1.0)), []
 
-    def test_a_slowdown_stays_one_after_all_tries(self):
-        base, head = Measured(a=forever(1.0, 2.0)), Measured(a=forever(1.2))
-        (found,) = check.compare(check.Race(base, head, ["a"]), processes=2, rounds=5)
+        def install(attempt):
+            used.append(attempt)
+            return base, installs[attempt]
+
+        found = check.compare(install, [], processes=2, rounds=5)
+        assert [(verdict.status, verdict.change) for verdict in found] == [("same", 1.0), ("same", 1.1)]
+        assert used == [0, 1, 2, 3, 4]
+        assert installs[1].asked == [(0, ("b",)), (15, ("b",)), (15, ("b",))]
+        assert capsys.readouterr().out == 4 * "seems slower, installed and measured again: b\n"
+
+    def test_a_slowdown_is_one_where_most_tries_agree(self):
+        base = Measured(a=forever(1.0))
+        heads = [Measured(a=forever(value)) for value in (1.2, 1.0, 1.3, 1.25)]
+        (found,) = check.compare(lambda attempt: (base, heads[attempt]), ["a"], processes=2, rounds=5)
         assert (found.status, found.change) == ("slower", 1.2)
-        assert len(head.asked) == 1 + 2 * 4
+
+    def test_tries_end_once_they_are_decided(self):
+        base, head = Measured(a=forever(1.0, 2.0)), Measured(a=forever(1.2))
+        (found,) = check.compare(lambda attempt: (base, head), ["a"], processes=2, rounds=5)
+        assert (found.status, found.change) == ("slower", 1.2)
+        assert len(head.asked) == (1 + 2) * 3
 
     def test_what_one_side_lacks_is_not_measured(self):
         base = Measured(a="AttributeError: a", b=forever(1.0), c=forever(1.0))
         head = Measured(a=forever(1.0), b="ValueError: b", c=forever(1.0))
-        found = check.compare(check.Race(base, head, []), processes=1, rounds=5)
+        found = check.compare(lambda attempt: (base, head), [], processes=1, rounds=5)
         assert [verdict.status for verdict in found] == ["new", "fails", "same"]
         assert base.asked[1:] == head.asked[1:] == [(5, ("c",))]
 
     def test_where_no_benchmark_runs_on_both_nothing_is_measured(self):
         base, head = Measured(a="AttributeError: a"), Measured(a=forever(1.0))
-        (found,) = check.compare(check.Race(base, head, []), processes=1, rounds=5)
+        (found,) = check.compare(lambda attempt: (base, head), [], processes=1, rounds=5)
         assert found.status == "new"
 
 
