@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # measure_tables
+sys.path.insert(0, str(Path(__file__).parent))  # the extensions here
+sys.path.append(str(Path(__file__).parents[1]))  # benchmarks, whose record is shown
 
 from fastfair import __version__
 

@@ -221,7 +221,7 @@ class TestExit:
 @pytest.fixture
 def clone(tmp_path):
     if not (ROOT / ".git").exists():
-        pytest.skip("needs the repository")
+        pytest.skip("compares commits, and this is no repository")
     folder = tmp_path / "clone"
     git(tmp_path, "clone", "--quiet", ROOT, folder)
     git(folder, "checkout", "--quiet", "-B", "main")  # asv.conf.json names it
@@ -294,7 +294,7 @@ def track_toy():
 def test_asv_measures_the_kernels_of_each_commit(clone):
     for package in ("asv", "virtualenv"):
         if importlib.util.find_spec(package) is None:
-            pytest.skip(f"needs {package}")
+            pytest.skip(f"`make slow` installs {package}, the extra `test` does not")
     (clone / "benchmarks" / "bench_toy.py").write_text(BENCHMARK)
     (clone / "kernels" / "toy.py").write_text(CALLER)
     names = []
@@ -311,8 +311,8 @@ def asv_result(clone, name):
     for command in ([*asv, "machine", "--yes", "--machine", "toy"], [*asv, "run", *arguments]):
         done = subprocess.run(command, cwd=clone, capture_output=True, text=True, timeout=900, check=False)
         said = done.stdout + done.stderr
-        if done.returncode and ("No matching distribution" in said or "ConnectionError" in said):
-            pytest.skip("asv could not install what the benchmarks need")
+        if done.returncode and "ConnectionError" in said:
+            pytest.skip("asv installs what benchmarks need, and no package index can be reached")
         assert done.returncode == 0, said
     (file,) = (clone / ".asv" / "results" / "toy").glob(f"{name[:8]}-*.json")
     ((value,), *_) = json.loads(file.read_text())["results"]["bench_toy.track_toy"]

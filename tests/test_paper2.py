@@ -12,6 +12,7 @@ import pytest
 from fastfair.measures import MEASURES
 from fastfair.papers import paper2
 from fastfair.papers._parts import Figure, Range, Table
+from fastfair.papers._rules import together
 from fastfair.papers._settings import Settings
 from fastfair.papers._writing import write_page
 from fastfair.papers.paper2 import claims, criteria, printed, rules, runs, table1
@@ -86,9 +87,9 @@ def test_cases_and_judgements():
         "fails",
         "open",
     ]
-    assert rules.of_judgements(["holds", "holds"]) == "holds"
-    assert rules.of_judgements(["open", "open"]) == "open"
-    assert rules.of_judgements(["holds", "fails"]) == "in part"
+    assert together(["holds", "holds"]) == "holds"
+    assert together(["open", "open"]) == "open"
+    assert together(["holds", "fails"]) == "in part"
     assert rules.both("holds", "open") == "open"
     assert rules.both("fails", "open") == "fails"
     assert rules.both("holds", "holds") == "holds"

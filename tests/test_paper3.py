@@ -12,6 +12,7 @@ import fastfair as ff
 from fastfair.papers import paper3
 from fastfair.papers._drawing import style
 from fastfair.papers._parts import Figure, Range, Table
+from fastfair.papers._rules import together
 from fastfair.papers._settings import Settings
 from fastfair.papers.paper3 import consistency as audits
 from fastfair.papers.paper3 import printed, rules
@@ -66,8 +67,8 @@ def test_outcomes_by_share():
         "open",
         "holds",
     ]
-    assert rules.together(["holds", "holds"]) == "holds"
-    assert rules.together(["open", "holds"]) == "in part"
+    assert together(["holds", "holds"]) == "holds"
+    assert together(["open", "holds"]) == "in part"
 
 
 def test_outcomes_of_ratios_levels_and_similarity():
@@ -154,6 +155,7 @@ def runs(voxceleb, settings):
     return run(settings)
 
 
+# `write_papers` silences what the page itself tells of its few errors; this is below it.
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 @pytest.mark.jit
 def test_numbers_of_voxceleb(runs):
@@ -169,6 +171,7 @@ def test_numbers_of_voxceleb(runs):
     assert runs.large.fdr_replicates.shape == (5, 5, 64)
 
 
+# `write_papers` silences what the page itself tells of its few errors; this is below it.
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 @pytest.mark.jit
 def test_page(runs, settings, monkeypatch):

@@ -139,6 +139,7 @@ def test_fair_systems_are_found_unfair_as_often_as_asked():
     assert findings.share(chance.NAIVE_TEST).low > 0.8
 
 
+# `write_papers` silences what the page itself tells of its few errors; this is below it.
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 @pytest.mark.jit
 def test_page(voxceleb, study, monkeypatch):

@@ -13,15 +13,24 @@ def in_units(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
+_FASTER, _LONGER = "theirs / ours", "ours / theirs"
+
+
+class _Ratio:
+    """Says which way round a ratio is read."""
+
+    ratio_of: str
+
+    def ratio(self, ours: float, theirs: float) -> float:
+        return theirs / ours if self.ratio_of == _FASTER else ours / theirs
+
+
 @dataclass(frozen=True)
-class AtMost:
+class AtMost(_Ratio):
     """A target for ours / theirs."""
 
     bound: float
-    ratio_of: str = "ours / theirs"
-
-    def ratio(self, ours: float, theirs: float) -> float:
-        return ours / theirs
+    ratio_of: str = _LONGER
 
     def met(self, ours: float, theirs: float) -> bool:
         return self.ratio(ours, theirs) <= self.bound
@@ -31,14 +40,11 @@ class AtMost:
 
 
 @dataclass(frozen=True)
-class AtLeast:
+class AtLeast(_Ratio):
     """A target for theirs / ours: times faster."""
 
     bound: float
-    ratio_of: str = "theirs / ours"
-
-    def ratio(self, ours: float, theirs: float) -> float:
-        return theirs / ours
+    ratio_of: str = _FASTER
 
     def met(self, ours: float, theirs: float) -> bool:
         return self.ratio(ours, theirs) >= self.bound
@@ -70,14 +76,11 @@ class AtMostMore(AtMost):
 
 
 @dataclass(frozen=True)
-class Stated:
+class Stated(_Ratio):
     """A target that the row itself judges, in words; seconds do not miss it."""
 
     aim: str
-    ratio_of: str = "ours / theirs"
-
-    def ratio(self, ours: float, theirs: float) -> float:
-        return ours / theirs
+    ratio_of: str = _LONGER
 
     def met(self, ours: float, theirs: float) -> bool:
         return True
@@ -87,17 +90,14 @@ class Stated:
 
 
 @dataclass(frozen=True)
-class NoTarget:
+class NoTarget(_Ratio):
     """Nothing was aimed at: a figure to know, read as times faster or as times as long."""
 
     faster: bool = True
 
     @property
     def ratio_of(self) -> str:
-        return "theirs / ours" if self.faster else "ours / theirs"
-
-    def ratio(self, ours: float, theirs: float) -> float:
-        return theirs / ours if self.faster else ours / theirs
+        return _FASTER if self.faster else _LONGER
 
     def met(self, ours: float, theirs: float) -> None:
         return None

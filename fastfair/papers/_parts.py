@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
+
+from ._rules import Outcome
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -29,7 +31,6 @@ class Range:
 
 
 Cell = str | int | float | Range | None
-Outcome = Literal["holds", "in part", "fails", "open"]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from ...intervals import confidence_interval, simultaneous_band
 from ...measures import MEASURES
 from ...operating_points import at_fmr
 from .._parts import Range, Verdict
+from .._rules import Outcome, together
 from . import rules
 from .printed import GARBE_TERMS_AT, IR_AT, IR_COMPUTABLE, NONMATED, POOLED_EER, RANGES_AT, RANGES_OVER, SWAPS
 from .runs import GROUPINGS, OPTIMISED, SLIM, Floats, Run, Study, contributions, disparity, terms, values
@@ -239,7 +240,7 @@ def _swap(study: Study, name: str) -> Finding:
             "They swap once, that way, and the 95 % interval of the FMR holds the printed one; in part: once, "
             "elsewhere",
             "; ".join(told),
-            rules.of_judgements(rules.swap(at.value, at.low, at.high, printed) for at in found.values()),
+            together(rules.swap(at.value, at.low, at.high, printed) for at in found.values()),
         ),
         why,
     )
@@ -271,7 +272,7 @@ def _trade_off(study: Study) -> Sequence[Finding]:
                 f"Of the two systems: GARBE of {SLIM} less that of {OPTIMISED} has a simultaneous 95 % band below "
                 "zero at all FMRs; in part: at some; does not hold: above zero anywhere; else it cannot be told",
                 told,
-                rules.of_judgements(lowest),
+                together(lowest),
             ),
             why,
         ),
@@ -285,7 +286,7 @@ def _trade_off(study: Study) -> Sequence[Finding]:
                     f"{grouping}: above at {100 * float((found < 0).mean()):.0f} %, surely at {100 * above:.0f} %"
                     for (grouping, (found, _, _)), (above, _) in zip(bands.items(), surer, strict=True)
                 ),
-                rules.of_judgements(rules.most(above, below) for above, below in surer),
+                together(rules.most(above, below) for above, below in surer),
             ),
             why,
         ),
@@ -304,8 +305,8 @@ def _trade_off(study: Study) -> Sequence[Finding]:
                 "The fairest system has the worst verification performance",
                 "sections 5 and 6",
                 "Both hold: it is certainly the fairest and certainly the worst",
-                f"fairest: {_words(rules.of_judgements(lowest))}; worst: {_words(worst)}",
-                rules.both(rules.of_judgements(lowest), worst),
+                f"fairest: {_words(together(lowest))}; worst: {_words(worst)}",
+                rules.both(together(lowest), worst),
             ),
             "A trade-off needs an order on either side. That of verification performance is certain here, that of "
             "fairness by GARBE is not.",
@@ -320,8 +321,8 @@ def shares_surer(study: Study, grouping: str, name: str) -> tuple[float, float]:
     return verdicts.count("first") / len(verdicts), verdicts.count("second") / len(verdicts)
 
 
-def _words(judgement: rules.Judgement) -> str:
-    return {"holds": "yes", "in part": "in part", "fails": "no", "open": "cannot be told"}[judgement]
+def _words(outcome: Outcome) -> str:
+    return {"holds": "yes", "in part": "in part", "fails": "no", "open": "cannot be told"}[outcome]
 
 
 def first_inverted(study: Study) -> str:

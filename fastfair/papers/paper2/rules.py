@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import comb
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...measures import Measure
+from .._rules import Outcome, by_count
 
 Floats = NDArray[np.float64]
-Judgement = Literal["holds", "in part", "fails", "open"]
 
 # Terms are on one scale where the larger is nowhere this many times the smaller.
 SAME_SCALE = 10
@@ -20,18 +20,10 @@ SAME_SCALE = 10
 MOST, HALF = 0.95, 0.5
 
 
-def of_cases(cases: Iterable[bool]) -> Judgement:
+def of_cases(cases: Iterable[bool]) -> Outcome:
     """Judge a claim by the cases in which it is true."""
     found = list(cases)
-    if not found:
-        return "open"
-    return "holds" if all(found) else "in part" if any(found) else "fails"
-
-
-def of_judgements(judgements: Iterable[Judgement]) -> Judgement:
-    """Judge a claim by what becomes of it in several cases."""
-    kinds = set(judgements)
-    return kinds.pop() if len(kinds) == 1 else "in part" if kinds else "open"
+    return by_count(sum(found), len(found))
 
 
 def share_inside(values: ArrayLike, low: float, high: float) -> float:
@@ -40,12 +32,12 @@ def share_inside(values: ArrayLike, low: float, high: float) -> float:
     return float(((array >= low) & (array <= high)).mean())
 
 
-def concentrated(share: float) -> Judgement:
+def concentrated(share: float) -> Outcome:
     """Judge whether values are concentrated in a range by the share that lies there."""
     return "holds" if share >= MOST else "in part" if share >= HALF else "fails"
 
 
-def spans(values: ArrayLike, low: float, high: float) -> Judgement:
+def spans(values: ArrayLike, low: float, high: float) -> Outcome:
     """Judge whether values span a range: nine tenths of it, or half."""
     share = float(np.ptp(np.asarray(values, np.float64))) / (high - low)
     return "holds" if share >= 0.9 else "in part" if share >= HALF else "fails"
@@ -74,14 +66,14 @@ def crossings(levels: Floats, difference: ArrayLike) -> Floats:
     return np.where(once, np.exp(logs[first] + share * np.diff(logs)[first])[..., 0], np.nan)
 
 
-def swap(level: float, low: float, high: float, printed: float) -> Judgement:
+def swap(level: float, low: float, high: float, printed: float) -> Outcome:
     """Judge where terms swap: within the interval the level printed, elsewhere, or nowhere (a level of NaN)."""
     if np.isnan(level):
         return "fails"
     return "holds" if low <= printed <= high else "in part"
 
 
-def below_everywhere(low: ArrayLike, high: ArrayLike) -> Judgement:
+def below_everywhere(low: ArrayLike, high: ArrayLike) -> Outcome:
     """Judge by a band of a difference whether it is negative everywhere: surely so, in places, not, or unknown."""
     surely_below, surely_above = np.asarray(high) < 0, np.asarray(low) > 0
     if surely_above.any():
@@ -91,14 +83,14 @@ def below_everywhere(low: ArrayLike, high: ArrayLike) -> Judgement:
     return "in part" if surely_below.any() else "open"
 
 
-def most(above: float, below: float) -> Judgement:
+def most(above: float, below: float) -> Outcome:
     """Judge whether something is larger in most cases by the shares where it surely is, and surely is not."""
     return "holds" if above > HALF else "fails" if below > HALF else "open"
 
 
-def both(*judgements: Judgement) -> Judgement:
+def both(*judgements: Outcome) -> Outcome:
     """Judge a claim that needs several to hold: by the one that is farthest from it."""
-    order: Sequence[Judgement] = ("fails", "open", "in part", "holds")
+    order: Sequence[Outcome] = ("fails", "open", "in part", "holds")
     return min(judgements, key=order.index)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ... import measures
 from ...evaluation_result import Evaluation
 from .._parts import Verdict
-from .._rules import by_count
+from .._rules import by_count, together
 from .printed import FPR_AVERAGES, METRICS, OVERALL, TABLE_2, TABLE_4, label
 from .rules import (
     BY_SHARE,
@@ -24,7 +24,6 @@ from .rules import (
     similarity_outcome,
     spread,
     swap_outcome,
-    together,
     written,
 )
 from .runs import POINTS, GroupSet, Runs, ranged

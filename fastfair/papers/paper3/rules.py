@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,12 +19,6 @@ def by_share(share: float) -> Outcome:
     if share >= SURE:
         return "holds"
     return "fails" if share <= 1 - SURE else "open"
-
-
-def together(outcomes: Sequence[Outcome]) -> Outcome:
-    """Join the outcomes of parts of a claim, or of one claim on several choices of groups."""
-    kinds = set(outcomes)
-    return kinds.pop() if len(kinds) == 1 else "in part"
 
 
 def rises(values: Floats) -> float:

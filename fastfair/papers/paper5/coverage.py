@@ -15,8 +15,8 @@ from ...coverage import CoverageExperiment, coverage_experiment
 from ...embeddings import Embeddings
 from ...simulators import VonMisesFisherIdentities
 from .._drawing import COLORS, LINES, new_figure
-from .._parts import Cell, Figure, Outcome, Range, Table, Verdict
-from .._rules import by_count
+from .._parts import Cell, Figure, Range, Table, Verdict
+from .._rules import Outcome, by_count
 from .._settings import Settings
 from . import printed
 from .curves import label_rates
