@@ -1,8 +1,9 @@
 """Fail where HEAD is slower than an earlier commit: `python -m benchmarks.check [--base REV] [--only NAME]`.
 
 What is compared are the ratios of `ratios.py`. Processes of both commits take turns, and minima over all of them count.
-One install of the same code can be quicker than another, all its processes long, by a fifth. So what seems slower is
-installed and measured anew, and is slower only if it is so in most of up to five tries.
+On a shared machine a process can be a fifth slower than another of the same code, all its turns long, and by bad luck
+all of one side's are. So what seems slower is installed and measured anew, and is slower only if it is so in most of up
+to five tries.
 """
 
 from __future__ import annotations

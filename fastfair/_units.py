@@ -104,8 +104,10 @@ class Units:
         self._set_rows(subjects.size, np.tile(by_subject, 2), subjects.sizes)
 
     def new_weights(self) -> NDArray[np.uint8]:
-        """Make room for a block of weights."""
-        return np.ones((self.n_rows, LANES), np.uint8)
+        """Make room for a block of weights, each row in one line of the processor's cache."""
+        room = np.ones((self.n_rows + 1) * LANES, np.uint8)
+        start = -room.ctypes.data % LANES
+        return room[start : start + self.n_rows * LANES].reshape(self.n_rows, LANES)
 
     def draw(self, first_replicate: int, key: NDArray[np.uint32], weights: NDArray[np.uint8]) -> None:
         """Write the weights of 64 replicates; each depends on the key and its number alone."""

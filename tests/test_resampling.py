@@ -268,3 +268,13 @@ def test_the_jackknife_leaves_out_one_subject_at_a_time():
         assert found.fnmr[0, 0, unit] == pytest.approx((c.mated.similarities[kept] < 1.0).mean())
         kept = (c.nonmated.reference != subject) & (c.nonmated.probe != subject)
         assert found.fmr[0, 0, unit] == pytest.approx((c.nonmated.similarities[kept] >= 1.0).mean())
+
+
+@pytest.mark.parametrize("n_subjects", [2, 3, 200])
+def test_each_row_of_weights_lies_in_one_cache_line(n_subjects):
+    subject = np.arange(n_subjects)
+    reference, probe = np.append(subject, subject), np.append(subject, (subject + 1) % n_subjects)
+    c = ff.Comparisons(np.arange(2.0 * n_subjects), reference == probe, reference, probe)
+    weights = [Resampler(c, ()).units.new_weights() for _ in range(8)]
+    assert {w.shape for w in weights} == {(n_subjects + 1, LANES)}
+    assert all(w.ctypes.data % LANES == 0 and w.flags.c_contiguous and (w == 1).all() for w in weights)
