@@ -51,6 +51,7 @@ def shrinkage(first, second, repeats, end, sums, stratum, stratum_size, shrink):
     """
     deviation, comparisons = np.zeros(stratum.size), np.zeros(stratum.size)
     of_stratum = np.zeros((stratum_size.size, 7))
+    units = np.empty(stratum.size, np.int64)  # of one list
     start = 0
     for k in range(end.size):
         n, total = 0.0, 0.0
@@ -58,13 +59,16 @@ def shrinkage(first, second, repeats, end, sums, stratum, stratum_size, shrink):
             n += repeats[p]
             total += sums[p]
         rate = total / n if n > 0 else 0.0
-        pairs_squared = 0.0
+        pairs_squared, n_units = 0.0, 0
         for p in range(start, end[k]):
             e = sums[p] - rate * repeats[p]
             r, s = stratum[first[p]], stratum[second[p]]
             both_vary = stratum_size[r] > 1 and stratum_size[s] > 1
             pairs_squared += e * e if both_vary else 0.0
             for unit in (first[p], second[p]):
+                if comparisons[unit] == 0:
+                    units[n_units] = unit
+                    n_units += 1
                 deviation[unit] += e
                 comparisons[unit] += repeats[p]
                 of_unit = of_stratum[stratum[unit]]
@@ -72,29 +76,27 @@ def shrinkage(first, second, repeats, end, sums, stratum, stratum_size, shrink):
                 if both_vary:
                     of_unit[_Q] += e * e
                     of_unit[_REPEATS_SQUARED] += np.float64(repeats[p]) ** 2
-        for p in range(start, end[k]):
-            for unit in (first[p], second[p]):
-                of_unit = of_stratum[stratum[unit]]
-                of_unit[_T] += deviation[unit]
-                of_unit[_T_SQUARED] += deviation[unit] ** 2
-                of_unit[_M] += comparisons[unit]
-                of_unit[_M_SQUARED] += comparisons[unit] ** 2
-                deviation[unit] = 0.0  # so that a unit counts once
-                comparisons[unit] = 0.0
+        for unit in units[:n_units]:
+            of_unit = of_stratum[stratum[unit]]
+            of_unit[_T] += deviation[unit]
+            of_unit[_T_SQUARED] += deviation[unit] ** 2
+            of_unit[_M] += comparisons[unit]
+            of_unit[_M_SQUARED] += comparisons[unit] ** 2
+            deviation[unit] = 0.0
+            comparisons[unit] = 0.0
         robust, product = 0.0, 0.0
-        for p in range(start, end[k]):
-            for s in (stratum[first[p]], stratum[second[p]]):
-                of_one, size = of_stratum[s], np.float64(stratum_size[s])
-                if size > 1 and of_one[_M] > 0:
-                    spread = of_one[_T_SQUARED] - of_one[_T] ** 2 / size
-                    inside = of_one[_INSIDE] / of_one[_M]
-                    repeated = of_one[_M_SQUARED] - of_one[_REPEATS_SQUARED] / 2
-                    left = 1 - repeated * (1 + inside) * 2 / of_one[_M] ** 2
-                    if left > 0:
-                        robust += (spread - of_one[_Q] / 2) / left
-                    product += (size - 2) / (size - 1) * spread + size / (size - 1) * of_one[_Q] / 2
-                for column in range(of_one.size):
-                    of_one[column] = 0.0
+        for s in stratum[units[:n_units]]:
+            of_one, size = of_stratum[s], np.float64(stratum_size[s])
+            if size > 1 and of_one[_M] > 0:
+                spread = of_one[_T_SQUARED] - of_one[_T] ** 2 / size
+                inside = of_one[_INSIDE] / of_one[_M]
+                repeated = of_one[_M_SQUARED] - of_one[_REPEATS_SQUARED] / 2
+                left = 1 - repeated * (1 + inside) * 2 / of_one[_M] ** 2
+                if left > 0:
+                    robust += (spread - of_one[_Q] / 2) / left
+                product += (size - 2) / (size - 1) * spread + size / (size - 1) * of_one[_Q] / 2
+            for column in range(of_one.size):
+                of_one[column] = 0.0  # so that a stratum counts once
         # Rates that hang on one unit a comparison have linear weights, which overstate nothing.
         shrink[k] = 1.0
         if pairs_squared > 0 and product > 0:
