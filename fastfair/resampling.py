@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from . import _keys, curves
 from ._blocks import run_blocks
 from ._error_lists import ErrorLists, make_lists
-from ._threads import in_threads
+from ._shrinks import Shrinks, find_shrinks, no_shrinks
 from ._units import LANES, ComparisonUnits
 from .comparisons import Comparisons
 from .errors import InputError
@@ -52,15 +52,6 @@ class Replicates:
     fnmr: Floats
     metrics: dict[str, Floats]
     cells: tuple[tuple[int, int], ...]
-
-
-@dataclass(frozen=True, eq=False)
-class _Shrinks:
-    """How far weights are shrunk, for mated and non-mated lists: at the points, and for each metric."""
-
-    mated: Floats
-    nonmated: Floats
-    metrics: dict[str, tuple[Floats, Floats]]
 
 
 class Resampler:
@@ -134,7 +125,9 @@ class Resampler:
         self._hull_eer = "eer" in metrics and eer_method == "convex-hull"
         if self._hull_eer or "min_cllr" in metrics:
             self._find_blocks()
-        self._shrinks = self._find_shrinks(scheme == "dyadic" and unit == "subject")
+        if "cllr" in metrics:
+            self._find_costs()
+        self._shrinks = self._find_shrinks(scheme)
 
     def _lists(self, mated: bool, n_groups: int) -> ErrorLists:
         comparisons = self._comparisons
@@ -183,64 +176,45 @@ class Resampler:
     def _list(lists: ErrorLists, k: int) -> _keys.Keys:
         return lists.keys[lists.start[k] : lists.end[k]]
 
-    def _find_shrinks(self, wanted: bool) -> _Shrinks:
-        n_points, n_metrics = len(self._points), 1 + self._n_groups
+    def _find_shrinks(self, scheme: str) -> Shrinks:
+        names = [*(["eer"] if self._need_eer else []), *(name for name in self._metrics if name != "eer")]
+        if scheme != "dyadic" or self.units.unit != "subject":
+            return no_shrinks(self._y, self._x, len(self._points), names, 1 + self._n_groups)
+        keys = {"eer": self._eer_keys, "min_dcf": self._cost_keys}
+        keys = {name: keys[name] for name in names if name in keys}
+        costs = {}
+        if "cllr" in names:
+            costs["cllr"] = self._pair_costs
+        if "min_cllr" in names:
+            costs["min_cllr"] = self._calibrated_pair_costs()
+        return find_shrinks(self._y, self._x, self._thresholds, keys, costs, 1 + self._n_groups)
 
-        def at_points(lists: ErrorLists) -> Floats:
-            if not (wanted and n_points and lists.two_way):  # asked here, so that threads find it done
-                return np.ones((lists.end.size, n_points))
-            errors = [lists.count_errors(np.full(lists.end.size, key)) for key in self._thresholds]
-            return np.stack(in_threads(lists.keys.size, lists.shrinkage, errors), axis=1)
+    def _find_costs(self) -> None:
+        """Find what comparisons cost as log-likelihood ratios: summed over each distinct pair, and the lists' means."""
+        y, x = self._y, self._x
+        self._pair_costs = self._ratio_costs(y), self._ratio_costs(x)
+        self._mean_costs = self._means(y, self._pair_costs[0]), self._means(x, self._pair_costs[1])
 
-        def at_keys(lists: ErrorLists, keys: NDArray[np.int64]) -> Floats:
-            if not wanted:
-                return np.ones(n_metrics)
-            errors = np.zeros(lists.end.size, np.int64)
-            errors[:n_metrics] = lists.count_errors(keys)
-            return lists.shrinkage(errors)[:n_metrics]
-
-        metrics = {}
-        if self._need_eer:
-            metrics["eer"] = at_keys(self._y, self._eer_keys), at_keys(self._x, self._eer_keys)
-        if "min_dcf" in self._metrics:
-            metrics["min_dcf"] = at_keys(self._y, self._cost_keys), at_keys(self._x, self._cost_keys)
-        if "cllr" in self._metrics:
-            self._pair_costs = {True: self._llr_costs(self._y), False: self._llr_costs(self._x)}
-            self._mean_costs = {}
-            for lists in (self._y, self._x):
-                ends = zip(np.append(0, lists.pairs.end), lists.pairs.end[:n_metrics], strict=False)
-                sums = np.array([self._pair_costs[lists.mated][i:j].sum() for i, j in ends])
-                self._mean_costs[lists.mated] = sums / np.maximum(lists.sizes[:n_metrics], 1)
-            y, x = (
-                lists.shrinkage_of_sums(self._pair_costs[lists.mated])[:n_metrics] if wanted else np.ones(n_metrics)
-                for lists in (self._y, self._x)
-            )
-            metrics["cllr"] = y, x
-        if "min_cllr" in self._metrics:
-            metrics["min_cllr"] = self._min_cllr_shrinks() if wanted else (np.ones(n_metrics), np.ones(n_metrics))
-        return _Shrinks(at_points(self._y), at_points(self._x), metrics)
-
-    def _llr_costs(self, lists: ErrorLists) -> Floats:
-        """Sum over each distinct pair what its comparisons cost as log-likelihood ratios."""
-        keys = lists.keys if lists.mated else ~lists.keys
-        similarities = _keys.decode(keys).astype(np.float64)
+    @staticmethod
+    def _ratio_costs(lists: ErrorLists) -> Floats:
+        similarities = _keys.decode(lists.keys if lists.mated else ~lists.keys).astype(np.float64)
         return lists.sum_pairs(curves.log_likelihood_ratio_costs(similarities, lists.mated))
 
-    def _min_cllr_shrinks(self) -> tuple[Floats, Floats]:
-        """Shrink as for the mean cost after the best calibration: other calibrations change it in the second order."""
-        y_costs, x_costs = np.zeros(self._y.keys.size), np.zeros(self._x.keys.size)
+    def _means(self, lists: ErrorLists, pair_costs: Floats) -> Floats:
         n_metrics = 1 + self._n_groups
-        for k in range(n_metrics):
+        ends = zip(np.append(0, lists.pairs.end), lists.pairs.end[:n_metrics], strict=False)
+        return np.array([pair_costs[i:j].sum() for i, j in ends]) / np.maximum(lists.sizes[:n_metrics], 1)
+
+    def _calibrated_pair_costs(self) -> tuple[Floats, Floats]:
+        """Sum the costs after the best calibration: other calibrations change their mean in the second order."""
+        y_costs, x_costs = np.zeros(self._y.keys.size), np.zeros(self._x.keys.size)
+        for k in range(1 + self._n_groups):
             mated, nonmated = self._list(self._y, k), self._list(self._x, k)
             if mated.size and nonmated.size:
                 of_mated, of_nonmated = curves.calibrated_costs(mated, np.ascontiguousarray(~nonmated[::-1]))
                 y_costs[self._y.start[k] : self._y.end[k]] = np.repeat(*of_mated)
                 x_costs[self._x.start[k] : self._x.end[k]] = np.repeat(*of_nonmated)[::-1]
-        y, x = (
-            lists.shrinkage_of_sums(lists.sum_pairs(costs))[:n_metrics]
-            for lists, costs in ((self._y, y_costs), (self._x, x_costs))
-        )
-        return y, x
+        return self._y.sum_pairs(y_costs), self._x.sum_pairs(x_costs)
 
     def replicate(
         self,
@@ -452,14 +426,15 @@ class Resampler:
         from .kernels import sweep
 
         means = []
-        y_shrink, x_shrink = self._shrinks.metrics["cllr"]
-        for lists, totals, shrink in ((self._x, scratch.x_totals, x_shrink), (self._y, scratch.y_totals, y_shrink)):
-            pairs, costs = lists.pairs, self._pair_costs[lists.mated]
+        of_lists = (self._y, scratch.y_totals), (self._x, scratch.x_totals)
+        found = zip(of_lists, self._shrinks.metrics["cllr"], self._pair_costs, self._mean_costs, strict=True)
+        for (lists, totals), shrink, costs, mean in found:
+            pairs = lists.pairs
             sums = np.empty((lists.end.size, LANES))
             sweep.total_costs(pairs.first, pairs.second, costs, pairs.end, scratch.weights, sums)
             with np.errstate(invalid="ignore"):
                 weighted = sums[: shrink.size] / totals[: shrink.size]
-            means.append(((1 - shrink) * self._mean_costs[lists.mated])[:, None] + shrink[:, None] * weighted)
+            means.append(((1 - shrink) * mean)[:, None] + shrink[:, None] * weighted)
         return (means[0] + means[1]) / (2 * float(np.log(2)))  # nats to bits
 
 
