@@ -15,6 +15,8 @@ from .resampling import Replicates
 
 Floats = NDArray[np.float64]
 
+_AT_ONCE = 2**17  # numbers that the second cache holds, with what is made of them
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -112,26 +114,40 @@ def measured_figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
     """List the measures alone."""
     if not plan.measures:
         return
-    measured = list(plan.measured)
+    rows = [1 + k for k in plan.measured]
 
-    def metric(values: Floats, comparisons: NDArray[np.int64] | None = None) -> BaseMetric:
+    def metric(values: Floats, axis: int = 0, comparisons: NDArray[np.int64] | None = None) -> BaseMetric:
         # Groups are last as measures want them, and not in memory: replicates side by side make vectors.
-        of_groups = np.moveaxis(values[1 : 1 + len(plan.groups)][measured], 0, -1)
-        return BaseMetric(values[0], of_groups, None if comparisons is None else comparisons[measured])
+        of_groups = np.moveaxis(np.take(values, rows, axis), axis, -1)
+        of_each = None if comparisons is None else comparisons[list(plan.measured)]
+        return BaseMetric(np.take(values, 0, axis), of_groups, of_each)
 
-    def pair(point: int) -> RatePair:
-        return RatePair(metric(base.fmr[point], plan.group_nonmated), metric(base.fnmr[point], plan.group_mated))
+    def pair(fmr: Floats, fnmr: Floats, axis: int = 0) -> RatePair:
+        return RatePair(metric(fmr, axis, plan.group_nonmated), metric(fnmr, axis, plan.group_mated))
 
-    if len(base.fmr) > plan.n_points:
-        at_mean = pair(plan.n_points)
+    n = plan.n_points
+    if len(base.fmr) > n:
+        at_mean = pair(base.fmr[n], base.fnmr[n])
     else:
         nothing = metric(np.full_like(base.fnmr[0] if len(base.fnmr) else next(iter(base.metrics.values())), np.nan))
         at_mean = RatePair(nothing, nothing)
     metrics = {name: metric(values) for name, values in base.metrics.items()}
-    points = [pair(point) for point in range(plan.n_points)]
-    for found in measure_all(plan.measures, points, metrics, at_mean, plan.alpha, plan.zero_policy):
-        if not found.per_group:
-            yield Figure(found.name, None, found.point, found.value)
-            continue
-        for k, group in enumerate(measured):
-            yield Figure(found.name, plan.groups[group], found.point, found.value[..., k])
+    stretches = np.array_split(np.arange(n), parts(n, base.fmr[:1].size)) if n else []
+    at_points = [pair(base.fmr[points], base.fnmr[points], axis=1) for points in stretches]
+    for found in measure_all(plan.measures, at_points, metrics, at_mean, plan.alpha, plan.zero_policy):
+        each = (
+            [(None, found.value)]
+            if found.point is None
+            else zip(stretches[found.point].tolist(), found.value, strict=True)
+        )
+        for point, value in each:
+            if not found.per_group:
+                yield Figure(found.name, None, point, value)
+                continue
+            for k, group in enumerate(plan.measured):
+                yield Figure(found.name, plan.groups[group], point, value[..., k])
+
+
+def parts(n: int, size: int) -> int:
+    """Say into how many calls to part work on n arrays of some size: few, each at home in a processor's cache."""
+    return min(n, -(-n * size // _AT_ONCE))

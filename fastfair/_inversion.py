@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ._figures import Plan, measured_figures
+from ._figures import Plan, measured_figures, parts
 from ._measuring import THRESHOLD_FREE, measure_of
 from ._threads import in_threads
 from .measures import MEASURES
@@ -98,20 +98,23 @@ def invert(estimates: Replicates, drawn: Replicates, plan: Plan) -> Inversion:
     found = [(figure, float(figure.value)) for figure in measured_figures(_base(start), own)]
     signs = [-1.0 if is_fairer_above(figure.name) else 1.0 for figure, _ in found]
 
-    def shares(power: float) -> list[tuple[float, float]]:
-        moved = {name: _scatter(values, start[name], power, _MOST[name]) for name, values in scattered.items()}
-        return [
-            _shares(sign * figure.value, sign * value)
+    def shares(powers: Floats) -> Floats:
+        moved = {name: _scatter(values, start[name], powers, _MOST[name]) for name, values in scattered.items()}
+        of_each = [
+            [_shares(sign * row, sign * value) for row in figure.value]
             for figure, (_, value), sign in zip(measured_figures(_base(moved), own), found, signs, strict=True)
         ]
+        return np.array(of_each).reshape(len(found), powers.size, 2)
 
-    table = np.array(in_threads(drawn.fmr.size, shares, POWERS.tolist())).reshape(POWERS.size, len(found), 2)
+    size = max(values.size for values in scattered.values())
+    stretches = np.array_split(POWERS, parts(POWERS.size, size))
+    table = np.concatenate(in_threads(size, shares, stretches), axis=1)
     followed = {name: _move(values, _STEPS, _MOST[name]) for name, values in start.items()}
     path = [figure.value for figure in measured_figures(_base(followed), own)]
     return Inversion(
         keys=tuple((figure.name, figure.group, figure.point) for figure, _ in found),
-        as_unfair=table[..., 0].T,
-        as_fair=table[..., 1].T,
+        as_unfair=table[..., 0],
+        as_fair=table[..., 1],
         path=np.array(path).reshape(len(found), _STEPS.size),
         n_replicates=drawn.threshold.shape[-1],
     )
@@ -138,11 +141,14 @@ def _move(start: Floats, powers: Floats, most: float) -> Floats:
     return np.minimum(np.exp(middle[..., None] + (logs - middle)[..., None] * powers), most)
 
 
-def _scatter(drawn: Floats, start: Floats, power: float, most: float) -> Floats:
-    """Move replicates to a power; like that of counts, their spread goes with the root of the rate."""
-    to, about = _move(start, np.array([power]), most), start[..., None]
+def _scatter(drawn: Floats, start: Floats, powers: Floats, most: float) -> Floats:
+    """Move replicates to powers; like that of counts, their spread goes with the root of the rate.
+
+    drawn: (..., rows, r); start: (..., rows). Returns (..., rows, powers, r).
+    """
+    to, about = _move(start, powers, most)[..., None], start[..., None, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.clip(to + (drawn - about) * np.sqrt(to / about), 0, most)
+        return np.clip(to + (drawn[..., None, :] - about) * np.sqrt(to / about), 0, most)
 
 
 def _shares(replicates: Floats, estimate: float) -> tuple[float, float]:

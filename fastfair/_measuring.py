@@ -35,7 +35,7 @@ class BaseMetric:
 
 @dataclass(frozen=True, eq=False)
 class RatePair:
-    """FMR and FNMR at one threshold."""
+    """FMR and FNMR at one threshold, or at as many as a leading axis has."""
 
     fmr: BaseMetric
     fnmr: BaseMetric
@@ -56,7 +56,7 @@ class MeasuredQuantity:
     name : str
         Measure, base metric in parentheses where it has one; "_mean" or "_std" behind it for a summary over groups.
     point : int or None
-        Position of the operating point; None where the measure needs none.
+        Which of `at_points` it is of; None where the measure needs none.
     value : (...) or (..., g) ndarray
         One value, or one a group.
     per_group : bool
@@ -77,14 +77,14 @@ def measure_all(
     alpha: float,
     zero_policy: str | float,
 ) -> Iterator[MeasuredQuantity]:
-    """Compute measures at every operating point, and those that need none.
+    """Compute measures at operating points, and those that need none.
 
     Parameters
     ----------
     names : sequence of str
         Measures.
     at_points : sequence of RatePair
-        Rates at each operating point.
+        Rates at each operating point, or at several each.
     threshold_free : dict of BaseMetric
         EER, minDCF and Cllr, or those of them that are wanted.
     at_mean_group_eer : RatePair
