@@ -132,7 +132,7 @@ def measured_figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
         nothing = metric(np.full_like(base.fnmr[0] if len(base.fnmr) else next(iter(base.metrics.values())), np.nan))
         at_mean = RatePair(nothing, nothing)
     metrics = {name: metric(values) for name, values in base.metrics.items()}
-    stretches = np.array_split(np.arange(n), parts(n, base.fmr[:1].size)) if n else []
+    stretches = np.array_split(np.arange(n), n_calls(n, base.fmr[:1].size)) if n else []
     at_points = [pair(base.fmr[points], base.fnmr[points], axis=1) for points in stretches]
     for found in measure_all(plan.measures, at_points, metrics, at_mean, plan.alpha, plan.zero_policy):
         each = (
@@ -148,6 +148,6 @@ def measured_figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
                 yield Figure(found.name, plan.groups[group], point, value[..., k])
 
 
-def parts(n: int, size: int) -> int:
-    """Say into how many calls to part work on n arrays of some size: few, each at home in a processor's cache."""
+def n_calls(n: int, size: int) -> int:
+    """Say in how many calls to work on n arrays of some size: few, each at home in a processor's cache."""
     return min(n, -(-n * size // _AT_ONCE))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ._figures import Plan, measured_figures, parts
+from ._figures import Plan, measured_figures, n_calls
 from ._measuring import THRESHOLD_FREE, measure_of
 from ._threads import in_threads
 from .measures import MEASURES
@@ -107,7 +107,7 @@ def invert(estimates: Replicates, drawn: Replicates, plan: Plan) -> Inversion:
         return np.array(of_each).reshape(len(found), powers.size, 2)
 
     size = max(values.size for values in scattered.values())
-    stretches = np.array_split(POWERS, parts(POWERS.size, size))
+    stretches = np.array_split(POWERS, n_calls(POWERS.size, size))
     table = np.concatenate(in_threads(size, shares, stretches), axis=1)
     followed = {name: _move(values, _STEPS, _MOST[name]) for name, values in start.items()}
     path = [figure.value for figure in measured_figures(_base(followed), own)]
