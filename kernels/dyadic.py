@@ -45,9 +45,9 @@ def count_pair_errors(pair, start, stop, errors):
 def shrinkage(first, second, repeats, end, sums, stratum, stratum_size, shrink):
     """Compute the shrinkage of each list's weights.
 
-    first, second: (pairs,) int32 units of each distinct pair; repeats: (pairs,) int32; end: (lists,) int64; sums:
-    (pairs,) float64, errors or costs; stratum: (units,) int32; stratum_size: (strata,) int64, 1 where a unit's weight
-    never varies; shrink: (lists,) float64, out, 1 where nothing is overstated
+    first, second: (pairs,) int32 units of each distinct pair; repeats: (pairs,) int32, at least 1; end: (lists,) int64;
+    sums: (pairs,) float64, errors or costs; stratum: (units,) int32; stratum_size: (strata,) int64, 1 where a unit's
+    weight never varies; shrink: (lists,) float64, out, 1 where nothing is overstated
     """
     deviation, comparisons = np.zeros(stratum.size), np.zeros(stratum.size)
     of_stratum = np.zeros((stratum_size.size, 7))

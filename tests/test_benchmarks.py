@@ -88,7 +88,7 @@ class TestCompare:
         assert [verdict.status for verdict in found] == ["same", "faster"]
         assert base.asked == head.asked == [(0, ()), (5, ("a", "b")), (5, ("a", "b"))]
 
-    def test_an_unlucky_install_is_outvoted_by_new_ones(self, capsys):
+    def test_an_unlucky_try_is_outvoted_by_new_ones(self, capsys):
         installs = [Measured(a=forever(1.0), b=forever(value)) for value in (1.4, 1.0, 1.3, 1.1, 1.0)]
         base, used = Measured(a=forever(1.0), b=forever(1.0)), []
 
