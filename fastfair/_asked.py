@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from . import _validation, curves, intervals
 from ._blocks import count_threads
 from ._uncertainty import require_method
 from ._units import UNITS, require_units
+from ._warning import warn
 from .comparisons import Comparisons
 from .errors import DroppedWarning, EmptyGroupWarning, InputError
 from .measures import MEASURES, ZERO_POLICIES
@@ -20,7 +20,6 @@ from .operating_points import OperatingPoint
 from .resampling import METRICS, SCHEMES
 
 INCOMPLETE_GROUPS = ("raise", "drop", "nan")
-_WARN_CALLER = 4  # frames between a warning given here and the caller of `evaluate`
 
 
 @dataclass(frozen=True)
@@ -147,12 +146,10 @@ def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
             f'EER: {found}. Merge groups, or pass incomplete_groups="drop" (leave them out of the measures) or "nan"'
         )
     if policy == "nan":
-        warnings.warn(
-            f"measures are NaN, as groups lack comparisons: {found}", EmptyGroupWarning, stacklevel=_WARN_CALLER
-        )
+        warn(f"measures are NaN, as groups lack comparisons: {found}", EmptyGroupWarning)
         return everything
     kept = [k for k in everything if comparisons.groups[k] not in lacking]
     if not kept:
         raise InputError(f"no group has both mated and non-mated comparisons of its own: {found}")
-    warnings.warn(f"left out of the measures: {found}", DroppedWarning, stacklevel=_WARN_CALLER)
+    warn(f"left out of the measures: {found}", DroppedWarning)
     return kept

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from . import _keys
 from ._pairs import PairFinder
+from ._warning import warn
 from .comparisons import Comparisons
 from .embeddings import Embeddings
 from .errors import DependentGroupsWarning, DroppedWarning, InputError
@@ -18,7 +18,6 @@ from .operating_points import OperatingPoint, allowed_errors, threshold_key
 Counts = NDArray[np.int64]
 Counted = tuple[Counts, Counts, NDArray[Any]]  # failures, attempts and group of each subject that has attempts
 _SPARE_DEVIATIONS = 6  # as many standard deviations more non-mated pairs are kept than are to be accepted
-_WARN_CALLER = 3  # frames between a warning given here and the caller of `FailureCounts.from_comparisons`
 
 
 def of_comparisons(comparisons: Comparisons, at: OperatingPoint) -> Counted:
@@ -39,19 +38,17 @@ def of_comparisons(comparisons: Comparisons, at: OperatingPoint) -> Counted:
     attempts = np.bincount(unit[inside], minlength=comparisons.subjects.size * n_groups)
     failures = np.bincount(unit[rejected], minlength=attempts.size)
     if not inside.all():
-        warnings.warn(
+        warn(
             f"{np.count_nonzero(~inside)} of {inside.size} mated comparisons are across groups and left out",
             DroppedWarning,
-            stacklevel=_WARN_CALLER,
         )
     there = np.flatnonzero(attempts)
     in_several = there.size - np.unique(there // n_groups).size
     if in_several:
-        warnings.warn(
+        warn(
             "subjects have mated comparisons in more than one group, and count in each as if they were others: groups "
             "that share subjects are not independent, as the tests take them to be",
             DependentGroupsWarning,
-            stacklevel=_WARN_CALLER,
         )
     return failures[there], attempts[there], there % n_groups
 

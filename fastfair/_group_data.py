@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 from . import _validation
+from ._warning import warn
 from .comparisons import Comparisons
 from .embeddings import Embeddings
 from .errors import DroppedWarning, InputError, NarrowIntervalsWarning
@@ -44,13 +44,11 @@ def counts_to_test(
         counts = FailureCounts.from_embeddings(data, at, n_threads=n_threads)
     else:
         raise InputError(f"data must be Comparisons, Embeddings or FailureCounts, not {type(data).__name__}")
-    lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, "mated comparisons", policy, stacklevel=4)
+    lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, "mated comparisons", policy)
     return counts.without(lacking) if lacking else counts
 
 
-def require_subjects(
-    groups: Sequence[str], n_subjects: Sequence[int], least: int, of: str, policy: str, stacklevel: int
-) -> list[str]:
+def require_subjects(groups: Sequence[str], n_subjects: Sequence[int], least: int, of: str, policy: str) -> list[str]:
     """Return the groups to leave out for having too few subjects; at least two must stay.
 
     Parameters
@@ -65,8 +63,6 @@ def require_subjects(
         What subjects are counted in.
     policy : {"raise", "drop"}
         As incomplete_groups of `fnmr_test`.
-    stacklevel : int
-        Frames from here to the caller of a test, whom a warning is for.
 
     Returns
     -------
@@ -86,7 +82,7 @@ def require_subjects(
             + (f" but for those of too few subjects: {found}" if lacking else "")
         )
     if lacking:
-        warnings.warn(f"left out, as they have too few subjects: {found}", DroppedWarning, stacklevel=stacklevel)
+        warn(f"left out, as they have too few subjects: {found}", DroppedWarning)
     return list(lacking)
 
 
@@ -106,9 +102,8 @@ def warn_of_small_groups(counts: FailureCounts) -> None:
     small = (expected < _ENOUGH_FAILURES) & (counts.n_attempts < _MUCH_SMALLER * counts.n_attempts.max())
     if small.any() and 0 < counts.fnmr < 1:
         named = ", ".join(repr(group) for group, is_small in zip(counts.groups, small, strict=True) if is_small)
-        warnings.warn(
+        warn(
             f"too few failures are to be expected within {named}, much smaller than other groups: where by chance none "
             'is seen there, replicates do not vary. Merge such groups, or take fnmr_test with statistic="f"',
             NarrowIntervalsWarning,
-            stacklevel=3,
         )

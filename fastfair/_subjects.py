@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from . import _formats, _validation
 from ._frames import FrameColumns
+from ._warning import warn
 from .errors import DroppedWarning, FileFormatError, InputError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Metadata:
             raise InputError(
                 f'{gone}; {lost} are theirs. Complete the metadata, or pass missing_metadata="drop" to leave them out'
             )
-        warnings.warn(f"{gone}; {lost} left out", DroppedWarning, stacklevel=3)
+        warn(f"{gone}; {lost} left out", DroppedWarning)
         return keep
 
 

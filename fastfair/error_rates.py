@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._results import RateCounts, Rates
+from ._warning import warn
 from .comparisons import Comparisons
 from .errors import EmptyGroupWarning
 from .operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
@@ -53,11 +53,10 @@ def rates(comparisons: Comparisons, at: OperatingPoint) -> Rates:
     for kind, sizes in (("mated", result.counts.group_mated), ("non-mated", result.counts.group_nonmated)):
         empty = [group for group, size in zip(result.groups, sizes, strict=True) if size == 0]
         if empty:
-            warnings.warn(
+            warn(
                 f"no {kind} comparisons within {', '.join(map(repr, empty))}: "
                 f"{'FNMR' if kind == 'mated' else 'FMR'} is NaN there",
                 EmptyGroupWarning,
-                stacklevel=2,
             )
     return result
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,6 +19,7 @@ from ._measuring import measure_of
 from ._progress import reporting
 from ._results import Rates
 from ._uncertainty import ENOUGH_EFFECTIVE_ERRORS, Uncertainty, has_few_effective_errors
+from ._warning import warn
 from .comparisons import Comparisons
 from .error_rates import rates_at_key
 from .errors import NarrowIntervalsWarning, ReversedScoresWarning
@@ -260,11 +260,10 @@ def _metrics(comparisons: Comparisons, asked: _asked.Asked) -> dict[str, Floats]
         ]
         found[name] = np.array(values, np.float64)
     if "eer" in found and found["eer"][0] > 0.5:
-        warnings.warn(
+        warn(
             f"the EER is {100 * found['eer'][0]:.3g} %, as mated comparisons score lower than non-mated ones: if the "
             'scores are distances pass score_kind="distance", else look which value of mated means mated',
             ReversedScoresWarning,
-            stacklevel=3,
         )
     return found
 
@@ -377,19 +376,17 @@ def _warn_of_few_errors(
         named = list(dict.fromkeys(found))
         if named:
             more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-            warnings.warn(
+            warn(
                 f"intervals that {what} are likely too narrow: {', '.join(named[:_MOST_NAMED])}{more}",
                 NarrowIntervalsWarning,
-                stacklevel=3,
             )
 
 
 def _warn_of_repeated_subjects(comparisons: Comparisons, unit: str) -> None:
     n = len(comparisons.mated) + len(comparisons.nonmated)
     if unit == "comparison" and comparisons.subjects is not None and comparisons.subjects.size < n:
-        warnings.warn(
+        warn(
             f"intervals are too narrow: {comparisons.subjects.size} subjects are behind {n} comparisons, which "
             'resampling comparisons takes for independent; unit="subject" does not',
             NarrowIntervalsWarning,
-            stacklevel=3,
         )

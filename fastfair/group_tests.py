@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from ._group_data import POLICIES, counts_to_test, require_resamples, require_su
 from ._group_replicates import STATISTICS, GroupRates, group_pvalues, of_counts, pvalue, replicate
 from ._progress import reporting
 from ._units import require_units
+from ._warning import warn
 from .comparisons import Comparisons
 from .embeddings import Embeddings
 from .error_rates import rates_at_key
@@ -222,9 +222,7 @@ def fmr_test(
             rates.counts.group_false_matches,
         )
     )
-    lacking = require_subjects(
-        comparisons.groups, subjects.tolist(), 3, "non-mated comparisons", incomplete_groups, stacklevel=3
-    )
+    lacking = require_subjects(comparisons.groups, subjects.tolist(), 3, "non-mated comparisons", incomplete_groups)
     kept = np.array([k for k, group in enumerate(comparisons.groups) if group not in lacking])
     resampler = Resampler(comparisons, [at_threshold(rates.threshold)], metrics=())
     key, settings["rng"] = _random.stream(rng)
@@ -273,11 +271,10 @@ def _compare(observed: GroupRates, replicated: GroupRates, settings: dict[str, A
     statistic = float(observed.statistic(name, size))
     overall = float(observed.overall)
     if overall in (0, 1):
-        warnings.warn(
+        warn(
             f"{'none' if overall == 0 else 'all'} of the {trials} are errors: there is nothing to test, and statistic "
             "and p-values are NaN",
             NotComputableWarning,
-            stacklevel=3,
         )
         statistic = np.nan
     low, high = intervals.confidence_interval(replicated.rate.T, observed.rate, level)
@@ -304,12 +301,11 @@ def _warn_of_few_resamples(n_resamples: int, n_groups: int, alpha: float) -> Non
     """Warn where even the smallest p-value of a group cannot be detected after Holm's adjustment."""
     least = int(np.ceil(2 * n_groups / alpha))
     if n_resamples < least:
-        warnings.warn(
+        warn(
             f"with n_resamples={n_resamples} none of {n_groups} groups can be found to differ from the others, as "
             f"adjusted p-values are at least {min(1, 2 * n_groups / (n_resamples + 1)):.2g}: take {least} or more, or "
             "pass follow_up=False",
             FewResamplesWarning,
-            stacklevel=3,
         )
 
 
@@ -330,9 +326,8 @@ def _compare_with_rest(observed: GroupRates, error: Floats, groups: Sequence[str
         z = np.log(observed.rate / rest) / np.hypot(error / observed.rate, rest_error / rest)
     none = [group for group, rate in zip(groups, observed.rate, strict=True) if rate == 0]
     if none and observed.overall > 0:
-        warnings.warn(
+        warn(
             f"no false matches within {', '.join(map(repr, none))}: they have no p-value of their own",
             NotComputableWarning,
-            stacklevel=3,
         )
     return np.where(np.isfinite(z), 2 * ndtr(-np.abs(z)), np.nan)

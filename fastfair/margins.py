@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from . import _frames, _random, _validation, intervals
 from ._group_data import counts_to_test, require_resamples, warn_of_small_groups
 from ._group_replicates import of_counts, replicate
 from ._progress import reporting
+from ._warning import warn
 from .comparisons import Comparisons
 from .embeddings import Embeddings
 from .errors import NotComputableWarning
@@ -279,10 +279,9 @@ def margin_of_error(
     overall = float(observed.overall)
     margin = float(np.quantile(distances, share))
     if overall in (0, 1):
-        warnings.warn(
+        warn(
             f"{'none' if overall == 0 else 'all'} of the attempts are errors: there is no margin of error",
             NotComputableWarning,
-            stacklevel=2,
         )
         margin = np.nan
     outside = np.abs(observed.rate - overall) > margin * (1 + 1e-9)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ._blocks import run_blocks
 from ._plans import Floats, MarginPlan, PowerPlan, SubjectsPlan, broadcast, checked_settings
 from ._progress import Report, reporting
 from ._studies import Study, Subjects
+from ._warning import warn
 from .errors import InputError, OutOfReachWarning
 from .margins import share_inside
 
@@ -381,9 +381,8 @@ def _checked_difference(difference: ArrayLike | None, fnmr: Floats) -> Floats:
 def _warn_out_of_reach(settings: dict[str, NDArray[Any]], missing: NDArray[np.bool_], most: int) -> None:
     if missing.any():
         first = ", ".join(f"{name} {array[missing][0]:g}" for name, array in settings.items())
-        warnings.warn(
+        warn(
             f"{most:,} subjects a group are not enough for {missing.sum()} of {missing.size} settings, the first "
             f"{first}: n_subjects is NaN there; raise max_subjects, or ask for less",
             OutOfReachWarning,
-            stacklevel=3,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from . import _random, _validation
 from ._blocks import run_blocks
 from ._progress import reporting
 from ._sides import read_only
+from ._warning import warn
 from .comparisons import Comparisons
 from .errors import InputError, TargetMissedWarning
 
@@ -279,11 +279,10 @@ def synthesize_each(
     missed = [one for one in made if not _is_reached(one, free)]
     if missed:
         said = ", ".join(f"{one.target:g} ({getattr(one, kind):g} reached)" for one in missed[:5])
-        warnings.warn(
+        warn(
             f"{len(missed)} of {len(made)} targets of the {kind.upper()} missed in {steps} steps: {said}"
             f"{', ...' if len(missed) > 5 else ''}; give more steps or another seed",
             TargetMissedWarning,
-            stacklevel=2,
         )
     return tuple(made)
 

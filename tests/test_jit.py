@@ -142,7 +142,7 @@ def test_kernels_import_numpy_numba_and_each_other_alone(path):
 LAYERS = {
     "errors": 0, "_version": 0, "_keys": 0, "_results": 0, "_validation": 1, "_sides": 2, "_frames": 2, "_plots": 2,
     "_blocks": 1, "_radix": 1, "_random": 1, "_progress": 2, "intervals": 2, "_grouping": 2, "embeddings": 3,
-    "simulators": 4, "binormal": 4, "synthesis": 4,
+    "simulators": 4, "binormal": 4, "synthesis": 4, "_warning": 0,
     "comparisons": 3, "measures": 3, "curves": 4, "operating_points": 5, "error_rates": 7, "_measuring": 7,
     "_units": 4, "_matching": 4, "_error_lists": 5, "_shrinks": 6, "resampling": 7, "_figures": 8,
     "_pairs": 4, "_pair_lists": 5, "_pair_replicates": 7, "_level_rates": 8, "_level_curves": 9, "_all_pairs": 5,

@@ -1,0 +1,32 @@
+"""Warnings that point at the caller's line, however many frames of the library lie between."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+_LIBRARY = __name__.partition(".")[0]
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Give a warning for the nearest line outside the library, which no count of frames has to follow.
+
+    Parameters
+    ----------
+    message : str
+        What is the matter, and what would help.
+    category : type of Warning
+        One of `fastfair.errors`.
+    """
+    frame = sys._getframe(1)
+    while frame.f_globals.get("__name__", "").partition(".")[0] == _LIBRARY and frame.f_back is not None:
+        frame = frame.f_back
+    known = frame.f_globals
+    warnings.warn_explicit(
+        message,
+        category,
+        frame.f_code.co_filename,
+        frame.f_lineno,
+        known.get("__name__"),
+        known.setdefault("__warningregistry__", {}),
+    )
