@@ -32,6 +32,10 @@ class MissingFileError(InputError, FileNotFoundError):
         return str(self.args[0])
 
 
+class OutputError(FastfairError, OSError):
+    """A file or folder cannot be written; what was there before is still there."""
+
+
 class MissingDependencyError(FastfairError, ImportError):
     """A feature needs a package that is not installed."""
 
