@@ -14,19 +14,39 @@ from .errors import InputError
 _MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
 
 
+def columns_of(name: str, group: _validation.Labels | Mapping[str, _validation.Labels]) -> dict[str, Any]:
+    """Return group labels as columns by attribute, whose names are text without white space around it."""
+    if not isinstance(group, Mapping):
+        return {"group": group}
+    columns: dict[str, Any] = {}
+    for attribute, column in group.items():
+        if not isinstance(attribute, str) or not attribute.strip():
+            raise InputError(f"{name} has an attribute called {attribute!r}: names must be text, and not blank")
+        if attribute.strip() in columns:
+            raise InputError(f"{name} has two attributes called {attribute.strip()!r}")
+        columns[attribute.strip()] = column
+    return columns
+
+
 def attribute(name: str, labels: NDArray[Any]) -> tuple[str, ...]:
     """Return the labels of an attribute as text, unless they are too many to be groups."""
     if labels.size > _MOST_GROUPS:
         raise InputError(f"{name!r} has {labels.size} labels; {_MOST_GROUPS} is the most")
-    return tuple(map(str, labels))
+    text = tuple(map(str, labels))
+    if len(set(text)) < len(text):
+        twice = next(label for k, label in enumerate(text) if label in text[:k])
+        raise InputError(f"{name!r} has two labels that are written {twice!r}: rename them")
+    return text
 
 
 def chosen(names: tuple[str, ...], attributes: Iterable[str]) -> tuple[str, ...]:
     """Check the names that `by` was given."""
     if not names:
         raise InputError(f"by() needs at least one attribute of {', '.join(attributes) or 'none given'}")
-    for name in names:
+    for k, name in enumerate(names):
         _validation.choice("attribute", name, attributes)
+        if name in names[:k]:
+            raise InputError(f"the attribute {name!r} is given twice")
     return names
 
 

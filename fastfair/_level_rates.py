@@ -268,7 +268,7 @@ def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:
 
 def checked_levels(fmr: ArrayLike) -> Floats:
     """Check false match rates to hold and sort them."""
-    levels = np.atleast_1d(np.asarray(fmr))
-    if levels.ndim != 1 or levels.size == 0 or levels.dtype.kind not in "fiu":
-        raise InputError(f"fmr must be a list of rates, not {fmr!r}")
-    return np.array([_validation.rate("fmr", float(level)) for level in np.sort(levels)])
+    levels = np.atleast_1d(_validation.numbers_of("fmr", fmr))
+    if levels.ndim != 1:
+        raise InputError(f"fmr must be a list of rates, but its shape is {levels.shape}")
+    return np.unique([_validation.rate("fmr", level) for level in levels.tolist()]) + 0.0  # not -0.0

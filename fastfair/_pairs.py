@@ -90,7 +90,7 @@ class PairFinder:
         self._panel = min(_PANEL, -(-n // 64) * 64)
         self._n_panels = -(-n // self._panel)
         self._euclidean = e.similarity == "negative_euclidean"
-        dtype = np.dtype(np.float64) if self._euclidean else e.vectors.dtype.newbyteorder("=")
+        dtype = np.dtype(np.float64) if self._euclidean else e.vectors.dtype
         self._rows = np.zeros((self._n_panels * self._panel, e.vectors.shape[1]), dtype)
         for start in range(0, n, _ROWS_AT_ONCE):
             stop = min(start + _ROWS_AT_ONCE, n)
@@ -133,7 +133,7 @@ class PairFinder:
 
     def _packing(self, bound: float) -> _Packing:
         """Find the range of keys, inverted or not, that similarities from a bound on can have."""
-        kind = self._embeddings.vectors.dtype.newbyteorder("=")
+        kind = self._embeddings.vectors.dtype
         if self._euclidean:
             most, least = 0.0, -math.inf
         else:
@@ -219,8 +219,8 @@ class PairFinder:
 
         e = self._embeddings
         out = np.empty(first.size, np.float64)
-        kernels.distances(np.asarray(e.vectors), e.order[first], e.order[second], out)
-        return out.astype(e.vectors.dtype.newbyteorder("="))
+        kernels.distances(e.vectors, e.order[first], e.order[second], out)
+        return out.astype(e.vectors.dtype)
 
 
 def _require_memory(what: str, n: int, dtype: np.dtype[Any]) -> None:

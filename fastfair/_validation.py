@@ -7,14 +7,20 @@ import difflib
 import importlib
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _arrays
+from ._arrays import column as column
+from ._labels import Coded as Coded
+from ._labels import Labels as Labels
+from ._labels import encode as encode
+from ._labels import encode_together as encode_together
+from ._labels import is_missing as is_missing
 from .errors import InputError, MissingDependencyError
 
 SCORE_KINDS = ("similarity", "distance")
@@ -35,17 +41,6 @@ _MATED_WORDS = (
     ("0", "1"),
     ("-1", "1"),
 )
-
-
-@dataclass(frozen=True)
-class Coded:
-    """A column of labels as codes into the distinct labels, which are sorted."""
-
-    labels: NDArray[Any]
-    codes: NDArray[np.integer[Any]]
-
-
-Labels = ArrayLike | Coded
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
@@ -110,18 +105,18 @@ def count(name: str, value: object, least: int = 0) -> int:
     raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
 
-def counts(name: str, values: ArrayLike, least: int) -> NDArray[np.int64]:
+def counts(name: str, values: ArrayLike | None, least: int) -> NDArray[np.int64]:
     """Check whole numbers of at least some number, in any shape; floats may hold them."""
     array = numbers_of(name, values)
-    good = (array >= least) & (array == np.floor(array)) & np.isfinite(array)
+    good = (array >= least) & (array == np.floor(array)) & (array <= 2**53)
     if not good.all():
-        raise InputError(f"{name} must be whole numbers of at least {least}, not {array[~good][0]}")
+        raise InputError(f"{name} must be whole numbers of at least {least}, not {array[~good][0]:g}")
     return array.astype(np.int64)
 
 
 def fractions(name: str, values: ArrayLike, *, ends: bool) -> NDArray[np.float64]:
     """Check fractions, never percentages, in any shape; with their ends 0 and 1 or without."""
-    array = numbers_of(name, values).astype(np.float64)
+    array = numbers_of(name, values)
     good = (array >= 0) & (array <= 1) if ends else (array > 0) & (array < 1)
     if not good.all():
         found = array[~good][0]
@@ -135,38 +130,14 @@ def open_fraction(name: str, value: object) -> float:
     return float(fractions(name, real(name, value), ends=False))
 
 
-def numbers_of(name: str, values: ArrayLike | None) -> NDArray[Any]:
+def numbers_of(name: str, values: ArrayLike | None) -> NDArray[np.float64]:
     """Make an array of one number or many, in any shape."""
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise InputError(f"{name} must be a number or an array of one shape, but its rows differ in length") from None
-    if array.dtype.kind not in "iuf" or array.size == 0:
-        raise InputError(f"{name} must be a number or an array of them, not {values!r}")
+    if values is None:
+        raise InputError(f"{name} must be a number or an array of them, not None")
+    array = _arrays.floats(name, values)
+    if array.size == 0:
+        raise InputError(f"{name} must be a number or an array of them, but is empty")
     return array
-
-
-def column(name: str, values: ArrayLike) -> NDArray[Any]:
-    """Make a one-dimensional array of anything list-like."""
-    if np.ma.is_masked(values):
-        row = int(np.argmax(np.ma.getmaskarray(np.ma.asarray(values))))
-        raise InputError(f"{name} is masked in row {row} (counted from 0); leave those rows out", row=row)
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise InputError(f"{name} must be one-dimensional, but its entries differ in length") from None
-    if array.ndim != 1:
-        raise InputError(f"{name} must be one-dimensional, but its shape is {array.shape}")
-    return array
-
-
-def is_missing(value: object) -> bool:
-    """Tell a label that is none: None, NaN, pandas' NA and NaT, blank text."""
-    if isinstance(value, str | bytes):
-        return not value.strip()
-    return (
-        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
-    )
 
 
 def same_length(columns: Mapping[str, int], entry: str = "comparison") -> None:
@@ -178,50 +149,28 @@ def same_length(columns: Mapping[str, int], entry: str = "comparison") -> None:
 
 def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
     """Make a contiguous float32 or float64 array of scores; NaN and infinity are looked for after the sort."""
-    array = column("scores", values)
+    array = _arrays.one_dimensional("scores", _arrays.numbers_in("scores", values))
     if array.size == 0:
         raise InputError("scores is empty: there is nothing to evaluate")
-    if array.dtype.kind not in "fiub" or array.dtype.kind == "b":
-        raise InputError(
-            f"scores must be numbers, but their type is {array.dtype}"
-            + (f" and the first is {array[0]!r}" if array.dtype.kind in "OUS" else "")
-        )
-    wanted = np.float32 if array.dtype in (np.float32, np.float16) else np.float64
-    converted: NDArray[np.floating[Any]] = np.ascontiguousarray(array, dtype=wanted)
-    if array.dtype.kind in "iu" and (np.abs(converted) > 2**53).any():
-        raise InputError("scores holds whole numbers above 2^53, which float64 would round; scale them down")
-    if array.dtype.itemsize > 8 and not np.array_equal(converted, array, equal_nan=True):
-        raise InputError(f"scores of type {array.dtype} do not fit float64; round them first")
-    return converted
+    if array.dtype in (np.float32, np.float16):
+        return _arrays.contiguous(array, np.float32)
+    return _arrays.contiguous(_arrays.floats("scores", array))
 
 
 def vectors(values: ArrayLike) -> NDArray[np.floating[Any]]:
-    """Make a float32 or float64 array of one row a sample, without a copy where it is one already."""
-    if np.ma.is_masked(values):
-        raise InputError("vectors has masked entries; leave those rows out")
-    try:
-        array: NDArray[Any] = np.asarray(values)
-    except ValueError:
-        raise InputError("vectors must be two-dimensional, but its rows differ in length") from None
+    """Make a contiguous float32 or float64 array of one row a sample, without a copy where it is one already."""
+    array = _arrays.numbers_in("vectors", values)
     if array.ndim != 2:
         raise InputError(f"vectors must be two-dimensional, one row a sample, but its shape is {array.shape}")
-    kind, (n, d) = array.dtype.kind, array.shape
-    if kind not in "fiu":
-        raise InputError(f"vectors must be numbers, but their type is {array.dtype}")
+    n, d = array.shape
     if n < 2 or d == 0:
         raise InputError(f"vectors needs at least 2 rows and 1 column, but its shape is {array.shape}")
-    if kind == "f" and array.dtype.itemsize in (4, 8):
-        return array
-    if kind == "f":
-        converted: NDArray[np.floating[Any]] = array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
-        exact = np.array_equal(converted, array, equal_nan=True)
-    else:
-        largest = max(abs(float(array.min())), abs(float(array.max())))
-        converted = array.astype(np.float32 if largest <= 2**24 else np.float64)  # up to there float32 has them all
-        exact = largest < 2**53
-    if not exact:
-        raise InputError(f"vectors of type {array.dtype} do not fit float64; round or scale them first")
-    return converted
+    if array.dtype.kind == "f":
+        return _arrays.contiguous(array, np.float32 if array.dtype.itemsize == 2 else array.dtype)
+    largest = max(abs(float(array.min())), abs(float(array.max())))
+    if largest <= 2**24:  # up to there float32 has them all
+        return _arrays.contiguous(array, np.float32)
+    return _arrays.contiguous(_arrays.floats("vectors", array))
 
 
 def require_usable(vectors: NDArray[np.floating[Any]], *, zero_allowed: bool) -> None:
@@ -264,7 +213,7 @@ def mated_flags(values: Labels) -> NDArray[np.bool_]:
     else:
         array = column("mated", values)
         if array.dtype == np.bool_:
-            return np.ascontiguousarray(array)
+            return _arrays.contiguous(array)
         coded = encode("mated", array)
     found = coded.labels.tolist()
     numbers = all(isinstance(label, int | float) and math.isfinite(label) for label in found)
@@ -276,48 +225,3 @@ def mated_flags(values: Labels) -> NDArray[np.bool_]:
         "mated must be two-valued (True/False, 1/0, 1/-1, 'mated'/'non-mated', 'genuine'/'impostor', "
         f"'target'/'nontarget'), but holds {', '.join(map(repr, found[:5]))}"
     )
-
-
-def encode(name: str, values: Labels) -> Coded:
-    """Code a column of labels, refusing missing ones."""
-    if isinstance(values, Coded):
-        return values
-    # NumPy would make one text array of ["f", nan], and the missing label a label "nan".
-    array = column(name, np.asarray(values, object) if isinstance(values, list | tuple) else values)
-    if array.dtype.kind in "iub":
-        labels, codes = np.unique(array, return_inverse=True)
-        return Coded(labels, codes)
-    entries = array.tolist()
-    known: dict[Any, int] = {}
-    codes = np.fromiter((known.setdefault(entry, len(known)) for entry in entries), np.int64, len(entries))
-    for entry, code in known.items():
-        if is_missing(entry):
-            row = int(np.argmax(codes == code))
-            raise InputError(
-                f"{name} is missing in row {row} (counted from 0) and {int((codes == code).sum())} in all; "
-                "give a label, or leave those rows out",
-                row=row,
-            )
-    try:
-        ordered = sorted(known)
-    except TypeError:
-        kinds = sorted({type(entry).__name__ for entry in known})
-        raise InputError(f"{name} mixes labels of the types {', '.join(kinds)}; use one") from None
-    rank = np.empty(len(known), np.int64)
-    rank[[known[entry] for entry in ordered]] = np.arange(len(known))
-    labels = np.empty(len(ordered), object)
-    labels[:] = ordered
-    return Coded(labels, rank[codes])
-
-
-def encode_together(names: Sequence[str], columns: Sequence[Labels]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Code several columns with one list of labels."""
-    coded = [encode(name, values) for name, values in zip(names, columns, strict=True)]
-    if all(c.labels is coded[0].labels for c in coded):
-        return coded[0].labels, [c.codes for c in coded]
-    # As objects where types differ: NumPy would make floats of int64 and uint64, and one subject of two.
-    alike = len({c.labels.dtype for c in coded}) == 1
-    labels = [c.labels if alike else c.labels.astype(object) for c in coded]
-    together = encode(" and ".join(names), np.concatenate(labels))
-    sizes = np.cumsum([c.labels.size for c in coded])[:-1]
-    return together.labels, [table[c.codes] for c, table in zip(coded, np.split(together.codes, sizes), strict=True)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _grouping, _keys, _validation
+from . import _arrays, _grouping, _keys, _validation
 from ._sides import Attributes, BothSides, GroupedSide, SortedSide, only_used, read_only, sort_sides
 from .errors import InputError
 
@@ -28,7 +28,9 @@ class Comparisons:
         Whether both samples come from one subject: True/False, 1/0, 1/-1 or one of the usual pairs of words. None
         takes it from the subjects, which must then be given.
     reference, probe : (n,) array_like, optional
-        Subject ids on either side, of any label type.
+        Subject ids on either side, of any label type. White space around text does not count, bytes are UTF-8 text, 1
+        and 1.0 are one label, and text beside numbers, or truth values beside either, are refused, as missing labels
+        are: None, NaN, blank text and "nan", "NaN", "<NA>", "NaT". The same holds for all labels.
     reference_group, probe_group : (n,) array_like or dict of str to (n,) array_like, optional
         Group labels on either side. A dict holds several attributes; the groups are then their intersections, labelled
         as in "f & USA". With `reference_group` alone a comparison counts for its reference's group.
@@ -234,7 +236,7 @@ class Comparisons:
         >>> ff.Comparisons.from_matrix([[9, 1, 2], [0, 8, 3], [2, 1, 7]])
         Comparisons(3 mated, 6 non-mated, similarity, 3 subjects)
         """
-        matrix = np.asarray(scores)
+        matrix = _arrays.numbers_in("scores", scores)
         if matrix.ndim != 2:
             raise InputError(f"a score matrix has two dimensions, but the shape of scores is {matrix.shape}")
         n_rows, n_columns = matrix.shape
@@ -455,8 +457,9 @@ def _code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
         probe_group = reference_group
     if isinstance(reference_group, Mapping) != isinstance(probe_group, Mapping):
         raise InputError("reference_group and probe_group must both be dicts of attributes, or both be columns")
-    if not isinstance(reference_group, Mapping):
-        reference_group, probe_group = {"group": reference_group}, {"group": probe_group}
+    same = probe_group is reference_group
+    reference_group = _grouping.columns_of("reference_group", reference_group)
+    probe_group = reference_group if same else _grouping.columns_of("probe_group", probe_group)
     if list(reference_group) != list(probe_group):
         raise InputError(
             f"reference_group has the attributes {list(reference_group)}, but probe_group has {list(probe_group)}"

@@ -27,9 +27,10 @@ class Embeddings:
     ----------
     vectors : (n, d) array_like
         One row a sample. float32 and float64 arrays, memory-mapped ones included, are kept without a copy and read a
-        block at a time; float16 and whole numbers are widened.
+        block at a time, where rows lie one behind the other in the machine's byte order, else copied once; float16 and
+        whole numbers are widened.
     subject : (n,) array_like
-        The subject of each vector, of any label type.
+        The subject of each vector, of any label type; see `Comparisons` for which labels are one and the same.
     group : (n,) array_like or dict of str to (n,) array_like, optional
         The group of each vector's subject. A dict holds several attributes; the groups are then their intersections,
         labelled as in "f & USA".
@@ -102,7 +103,7 @@ class Embeddings:
         _validation.choice("similarity", similarity, _validation.SIMILARITIES)
         array = _validation.vectors(vectors)
         who = _validation.encode("subject", subject)
-        columns = {} if group is None else group if isinstance(group, Mapping) else {"group": group}
+        columns = {} if group is None else _grouping.columns_of("group", group)
         attributes = {name: _validation.encode(f"group {name!r}", column) for name, column in columns.items()}
         sizes = {"vectors": len(array), "subject": who.codes.size}
         sizes |= {f"group {name!r}": coded.codes.size for name, coded in attributes.items()}
@@ -179,9 +180,9 @@ class Embeddings:
                [0. , 1. ]])
         """
         taken = self.vectors[positions]
-        dtype = taken.dtype.newbyteorder("=")  # files may have the other
+        dtype = taken.dtype
         if self.similarity != "cosine":
-            return np.ascontiguousarray(taken, dtype)
+            return np.ascontiguousarray(taken)
         wide = taken.astype(np.float64, order="C")
         if dtype == np.float64:  # squares of very long and very short vectors would leave its range
             wide = np.ldexp(wide, -np.frexp(np.abs(wide).max(axis=1, keepdims=True))[1])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _grouping, _validation, intervals
+from . import _arrays, _grouping, _validation, intervals
 from ._sides import read_only
 from .comparisons import Comparisons
 from .embeddings import Embeddings
@@ -111,7 +111,7 @@ class FailureCounts:
 
     def __init__(self, failures: ArrayLike, attempts: ArrayLike, group: GroupLabels) -> None:
         e, m = (_whole(name, values) for name, values in (("failures", failures), ("attempts", attempts)))
-        columns = group if isinstance(group, Mapping) else {"group": group}
+        columns = _grouping.columns_of("group", group)
         if not columns:
             raise InputError("group has no attributes: give the group of each subject")
         coded = {name: _validation.encode(f"group {name!r}", column) for name, column in columns.items()}
@@ -184,7 +184,7 @@ class FailureCounts:
             row = int(decisions.argmax())
             raise InputError(f"failed must be 0 or 1, but row {row} (counted from 0) is {decisions[row]}", row=row)
         who = _validation.encode("subject", subject)
-        columns = group if isinstance(group, Mapping) else {"group": group}
+        columns = _grouping.columns_of("group", group)
         coded = {name: _validation.encode(f"group {name!r}", column) for name, column in columns.items()}
         sizes = {"failed": decisions.size, "subject": who.codes.size}
         sizes |= {f"group {name!r}": column.codes.size for name, column in coded.items()}
@@ -478,15 +478,12 @@ def design_effect(sums: Counts) -> Floats:
 
 def _whole(name: str, values: ArrayLike) -> Counts:
     """Make int64 of whole numbers of at least 0."""
-    array = _validation.column(name, values)
-    if array.dtype.kind not in "biuf":
-        raise InputError(f"{name} must be whole numbers, but their type is {array.dtype}")
+    array = _arrays.column(name, values)
+    if array.dtype.kind == "b":
+        return array.astype(np.int64)
+    array = _arrays.numbers_in(name, array)
     with np.errstate(invalid="ignore"):
-        wrong = (
-            ~((array >= 0) & (array == np.floor(array)) & (array < 2**31))
-            if array.dtype.kind != "b"
-            else ~array & array
-        )
+        wrong = ~((array >= 0) & (array == np.floor(array)) & (array < 2**31))
     if wrong.any():
         row = int(wrong.argmax())
         raise InputError(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _validation
+from . import _arrays, _validation
 from .errors import InputError
 
 METHODS = ("percentile", "basic", "normal", "bca", "recentered", "dyadic", "logit")
@@ -81,8 +81,10 @@ def confidence_interval(
 
     _validation.choice("method", method, METHODS)
     tail = (1 - level(confidence_level)) / 2
-    values = np.asarray(replicates, np.float64)
-    center = np.asarray(estimate, np.float64)
+    values = _replicates("replicates", replicates)
+    center = _one_for_each("estimate", estimate, values)
+    if method in ("logit", "dyadic"):
+        _require_rates("estimate", center)
     if method == "logit":
         return logit_interval(center, standard_error(values), degrees_of_freedom, confidence_level)
     if method in ("normal", "dyadic"):
@@ -97,16 +99,19 @@ def confidence_interval(
     if method == "bca":
         if jackknife is None:
             raise InputError('method="bca" needs the jackknife')
-        tails = _bca_tails(values, center, np.asarray(jackknife, np.float64), tail)
-        return quantile(ordered, tails[0]), quantile(ordered, tails[1])
-    low, high = quantile(ordered, np.asarray(tail)), quantile(ordered, np.asarray(1 - tail))
+        left_out = _replicates("jackknife", jackknife)
+        if left_out.shape[:-1] != values.shape[:-1]:
+            raise InputError(f"jackknife has the shape {left_out.shape}, but replicates {values.shape}")
+        tails = _bca_tails(values, center, left_out, tail)
+        return _quantile(ordered, tails[0]), _quantile(ordered, tails[1])
+    low, high = _quantile(ordered, np.asarray(tail)), _quantile(ordered, np.asarray(1 - tail))
     with np.errstate(invalid="ignore"):
         if method == "basic":
             return 2 * center - high, 2 * center - low
         if method == "recentered":
             if v_statistic is None:
                 raise InputError('method="recentered" needs the V-statistic that the replicates scatter about')
-            shift = center - np.asarray(v_statistic, np.float64)
+            shift = center - _one_for_each("v_statistic", v_statistic, values)
             return low + shift, high + shift
     return low, high
 
@@ -145,10 +150,23 @@ def logit_interval(
     from scipy.special import expit, stdtrit
 
     tail = (1 - level(confidence_level)) / 2
-    center, freedom = np.asarray(estimate, np.float64), np.asarray(degrees_of_freedom, np.float64)
+    center, freedom = _arrays.floats("estimate", estimate), _arrays.floats("degrees_of_freedom", degrees_of_freedom)
+    spread = _arrays.floats("standard_error", standard_error)
+    _require_rates("estimate", center)
+    for name, array, wrong in (("standard_error", spread, spread < 0), ("degrees_of_freedom", freedom, ~(freedom > 0))):
+        if wrong.any():
+            least = "at least 0" if array is spread else "above 0"
+            raise InputError(f"{name} must be {least}, not {array[wrong][0]:g}")
+    try:
+        np.broadcast_shapes(center.shape, spread.shape, freedom.shape)
+    except ValueError:
+        raise InputError(
+            "estimate, standard_error and degrees_of_freedom must be of one shape, not "
+            f"{center.shape}, {spread.shape} and {freedom.shape}"
+        ) from None
     with np.errstate(invalid="ignore", divide="ignore"):
         # Few subjects can give errors many times the rate, but at least one independent error is behind it.
-        error = np.minimum(standard_error, np.minimum(center, 1 - center))
+        error = np.minimum(spread, np.minimum(center, 1 - center))
         inflated = error * np.sqrt(1 + 1 / freedom) / (center * (1 - center))
         odds, reach = np.log(center / (1 - center)), stdtrit(freedom, 1 - tail) * inflated
         low, high = expit(odds - reach), expit(odds + reach)
@@ -194,7 +212,7 @@ def standard_error(replicates: ArrayLike) -> Floats:
     >>> float(standard_error([1.0, 3.0, float("nan")]))
     1.4142135623730951
     """
-    values = np.asarray(replicates, np.float64)
+    values = _replicates("replicates", replicates)
     finite = np.isfinite(values)
     n = finite.sum(axis=-1)
     if n.size and n.min() == values.shape[-1] > 1:
@@ -206,7 +224,7 @@ def standard_error(replicates: ArrayLike) -> Floats:
         return np.where(n > 1, np.sqrt(squares / (n - 1)), np.nan)[()]
 
 
-def quantile(ordered: Floats, share: Floats) -> Floats:
+def quantile(ordered: ArrayLike, share: ArrayLike) -> Floats:
     """Read quantiles off sorted replicates, linearly between neighbours as NumPy does.
 
     Parameters
@@ -221,6 +239,11 @@ def quantile(ordered: Floats, share: Floats) -> Floats:
     (...) ndarray
         NaN for rows of NaN alone or a share that is NaN.
 
+    Raises
+    ------
+    InputError
+        For what is not ascending, and for shares outside [0, 1].
+
     Examples
     --------
     >>> import numpy as np
@@ -228,6 +251,15 @@ def quantile(ordered: Floats, share: Floats) -> Floats:
     >>> float(quantile(np.array([1.0, 2.0, np.nan]), np.array(0.5)))
     1.5
     """
+    rows, shares = _replicates("ordered", ordered), _one_for_each("share", share, _replicates("ordered", ordered))
+    with np.errstate(invalid="ignore"):
+        if (rows[..., 1:] < rows[..., :-1]).any() or (np.isnan(rows[..., :-1]) & ~np.isnan(rows[..., 1:])).any():
+            raise InputError("ordered must be ascending along its last axis, NaN last; sort it first")
+    _require_rates("share", shares)
+    return _quantile(rows, shares)
+
+
+def _quantile(ordered: Floats, share: Floats) -> Floats:
     n = ordered.shape[-1] - np.isnan(ordered).sum(axis=-1)
     share = np.broadcast_to(share, n.shape)
     known = (n > 0) & ~np.isnan(share)
@@ -262,7 +294,7 @@ def _bca_tails(values: Floats, estimate: Floats, jackknife: Floats, tail: float)
     return shares[0], shares[1]
 
 
-def simultaneous_band(replicates: Floats, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
+def simultaneous_band(replicates: ArrayLike, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
     """Widen pointwise percentile intervals until whole curves stay inside at the level wanted.
 
     Parameters
@@ -302,7 +334,11 @@ def simultaneous_band(replicates: Floats, confidence_level: float = 0.95) -> tup
     True
     """
     wanted = level(confidence_level)
-    curves = np.asarray(replicates, np.float64)
+    curves = _replicates("replicates", replicates)
+    if curves.ndim != 2 or not len(curves):
+        raise InputError(
+            f"replicates must have an axis of points and one of replicates, but its shape is {curves.shape}"
+        )
     n = curves.shape[-1]
     missing = np.isnan(curves).any(axis=0).sum()
     if missing:
@@ -331,7 +367,7 @@ def upper_limit_without_errors(n: int, confidence_level: float) -> float:
     Parameters
     ----------
     n : int
-        Trials.
+        Trials, at least 1.
     confidence_level : float
         In (0, 1).
 
@@ -340,13 +376,19 @@ def upper_limit_without_errors(n: int, confidence_level: float) -> float:
     float
         About 3.7 / n at 95 %.
 
+    Raises
+    ------
+    InputError
+        For fewer than one trial and a level outside (0, 1).
+
     Examples
     --------
     >>> from fastfair.intervals import upper_limit_without_errors
     >>> round(upper_limit_without_errors(1000, 0.95), 5)
     0.00368
     """
-    return float(-np.expm1(np.log((1 - confidence_level) / 2) / n))
+    trials = _validation.count("n", n, 1)
+    return float(-np.expm1(np.log((1 - level(confidence_level)) / 2) / trials))
 
 
 def bootstrap_pvalue(differences: ArrayLike) -> Any:
@@ -370,7 +412,7 @@ def bootstrap_pvalue(differences: ArrayLike) -> Any:
     >>> round(float(bootstrap_pvalue(np.arange(1, 1000))), 3)
     0.002
     """
-    values = np.asarray(differences, np.float64)
+    values = _replicates("differences", differences)
     n = (~np.isnan(values)).sum(axis=-1)
     rarer = np.minimum((values <= 0).sum(axis=-1), (values >= 0).sum(axis=-1))
     return np.where(n > 0, np.minimum(1.0, 2 * (1 + rarer) / (n + 1)), np.nan)[()]
@@ -394,7 +436,8 @@ def holm(pvalues: ArrayLike) -> Floats:
     >>> holm([0.01, 0.04, 0.03]).round(2).tolist()
     [0.03, 0.06, 0.06]
     """
-    given = np.asarray(pvalues, np.float64)
+    given = _arrays.floats("pvalues", _arrays.column("pvalues", pvalues))
+    _require_rates("pvalues", given)
     adjusted = np.full(given.shape, np.nan)
     order = [k for k in np.argsort(given, kind="stable") if not np.isnan(given[k])]
     largest = 0.0
@@ -402,3 +445,28 @@ def holm(pvalues: ArrayLike) -> Floats:
         largest = max(largest, min(1.0, (len(order) - rank) * given[k]))
         adjusted[k] = largest
     return adjusted
+
+
+def _replicates(name: str, values: ArrayLike) -> Floats:
+    """Make an array whose last axis is of replicates."""
+    array = _arrays.floats(name, values)
+    if array.ndim == 0 or array.shape[-1] == 0:
+        raise InputError(f"{name} needs replicates on its last axis, but its shape is {array.shape}")
+    return array
+
+
+def _one_for_each(name: str, values: ArrayLike, replicates: Floats) -> Floats:
+    """Make an array of one value for each row of replicates, or one for all."""
+    array = _arrays.floats(name, values)
+    if array.shape and array.shape != replicates.shape[:-1]:
+        raise InputError(
+            f"{name} needs one value for each quantity, but its shape is {array.shape} and the replicates' "
+            f"{replicates.shape}"
+        )
+    return array
+
+
+def _require_rates(name: str, array: Floats) -> None:
+    wrong = (array < 0) | (array > 1)
+    if wrong.any():
+        raise InputError(f"{name} must be fractions in [0, 1], not {array[wrong][0]:g}")

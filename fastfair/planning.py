@@ -366,7 +366,7 @@ def plan_subjects(
 
 
 def _checked_difference(difference: ArrayLike | None, fnmr: Floats) -> Floats:
-    array = np.asarray(_validation.numbers_of("difference", difference), np.float64)
+    array = _validation.numbers_of("difference", difference)
     pair = broadcast({"fnmr": fnmr, "difference": array})
     other = pair["fnmr"] + pair["difference"]
     bad = ~((other > 0) & (other < 1)) | (pair["difference"] == 0)

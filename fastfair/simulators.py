@@ -48,10 +48,10 @@ class VonMisesFisherIdentities:
         if centers.shape[1] < 2:
             raise InputError("centers needs at least 2 columns: on a line there are two directions alone")
         centers = centers / np.linalg.norm(centers, axis=1, keepdims=True)
+        given = _validation.numbers_of("concentrations", self.concentrations)
         try:
-            given = np.asarray(self.concentrations, np.float64)
             concentrations = np.broadcast_to(given, len(centers)).copy()
-        except (TypeError, ValueError):
+        except ValueError:
             raise InputError(f"concentrations must be one number, or one for each of {len(centers)} centers") from None
         if not (np.isfinite(given) & (given >= 0)).all():
             raise InputError("concentrations must be finite numbers of at least 0")
@@ -236,11 +236,9 @@ def _limits(concentration: Any) -> tuple[float, float]:
 
 def samples_of_each(n_samples: int | ArrayLike, k: int) -> NDArray[np.intp]:
     """Check how many vectors each of k subjects has."""
-    given = np.asarray(n_samples)
-    if given.dtype.kind not in "iu" or given.shape not in ((), (k,)) or (given < 1).any():
-        raise InputError(
-            f"n_samples must be a whole number of at least 1, or one for each of {k} subjects, not {n_samples!r}"
-        )
+    given = _validation.counts("n_samples", n_samples, 1)
+    if given.shape not in ((), (k,)):
+        raise InputError(f"n_samples must be one number, or one for each of {k} subjects, not of shape {given.shape}")
     return np.broadcast_to(given, k).astype(np.intp)
 
 

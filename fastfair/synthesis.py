@@ -261,7 +261,8 @@ def synthesize_each(
     sizes = {name: _validation.count(name, n, 1) for name, n in (("n_mated", n_mated), ("n_nonmated", n_nonmated))}
     _validation.choice("kind", kind, KINDS)
     free = sizes["n_nonmated" if kind == "fmr" else "n_mated"]
-    wanted = [_reachable(kind, rate, free) for rate in np.atleast_1d(np.asarray(targets)).tolist()]
+    rates = np.ravel(_validation.numbers_of("targets", targets))
+    wanted = [_reachable(kind, rate, free) for rate in rates.tolist()]
     held_at = _validation.open_fraction("tmr" if kind == "fmr" else "tnmr", at)
     largest = 0.0 if step is None else _validation.positive("step", step)
     plateaus = _validation.choice("accept", accept, ACCEPTANCE) == "plateau"

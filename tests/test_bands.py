@@ -66,8 +66,9 @@ def test_plots(band):
     ("arguments", "message"),
     [
         ({"fmr": [5]}, r"for 5 % write 0\.05"),
-        ({"fmr": []}, "list of rates"),
-        ({"fmr": ["a"]}, "list of rates"),
+        ({"fmr": []}, "is empty"),
+        ({"fmr": ["a"]}, "fmr must be numbers"),
+        ({"fmr": [[0.1]]}, "list of rates"),
         ({"n_resamples": 0}, "needs replicates"),
         ({"method": "dyadic"}, "method must be one of"),
         ({"unit": "sample"}, "give reference_sample"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _validation
+from .. import _arrays, _validation
 from ..errors import InputError
 
 Floats = NDArray[np.float64]
@@ -443,13 +443,7 @@ def log_geomean_sum(x: ArrayLike) -> Floats:
 
 def metric_array(name: str, values: ArrayLike) -> Floats:
     """Make an array of numbers that are not negative."""
-    try:
-        plain = np.asarray(values)
-        array = plain.real.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers, not {values!r}") from None
-    if np.ma.is_masked(values) or np.iscomplexobj(plain):
-        raise InputError(f"{name} must be plain numbers, neither masked nor complex")
+    array = _arrays.floats(name, values)
     if (array < 0).any():
         raise InputError(f"{name} must not be negative, but holds {float(array[array < 0].flat[0]):g}")
     return array
@@ -482,6 +476,7 @@ def _group_rates(**rates: ArrayLike) -> list[Floats]:
     if len({array.shape[-1] for array in arrays}) > 1:
         found = ", ".join(f"{name} has {array.shape[-1]}" for name, array in zip(rates, arrays, strict=True))
         raise InputError(f"rates must be of the same groups, but {found}")
+    _require_one_shape(dict(zip(rates, (array.shape for array in arrays), strict=True)))
     return arrays
 
 
@@ -490,7 +485,17 @@ def _average(name: str, values: ArrayLike, groups: Floats, *, a_rate: bool = Fal
     array = rate_array(name, values) if a_rate else metric_array(name, values)
     if array.ndim > groups.ndim - 1:
         raise InputError(f"{name} has one value for all groups, but its shape is {array.shape} against {groups.shape}")
-    return array[..., np.newaxis]
+    found = array[..., np.newaxis]
+    _require_one_shape({name: found.shape, "of groups": groups.shape})
+    return found
+
+
+def _require_one_shape(shapes: dict[str, tuple[int, ...]]) -> None:
+    try:
+        np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        found = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise InputError(f"axes before that of groups must fit together, but the shapes are: {found}") from None
 
 
 def _divide(x: Floats, y: Floats) -> Floats:

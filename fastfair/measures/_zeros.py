@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _validation
+from .. import _validation, intervals
 from ..errors import InputError
 from ._functions import Floats, rate_array
 
@@ -62,7 +62,9 @@ def replace_zeros(
         return x
     if comparisons is None:
         raise InputError("the policy 'clopper-pearson' needs the comparisons behind each rate")
-    level = _validation.rate("confidence_level", confidence_level)
-    n = np.asarray(comparisons, np.float64)
+    tail = (1 - intervals.level(confidence_level)) / 2
+    n = _validation.counts("comparisons", comparisons, 0)
+    if n.shape and n.shape != x.shape[x.ndim - n.ndim :]:
+        raise InputError(f"comparisons has the shape {n.shape}, but rates {x.shape}")
     with np.errstate(divide="ignore"):
-        return np.where(zero, 1 - ((1 - level) / 2) ** (1 / n), x)
+        return np.where(zero, 1 - tail ** (1 / n), x)
