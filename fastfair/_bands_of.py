@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ class Bands:
     settings: dict[str, Any]
     description: str
 
-    def to_json(self) -> str:
+    def to_json(self, path: Path | None = None) -> str:
         """Write everything as strict JSON: what is not computable is null."""
         return write_json(
             {
@@ -87,7 +88,7 @@ class Bands:
                 "groups": list(self.groups),
                 "quantities": [vars(quantity) for quantity in self.quantities],
             },
-            None,
+            path,
         )
 
 

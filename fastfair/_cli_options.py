@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,9 +18,6 @@ from ._units import UNITS
 from ._validation import SCORE_KINDS
 from .margins import QUANTILES
 from .resampling import SCHEMES
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MOST_CURVES = 8  # groups beyond which their curves cannot be told apart in one figure
 _POINTS = {
@@ -98,6 +95,18 @@ class _ZeroPolicy(click.ParamType):  # type: ignore[type-arg]
             self.fail(f"{value!r} is neither a number nor one of {', '.join(self.policies)}", param, ctx)
 
 
+class Folder(click.Path):
+    """A folder to write to."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if value == "":
+            self.fail("the name is empty: name a folder, or . for the one you are in", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 ALPHA = click.option("--alpha", type=float, default=0.5, show_default=True, help="Weight of false matches, 0 to 1.")
 CONFIDENCE_LEVEL = click.option(
     "--confidence-level", type=float, default=0.95, show_default=True, help="Of intervals, 0 to 1."
@@ -108,7 +117,7 @@ RUNNING = [
     click.option("--progress/--no-progress", default=None, help="Show a bar. [default: where a person is watching]"),
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
     click.option(
-        "--output", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+        "--output", type=Folder(), metavar="DIR",
         help="Write the results there, as JSON and CSV.",
     ),
 ]  # fmt: skip
@@ -236,22 +245,6 @@ def read_with(reader: Callable[..., Any], path: Path, options: dict[str, Any]) -
     """Read a file by the options that the reader knows, and take these out."""
     names = [name for name in inspect.signature(reader).parameters if name in options]
     return reader(path, **{name: options.pop(name) for name in names})
-
-
-def save_figures(folder: Path, figures: Mapping[str, Figure]) -> list[Path]:
-    """Save figures by name, as PNG and SVG."""
-    paths = []
-    for name, figure in figures.items():
-        for suffix in ("png", "svg"):
-            paths.append(folder / f"{name}.{suffix}")
-            figure.savefig(paths[-1], dpi=200)
-    return paths
-
-
-def require_folder(plots: bool, output: Path | None) -> None:
-    """Refuse plots that have nowhere to go."""
-    if plots and output is None:
-        raise click.UsageError("--plots needs --output DIR")
 
 
 def watched(progress: bool | None) -> bool:

@@ -96,6 +96,26 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         file.write(text.encode())
 
 
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Find out whether `ready_folder` will do, and leave nothing behind.
+
+    Parameters
+    ----------
+    path : path
+        May be there.
+
+    Raises
+    ------
+    OutputError
+        As `ready_folder` does.
+    """
+    with _explained(path):
+        made = [folder for folder in (Path(path), *Path(path).parents) if not folder.exists()]
+        ready_folder(path)
+        for folder in made:
+            folder.rmdir()
+
+
 def ready_folder(path: str | os.PathLike[str]) -> Path:
     """Make a folder, with those above it, and find out that files can be written there.
 

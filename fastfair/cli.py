@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-import io
 import re
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 try:
     import click
@@ -22,10 +22,10 @@ from ._cli_options import (
     method_option,
     read_with,
     reading_options,
-    require_folder,
-    save_figures,
     watched,
 )
+from ._cli_output import deliver, guard_streams, require_output
+from ._csv import write_csv
 from ._terminal import print_contrasts, print_evaluation
 from ._validation import SCORE_KINDS
 from .cli_embeddings import embeddings_command
@@ -35,10 +35,12 @@ from .cli_plan import plan_command
 from .cli_synthesize import synthesize_command
 from .errors import FastfairError, FastfairWarning
 from .evaluation import evaluate
-from .evaluation_result import Evaluation
 from .intervals import METHODS_FOR_ANYTHING, METHODS_OF_EVALUATIONS
 from .io import read_comparisons
 from .paired import compare
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _DEFAULT_POINTS = (operating_points.at_fmr(1e-3),)
 
@@ -56,6 +58,7 @@ def cli() -> None:
 @method_option(METHODS_OF_EVALUATIONS)
 def evaluate_command(scores: Path, **options: Any) -> None:
     """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals."""
+    require_output(options["output"], options["plots"])
     _run(read_with(read_comparisons, scores, options), **options)
 
 
@@ -71,27 +74,25 @@ def compare_command(
     first: Path, second: Path, second_score: str | None, second_score_kind: str | None, **options: Any
 ) -> None:
     """Compare two systems' scores of the same comparisons, in the files FIRST and SECOND, replicate by replicate."""
+    output, as_json = options.pop("output"), options.pop("as_json")
+    if options.pop("plots"):
+        raise click.UsageError("--plots is for one system; evaluate each")
+    require_output(output)
     of_second = dict(options)
     if second_score is not None:
         of_second["score"] = second_score
     if second_score_kind is not None:
         of_second["score_kind"] = second_score_kind
     systems = read_with(read_comparisons, first, options), read_with(read_comparisons, second, of_second)
-    as_json, output, plots = options.pop("as_json"), options.pop("output"), options.pop("plots")
-    if plots:
-        raise click.UsageError("--plots is for one system; evaluate each")
     at, names = options.pop("at"), options.pop("names")
     options["progress"] = watched(options["progress"])
     found = compare(*systems, at or _DEFAULT_POINTS, names or "all", **options)
-    if as_json:
-        click.echo(found.to_json())
-    else:
-        print_contrasts(found)
-    if output is not None:
-        output.mkdir(parents=True, exist_ok=True)
-        found.to_json(output / "comparison.json")
-        found.to_frame("polars").write_csv(output / "comparison.csv")
-        click.echo(f"Written: {output / 'comparison.json'}, {output / 'comparison.csv'}", err=True)
+    deliver(
+        output,
+        lambda: {"comparison.json": found.to_json, "comparison.csv": partial(write_csv, found.to_frame("polars"))},
+        None,
+        partial(click.echo, found.to_json()) if as_json else partial(print_contrasts, found),
+    )
 
 
 @cli.command("demo")
@@ -102,6 +103,7 @@ def demo_command(system: str, **options: Any) -> None:
     """Evaluate real data: VoxCeleb1-H, 550,894 trials of 1,190 speakers, by gender and nationality."""
     from .datasets import voxceleb1_h
 
+    require_output(options["output"], options["plots"])
     _run(voxceleb1_h(system), **options)
 
 
@@ -121,29 +123,21 @@ def _run(
     **options: Any,
 ) -> None:
     options["progress"] = watched(progress)
-    require_folder(plots, output)
     evaluation = evaluate(comparisons, at or _DEFAULT_POINTS, names or "all", **options)
-    if as_json:
-        click.echo(evaluation.to_json())
-    else:
-        print_evaluation(evaluation)
-    if output is not None:
-        written = _write(output, evaluation)
-        if plots:
-            shared = ("n_resamples", "unit", "confidence_level", "scheme", "n_threads")
-            again = {name: options[name] for name in shared} | {"rng": evaluation.settings.get("rng")}
-            written += _draw(output, comparisons, **again)
-        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+    shared = ("n_resamples", "unit", "confidence_level", "scheme", "n_threads")
+    again = {name: options[name] for name in shared} | {"rng": evaluation.settings.get("rng")}
+    deliver(
+        output,
+        lambda: {
+            "evaluation.json": evaluation.to_json,
+            "evaluation.csv": partial(write_csv, evaluation.to_frame("polars")),
+        },
+        partial(_figures, comparisons, **again) if plots else None,
+        partial(click.echo, evaluation.to_json()) if as_json else partial(print_evaluation, evaluation),
+    )
 
 
-def _write(folder: Path, evaluation: Evaluation) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    evaluation.to_json(folder / "evaluation.json")
-    evaluation.to_frame("polars").write_csv(folder / "evaluation.csv")
-    return [folder / "evaluation.json", folder / "evaluation.csv"]
-
-
-def _draw(folder: Path, comparisons: Any, n_resamples: int, **options: Any) -> list[Path]:
+def _figures(comparisons: Any, n_resamples: int, **options: Any) -> dict[str, Figure]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(5.5, 5.5), layout="constrained")
@@ -156,7 +150,7 @@ def _draw(folder: Path, comparisons: Any, n_resamples: int, **options: Any) -> l
         for group in comparisons.groups:
             curves.det(comparisons.within_group(group)).plot(axes, label=group, linewidth=1)
         axes.legend()
-    return save_figures(folder, {"det": figure})
+    return {"det": figure}
 
 
 def _in_options(message: str) -> str:
@@ -183,9 +177,7 @@ def main() -> None:
     """Run the command line: errors in a line, without a traceback."""
     warnings.simplefilter("always", FastfairWarning)
     warnings.showwarning = _show_warning
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # labels that the terminal's encoding lacks
+    guard_streams()
     try:
         cli()
     except (FastfairError, OSError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +22,12 @@ from ._cli_options import (
     measure_option,
     method_option,
     read_with,
-    require_folder,
-    save_figures,
     watched,
     with_options,
     zero_policy_option,
 )
+from ._cli_output import deliver, require_output
+from ._csv import write_csv
 from ._level_rates import METHODS_OF_EMBEDDINGS
 from ._pair_lists import VECTOR_UNITS, WEIGHTINGS
 from ._terminal import print_bands
@@ -100,20 +101,20 @@ def embeddings_command(
     **options: Any,
 ) -> None:
     """Measure the vectors in the file PATH: FNMR at false match rates, per group too, and fairness, with intervals."""
-    require_folder(plots, output)
+    require_output(output, plots)
     embeddings = read_with(read_embeddings, path, options)
     asked = np.unique([rate for rates in levels for rate in rates]) if levels else _default_levels(embeddings)
     computed = _curve_to(asked, embeddings) if plots else asked
     bands = bands_of(embeddings, computed, names, progress=watched(progress), **options)
-    if as_json:
-        click.echo(bands.to_json())
-    else:
-        print_bands(bands, asked.tolist())
-    if output is not None:
-        written = _write(output, bands)
-        if plots:
-            written += _draw(output, bands)
-        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+    deliver(
+        output,
+        lambda: {
+            "bands.json": bands.to_json,
+            "bands.csv": partial(write_csv, _frames.build(columns_of(bands.quantities), "polars")),
+        },
+        partial(_figures, bands) if plots else None,
+        partial(click.echo, bands.to_json()) if as_json else partial(print_bands, bands, asked.tolist()),
+    )
 
 
 def _default_levels(embeddings: Embeddings) -> Levels:
@@ -142,20 +143,12 @@ def _curve_to(asked: Levels, embeddings: Embeddings) -> Levels:
     return np.union1d(asked, np.geomspace(least, asked[-1], _DRAWN))
 
 
-def _write(folder: Path, bands: Bands) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / "bands.json", folder / "bands.csv"]
-    paths[0].write_text(bands.to_json() + "\n", encoding="utf-8")
-    _frames.build(columns_of(bands.quantities), "polars").write_csv(paths[1])
-    return paths
-
-
-def _draw(folder: Path, bands: Bands) -> list[Path]:
+def _figures(bands: Bands) -> dict[str, Figure]:
     figures = {"roc": _roc_figure(bands)}
     computable = [band for band in bands.fairness if np.isfinite(band.value).any()]
     if computable:
         figures["fairness"] = _fairness_figure(computable)
-    return save_figures(folder, figures)
+    return figures
 
 
 def _roc_figure(bands: Bands) -> Figure:

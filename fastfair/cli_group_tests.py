@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +19,11 @@ from ._cli_options import (
     quantile_option,
     read_with,
     reading_options,
-    require_folder,
-    save_figures,
     watched,
     with_options,
 )
+from ._cli_output import deliver, require_output
+from ._csv import write_csv
 from ._group_data import POLICIES
 from ._group_replicates import STATISTICS
 from ._terminal import print_group_tests
@@ -114,7 +115,7 @@ def fnmr_test_command(
     **options: Any,
 ) -> None:
     """Test whether the FNMRs of groups in the file DATA differ by more than chance, and by which margin."""
-    require_folder(plots, output)
+    require_output(output, plots)
     _refuse_options_of_other_inputs(context, kind)
     if kind == "scores":
         read: Any = read_with(read_comparisons, data, options)
@@ -132,15 +133,12 @@ def fnmr_test_command(
     found: dict[str, Any] = {"fnmr_test": test, "margin": margin}
     if also_fmr and at is not None:
         found["fmr_test"] = fmr_test(read, at, statistic=statistic, **asked)
-    if as_json:
-        click.echo(write_json({name: json.loads(result.to_json()) for name, result in found.items()}, None))
-    else:
-        print_group_tests(**found)
-    if output is not None:
-        written = _write(output, found)
-        if plots:
-            written += save_figures(output, {name: _figure(result) for name, result in found.items()})
-        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+    deliver(
+        output,
+        partial(_files, found),
+        (lambda: {name: _figure(result) for name, result in found.items()}) if plots else None,
+        partial(click.echo, _json(found)) if as_json else partial(print_group_tests, **found),
+    )
 
 
 def _refuse_options_of_other_inputs(context: click.Context, kind: str) -> None:
@@ -151,20 +149,19 @@ def _refuse_options_of_other_inputs(context: click.Context, kind: str) -> None:
                 raise click.UsageError(f"{option.opts[0]} goes with --input {other}, and the input is {kind}")
 
 
-def _write(folder: Path, found: dict[str, Any]) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{name}.json" for name in found]
-    for path, result in zip(paths, found.values(), strict=True):
-        result.to_json(path)
+def _json(found: dict[str, Any]) -> str:
+    return write_json({name: json.loads(result.to_json()) for name, result in found.items()}, None)
+
+
+def _files(found: dict[str, Any]) -> dict[str, Any]:
     tables = {
         "groups": found["fnmr_test"].to_frame("polars").with_columns(found["margin"].to_frame("polars")["outside"])
     }
     if "fmr_test" in found:
         tables["groups_fmr"] = found["fmr_test"].to_frame("polars")
-    for name, table in tables.items():
-        paths.append(folder / f"{name}.csv")
-        table.write_csv(paths[-1])
-    return paths
+    return {f"{name}.json": result.to_json for name, result in found.items()} | {
+        f"{name}.csv": partial(write_csv, table) for name, table in tables.items()
+    }
 
 
 def _figure(found: GroupTest | MarginOfError) -> Figure:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from ._cli_options import watched
+from ._cli_options import Folder, watched
+from ._cli_output import require_output
 from ._progress import telling
 from .errors import InputError
 from .papers import PAGES, write_papers
@@ -18,7 +19,7 @@ from .vector_files import read_embeddings
 @click.option("--quick", is_flag=True, help="Fewer replicates, seeds and data sets: in a minute and a half, not ten.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of all random numbers.")
 @click.option(
-    "--output", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", default=Path("papers"),
+    "--output", type=Folder(), metavar="DIR", default=Path("papers"),
     show_default=True, help="Write the pages there, with figures and tables below.",
 )  # fmt: skip
 @click.option(
@@ -40,6 +41,7 @@ def papers_command(
 
     PAGES are the papers' numbers, and "choosing" for the page on which measure answers which question; all by default.
     """
+    require_output(output)
     if embeddings is None and groups:
         raise InputError("--group names groups of vectors: give the file of these with --embeddings")
     own = None if embeddings is None else read_embeddings(embeddings, groups=groups)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,11 @@ from ._cli_options import (
     RUNNING,
     Numbers,
     quantile_option,
-    require_folder,
-    save_figures,
     watched,
     with_options,
 )
+from ._cli_output import deliver, require_output
+from ._csv import write_csv
 from ._plans import SETTINGS, MarginPlan, PowerPlan, SubjectsPlan
 from ._terminal import print_plan
 from .planning import METHODS, margin_study, plan_margin, plan_power, plan_subjects
@@ -77,18 +78,15 @@ def plan_command(*, as_json: bool, output: Path | None, plots: bool, study: bool
 
     Options of NUMBERS take several with commas between them, and every combination is planned.
     """
-    require_folder(plots, output)
+    require_output(output, plots)
     settings = {name: values for name in _FLAGS if (values := options.pop(name)) is not None}
     plan = _planned(settings, study=study, **options)
-    if as_json:
-        click.echo(_json(plan, None))
-    else:
-        print_plan(plan)
-    if output is not None:
-        written = _write(output, plan)
-        if plots:
-            written += save_figures(output, _figures(plan, settings))
-        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+    deliver(
+        output,
+        lambda: {"plan.json": partial(_json, plan), "plan.csv": partial(write_csv, plan.to_frame("polars"))},
+        partial(_figures, plan, settings) if plots else None,
+        partial(click.echo, _json(plan)) if as_json else partial(print_plan, plan),
+    )
 
 
 def _planned(
@@ -151,15 +149,7 @@ def _flags(names: Any) -> str:
     return ", ".join(_FLAGS[name][0] for name in names)
 
 
-def _write(folder: Path, plan: Plan) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / "plan.json", folder / "plan.csv"]
-    _json(plan, paths[0])
-    plan.to_frame("polars").write_csv(paths[1])
-    return paths
-
-
-def _json(plan: Plan, path: Path | None) -> str:
+def _json(plan: Plan, path: Path | None = None) -> str:
     settings = {name: value for name, value in vars(plan).items() if not isinstance(value, np.ndarray)}
     settings = {name: value for name, value in settings.items() if value is not None}
     return write_json({"settings": settings, "plan": plan.to_frame("polars").to_dicts()}, path)

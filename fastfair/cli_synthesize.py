@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import click
 import polars as pl
 
 from ._cli_options import RUNNING, watched, with_options
+from ._cli_output import deliver, require_output
+from ._csv import write_csv
 from ._random import fixed
 from ._system_measures import SystemMeasure
 from ._terminal import print_synthesis
@@ -103,6 +106,7 @@ def synthesize_command(
     """
     if sum((ratios is not None, family, fmr is not None, fnmr is not None)) != 1:
         raise click.UsageError("what is to be made? Give one of --ratios, --family, --fmr and --fnmr")
+    require_output(output)
     given = {name: value for name, value in options.items() if value is not None}
     seed = fixed(rng)
     if ratios is None and not family:
@@ -117,13 +121,14 @@ def synthesize_command(
         "sets": list(made.sets),
         "measures": [asdict(row) for row in made.measures],
     }
-    if as_json:
-        click.echo(write_json(content, None))
-    else:
-        print_synthesis(made.sets, made.measures)
-    if output is not None:
-        written = _write(output, made, content, suffix)
-        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+    deliver(
+        output,
+        partial(_files, made, content, suffix),
+        None,
+        partial(click.echo, write_json(content, None))
+        if as_json
+        else partial(print_synthesis, made.sets, made.measures),
+    )
 
 
 def _system(ratios: str, given: dict[str, Any], running: dict[str, Any]) -> _Made:
@@ -183,14 +188,9 @@ def _refuse(given: Iterable[str], known: Iterable[str], what: str) -> None:
         raise click.UsageError(f"{', '.join(wrong)} cannot go with {what}")
 
 
-def _write(folder: Path, made: _Made, content: dict[str, Any], suffix: str) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / "synthesis.json"]
-    write_json(content, paths[0])
-    for name, comparisons in made.scores.items():
-        paths.append(folder / f"{name}.{suffix}")
-        write_comparisons(comparisons, paths[-1])
+def _files(made: _Made, content: dict[str, Any], suffix: str) -> dict[str, Callable[[Path], Any]]:
+    files: dict[str, Callable[[Path], Any]] = {"synthesis.json": partial(write_json, content)}
+    files |= {f"{name}.{suffix}": partial(write_comparisons, scores) for name, scores in made.scores.items()}
     if made.measures:
-        paths.append(folder / "measures.csv")
-        pl.DataFrame(columns_of(made.measures)).write_csv(paths[-1])
-    return paths
+        files["measures.csv"] = partial(write_csv, pl.DataFrame(columns_of(made.measures)))
+    return files

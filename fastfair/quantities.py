@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from . import _validation
+from . import _files, _validation
 from ._version import __version__
 from .errors import InputError
 from .operating_points import OperatingPoint
@@ -153,10 +153,15 @@ def write_json(content: dict[str, Any], path: str | Path | None) -> str:
     Returns
     -------
     str
+
+    Raises
+    ------
+    OutputError
+        Where the file cannot be written.
     """
     text = json.dumps({"fastfair": __version__} | _finite(content), indent=1, allow_nan=False, default=float)
     if path is not None:
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        _files.write_text(path, text + "\n")
     return text
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _formats
+from . import _files, _formats
 from ._sides import SortedSide
 from .comparisons import Comparisons
-from .errors import InputError, MissingFileError
+from .errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,8 +31,8 @@ def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
 
     Raises
     ------
-    MissingFileError
-        For a folder that is not there.
+    OutputError
+        Where the file cannot be written; a file of this name is then as it was.
     InputError
         For another suffix, and for labels and names of attributes that would not come back as they are.
 
@@ -62,13 +62,12 @@ def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
     path = Path(path)
     if path.suffix not in _SUFFIXES:
         raise InputError(f"path must end in {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}, not {path.name!r}")
-    if not path.parent.is_dir():
-        raise MissingFileError(f"there is no folder {path.parent}")
-    frame = _frame(comparisons, as_text=path.suffix != ".parquet")
-    if path.suffix == ".parquet":
-        frame.write_parquet(path)
-    else:
-        frame.write_csv(path, separator="\t" if path.suffix == ".tsv" else ",")
+    with _files.written(path) as file:
+        frame = _frame(comparisons, as_text=path.suffix != ".parquet")
+        if path.suffix == ".parquet":
+            frame.write_parquet(file)
+        else:
+            frame.write_csv(file, separator="\t" if path.suffix == ".tsv" else ",")
 
 
 def _frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:

@@ -225,6 +225,10 @@ def test_what_is_no_file_on_a_disk_is_not_replaced(tmp_path):
 
 
 def test_a_folder_is_made_with_its_parents(tmp_path):
+    (tmp_path / "there").mkdir()
+    _files.check_folder(tmp_path / "there" / "a" / "b")
+    _files.check_folder(tmp_path / "there")
+    assert list((tmp_path / "there").iterdir()) == []
     assert _files.ready_folder(tmp_path / "a" / "b") == tmp_path / "a" / "b"
     assert _files.ready_folder(tmp_path / "a" / "b").is_dir()
     assert list((tmp_path / "a" / "b").iterdir()) == []

@@ -154,7 +154,7 @@ LAYERS = {
     "evaluation_result": 11, "_bands_of": 11,
     "_failure_law": 0, "_studies": 1, "_planning_plots": 3, "_plans": 4, "planning": 11,
     "evaluation": 12, "_system_measures": 13, "systems": 14, "paired": 13, "_terminal": 14, "_cli_options": 14,
-    "cli_embeddings": 15, "cli_group_tests": 15,
+    "_cli_output": 14, "cli_embeddings": 15, "cli_group_tests": 15,
     "cli_plan": 15, "cli_synthesize": 15, "papers": 15, "cli_papers": 16, "cli": 17,
     "_formats": 2, "_field_files": 3, "_subjects": 3, "io": 4, "score_files": 4, "vector_files": 4, "datasets": 5,
 }  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from .. import __version__, _validation
+from .. import __version__, _files, _validation
 from ..embeddings import Embeddings
 from ..errors import FastfairWarning
 from . import _drawing
@@ -67,11 +67,12 @@ def write_papers(
         For a page that does not exist.
     MissingDependencyError
         Where the scores of VoxCeleb1-H (extra ``demo``) or what draws and writes (extra ``cli``) are not installed.
+    OutputError
+        Where nothing can be written to the folder.
     """
     wanted = list(PAGES) if pages is None else [_validation.choice("pages", str(page), PAGES) for page in pages]
     settings = Settings.of(quick=quick, seed=seed, tell=tell, embeddings=embeddings)
-    folder = Path(output)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _files.ready_folder(output)
     files: list[Path] = []
     titles: dict[str, str] = {}
     with _drawing.style(), warnings.catch_warnings():
@@ -100,5 +101,5 @@ def _write_index(titles: dict[str, str], settings: Settings, folder: Path) -> li
     lines = [f"# {_INDEX_TITLE}", "", _effort(settings), ""]
     lines += [f"- [{title}]({name}.md)" for name, title in titles.items()]
     index = folder / "index.md"
-    index.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _files.write_text(index, "\n".join(lines) + "\n")
     return [index, write_html(index, _INDEX_TITLE)]

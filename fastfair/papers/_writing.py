@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import html
+import io
 import re
 from pathlib import Path
 
-from .. import _validation
+from .. import _files, _validation
+from .._csv import neutralised_cell
 from ._parts import Cell, Figure, Page, Range, Table
 
 _CSS = """\
@@ -40,7 +42,7 @@ def write_page(page: Page, folder: Path) -> list[Path]:
                 png, svg = (path.relative_to(folder).as_posix() for path in paths)
                 lines += [f"![{_alt(part.caption)}]({png})", "", f"{part.caption} ([SVG]({svg}))", ""]
     markdown = folder / f"{page.name}.md"
-    markdown.write_text("\n".join(lines), encoding="utf-8")
+    _files.write_text(markdown, "\n".join(lines))
     return [markdown, write_html(markdown, page.title), *files]
 
 
@@ -49,10 +51,10 @@ def write_html(markdown: Path, title: str) -> Path:
     parser = _validation.require("markdown_it", "cli", "writing pages").MarkdownIt("commonmark").enable("table")
     body = _PAGE_LINK.sub(r'href="\1.html', parser.render(markdown.read_text(encoding="utf-8")))
     path = markdown.with_suffix(".html")
-    path.write_text(
+    _files.write_text(
+        path,
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{html.escape(title)}</title>\n'
         f"<style>\n{_CSS}</style>\n{body}</html>\n",
-        encoding="utf-8",
     )
     return path
 
@@ -72,26 +74,29 @@ def _write_csv(table: Table, path: Path) -> None:
     header: list[str] = []
     for column, wide in zip(table.columns, ranged, strict=True):
         header += [column, f"{column} low", f"{column} high"] if wide else [column]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(header)
-        for row in table.rows:
-            cells: list[Cell] = []
-            for cell, wide in zip(row, ranged, strict=True):
-                if isinstance(cell, Range):
-                    cells += [cell.value, cell.low, cell.high]
-                else:
-                    cells += [cell, None, None] if wide else [cell]
-            writer.writerow(cells)
+    lines = io.StringIO()
+    writer = csv.writer(lines)
+    writer.writerow(header)
+    for row in table.rows:
+        cells: list[Cell] = []
+        for cell, wide in zip(row, ranged, strict=True):
+            if isinstance(cell, Range):
+                cells += [cell.value, cell.low, cell.high]
+            else:
+                cells += [cell, None, None] if wide else [cell]
+        writer.writerow(map(neutralised_cell, cells))
+    _files.ready_folder(path.parent)
+    _files.write_text(path, lines.getvalue())
 
 
 def _save(figure: Figure, paths: list[Path]) -> None:
-    paths[0].parent.mkdir(parents=True, exist_ok=True)
+    _files.ready_folder(paths[0].parent)
     for path in paths:
         # No date: the same figure makes the same file.
-        date = {"Date": None} if path.suffix == ".svg" else {}
-        figure.drawing.savefig(path, dpi=_RESOLUTION, metadata=date)
+        kind = path.suffix[1:]
+        date = {"Date": None} if kind == "svg" else {}
+        with _files.written(path) as file:
+            figure.drawing.savefig(file, format=kind, dpi=_RESOLUTION, metadata=date)
         figure.drawing.set_layout_engine("none")  # all is in its place: laying out anew would take as long as drawing
 
 
