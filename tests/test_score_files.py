@@ -21,7 +21,7 @@ WORDS = st.text(
 )
 LABELS = WORDS.filter(lambda text: text.strip())
 TRIMMED = LABELS.filter(lambda text: text == text.strip())
-NAMES = st.text(st.sampled_from(list("abgroup_,;\"' &")), max_size=8).map(str.strip)
+NAMES = st.text(st.sampled_from(list("abgroup_,;\"' &")), max_size=8).map(str.strip).filter(bool)
 
 
 def there_and_back(c, suffix, **options):
@@ -96,7 +96,7 @@ def test_what_is_written_is_read_again(suffix, c):
         assert read.mated.keys.dtype == c.mated.keys.dtype
 
 
-@given(comparisons(names=st.text(max_size=5), labels=LABELS))
+@given(comparisons(names=st.text(max_size=5).filter(str.strip), labels=LABELS))
 def test_parquet_takes_labels_and_names_of_any_kind(c):
     are_equal(c, there_and_back(c, ".parquet", groups=list(c.attributes)))
 
@@ -170,8 +170,6 @@ def test_what_cannot_be_written(tmp_path):
     ("attributes", "suffix", "message"),
     [
         ({"sample": ["a", "b"]}, ".parquet", "'sample' would be read as the samples"),
-        ({"sex": ["f ", "m"]}, ".csv", r"'sex': 'f ' has blanks about it"),
-        ({" sex": ["f", "m"]}, ".tsv", r"' sex' has blanks about it"),
         ({"s\tx": ["f", "m"]}, ".csv", r"'s\\tx' cannot head a column of a text file"),
     ],
 )
