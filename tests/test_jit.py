@@ -140,8 +140,8 @@ def test_kernels_import_numpy_numba_and_each_other_alone(path):
 
 
 LAYERS = {
-    "errors": 0, "_files": 1, "_csv": 2, "_version": 0, "_keys": 0, "_results": 0, "_validation": 1, "_sides": 2,
-    "_frames": 2, "_plots": 2, "_arrays": 0.3, "_labels": 0.6,
+    "errors": 0, "_files": 1, "_csv": 2, "_memory": 1, "_version": 0, "_keys": 0, "_results": 0, "_validation": 1,
+    "_sides": 2, "_frames": 2, "_plots": 2, "_arrays": 0.3, "_labels": 0.6,
     "_blocks": 1, "_radix": 1, "_random": 1, "_progress": 2, "intervals": 2, "_grouping": 2, "embeddings": 3,
     "simulators": 4, "binormal": 4, "synthesis": 4, "_warning": 0,
     "comparisons": 3, "measures": 3, "curves": 4, "operating_points": 5, "error_rates": 7, "_measuring": 7,

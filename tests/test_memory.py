@@ -1,0 +1,94 @@
+"""How much memory there is, and what is refused for taking more."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+from fastfair import _memory
+from fastfair.errors import InputError
+
+GIB = 2**30
+
+
+@pytest.fixture
+def system(tmp_path, monkeypatch):
+    """A computer with 8 GiB free, whose files can be written."""
+    monkeypatch.setattr(_memory, "_PROC", tmp_path / "proc")
+    monkeypatch.setattr(_memory, "_CGROUPS", tmp_path / "cgroup")
+    (tmp_path / "proc" / "self").mkdir(parents=True)
+    (tmp_path / "proc" / "meminfo").write_text("MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\nHugePages: 0\n")
+
+    def write(name, content):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{content}\n")
+
+    return write
+
+
+def test_what_is_free_in_the_computer(system):
+    assert _memory.available() == 8 * GIB
+
+
+def test_the_tightest_group_of_version_2_counts(system):
+    system("proc/self/cgroup", "0::/outer/inner")
+    system("cgroup/outer/inner/memory.max", "max")
+    system("cgroup/outer/inner/memory.current", GIB)
+    assert _memory.available() == 8 * GIB
+    system("cgroup/outer/memory.max", 4 * GIB)
+    system("cgroup/outer/memory.current", 3 * GIB)
+    system("cgroup/outer/memory.stat", f"anon 5\ninactive_file {GIB}\nactive_file 7")
+    assert _memory.available() == 2 * GIB
+    system("cgroup/memory.max", GIB)
+    system("cgroup/memory.current", 3 * GIB)
+    assert _memory.available() == 0
+
+
+def test_groups_of_version_1(system):
+    system("proc/self/cgroup", "5:cpu,cpuacct:/a\n4:memory:/a\n0::/")
+    system("cgroup/memory/a/memory.limit_in_bytes", 3 * GIB)
+    system("cgroup/memory/a/memory.usage_in_bytes", 2 * GIB)
+    system("cgroup/memory/memory.limit_in_bytes", 9223372036854771712)
+    system("cgroup/memory/memory.usage_in_bytes", 9 * GIB)
+    assert _memory.available() == GIB
+
+
+def test_other_systems(system, monkeypatch, tmp_path):
+    (tmp_path / "proc" / "meminfo").unlink()
+    monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": 2**20, "SC_PAGE_SIZE": 4096}.__getitem__)
+    assert _memory.available() == 4 * GIB
+    monkeypatch.delattr(os, "sysconf")
+    assert _memory.available() == 2**47
+
+
+def test_this_computer():
+    assert 2**20 < _memory.available() < 2**47
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "said"),
+    [
+        (8 * GIB + 1, "8 GiB"),
+        (1000 * GIB, "1,000 GiB"),
+        (3 * 2**39, "1.5 TiB"),
+        (10**30, "more than 1,048,576 EiB"),
+        (10**100, "more than 1,048,576 EiB"),
+        (10**6000, "more than 1,048,576 EiB"),
+    ],
+    ids=["8 GiB", "1000 GiB", "1.5 TiB", "1e30", "1e100", "1e6000"],
+)
+@pytest.mark.usefixtures("system")
+def test_what_takes_more_is_refused_with_what_would_do(n_bytes, said):
+    with pytest.raises(
+        InputError, match=re.escape(f"the things would take {said} of memory, and 8 GiB are free: use fewer")
+    ):
+        _memory.require(n_bytes, "the things", "use fewer")
+
+
+@pytest.mark.usefixtures("system")
+def test_what_fits_goes_on():
+    _memory.require(8 * GIB, "the things", "use fewer")
+    _memory.require(0, "the things", "use fewer")
