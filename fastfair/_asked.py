@@ -91,9 +91,9 @@ def check(
             require_method(method, unit, scheme)
     count_threads(n_threads)
     return Asked(
-        points=tuple(points),
-        measures=tuple(names),
-        metrics=tuple(wanted),
+        points=tuple(dict.fromkeys(points)),
+        measures=tuple(dict.fromkeys(names)),
+        metrics=tuple(dict.fromkeys(wanted)),
         alpha=_validation.rate("alpha", alpha, one_allowed=True),
         eer_method=eer_method,
         costs=curves.DetectionCosts(*costs),

@@ -20,7 +20,7 @@ from .errors import InputError
 from .fairness_bands import BAND_MEASURES, RATES, FairnessBand, check_measure, fairness_of_rates
 from .measures import MEASURES
 from .operating_points import ENOUGH_ERRORS, at_fmr
-from .quantities import Quantity, write_json
+from .quantities import Quantity, columns_of, records, write_json
 
 Floats = NDArray[np.float64]
 DEFAULT_MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
@@ -86,7 +86,7 @@ class Bands:
                 "description": self.description,
                 "settings": self.settings,
                 "groups": list(self.groups),
-                "quantities": [vars(quantity) for quantity in self.quantities],
+                "quantities": records(columns_of(self.quantities)),
             },
             path,
         )
@@ -215,7 +215,7 @@ def _quantity(column: _Column, at: int, level: float, method: str) -> BandQuanti
     return BandQuantity(
         name=column.name,
         group=column.group,
-        operating_point=str(at_fmr(level)),
+        at=at_fmr(level),
         estimate=value,
         method=method,
         standard_error=float(intervals.standard_error(replicates)),

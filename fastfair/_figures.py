@@ -14,6 +14,7 @@ from ._results import Rates
 from .resampling import Replicates
 
 Floats = NDArray[np.float64]
+Key = tuple[str, str | None, str | None, int | None]  # name, group, probe's group and point
 
 _AT_ONCE = 2**17  # numbers that the second cache holds, with what is made of them
 
@@ -24,7 +25,7 @@ class Figure:
 
     Attributes
     ----------
-    name, group : str, str or None
+    name, group, probe_group : str, str or None
         As in `Quantity`.
     point : int or None
         Position of the operating point.
@@ -39,6 +40,12 @@ class Figure:
     point: int | None
     value: Any
     cell: tuple[int, int] | None = None
+    probe_group: str | None = None
+
+    @property
+    def key(self) -> Key:
+        """What tells figures of one evaluation apart."""
+        return self.name, self.group, self.probe_group, self.point
 
 
 @dataclass(frozen=True)
@@ -102,8 +109,8 @@ def figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
             for k, group in enumerate(plan.groups):
                 yield Figure(name, group, point, rates[point, 1 + k], (k, k))
         for i, j in plan.matrix:
-            cell = f"{plan.groups[i]} / {plan.groups[j]}"
-            yield Figure("fmr_matrix", cell, point, base.fmr[point, position[i, j]], (i, j))
+            value = base.fmr[point, position[i, j]]
+            yield Figure("fmr_matrix", plan.groups[i], point, value, (i, j), plan.groups[j])
     for name in plan.metrics:
         for k, value in enumerate(base.metrics[name]):
             yield Figure(name, plan.groups[k - 1] if k else None, None, value)

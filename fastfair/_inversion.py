@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ._figures import Plan, measured_figures, n_calls
+from ._figures import Key, Plan, measured_figures, n_calls
 from ._measuring import THRESHOLD_FREE, measure_of
 from ._threads import in_threads
 from .measures import MEASURES
 from .resampling import Replicates
 
 Floats = NDArray[np.float64]
-Key = tuple[str, str | None, int | None]  # a figure's name, group and point
 # Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are interpolated between them.
 POWERS = np.array([0, 0.3, 0.6, 1, 1.3, 1.7, 2.5, 4, 10])
 _STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2  # at which measures are followed from fair to unfair
@@ -112,7 +111,7 @@ def invert(estimates: Replicates, drawn: Replicates, plan: Plan) -> Inversion:
     followed = {name: _move(values, _STEPS, _MOST[name]) for name, values in start.items()}
     path = [figure.value for figure in measured_figures(_base(followed), own)]
     return Inversion(
-        keys=tuple((figure.name, figure.group, figure.point) for figure, _ in found),
+        keys=tuple(figure.key for figure, _ in found),
         as_unfair=table[..., 0],
         as_fair=table[..., 1],
         path=np.array(path).reshape(len(found), _STEPS.size),

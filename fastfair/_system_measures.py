@@ -15,10 +15,11 @@ from .error_rates import rates_at_key
 from .evaluation import evaluate
 from .measures import MEASURES
 from .operating_points import OperatingPoint, at_threshold, mean_group_eer_key, threshold_key
+from .quantities import TakenAt
 
 
 @dataclass(frozen=True)
-class SystemMeasure:
+class SystemMeasure(TakenAt):
     """A fairness measure of a system.
 
     Attributes
@@ -32,8 +33,9 @@ class SystemMeasure:
     group : str or None
         The group, of measures that have a value for each.
     value : float
-    operating_point : str or None
-        Where rates are taken; None for measures that need no threshold or have their own.
+    at : OperatingPoint or None
+        Where rates are taken; None for measures that need no threshold or have their own. Tables have its text, as
+        `operating_point`.
     """
 
     table: str
@@ -42,7 +44,7 @@ class SystemMeasure:
     measure: str
     group: str | None
     value: float
-    operating_point: str | None
+    at: OperatingPoint | None
 
 
 def threshold_free(comparisons: Comparisons) -> Mapping[str, BaseMetric]:
@@ -94,7 +96,7 @@ def system_measures(
 
     def found() -> Iterator[SystemMeasure]:
         for one in measure_all(names, [at_point], metrics, own, alpha, zero_policy):
-            point = None if one.point is None else str(at)
+            point = None if one.point is None else at
             if one.per_group:
                 for group, value in zip(groups.groups, one.value, strict=True):
                     yield SystemMeasure(*about, one.name, group, float(value), point)

@@ -17,11 +17,11 @@ from ._system_measures import SystemMeasure
 from .evaluation_result import Evaluation
 from .group_test_result import FmrTest, FnmrTest, GroupTest
 from .margins import MarginOfError
-from .operating_points import ENOUGH_ERRORS, at_fmr
+from .operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from .paired import PairedEvaluation
-from .quantities import HELD, Quantity
+from .quantities import HELD, Key, Quantity
 
-_Found = dict[tuple[str, str | None, str | None], Quantity]
+_Found = dict[Key, Quantity]
 _MOST_SETTINGS = 200  # of a plan, beyond which a table is no answer
 _MOST_COLUMNS = 10  # groups beyond which a matrix does not fit a terminal; JSON and CSV have it always
 
@@ -31,7 +31,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     # As wide as the tables are: cut to a narrow terminal they would lose digits. Labels are text, not markup.
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     console.print(evaluation.description, style="bold")
-    found = {(q.name, q.group, q.operating_point): q for q in evaluation.quantities}
+    found = {q.key: q for q in evaluation.quantities}
     overall = [
         ("EER", "eer", lambda value: _percent(value, 3), ""),
         ("minDCF", "min_dcf", lambda value: f"{value:.4f}", f" (p_target {evaluation.settings['p_target']:g})"),
@@ -39,16 +39,16 @@ def print_evaluation(evaluation: Evaluation) -> None:
         ("min Cllr", "min_cllr", lambda value: f"{value:.3f}", ""),
     ]
     parts = [
-        f"{title} {_with_interval(found[name, None, None], form)}{more}"
+        f"{title} {_with_interval(found[name, None, None, None], form)}{more}"
         for title, name, form, more in overall
-        if (name, None, None) in found
+        if (name, None, None, None) in found
     ]
     console.print("   ".join(parts))
     if evaluation.uncertainty is not None:
         console.print(_about_intervals(evaluation.settings, f"{evaluation.settings['scheme']} weights"))
     for k, result in enumerate(evaluation.rates):
-        point = str(result.at)
-        threshold = _with_interval(found["threshold", None, point], lambda value: f"{value:.6g}")
+        point = result.at
+        threshold = _with_interval(found["threshold", None, None, point], lambda value: f"{value:.6g}")
         _print(console, f"At {point}: threshold {threshold}", _rates_table(result, found, with_metrics=k == 0))
         across = result.counts.matrix_nonmated.sum() - result.counts.group_nonmated.sum()
         if across and len(result.groups) <= _MOST_COLUMNS:
@@ -62,7 +62,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     if any(q.low is not None and q.n_errors == 0 for q in evaluation.quantities):
         console.print("  no errors at all: the interval is Clopper and Pearson's, for independent comparisons")
     if evaluation.measured_groups and evaluation.settings["measures"]:
-        table = _measures_table(evaluation.quantities, [str(result.at) for result in evaluation.rates])
+        table = _measures_table(evaluation.quantities, [result.at for result in evaluation.rates])
         _print(console, f"Fairness over {len(evaluation.measured_groups)} groups", table)
         if len(evaluation.measured_groups) < len(evaluation.groups):
             left_out = sorted(set(evaluation.groups) - set(evaluation.measured_groups))
@@ -74,23 +74,23 @@ def print_bands(bands: Bands, levels: Sequence[float]) -> None:
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     console.print(bands.description, style="bold")
     console.print(_about_intervals(bands.settings, f"{bands.settings['weighting']} weighting"))
-    points = [str(at_fmr(level)) for level in levels]
-    shown = [q for q in bands.quantities if q.operating_point in points]
-    found = {(q.name, q.group, q.operating_point): q for q in shown}
+    points = [at_fmr(level) for level in levels]
+    shown = [q for q in bands.quantities if q.at in points]
+    found = {q.key: q for q in shown}
 
     def starred(quantity: Quantity, form: Callable[[float], str]) -> str:
         return _with_interval(quantity, form) + ("*" if quantity.note == FEW else " ")
 
-    def rate(name: str, group: str | None, point: str) -> str:
-        return starred(found[name, group, point], _short_percent)
+    def rate(name: str, group: str | None, point: OperatingPoint) -> str:
+        return starred(found[name, group, None, point], _short_percent)
 
     table = Table(pad_edge=False, box=None)
     for heading in ("at", "threshold", "FNMR", "uncertainty of FNMR"):
         table.add_column(heading, justify="left" if heading == "at" else "right")
     for point in points:
-        threshold = found["threshold", None, point]
-        uncertainty = _short_percent(found["fnmr", None, point].uncertainty)
-        table.add_row(point, starred(threshold, "{:.4g}".format), rate("fnmr", None, point), uncertainty)
+        threshold = found["threshold", None, None, point]
+        uncertainty = _short_percent(found["fnmr", None, None, point].uncertainty)
+        table.add_row(str(point), starred(threshold, "{:.4g}".format), rate("fnmr", None, point), uncertainty)
     _print(console, "All pairs", table)
     for name, kind in (("fnmr", "mated"), ("fmr", "non-mated")) if bands.groups else ():
         table = Table(pad_edge=False, box=None)
@@ -98,7 +98,7 @@ def print_bands(bands: Bands, levels: Sequence[float]) -> None:
         for heading in (*(f"at {point}" for point in points), kind, "subjects"):
             table.add_column(heading, justify="right")
         for group in bands.groups:
-            behind = found[name, group, points[0]]
+            behind = found[name, group, None, points[0]]
             counts = (f"{number:,}" for number in (behind.n_comparisons, behind.n_subjects))
             table.add_row(group, *(rate(name, group, point) for point in points), *counts)
         _print(console, f"{name.upper()} inside each group, at the same thresholds", table)
@@ -117,7 +117,7 @@ def print_contrasts(paired: PairedEvaluation) -> None:
         console.print(f"{name}: {evaluation.description}", style="bold")
     console.print(_about_intervals(paired.first.settings, f"{paired.first.settings['scheme']} weights"))
     console.print("difference: first - second; p: no difference, two-sided, adjusted (Holm) for being several groups")
-    points = [None, *(str(result.at) for result in paired.first.rates)]
+    points = [None, *(result.at for result in paired.first.rates)]
     for point in points:
         table = Table(pad_edge=False, box=None)
         for heading in ("quantity", "group"):
@@ -126,7 +126,7 @@ def print_contrasts(paired: PairedEvaluation) -> None:
             table.add_column(heading, justify="right")
         table.add_column("better or fairer")
         for contrast in paired.contrasts:
-            if contrast.operating_point != point or contrast.name == "fmr_matrix":
+            if contrast.at != point or contrast.name == "fmr_matrix":
                 continue
             if contrast.group is not None and measure_of(contrast.name) is not None:
                 continue
@@ -230,8 +230,8 @@ def print_synthesis(sets: Sequence[Mapping[str, Any]], measures: Sequence[System
             f"\n{len(systems)} systems with {len(measures):,} values of measures; --output DIR and --json have all."
         )
     elif systems:
-        points = sorted({row.operating_point for row in measures if row.operating_point is not None})
-        quantities = [Quantity(row.measure, row.group, row.operating_point, row.value) for row in measures]
+        points = list(dict.fromkeys(row.at for row in measures if row.at is not None))
+        quantities = [Quantity(row.measure, row.group, row.at, row.value) for row in measures]
         _print(console, f"Fairness of {measures[0].ratios}", _measures_table(quantities, points))
 
 
@@ -258,12 +258,14 @@ def _print(console: Console, title: str, content: Table | str) -> None:
 def _rates_table(result: Rates, found: _Found, *, with_metrics: bool) -> Table:
     table = Table(pad_edge=False, box=None)
     table.add_column("group")
-    metrics = [(title, name) for title, name in (("EER", "eer"), ("minDCF", "min_dcf")) if (name, None, None) in found]
+    metrics = [
+        (title, name) for title, name in (("EER", "eer"), ("minDCF", "min_dcf")) if (name, None, None, None) in found
+    ]
     metrics = metrics if with_metrics else []
     behind = ("mated", "non-mated", "false matches", "false non-matches", "subjects")
     for heading in ("FMR", "FNMR", *(title for title, _ in metrics), *behind):
         table.add_column(heading, justify="right")
-    counts, point = result.counts, str(result.at)
+    counts, point = result.counts, result.at
     subjects = counts.group_nonmated_subjects
     rows: list[tuple[Any, ...]] = [
         (None, counts.mated, counts.nonmated, counts.false_matches, counts.false_nonmatches, counts.nonmated_subjects)
@@ -282,10 +284,10 @@ def _rates_table(result: Rates, found: _Found, *, with_metrics: bool) -> Table:
     for group, *numbers in rows:
         table.add_row(
             "all" if group is None else group,
-            _rate(found["fmr", group, point]),
-            _rate(found["fnmr", group, point]),
+            _rate(found["fmr", group, None, point]),
+            _rate(found["fnmr", group, None, point]),
             *(
-                _with_interval(found[name, group, None], _percent if name == "eer" else "{:.4f}".format)
+                _with_interval(found[name, group, None, None], _percent if name == "eer" else "{:.4f}".format)
                 for _, name in metrics
             ),
             *("" if number is None else f"{number:,}" for number in numbers),
@@ -300,17 +302,17 @@ def _matrix_table(result: Rates, found: _Found) -> Table:
     for group in result.groups:
         table.add_column(group, justify="right")
     for reference in result.groups:
-        cells = [found.get(("fmr_matrix", f"{reference} / {probe}", str(result.at))) for probe in result.groups]
+        cells = [found.get(("fmr_matrix", reference, probe, result.at)) for probe in result.groups]
         table.add_row(reference, *("-" if cell is None else _rate(cell) for cell in cells))
     return table
 
 
-def _measures_table(quantities: Sequence[Quantity], points: list[str]) -> Table:
-    rows: dict[tuple[str, str], dict[str | None, Quantity]] = {}
+def _measures_table(quantities: Sequence[Quantity], points: Sequence[OperatingPoint]) -> Table:
+    rows: dict[tuple[str, str], dict[OperatingPoint | None, Quantity]] = {}
     for quantity in quantities:
         label = _measure_and_metric(quantity)
         if label is not None and quantity.group is None:
-            rows.setdefault(label, {})[quantity.operating_point] = quantity
+            rows.setdefault(label, {})[quantity.at] = quantity
     without = [None] if any(None in values for values in rows.values()) else []
     table = Table(pad_edge=False, box=None)
     table.add_column("measure")

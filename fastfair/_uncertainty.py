@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import intervals
-from ._inversion import Inversion, Key, is_fairer_above
+from ._figures import Key
+from ._inversion import Inversion, is_fairer_above
 from ._measuring import measure_of
 from .errors import InputError
 from .quantities import HELD, Quantity

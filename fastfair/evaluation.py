@@ -72,7 +72,7 @@ def evaluate(
         What to evaluate; without groups there are no measures.
     at : OperatingPoint or sequence of OperatingPoint
         Where rates, and the measures made of them, are taken. Thresholds are found from all comparisons, and found
-        again in every replicate, but for `at_threshold`.
+        again in every replicate, but for `at_threshold`. One that is given twice counts once.
     measures : "all" or sequence of str
         Names of functions in `fastfair.measures`.
     unit : {"subject", "comparison", "sample", "subject+sample"}
@@ -226,7 +226,7 @@ def evaluate(
             partial(_jackknife, resampler, plan, n_threads),
             degrees_of_freedom(listed, comparisons, resampler.units),
             partial(invert, base, drawn, plan),
-            {(figure.name, figure.group, figure.point): k for k, figure in enumerate(listed)} if plan.measures else {},
+            {figure.key: k for k, figure in enumerate(listed)} if plan.measures else {},
         )
         quantities = uncertainty.with_intervals(asked.confidence_level, method)
         least = _LEAST_ERRORS_FOR_INVERSION if method == "auto" else _LEAST_ERRORS
@@ -300,7 +300,7 @@ def _quantity(figure: Figure, at_points: Sequence[Rates]) -> Quantity:
     if figure.point is None:
         return Quantity(figure.name, figure.group, None, value, note=_not_computable(value))
     result = at_points[figure.point]
-    counts, point = result.counts, str(result.at)
+    counts, point = result.counts, result.at
     if figure.name == "threshold":
         low = f"asked below the data's resolution: fewer than {ENOUGH_ERRORS} errors" if result.below_resolution else ""
         return Quantity(figure.name, None, point, value, note=low)
@@ -335,6 +335,7 @@ def _quantity(figure: Figure, at_points: Sequence[Rates]) -> Quantity:
         n_errors=errors,
         n_subjects=subjects,
         note="; ".join(notes) if size else "no comparisons",
+        probe_group=figure.probe_group,
     )
 
 
@@ -362,7 +363,8 @@ def _warn_of_few_errors(
     quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str], least: int
 ) -> None:
     """Warn where intervals hold the truth less often than they promise, as simulations show."""
-    rates = [f"{q.name} of {q.group or 'all'}" for q in quantities if has_few_effective_errors(q)]
+    rates = [f"{q.name} of {' / '.join(filter(None, (q.group, q.probe_group))) or 'all'}"
+             for q in quantities if has_few_effective_errors(q)]  # fmt: skip
     groups = []
     for result in at_points if measured else ():
         kinds = result.counts.group_false_matches, result.counts.group_false_nonmatches

@@ -15,7 +15,7 @@ from ._results import Rates
 from ._uncertainty import Uncertainty
 from .errors import InputError
 from .operating_points import OperatingPoint
-from .quantities import Quantity, columns_of, find, write_json
+from .quantities import Group, Quantity, columns_of, find, records, write_json
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Evaluation:
     description: str
     uncertainty: Uncertainty | None = field(default=None, repr=False)
 
-    def value(self, name: str, group: str | None = None, at: OperatingPoint | None = None) -> float:
+    def value(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> float:
         """Return one estimate.
 
         Parameters
@@ -74,7 +74,7 @@ class Evaluation:
         """
         return self.quantity(name, group, at).estimate
 
-    def interval(self, name: str, group: str | None = None, at: OperatingPoint | None = None) -> tuple[float, float]:
+    def interval(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> tuple[float, float]:
         """Return one confidence interval.
 
         Parameters
@@ -104,7 +104,7 @@ class Evaluation:
         self._need_replicates()
         return (math.nan, math.nan) if found.low is None or found.high is None else (found.low, found.high)
 
-    def replicates(self, name: str, group: str | None = None, at: OperatingPoint | None = None) -> NDArray[np.float64]:
+    def replicates(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> NDArray[np.float64]:
         """Return one quantity in every replicate.
 
         Parameters
@@ -178,15 +178,15 @@ class Evaluation:
             raise InputError("there are no replicates: evaluate with n_resamples > 0")
         return self.uncertainty
 
-    def quantity(self, name: str, group: str | None = None, at: OperatingPoint | None = None) -> Quantity:
+    def quantity(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Quantity:
         """Return one estimate with what stands behind it.
 
         Parameters
         ----------
         name : str
             As in `Quantity`.
-        group : str, optional
-            The group; by default all comparisons.
+        group : str or pair of str, optional
+            The group; by default all comparisons. For "fmr_matrix" the reference's and the probe's, as ("f", "m").
         at : OperatingPoint, optional
             Needed where the quantity was taken at several.
 
@@ -257,7 +257,7 @@ class Evaluation:
             "settings": self.settings,
             "groups": list(self.groups),
             "measured_groups": list(self.measured_groups),
-            "quantities": [vars(quantity) for quantity in self.quantities],
+            "quantities": records(columns_of(self.quantities)),
         }
         return write_json(content, path)
 

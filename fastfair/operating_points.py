@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,10 @@ KINDS = ("fmr", "fnmr", "threshold", "eer", "mean group eer")
 ENOUGH_ERRORS = 30  # Doddington's rule of 30: fewer errors than that say little about a rate
 
 
-@dataclass(frozen=True)
+_NAMES = {"fmr": "FMR", "fnmr": "FNMR", "threshold": "threshold", "eer": "EER", "mean group eer": "mean group EER"}
+
+
+@dataclass(frozen=True, eq=False)
 class OperatingPoint:
     """What fixes the threshold; made by `at_fmr`, `at_fnmr`, `at_threshold`, `at_eer` and `at_mean_group_eer`.
 
@@ -26,6 +30,16 @@ class OperatingPoint:
         What is held.
     value : float
         The rate or threshold held; NaN where the kind says it all.
+
+    Raises
+    ------
+    InputError
+        For an unknown kind, a rate outside [0, 1), a threshold that is not finite, no value where the kind needs one,
+        and a value where it takes none.
+
+    Notes
+    -----
+    Two are the same where their kinds and values are, to the last bit of a float. Their text tells them apart as well.
     """
 
     kind: str
@@ -33,16 +47,29 @@ class OperatingPoint:
 
     def __post_init__(self) -> None:
         _validation.choice("kind", self.kind, KINDS)
+        if self.kind in ("eer", "mean group eer"):
+            if not (isinstance(self.value, float) and math.isnan(self.value)):
+                raise InputError(f"the operating point {self.kind!r} takes no value, but was given {self.value!r}")
+            return
+        check = _validation.real if self.kind == "threshold" else _validation.rate
+        object.__setattr__(self, "value", check(self.kind, self.value) + 0.0)  # not -0.0
+
+    @property
+    def _key(self) -> tuple[str, float | None]:
+        return self.kind, None if math.isnan(self.value) else self.value
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, OperatingPoint) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key)
 
     def __str__(self) -> str:
-        names = {
-            "fmr": "FMR",
-            "fnmr": "FNMR",
-            "threshold": "threshold",
-            "eer": "EER",
-            "mean group eer": "mean group EER",
-        }
-        return names[self.kind] if np.isnan(self.value) else f"{names[self.kind]}={self.value:g}"
+        if math.isnan(self.value):
+            return _NAMES[self.kind]
+        short = f"{self.value:g}"
+        exact = short if float(short) == self.value else repr(self.value).removesuffix(".0")
+        return f"{_NAMES[self.kind]}={exact}"
 
 
 def at_fmr(fmr: float) -> OperatingPoint:

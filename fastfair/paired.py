@@ -18,19 +18,19 @@ from .errors import InputError
 from .evaluation import evaluate
 from .evaluation_result import Evaluation
 from .operating_points import OperatingPoint, at_fmr
-from .quantities import HELD, Quantity, columns_of, find, write_json
+from .quantities import HELD, Group, Quantity, TakenAt, columns_of, find, records, write_json
 
 Floats = NDArray[np.float64]
 _LOWER_IS_BETTER = ("fmr", "fnmr", "fmr_matrix", "eer", "min_dcf", "cllr", "min_cllr")
 
 
 @dataclass(frozen=True)
-class Contrast:
+class Contrast(TakenAt):
     """One quantity of two systems, and how they differ.
 
     Attributes
     ----------
-    name, group, operating_point : str or None
+    name, group, at, probe_group
         As in `Quantity`.
     first, second : float
         The two estimates.
@@ -53,7 +53,7 @@ class Contrast:
 
     name: str
     group: str | None
-    operating_point: str | None
+    at: OperatingPoint | None
     first: float
     second: float
     difference: float
@@ -67,6 +67,7 @@ class Contrast:
     not_computable: float
     verdict: str
     note: str = ""
+    probe_group: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ class PairedEvaluation:
     second: Evaluation
     settings: dict[str, Any] = field(repr=False)
 
-    def contrast(self, name: str, group: str | None = None, at: OperatingPoint | None = None) -> Contrast:
+    def contrast(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Contrast:
         """Return one contrast.
 
         Parameters
@@ -201,7 +202,7 @@ class PairedEvaluation:
             "descriptions": [self.first.description, self.second.description],
             "settings": self.settings,
             "thresholds": [evaluation.settings["thresholds"] for evaluation in (self.first, self.second)],
-            "contrasts": [vars(contrast) for contrast in self.contrasts],
+            "contrasts": records(columns_of(self.contrasts)),
         }
         return write_json(content, path)
 
@@ -287,7 +288,7 @@ def _contrasts(first: Evaluation, second: Evaluation, level: float, method: str)
     rows = [
         k
         for k, (one, other) in enumerate(zip(first.quantities, second.quantities, strict=True))
-        if one.name != "threshold" and HELD not in one.note and _label(one) == _label(other)
+        if one.name != "threshold" and HELD not in one.note and one.key == other.key
     ]
     pair = [first, second]
     estimates = np.array([[evaluation.quantities[k].estimate for k in rows] for evaluation in pair])
@@ -316,7 +317,7 @@ def _contrasts(first: Evaluation, second: Evaluation, level: float, method: str)
             Contrast(
                 one.name,
                 one.group,
-                one.operating_point,
+                one.at,
                 one.estimate,
                 other.estimate,
                 float(differences[n]) if np.isfinite(differences[n]) else unknown,
@@ -330,6 +331,7 @@ def _contrasts(first: Evaluation, second: Evaluation, level: float, method: str)
                 float(not_computable[n]),
                 better[n] if known else "",
                 "; ".join(notes),
+                one.probe_group,
             )
         )
     return _adjusted(contrasts)
@@ -340,7 +342,7 @@ def _adjusted(contrasts: list[Contrast]) -> tuple[Contrast, ...]:
     families: dict[Any, list[int]] = {}
     for n, contrast in enumerate(contrasts):
         if contrast.group is not None:
-            families.setdefault((contrast.name, contrast.operating_point), []).append(n)
+            families.setdefault((contrast.name, contrast.at), []).append(n)
     for family in families.values():
         adjusted = intervals.holm([contrasts[n].pvalue for n in family])
         for n, pvalue in zip(family, adjusted, strict=True):
@@ -384,10 +386,6 @@ def _better(
         else:
             verdicts.append("second" if low[n] > 0 else "first" if high[n] < 0 else "undecided")
     return verdicts
-
-
-def _label(quantity: Quantity) -> tuple[str, str | None, str | None]:
-    return quantity.name, quantity.group, quantity.operating_point
 
 
 def _need(evaluation: Evaluation) -> Any:

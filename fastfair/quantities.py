@@ -17,8 +17,22 @@ from .operating_points import OperatingPoint
 HELD = "held by the operating point"
 
 
+Group = str | tuple[str, str] | None  # a group, the reference's and the probe's, or all comparisons
+
+
+class TakenAt:
+    """What was taken at an operating point, which its text names in tables and files."""
+
+    at: OperatingPoint | None
+
+    @property
+    def operating_point(self) -> str | None:
+        """The operating point as text; None where it needs none."""
+        return None if self.at is None else str(self.at)
+
+
 @dataclass(frozen=True)
-class Quantity:
+class Quantity(TakenAt):
     """One number of an evaluation.
 
     Attributes
@@ -26,10 +40,9 @@ class Quantity:
     name : str
         "threshold", "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", or a measure, its base metric in parentheses.
     group : str or None
-        The group; None for all comparisons or for a measure over all groups. For `name` "fmr_matrix" the reference's
-        and the probe's group, parted by " / ".
-    operating_point : str or None
-        Where it was taken; None where it needs none.
+        The group; None for all comparisons or for a measure over all groups. For `name` "fmr_matrix" the reference's.
+    at : OperatingPoint or None
+        Where it was taken; None where it needs none. Tables and files have its text, as `operating_point`.
     estimate : float
         The value; NaN or infinite where it is not computable, and `note` says why.
     low, high : float or None
@@ -44,11 +57,13 @@ class Quantity:
         What stands behind a rate.
     note : str
         What to beware of; empty where nothing.
+    probe_group : str or None
+        The probe's group, for `name` "fmr_matrix".
     """
 
     name: str
     group: str | None
-    operating_point: str | None
+    at: OperatingPoint | None
     estimate: float
     low: float | None = None
     high: float | None = None
@@ -59,6 +74,12 @@ class Quantity:
     n_errors: int | None = None
     n_subjects: int | None = None
     note: str = ""
+    probe_group: str | None = None
+
+    @property
+    def key(self) -> Key:
+        """What tells quantities of one evaluation apart."""
+        return self.name, self.group, self.probe_group, self.at
 
 
 class _Row(Protocol):
@@ -67,13 +88,16 @@ class _Row(Protocol):
     @property
     def group(self) -> str | None: ...
     @property
-    def operating_point(self) -> str | None: ...
+    def probe_group(self) -> str | None: ...
+    @property
+    def at(self) -> OperatingPoint | None: ...
 
 
+Key = tuple[str, str | None, str | None, "OperatingPoint | None"]
 _AnyRow = TypeVar("_AnyRow", bound=_Row)
 
 
-def find(rows: Sequence[_AnyRow], name: str, group: str | None, at: OperatingPoint | None) -> _AnyRow:
+def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | None) -> _AnyRow:
     """Find the one row of a name, a group (None for all comparisons) and an operating point where there are several.
 
     Parameters
@@ -96,18 +120,26 @@ def find(rows: Sequence[_AnyRow], name: str, group: str | None, at: OperatingPoi
     if not named:
         names = sorted({row.name for row in rows})
         raise InputError(f"there is no quantity {name!r}{_validation.did_you_mean(name, names)}")
-    found = [row for row in named if row.group == group]
+    found = [row for row in named if _group_of(row) == group]
     if not found:
-        known = ", ".join(sorted({"all comparisons" if row.group is None else repr(row.group) for row in named}))
-        raise InputError(f"{name} is not there for {repr(group) if group else 'all comparisons'}, but for {known}")
-    points = ", ".join(sorted({str(row.operating_point) for row in found}))
+        known = ", ".join(dict.fromkeys(_written(_group_of(row)) for row in named))
+        raise InputError(f"{name} is not there for {_written(group)}, but for {known}")
+    points = ", ".join(dict.fromkeys(str(row.at) for row in found))
     if at is not None:
-        found = [row for row in found if row.operating_point == str(at)]
+        found = [row for row in found if row.at == at]
     if not found:
         raise InputError(f"{name} was not taken at {at}, but at {points}")
     if len(found) > 1:
         raise InputError(f"{name} was taken at {points}: say which with at=")
     return found[0]
+
+
+def _group_of(row: _Row) -> Group:
+    return row.group if row.group is None or row.probe_group is None else (row.group, row.probe_group)
+
+
+def _written(group: Group) -> str:
+    return "all comparisons" if group is None else repr(group)
 
 
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
@@ -122,7 +154,8 @@ def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
     -------
     dict of list
     """
-    return {field.name: [getattr(row, field.name) for row in rows] for field in fields(rows[0])}
+    names = ["operating_point" if field.name == "at" else field.name for field in fields(rows[0])]
+    return {name: [getattr(row, name) for row in rows] for name in names}
 
 
 def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:

@@ -212,7 +212,10 @@ def _some(population: Population, seeds: range, variants: Sequence[str], methods
                     **VARIANTS[variant],
                 )  # fmt: skip
             if not keys:
-                names = [(q.name, q.group, q.operating_point) for q in found.quantities]
+                names = [
+                    (q.name, q.group if q.probe_group is None else f"{q.group} / {q.probe_group}", q.operating_point)
+                    for q in found.quantities
+                ]
                 chosen = [k for k, name in enumerate(names) if name in true]
                 keys = tuple(names[k] for k in chosen)
             quantities = [found.quantities[k] for k in chosen]

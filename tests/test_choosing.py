@@ -24,7 +24,7 @@ TINY = Settings(n_resamples=64, n_seeds=2, n_datasets=4)
 def contrast(name, first, second, verdict):
     numbers = dict.fromkeys(("low", "high", "pvalue", "pvalue_adjusted", "ratio", "ratio_low", "ratio_high"), 0.5)
     return ff.Contrast(
-        name=name, group=None, operating_point=None, first=first, second=second, difference=first - second,
+        name=name, group=None, at=None, first=first, second=second, difference=first - second,
         not_computable=0.0, verdict=verdict, **numbers,
     )  # fmt: skip
 
@@ -63,7 +63,9 @@ def test_verdicts_are_those_of_both_methods():
 
 
 def entry(measure, estimate, low, high, error=0.1, data="x"):
-    return Entry(data, measure, 1e-3, Quantity(measure, None, "FMR=0.001", estimate, low, high, standard_error=error))
+    return Entry(
+        data, measure, 1e-3, Quantity(measure, None, ff.at_fmr(1e-3), estimate, low, high, standard_error=error)
+    )
 
 
 def test_entries_say_whether_they_leave_the_fair_value_out():
@@ -221,11 +223,11 @@ def test_on_voxceleb_measures_contradict_each_other(voxceleb):
     assert isinstance(found, Runs)
     by_gender, by_both = found.contrasts.values()
     # Two large groups: measures agree. Many small ones: differences and ratios part.
-    at = [one for one in by_gender if one.operating_point in (None, str(POINTS[1]))]
+    at = [one for one in by_gender if one.at in (None, POINTS[1])]
     counted = choosing.count_relations(at)
     assert counted["agree"] > 50
     assert counted["disagree"] == 0
-    at = [one for one in by_both if one.operating_point in (None, str(POINTS[1]))]
+    at = [one for one in by_both if one.at in (None, POINTS[1])]
     counted = choosing.count_relations(at)
     assert counted["disagree"] >= 5
     assert counted["not computable"] > 50

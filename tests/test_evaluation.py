@@ -43,7 +43,7 @@ def test_rates_are_those_of_rates(comparisons, evaluation):
             assert evaluation.value("fmr", group, point) == result.group_fmr[k]
             assert evaluation.value("fnmr", group, point) == result.group_fnmr[k]
         for i, j in np.ndindex(3, 3):
-            assert evaluation.value("fmr_matrix", f"{'xyz'[i]} / {'xyz'[j]}", point) == result.fmr_matrix[i, j]
+            assert evaluation.value("fmr_matrix", ("xyz"[i], "xyz"[j]), point) == result.fmr_matrix[i, j]
 
 
 def test_base_metrics_of_a_group_are_those_of_its_own_comparisons(comparisons, evaluation):
@@ -115,6 +115,7 @@ def test_frames_and_json_hold_every_quantity(evaluation, tmp_path):
         "standard_error",
         "not_computable",
         "note",
+        "probe_group",
     }
     assert row["estimate"] == row["n_errors"] / row["n_comparisons"]
 
@@ -124,7 +125,7 @@ def test_values_that_are_not_there_or_not_clear(evaluation):
         evaluation.value("fdr")
     with pytest.raises(InputError, match="did you mean"):
         evaluation.value("garbee", at=POINT)
-    with pytest.raises(InputError, match="not there for 'w', but for 'x', 'y', 'z', all comparisons"):
+    with pytest.raises(InputError, match="not there for 'w', but for all comparisons, 'x', 'y', 'z'"):
         evaluation.value("fmr", "w", POINT)
     with pytest.raises(InputError, match=r"not taken at EER, but at FMR=0\.05, threshold=0\.5"):
         evaluation.value("fmr", at=ff.at_eer())

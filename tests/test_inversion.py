@@ -52,7 +52,7 @@ def replicates(evaluation):
 def test_shares_and_limits_are_those_of_the_oracle(name, evaluation, system, replicates):
     inverted = evaluation.uncertainty.inverted()
     group = evaluation.groups[0] if name.startswith("group") else None
-    k = inverted.keys.index((name, group, 0))
+    k = inverted.keys.index((name, group, None, 0))
     higher = MEASURES[name.partition("(")[0]].fairer == "higher"
     for power, *found in zip(POWERS, inverted.as_unfair[k], inverted.as_fair[k], strict=True):
         if power != 1:  # where moved replicates are the replicates, but for rounding

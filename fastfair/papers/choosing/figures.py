@@ -24,7 +24,7 @@ _SHADES: dict[Relation, str] = {
 
 def at_point(contrasts: Sequence[Contrast], point: OperatingPoint) -> list[Contrast]:
     """Keep the contrasts at an operating point and those that need none."""
-    return [one for one in contrasts if one.operating_point in (None, str(point))]
+    return [one for one in contrasts if one.at in (None, point)]
 
 
 def draw_relations(name: str, contrasts: Sequence[Contrast], points: Sequence[OperatingPoint], grouping: str) -> Figure:

@@ -178,10 +178,10 @@ def _is_summary(row: Quantity | Contrast) -> bool:
 
 
 def _entries(data: str, found: Evaluation, truths: Mapping[tuple[str, float], float]) -> list[Entry]:
-    levels = {str(point): level for point, level in zip(POINTS, LEVELS, strict=True)}
+    levels = dict(zip(POINTS, LEVELS, strict=True))
     entries = []
     for quantity in filter(_is_summary, found.quantities):
-        level = None if quantity.operating_point is None else levels[quantity.operating_point]
+        level = None if quantity.at is None else levels[quantity.at]
         truth = truths.get((quantity.name, LEVELS[0] if level is None else level), math.nan)
         entries.append(Entry(data, quantity.name, level, quantity, truth))
     return entries
