@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from . import _frames
 from .failure_counts import FailureCounts
+from .operating_points import FEWEST_ERRORS
 from .quantities import records, write_json
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class GroupTest:
     difference : (g,) ndarray
         Each group's rate less that of all other groups together.
     group_pvalue : (g,) ndarray
-        Of the difference, for each group alone.
+        Of the difference, for each group alone; NaN where there is none.
     group_pvalue_holm : (g,) ndarray
         Adjusted by Holm's procedure, so that the chance of any false finding is held.
     replicates : (r,) ndarray
@@ -168,6 +169,7 @@ class GroupTest:
             text.append(
                 f"So chance alone explains them, at the level of {level}; that does not show that the groups are alike."
             )
+        n_tested = int((~np.isnan(self.group_pvalue)).sum())
         for sign, word in ((1, "higher"), (-1, "lower")):
             found = [
                 f"{group} ({per_cent(value)})"
@@ -175,7 +177,7 @@ class GroupTest:
                 if group in self.different and sign * d > 0
             ]
             if found:
-                text.append(f"Detectably {word} than in the other groups, of {n} tested: {', '.join(found)}.")
+                text.append(f"Detectably {word} than in the other groups, of {n_tested} tested: {', '.join(found)}.")
         return "\n".join(text + self._remarks())
 
     def _remarks(self) -> list[str]:
@@ -255,6 +257,8 @@ class FmrTest(GroupTest):
         False matches over non-mated comparisons within groups.
     group_fmr : (g,) ndarray
         Of each group.
+    not_tested : tuple of str
+        Groups that were not compared with the others, as either side has fewer than 10 false matches.
     """
 
     threshold: float = field(kw_only=True)
@@ -270,6 +274,19 @@ class FmrTest(GroupTest):
     def group_fmr(self) -> Floats:
         """(g,) FMR of each group."""
         return self.group_rate
+
+    @property
+    def not_tested(self) -> tuple[str, ...]:
+        """Groups that were not compared with the others, as either side has fewer than 10 false matches."""
+        return tuple(group for group, p in zip(self.groups, self.group_pvalue, strict=True) if np.isnan(p))
+
+    def _remarks(self) -> list[str]:
+        if not self.not_tested:
+            return []
+        return [
+            f"Not compared with the others, as fewer than {FEWEST_ERRORS} false matches are on either side: "
+            f"{', '.join(self.not_tested)}."
+        ]
 
 
 def per_cent(rate: float) -> str:

@@ -20,7 +20,7 @@ from .error_rates import rates_at_key
 from .errors import FewResamplesWarning, InputError, NotComputableWarning
 from .failure_counts import FailureCounts
 from .group_test_result import FmrTest, FnmrTest
-from .operating_points import OperatingPoint, at_threshold, threshold_key
+from .operating_points import FEWEST_ERRORS, OperatingPoint, at_threshold, threshold_key
 
 Floats = NDArray[np.float64]
 
@@ -177,8 +177,8 @@ def fmr_test(
     Warns
     -----
     NotComputableWarning
-        Where there is no false match, or nothing else: statistic and p-values are NaN. Groups without false matches
-        have no p-value of their own.
+        Where there is no false match, or nothing else: statistic and p-values are NaN. Names the groups that have no
+        p-value of their own, as fewer than 10 false matches are theirs, or are left to the others.
     DroppedWarning
         Names the groups left out.
 
@@ -190,7 +190,8 @@ def fmr_test(
     design effect, that variance over the one of as many independent comparisons, is the data's in all replicates.
 
     In the follow-up a group's rate is compared with that of all others on the logarithmic scale, with the same
-    variances and normal quantiles.
+    variances and normal quantiles. With fewer than 10 false matches on either side that names groups that are like the
+    others, so they are not compared, and are in no family of Holm's.
 
     References
     ----------
@@ -238,7 +239,7 @@ def fmr_test(
     low, high = intervals.confidence_interval(replicates.T, rate, confidence_level, "dyadic")
     return FmrTest(
         **found,
-        **_followed_up(_compare_with_rest(observed, error, [comparisons.groups[k] for k in kept])),
+        **_followed_up(_compare_with_rest(observed, error, errors[kept], [comparisons.groups[k] for k in kept])),
         groups=tuple(comparisons.groups[k] for k in kept),
         n_subjects=subjects[kept],
         n_trials=size,
@@ -313,8 +314,13 @@ def _followed_up(group_pvalue: Floats) -> dict[str, Any]:
     return {"group_pvalue": group_pvalue, "group_pvalue_holm": intervals.holm(group_pvalue)}
 
 
-def _compare_with_rest(observed: GroupRates, error: Floats, groups: Sequence[str]) -> Floats:
-    """Compute two-sided p-values of the logarithm of each rate over that of all other groups together."""
+def _compare_with_rest(
+    observed: GroupRates, error: Floats, n_errors: NDArray[np.int64], groups: Sequence[str]
+) -> Floats:
+    """Compute two-sided p-values of the logarithm of each rate over that of all other groups together.
+
+    NaN where fewer errors than would do are on either side.
+    """
     from scipy.special import ndtr
 
     size = observed.size.astype(np.float64)
@@ -324,10 +330,12 @@ def _compare_with_rest(observed: GroupRates, error: Floats, groups: Sequence[str
     rest_error = np.sqrt(weighted.sum() - weighted) / rest_size
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.log(observed.rate / rest) / np.hypot(error / observed.rate, rest_error / rest)
-    none = [group for group, rate in zip(groups, observed.rate, strict=True) if rate == 0]
-    if none and observed.overall > 0:
+    few = np.minimum(n_errors, n_errors.sum() - n_errors) < FEWEST_ERRORS
+    if few.any() and 0 < observed.overall < 1:
+        named = ", ".join(repr(group) for group, is_few in zip(groups, few, strict=True) if is_few)
         warn(
-            f"no false matches within {', '.join(map(repr, none))}: they have no p-value of their own",
+            f"fewer than {FEWEST_ERRORS} false matches within {named}, or in all other groups: they have no p-value of "
+            "their own",
             NotComputableWarning,
         )
-    return np.where(np.isfinite(z), 2 * ndtr(-np.abs(z)), np.nan)
+    return np.where(np.isfinite(z) & ~few, 2 * ndtr(-np.abs(z)), np.nan)

@@ -15,6 +15,7 @@ from .errors import InputError
 
 KINDS = ("fmr", "fnmr", "threshold", "eer", "mean group eer")
 ENOUGH_ERRORS = 30  # Doddington's rule of 30: fewer errors than that say little about a rate
+FEWEST_ERRORS = 10  # with fewer, nothing is told of whom they befall: tests and bands call equal rates different
 
 
 _NAMES = {"fmr": "FMR", "fnmr": "FNMR", "threshold": "threshold", "eer": "EER", "mean group eer": "mean group EER"}

@@ -15,7 +15,10 @@ import fastfair as ff
 from fastfair.errors import DroppedWarning, FileFormatError, InputError, NotComputableWarning, OutOfReachWarning
 
 # Few replicates are enough to see what is printed and written.
-pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FewResamplesWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::fastfair.errors.FewResamplesWarning"),
+    pytest.mark.filterwarnings("ignore:fewer than 10 false matches:fastfair.errors.NotComputableWarning"),
+]
 FEW_REPLICATES = ["--n-resamples", 99, "--seed", 3]
 STUDY = ["--groups", "3,10", "--attempts", 2, "--fnmr", 0.05, "--correlation", 0.25]
 

@@ -41,7 +41,10 @@ ORACLES = {
 }
 OBSERVED = {"f": slow.f_statistic, "max-difference": slow.max_difference, "max-ratio": slow.max_ratio}
 # Few replicates show what is to be shown; the follow-up's warning has its own test.
-pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FewResamplesWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::fastfair.errors.FewResamplesWarning"),
+    pytest.mark.filterwarnings("ignore:fewer than 10 false matches:fastfair.errors.NotComputableWarning"),
+]
 TINY = [[(1, 2), (0, 2), (3, 3)], [(0, 1), (1, 2)], [(0, 2), (1, 4)]]
 R = 20_000
 
@@ -619,8 +622,11 @@ def test_false_matches_of_groups_are_tested_with_the_replicates_of_evaluations(n
         others = [h for h in range(3) if h != g]
         error = math.sqrt(sum((n[h] * test.standard_error[h]) ** 2 for h in others)) / n[others].sum()
         z = math.log(rate[g] / rest[g]) / math.hypot(test.standard_error[g] / rate[g], error / rest[g])
-        assert test.group_pvalue[g] == pytest.approx(2 * NormalDist().cdf(-abs(z)))
-    np.testing.assert_allclose(test.group_pvalue_holm, slow.holm(test.group_pvalue.tolist()))
+        few = min(test.n_errors[g], sum(test.n_errors[h] for h in others)) < 10
+        expected = math.nan if few else 2 * NormalDist().cdf(-abs(z))
+        assert test.group_pvalue[g] == pytest.approx(expected, nan_ok=True)
+    known = np.isfinite(test.group_pvalue)
+    np.testing.assert_allclose(test.group_pvalue_holm[known], slow.holm(test.group_pvalue[known].tolist()))
     for g in range(3):
         expected = log_normal(rate[g], test.standard_error[g], 0.95)
         assert (test.low[g], test.high[g]) == pytest.approx(expected)
@@ -660,16 +666,79 @@ def test_false_matches_of_embeddings_are_those_of_their_comparisons():
 
 def test_a_group_without_false_matches():
     c = impostors(12, shift=-9)
-    with pytest.warns(NotComputableWarning, match="no false matches within 'x': they have no p-value") as told:
+    with pytest.warns(NotComputableWarning, match="fewer than 10 false matches within .*'x'.* no p-value") as told:
         test = ff.fmr_test(c, ff.at_threshold(1.5), n_resamples=99, rng=0)
     assert told[0].filename == __file__
     assert np.isnan([test.group_pvalue[2], test.group_pvalue_holm[2]]).all()
-    assert np.isfinite(test.group_pvalue[:2]).all()
     assert 0 < test.pvalue <= 1
     assert test.group_fmr[2] == 0
     json.loads(test.to_json(), parse_constant=pytest.fail)
     test.plot().figure.canvas.draw()
     plt.close("all")
+
+
+def alike(sizes, seed, tau=0.3, worse=0.0):
+    """Groups of these sizes whose pairs are alike, but for what `worse` adds to those of the last group."""
+    rng = np.random.default_rng(seed)
+    ends = np.cumsum(sizes)
+    pairs = [np.array(np.triu_indices(n, 1)) + end - n for n, end in zip(sizes, ends, strict=True)]
+    everyone = np.arange(ends[-1])
+    reference, probe = (np.append(np.concatenate(side), everyone) for side in zip(*pairs, strict=True))
+    mated = reference == probe
+    effect = rng.normal(0, tau, everyone.size)
+    scores = (rng.normal(size=mated.size) + effect[reference] + effect[probe]) / math.sqrt(1 + 2 * tau**2)
+    position = np.searchsorted(ends, reference, side="right")
+    group = np.array([f"group {k}" for k in range(len(sizes))])[position]
+    scores += 4 * mated + worse * (position == len(sizes) - 1)
+    return ff.Comparisons(scores, mated, reference, probe, group, group)
+
+
+def test_groups_with_few_false_matches_are_not_named():
+    """Ten false matches are expected among 45 subjects at 1 %: small groups have none to three."""
+    c = alike((120, 100, 15, 12, 8), 0)
+    with pytest.warns(NotComputableWarning, match="fewer than 10 false matches within 'group 2', 'group 3', 'group 4'"):
+        test = ff.fmr_test(c, ff.at_fmr(0.01), n_resamples=499, rng=0)
+    few = ("group 2", "group 3", "group 4")
+    assert test.not_tested == few
+    assert (test.n_errors[2:] < 10).all()
+    assert np.isnan([test.group_pvalue[2:], test.group_pvalue_holm[2:]]).all()
+    np.testing.assert_allclose(test.group_pvalue_holm[:2], slow.holm(test.group_pvalue[:2].tolist()))
+    assert not set(test.different) & set(few)
+    assert (
+        "Not compared with the others, as fewer than 10 false matches are on either side: group 2, group 3, group 4."
+        in test.summary()
+    )
+    rows = json.loads(test.to_json(), parse_constant=pytest.fail)["groups"]
+    assert [row["group_pvalue"] is None for row in rows] == [False, False, True, True, True]
+
+
+def test_a_group_is_not_compared_with_others_that_have_few_false_matches():
+    """Of two groups either is all the rest there is to the other."""
+    with pytest.warns(NotComputableWarning, match="within 'group 0', 'group 1', or in all other groups"):
+        test = ff.fmr_test(alike((100, 10), 1), ff.at_fmr(0.01), n_resamples=199, rng=0)
+    assert test.n_errors[0] > 10 > test.n_errors[1]
+    assert np.isnan(test.group_pvalue).all()
+    assert test.different == ()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_group_with_false_matches_enough_is_still_found_among_small_ones(seed):
+    test = ff.fmr_test(alike((120, 100, 15, 12, 60), seed, worse=0.6), ff.at_fmr(0.01), n_resamples=499, rng=seed)
+    assert "group 4" in test.different
+    assert f"of {5 - len(test.not_tested)} tested: group 4" in test.summary()
+
+
+@pytest.mark.slow
+def test_small_groups_that_are_like_the_others_are_never_named():
+    """Two large groups and nine small ones, all alike."""
+    found = [
+        ff.fmr_test(alike((80, 60) + (14,) * 9, seed), ff.at_fmr(0.005), n_resamples=199, rng=seed)
+        for seed in range(60)
+    ]
+    small = [group for test in found for group, errors in zip(test.groups, test.n_errors, strict=True) if errors < 10]
+    assert len(small) > 500
+    assert not any(set(test.different) & set(test.not_tested) for test in found)
+    assert sum(len(test.different) > 0 for test in found) <= stats.binom.ppf(0.999, 60, 0.05)
 
 
 @pytest.mark.parametrize(("threshold", "which"), [(99, "none"), (-99, "all")])

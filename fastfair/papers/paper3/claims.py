@@ -216,6 +216,10 @@ def _indian_males(whole: Evaluation) -> Verdict:
     )
 
 
+def _tested(found: GroupSet) -> int:
+    return len(found.groups) - len(found.test.not_tested)
+
+
 def exposure_claims(runs: Runs) -> list[Verdict]:
     """Decide the claims of section 4.3 on what small differences in FPR do."""
     rate = ranged(runs.printed.evaluation, "fmr", "m & India", POINTS[0], 1 / FPR_AVERAGES[0])
@@ -236,9 +240,12 @@ def exposure_claims(runs: Runs) -> list[Verdict]:
         Verdict(
             "Groups with worse performance are at greater risk",
             "4.3",
-            "`fmr_test` finds groups above the others, adjusted for testing all of them, among sizeable and among "
-            "large groups: holds; among some: in part; none: cannot be told",
-            "; ".join(f"{name}: {', '.join(groups) or 'none'}" for name, groups in above.items()),
+            "`fmr_test` finds groups above the others, adjusted for testing all that have false matches enough, among "
+            "sizeable and among large groups: holds; among some: in part; none: cannot be told",
+            "; ".join(
+                f"{found.name}: {', '.join(above[found.name]) or 'none'}, of {_tested(found)} groups compared"
+                for found in (runs.sizeable, runs.large)
+            ),
             together(["holds" if groups else "open" for groups in above.values()]),
         ),
     ]
