@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from . import _random, _validation, intervals
 from ._level_curves import Curve, curve_of
 from ._level_rates import BandSettings, rates_over_levels
+from ._warning import warn
 from .bands import RocBand, roc_of_rates
 from .embeddings import Embeddings
-from .errors import InputError
-from .fairness_bands import BAND_MEASURES, RATES, FairnessBand, check_measure, fairness_of_rates
+from .errors import FairValueOutsideWarning, InputError
+from .fairness_bands import BAND_MEASURES, FAIR_OUTSIDE, RATES, FairnessBand, check_measure, fairness_of_rates
 from .measures import MEASURES
 from .operating_points import ENOUGH_ERRORS, at_fmr
 from .quantities import Quantity, columns_of, records, write_json
@@ -126,6 +127,11 @@ def bands_of(
     Returns
     -------
     Bands
+
+    Warns
+    -----
+    FairValueOutsideWarning
+        As `fairness_band` does, once.
     """
     groups = embeddings.groups
     if measures and len(groups) < 2:
@@ -141,6 +147,8 @@ def bands_of(
     roc = roc_of_rates(found, settings)
     group_roc = {group: roc_of_rates(found, settings, 1 + k) for k, group in enumerate(groups)}
     fairness = tuple(fairness_of_rates(found, settings, groups, name, rate, alpha, zero_policy) for name, rate in asked)
+    if any(band.note for band in fairness):
+        warn(f"fairness measures: {FAIR_OUTSIDE}", FairValueOutsideWarning)
     thresholds = curve_of(lambda rates: rates.threshold, found, settings, (-np.inf, np.inf))
     columns = [_Column("threshold", None, thresholds, embeddings.n_nonmated)]
     columns.append(_Column("fnmr", None, _curve(roc, roc.fnmr), embeddings.n_mated, embeddings.subjects.size))
@@ -153,9 +161,9 @@ def bands_of(
     for fair in fairness:
         name, curve = fair.measure + (f"({fair.rate})" if fair.rate else ""), _curve(fair, fair.value)
         if fair.value.ndim > 1:
-            columns += [_Column(name, group, curve.of_group(k)) for k, group in enumerate(groups)]
+            columns += [_Column(name, group, curve.of_group(k), note=fair.note) for k, group in enumerate(groups)]
         else:
-            columns.append(_Column(name, None, curve))
+            columns.append(_Column(name, None, curve, note=fair.note))
     return Bands(
         quantities=tuple(
             _quantity(column, at, level, settings.method)
@@ -187,6 +195,7 @@ class _Column:
     curve: Curve
     n_comparisons: int | None = None
     n_subjects: int | None = None
+    note: str = ""
 
 
 def _rates_of(measure: str) -> tuple[str, ...]:
@@ -204,7 +213,7 @@ def _quantity(column: _Column, at: int, level: float, method: str) -> BandQuanti
     curve = column.curve
     replicates = curve.replicates[:, at]
     numbers: dict[str, Any] = {name: float(values[at]) for name, values in vars(curve).items() if name != "replicates"}
-    value, note = numbers.pop("value"), ""
+    value, note = numbers.pop("value"), column.note
     if column.n_comparisons is not None:
         rate = level if column.name == "threshold" else value
         if rate == 0 and not replicates.any():

@@ -50,6 +50,7 @@ def curve_of(
     found: RatesOverLevels,
     settings: BandSettings,
     bounds: tuple[float, float] = (0.0, 1.0),
+    banded: NDArray[np.bool_] | None = None,
 ) -> Curve:
     """Compute a quantity made of rates at every level, with intervals and band.
 
@@ -63,13 +64,15 @@ def curve_of(
         With method and level.
     bounds : tuple of float
         Least and largest value.
+    banded : (levels,) ndarray of bool, optional
+        As in `limits`.
 
     Returns
     -------
     Curve
     """
     value, expected, replicates = map(quantity, (found.estimate, found.expected, found.replicates))
-    pointwise, band = limits(replicates, value, expected, settings, lambda: quantity(found.jackknife()))
+    pointwise, band = limits(replicates, value, expected, settings, lambda: quantity(found.jackknife()), banded)
     low, high, band_low, band_high = (np.clip(limit, *bounds) for limit in (*pointwise, *band))
     with np.errstate(invalid="ignore", divide="ignore"):
         uncertainty = intervals.standard_error(replicates) / value

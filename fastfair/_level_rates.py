@@ -106,6 +106,8 @@ class RatesOverLevels:
         What replicates scatter about: V-statistics, which differ from the estimates where a sample meets itself.
     n_mated, n_nonmated : (groups,) ndarray of int
         Comparisons of each group.
+    all_mated : int
+        Mated comparisons of all.
     jackknife : callable
         Gives the rates with one unit left out, as values about their stratum's mean.
     """
@@ -116,6 +118,7 @@ class RatesOverLevels:
     replicates: LevelRates
     n_mated: NDArray[np.int64]
     n_nonmated: NDArray[np.int64]
+    all_mated: int
     jackknife: Callable[[], LevelRates]
 
 
@@ -163,7 +166,7 @@ def _of_embeddings(
     n_mated = groups @ (data.n_samples * (data.n_samples - 1) // 2)
     expected = replace(estimate, fnmr=expected_fnmr)
     return RatesOverLevels(
-        levels, estimate, expected, replicates, n_mated, n * (n - 1) // 2 - n_mated, jackknife=_no_jackknife
+        levels, estimate, expected, replicates, n_mated, n * (n - 1) // 2 - n_mated, data.n_mated, _no_jackknife
     )
 
 
@@ -193,7 +196,7 @@ def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, w
         drawn = resampler.replicate(settings.n_resamples, settings.key, n_threads=settings.n_threads, progress=report)
     counts = found[0].counts
     return RatesOverLevels(
-        levels, estimate, estimate, kept(drawn), counts.group_mated, counts.group_nonmated, jackknife
+        levels, estimate, estimate, kept(drawn), counts.group_mated, counts.group_nonmated, counts.mated, jackknife
     )
 
 
@@ -203,6 +206,7 @@ def limits(
     expected: Floats,
     settings: BandSettings,
     jackknife: Callable[[], Floats],
+    banded: NDArray[np.bool_] | None = None,
 ) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
     """Compute pointwise intervals and the simultaneous band of a curve.
 
@@ -216,6 +220,8 @@ def limits(
         With method and level.
     jackknife : callable
         Gives the curve with one unit left out.
+    banded : (levels,) ndarray of bool, optional
+        The levels that the band is to hold, which is NaN elsewhere; all by default.
 
     Returns
     -------
@@ -225,7 +231,7 @@ def limits(
     level, method = settings.confidence_level, settings.method
     pointwise = interval(replicates, estimate, expected, level, method, jackknife() if method == "bca" else None)
     shifted = _recentered(replicates, estimate, expected) if method in ("recentered", "gaussian") else replicates
-    return pointwise, _band(shifted, level)
+    return pointwise, _band(shifted if banded is None else np.where(banded[:, None], shifted, np.nan), level)
 
 
 def interval(

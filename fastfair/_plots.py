@@ -86,6 +86,8 @@ def draw_fairness_band(band: FairnessBand, title: str, ax: Axes | None, **kwargs
     else:
         ax.text(0.5, 0.5, "not computable: a group has no errors", transform=ax.transAxes, ha="center")
     ax.set(xlabel="False match rate", ylabel=title)
+    if band.note:
+        ax.set_title("No test: fair systems lie outside, too", fontsize="small")
     ax.grid(alpha=0.3)
     if of_groups:
         ax.legend()

@@ -14,6 +14,7 @@ from ._level_curves import curve_of
 from ._level_rates import BandSettings, RatesOverLevels, rates_over_levels
 from .comparisons import Comparisons
 from .embeddings import Embeddings
+from .operating_points import FEWEST_ERRORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,9 +33,11 @@ class RocBand:
     fnmr : (levels,) ndarray
         False non-match rate at each.
     low, high : (levels,) ndarray
-        Pointwise interval: each holds the truth at its own level.
+        Pointwise interval: each holds the truth at its own level. NaN where neither the data nor a replicate has a
+        false non-match.
     band_low, band_high : (levels,) ndarray
-        Simultaneous band: the whole curve lies inside at the level.
+        Simultaneous band: the curve lies inside as far as the band goes. NaN where fewer than 10 false non-matches are
+        left, and beyond.
     uncertainty : (levels,) ndarray
         Standard deviation of the replicates divided by the FNMR.
     v_statistic : (levels,) ndarray
@@ -45,6 +48,8 @@ class RocBand:
         The FNMR in every replicate.
     confidence_level : float
         Of interval and band.
+    note : str
+        Where the band ends, and why; empty where it does not.
     """
 
     fmr: Floats
@@ -58,9 +63,10 @@ class RocBand:
     threshold: Floats
     replicates: Floats = field(repr=False)
     confidence_level: float = 0.95
+    note: str = ""
 
     def plot(self, ax: Axes | None = None, *, det: bool = False, **kwargs: Any) -> Axes:
-        """Draw the curve in its pointwise interval (darker) and its simultaneous band (lighter).
+        """Draw the curve in its pointwise interval (darker) and its simultaneous band (lighter), as far as they go.
 
         Parameters
         ----------
@@ -138,7 +144,8 @@ def roc_band(
     Notes
     -----
     The threshold of each FMR is found again in every replicate, so that its uncertainty is part of the band. See
-    `intervals.simultaneous_band`.
+    `intervals.simultaneous_band`. The band holds the levels with at least 10 false non-matches, of a group its own:
+    where fewer are left replicates hardly vary, and a band would be narrower than what is unknown.
 
     A resampled vector may be drawn twice and then meets itself, a mated pair that never fails, so that the FNMR of
     replicates lies below the curve; its expectation is the V-statistic. "recentered" takes that off again.
@@ -155,8 +162,8 @@ def roc_band(
     >>> band = ff.roc_band(c, [0.1, 0.5], rng=0)
     >>> band.fnmr
     array([0.33333333, 0.33333333])
-    >>> bool((band.band_low <= band.low).all())
-    True
+    >>> band.note
+    'no simultaneous band: fewer than 10 false non-matches at every FMR'
     >>> e = ff.von_mises_fisher_embeddings(50, 4, 16, concentration=(20, 60), rng=0)
     >>> band = ff.roc_band(e, [0.001, 0.01], rng=0)
     >>> bool((band.v_statistic < band.fnmr).all())
@@ -188,11 +195,27 @@ def roc_of_rates(found: RatesOverLevels, settings: BandSettings, row: int = 0) -
     -------
     RocBand
     """
-    curve = vars(curve_of(lambda rates: rates.fnmr[:, row], found, settings))
+    n_mated = found.n_mated[row - 1] if row else found.all_mated
+    # Over embeddings subjects may count alike instead of pairs, so that this is a number of errors in kind.
+    errors = np.rint(found.estimate.fnmr[:, row] * n_mated)
+    banded = errors >= FEWEST_ERRORS
+    curve = vars(curve_of(lambda rates: rates.fnmr[:, row], found, settings, banded=banded))
+    fnmr, known = curve.pop("value"), curve["replicates"].any(axis=0)
+    curve |= {name: np.where(known | (fnmr > 0), curve[name], np.nan) for name in ("low", "high")}
     return RocBand(
         fmr=found.levels,
-        fnmr=curve.pop("value"),
+        fnmr=fnmr,
+        note=_note(found.levels, banded),
         threshold=found.estimate.threshold,
         confidence_level=settings.confidence_level,
         **curve,
     )
+
+
+def _note(levels: Floats, banded: NDArray[np.bool_]) -> str:
+    few = f"fewer than {FEWEST_ERRORS} false non-matches"
+    if banded.all():
+        return ""
+    if not banded.any():
+        return f"no simultaneous band: {few} at every FMR"
+    return f"the simultaneous band ends at FMR {levels[banded][-1]:.3g}: {few} are left beyond"

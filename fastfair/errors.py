@@ -60,6 +60,10 @@ class NarrowIntervalsWarning(FastfairWarning):
     """Intervals are likely to be narrower than their level promises."""
 
 
+class FairValueOutsideWarning(NarrowIntervalsWarning):
+    """Intervals of a fairness measure leave out what a fair system has, so that they are no test."""
+
+
 class DependentGroupsWarning(FastfairWarning):
     """Groups that are taken to be independent share subjects."""
 

@@ -14,9 +14,10 @@ from ._level_curves import curve_of
 from ._level_rates import BandSettings, RatesOverLevels, rates_over_levels
 from ._measuring import BaseMetric, RatePair, measure_all
 from ._pair_replicates import LevelRates
+from ._warning import warn
 from .comparisons import Comparisons
 from .embeddings import Embeddings
-from .errors import InputError
+from .errors import FairValueOutsideWarning, InputError
 from .measures import MEASURES, ZERO_POLICIES, Measure
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ Floats = NDArray[np.float64]
 RATES = ("fmr", "fnmr")
 BAND_MEASURES = tuple(name for name, facts in MEASURES.items() if not facts.own_threshold)
 BAND_ZERO_POLICIES = tuple(policy for policy in ZERO_POLICIES if policy != "raise")  # which replicates would often do
+
+FAIR_OUTSIDE = "a fair system's value is not inside these intervals: they do not tell whether groups differ"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +46,9 @@ class FairnessBand:
     value : (levels,) ndarray, or (levels, groups) for measures with a value for each group
         The measure at each.
     low, high : as `value`
-        Pointwise interval: each holds the truth at its own level.
+        Pointwise interval, of quantiles of the replicates; see `note`.
     band_low, band_high : as `value`
-        Simultaneous band: the whole curve lies inside at the level.
+        Simultaneous band of the same; see `note`.
     uncertainty : as `value`
         Standard deviation of the replicates divided by the value.
     v_statistic : as `value`
@@ -58,6 +61,9 @@ class FairnessBand:
         The measure in every replicate.
     confidence_level : float
         Of interval and band.
+    note : str
+        That a fair system's value lies outside, so that interval and band are no test; empty for measures that chance
+        moves either way.
     """
 
     measure: str
@@ -74,6 +80,7 @@ class FairnessBand:
     groups: tuple[str, ...]
     replicates: Floats = field(repr=False)
     confidence_level: float = 0.95
+    note: str = ""
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
         """Draw the measure over FMR in its pointwise interval (darker) and its simultaneous band (lighter).
@@ -141,8 +148,18 @@ def fairness_band(
     InputError
         For fewer than two groups, and as `roc_band` does.
 
+    Warns
+    -----
+    FairValueOutsideWarning
+        For every measure but those that chance moves either way (the group-to-average ones).
+
     Notes
     -----
+    Error rates of groups differ by chance, and more so in replicates than in the sample, so that no replicate is as
+    fair as a fair system. Interval and band are made of replicates: they show how a measure varies, and leave the fair
+    value out even where groups are alike. Whether groups differ is for `fnmr_test` and `fmr_test` to tell; intervals
+    that hold the fair value of a fair system are those of `evaluate`.
+
     Groups' FMR and FNMR are those of comparisons inside each group. "recentered" takes the measure of the groups'
     V-statistics off the replicates, as paper [1]_ does.
 
@@ -166,7 +183,10 @@ def fairness_band(
     if len(data.groups) < 2:
         raise InputError(f"a fairness measure compares groups, and the data have {len(data.groups)}")
     found = rates_over_levels(data, fmr, settings, with_groups=True, with_overall_fmr=needs_average)
-    return fairness_of_rates(found, settings, data.groups, measure, rate, alpha, zero_policy)
+    band = fairness_of_rates(found, settings, data.groups, measure, rate, alpha, zero_policy)
+    if band.note:
+        warn(f"{measure}: {band.note}", FairValueOutsideWarning)
+    return band
 
 
 def check_measure(measure: str, rate: str, zero_policy: str | float) -> bool:
@@ -227,6 +247,7 @@ def fairness_of_rates(
         threshold=found.estimate.threshold,
         groups=groups,
         confidence_level=settings.confidence_level,
+        note=FAIR_OUTSIDE if facts.fairer != "nearer" else "",
         **vars(curve),
     )
 

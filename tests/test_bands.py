@@ -39,10 +39,41 @@ def test_points_intervals_and_replicates_are_those_of_evaluate(comparisons, band
 def test_the_band_is_wider_than_the_intervals_and_holds_the_level_of_curves(comparisons):
     band = ff.roc_band(comparisons, n_resamples=1000, rng=0, confidence_level=0.9)
     assert len(band.fmr) == 50
-    assert (band.band_low <= band.low).all()
-    assert (band.band_high >= band.high).all()
-    inside = ((band.replicates >= band.band_low) & (band.replicates <= band.band_high)).all(axis=1)
+    held = ~np.isnan(band.band_low)
+    assert (band.band_low <= band.low)[held].all()
+    assert (band.band_high >= band.high)[held].all()
+    inside = ((band.replicates >= band.band_low) & (band.replicates <= band.band_high))[:, held].all(axis=1)
     assert 0.9 <= inside.mean() < 0.93
+
+
+@pytest.mark.parametrize("group", [None, "f"])
+def test_the_band_ends_where_few_false_nonmatches_are_left(group):
+    given = columns()
+    comparisons = ff.Comparisons(**given | {"scores": given["scores"] + given["mated"]})
+    band = ff.roc_band(comparisons, group=group, n_resamples=200, rng=0)
+    rates = [ff.rates(comparisons, ff.at_fmr(level)).counts for level in band.fmr.tolist()]
+    errors = np.array([r.false_nonmatches if group is None else r.group_false_nonmatches[0] for r in rates])
+    assert errors[0] > 50
+    assert (errors < 10).any()
+    for limit in (band.band_low, band.band_high):
+        assert np.array_equal(np.isnan(limit), errors < 10)
+    last = band.fmr[errors >= 10][-1]
+    assert band.note == f"the simultaneous band ends at FMR {last:.3g}: fewer than 10 false non-matches are left beyond"
+    few = ff.roc_band(comparisons, band.fmr[errors < 10], group=group, n_resamples=50, rng=0)
+    assert few.note == "no simultaneous band: fewer than 10 false non-matches at every FMR"
+    assert np.isnan([few.band_low, few.band_high]).all()
+    many = ff.roc_band(comparisons, band.fmr[errors >= 10], group=group, n_resamples=200, rng=0)
+    assert many.note == ""
+    assert np.array_equal(many.band_low, band.band_low[errors >= 10])  # what is left out does not widen the rest
+
+
+def test_where_no_replicate_has_an_error_there_is_no_interval():
+    given = columns()
+    c = ff.Comparisons(**given | {"scores": given["scores"] + 9 * given["mated"]})
+    band = ff.roc_band(c, [0.01, 0.5], n_resamples=50, rng=0)
+    assert band.fnmr.tolist() == [0, 0]
+    assert np.isnan([band.low, band.high]).all()
+    band.plot().figure.canvas.draw()
 
 
 def test_other_methods(comparisons, band):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
+import warnings
 from pathlib import Path
 
+import matplotlib.pyplot as pyplot
 import naive
 import naive_embeddings as slow
 import numpy as np
@@ -12,9 +16,12 @@ from test_pairs import as_draw, matrix_of, small_embeddings
 
 import fastfair as ff
 from fastfair import _random
+from fastfair._bands_of import bands_of
 from fastfair._pair_lists import VectorUnits
 from fastfair._pairs import PairFinder
-from fastfair.errors import InputError
+from fastfair.errors import FairValueOutsideWarning, InputError
+from fastfair.fairness_bands import BAND_MEASURES, FAIR_OUTSIDE
+from fastfair.measures import MEASURES as FACTS
 
 LEVELS = [0.1, 0.3, 0.6]
 MEASURES = {
@@ -44,6 +51,7 @@ def test_roc_bands_are_those_of_loops(weighting: str, method: str):
     np.testing.assert_allclose(band.v_statistic, v)
     np.testing.assert_allclose(band.replicates, replicates)
     ends = np.clip(slow.band(method, estimate, v, replicates, 0.9), 0, 1)
+    ends[(np.array(estimate) == 0) & ~np.any(replicates, axis=0)] = np.nan
     np.testing.assert_allclose(np.transpose([band.low, band.high]), ends, atol=1e-12)
     for k in range(len(LEVELS)):
         of_level = [replicate[k] for replicate in replicates]
@@ -135,12 +143,63 @@ def test_bands_are_drawn():
     for measure in ("max_geomean_ratio", "group_to_min_difference", "garbe"):
         ax = ff.fairness_band(e, measure, fmr=LEVELS, n_resamples=8, rng=0).plot()
         assert ax.get_xlabel() == "False match rate"
+        assert ax.get_title() == "No test: fair systems lie outside, too"
         assert len(ax.lines) == (2 if measure == "group_to_min_difference" else 1)
     apart = ff.von_mises_fisher_embeddings(20, 3, 16, concentration=5000, rng=0)
     apart = ff.Embeddings(apart.vectors, apart.subject, group=apart.subject % 2)
     ax = ff.fairness_band(apart, fmr=[0.01, 0.1], n_resamples=8, rng=0).plot()
     ax.figure.canvas.draw()
     assert "not computable" in ax.texts[0].get_text()
+
+
+@pytest.mark.parametrize("of_pairs", [False, True])
+def test_a_fairness_band_says_that_it_is_no_test(of_pairs: bool):
+    """People alike, parted at random: no interval holds the fair value, and each says so."""
+    e = ff.von_mises_fisher_embeddings(90, 4, 16, concentration=(20, 60), rng=1)
+    e = ff.Embeddings(e.vectors, e.subject, group=np.random.default_rng(2).integers(0, 3, 90)[e.subject])
+    data = e.comparisons() if of_pairs else e
+    for measure in BAND_MEASURES:
+        facts = FACTS[measure]
+        rate = facts.metrics[0] if facts.inputs != "both rates" and "fnmr" not in facts.metrics else "fnmr"
+        told = f"^{measure}: a fair system's value is not inside"
+        asked = {"rate": rate, "fmr": [0.01, 0.1], "n_resamples": 100, "rng": 0}
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always", FairValueOutsideWarning)
+            band = ff.fairness_band(data, measure, **asked)
+        moves_one_way = measure not in ("group_to_average_ratio", "group_to_average_log_ratio")
+        assert [re.match(told, str(one.message)) is not None for one in given] == [True] * moves_one_way
+        assert [one.filename for one in given] == [__file__] * moves_one_way
+        assert band.note == (FAIR_OUTSIDE if moves_one_way else "")
+        assert band.plot().get_title() == ("No test: fair systems lie outside, too" if moves_one_way else "")
+        pyplot.close("all")
+
+
+def test_all_bands_say_once_that_fairness_measures_are_no_test():
+    e = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=1)
+    e = ff.Embeddings(e.vectors, e.subject, group=e.subject % 2)
+    with pytest.warns(FairValueOutsideWarning) as given:
+        bands = bands_of(e, [0.01, 0.1], ["gini", "group_to_average_ratio"], n_resamples=50, rng=0)
+    assert len(given) == 1
+    notes = {q.name: q.note for q in bands.quantities if "(" in q.name}
+    assert notes["gini(fnmr)"] == notes["gini(fmr)"] == FAIR_OUTSIDE
+    assert notes["group_to_average_ratio(fnmr)"] == ""
+    written = json.loads(bands.to_json())["quantities"]
+    assert {q["note"] for q in written if q["name"] == "gini(fmr)"} == {FAIR_OUTSIDE}
+
+
+@pytest.mark.parametrize("group", [None, "f", "m"])
+def test_the_band_over_embeddings_ends_where_few_false_nonmatches_are_left(group: str | None):
+    e = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=1)
+    e = ff.Embeddings(e.vectors, e.subject, group=np.where(e.subject % 6 == 0, "m", "f"))
+    band = ff.roc_band(e, np.geomspace(0.001, 0.5, 12), group=group, n_resamples=100, rng=0)
+    n_mated = 6 * (60 if group is None else (e.subject_group == e.groups.index(group)).sum())
+    ends = np.rint(band.fnmr * n_mated) < 10
+    assert 0 < ends.sum() < 12 or group == "m"
+    assert np.array_equal(np.isnan(band.band_low), ends)
+    assert np.array_equal(np.isnan(band.band_high), ends)
+    assert "fewer than 10 false non-matches" in band.note
+    band.plot(det=True).figure.canvas.draw()
+    pyplot.close("all")
 
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -185,7 +244,7 @@ def test_faces_have_bands_of_the_same_bits_whatever_the_threads_and_tiles(
 @faces
 @pytest.mark.jit
 def test_face_matchers_are_compared():
-    first, *others = (lfw(matcher, 400).comparisons() for matcher in MATCHERS)
+    first, *others = (lfw(matcher, 1500).comparisons() for matcher in MATCHERS)
     for second in others:
         paired = ff.compare(first, second, [ff.at_fmr(1e-3)], measures=["max_geomean_ratio"], n_resamples=200, rng=0)
         contrast = paired.contrast("fnmr")

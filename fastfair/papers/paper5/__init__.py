@@ -9,6 +9,7 @@ import numpy as np
 from ..._plots import per_cent
 from ...coverage import CoverageExperiment
 from ...embeddings import Embeddings
+from ...fairness_bands import FAIR_OUTSIDE
 from ...operating_points import ENOUGH_ERRORS
 from .._parts import Page, Part, Table, verdict_table
 from .._settings import Settings
@@ -132,7 +133,8 @@ holds the FMR of all pairs. FMRs at which a group has fewer than {ENOUGH_ERRORS}
             bands[-1],
             "fig_19_22",
             f"Figures 19 to 22 in kind: recentered bands of all eight measures, {measures.SCENARIOS[-1].title}. Dark: "
-            "the 95 % interval at each FMR; light: the band for the whole curve.",
+            "the 95 % interval at each FMR; light: the band for the whole curve. "
+            f"{FAIR_OUTSIDE[0].upper()}{FAIR_OUTSIDE[1:]}.",
         ),
         _ALIKE,
         measures.agreement_table(
@@ -266,6 +268,8 @@ def _given(data: Embeddings, settings: Settings) -> list[Part]:
                 found, "given_uncertainty", "Normalised uncertainty of the four measures over FMR"
             ),
             *_rankings(found, "_given"),
-            measures.bands_figure(bands, "given_measures", "Recentered bands of all eight measures over FMR"),
+            measures.bands_figure(
+                bands, "given_measures", f"Recentered bands of all eight measures over FMR; {FAIR_OUTSIDE}"
+            ),
         ]
     return parts
