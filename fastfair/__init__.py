@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .bands import RocBand, roc_band
     from .binormal import Binormal, binormal_comparisons
     from .comparisons import Comparisons
+    from .contrasts import Contrast
     from .coverage import CoverageExperiment, coverage_experiment
     from .curves import cllr, det, eer, min_cllr, min_dcf, roc
     from .embeddings import Embeddings
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from .io import read_comparisons
     from .margins import MarginOfError, margin_of_error
     from .operating_points import OperatingPoint, at_eer, at_fmr, at_fnmr, at_mean_group_eer, at_threshold
-    from .paired import Contrast, PairedEvaluation, compare
+    from .paired import PairedEvaluation, compare
     from .planning import margin_study, plan_margin, plan_power, plan_subjects
     from .quantities import Quantity
     from .score_files import write_comparisons
@@ -44,7 +45,7 @@ _HOMES = {
     "BiasedSystem": "systems",
     "Binormal": "binormal",
     "Comparisons": "comparisons",
-    "Contrast": "paired",
+    "Contrast": "contrasts",
     "CoverageExperiment": "coverage",
     "Embeddings": "embeddings",
     "Evaluation": "evaluation_result",

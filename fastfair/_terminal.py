@@ -14,7 +14,9 @@ from ._measuring import measure_of
 from ._plans import MarginPlan, PowerPlan, SubjectsPlan
 from ._results import Rates
 from ._system_measures import SystemMeasure
+from .contrasts import REASONS, WITHHELD
 from .evaluation_result import Evaluation
+from .fairness_bands import FAIR_OUTSIDE
 from .group_test_result import FmrTest, FnmrTest, GroupTest
 from .margins import MarginOfError
 from .operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
@@ -108,6 +110,8 @@ def print_bands(bands: Bands, levels: Sequence[float]) -> None:
         console.print(f"  [-]: {NO_ERRORS}")
     if bands.fairness:
         _print(console, f"Fairness over {len(bands.groups)} groups", _measures_table(shown, points))
+    if any(q.note == FAIR_OUTSIDE for q in shown):
+        console.print(f"  {FAIR_OUTSIDE}")
 
 
 def print_contrasts(paired: PairedEvaluation) -> None:
@@ -118,6 +122,7 @@ def print_contrasts(paired: PairedEvaluation) -> None:
     console.print(_about_intervals(paired.first.settings, f"{paired.first.settings['scheme']} weights"))
     console.print("difference: first - second; p: no difference, two-sided, adjusted (Holm) for being several groups")
     points = [None, *(result.at for result in paired.first.rates)]
+    reasons: set[str] = set()
     for point in points:
         table = Table(pad_edge=False, box=None)
         for heading in ("quantity", "group"):
@@ -139,7 +144,13 @@ def print_contrasts(paired: PairedEvaluation) -> None:
                 _pvalue(contrast.pvalue_adjusted),
                 contrast.verdict,
             )
+            reasons.update(reason for reason in REASONS if reason in contrast.note)
         _print(console, "Without a threshold" if point is None else f"At {point}", table)
+    if reasons:
+        console.print(f"\n{WITHHELD}: there [low, high] leaves out 0 too often to tell equal systems from others")
+    for reason in REASONS:
+        if reason in reasons:
+            console.print(f"  {reason}")
 
 
 def print_group_tests(fnmr_test: FnmrTest, margin: MarginOfError, fmr_test: FmrTest | None = None) -> None:
@@ -184,7 +195,7 @@ def _groups_table(test: GroupTest, errors: str, more: dict[str, list[str]]) -> T
             group,
             *(f"{numbers[k]:,}" for numbers in (test.n_subjects, test.n_trials, test.n_errors)),
             rate,
-            *(_pvalue(values[k]) or "-" for values in (test.group_pvalue, test.group_pvalue_holm)),
+            *(_pvalue(values[k]) for values in (test.group_pvalue, test.group_pvalue_holm)),
             *(column[k] for column in more.values()),
         )
     return table
@@ -367,7 +378,7 @@ def _rate(quantity: Quantity) -> str:
 
 
 def _pvalue(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.2g}"
+    return "-" if math.isnan(value) else f"{value:.2g}"
 
 
 def _whole(value: float) -> str:

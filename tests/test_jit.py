@@ -151,7 +151,7 @@ LAYERS = {
     "group_test_result": 9, "group_tests": 10, "margins": 10, "_group_plots": 3,
     "bands": 10, "fairness_bands": 10, "coverage": 9,
     "quantities": 8, "_freedom": 9, "_inversion": 9, "_uncertainty": 10, "_asked": 11,
-    "evaluation_result": 11, "_bands_of": 11,
+    "evaluation_result": 11, "_bands_of": 11, "contrasts": 12,
     "_failure_law": 0, "_studies": 1, "_planning_plots": 3, "_plans": 4, "planning": 11,
     "evaluation": 12, "_system_measures": 13, "systems": 14, "paired": 13, "_terminal": 14, "_cli_options": 14,
     "_cli_output": 14, "cli_embeddings": 15, "cli_group_tests": 15,

@@ -236,6 +236,11 @@ def test_ranges_beside_the_printed_ones(page):
 def test_verdicts_on_voxceleb(page):
     verdicts = {row[0]: row[4] for row in page.table("verdicts").rows}
     assert verdicts["ResNetSE34L has the worst verification performance"] == "holds"
+    assert "cannot be told" in verdicts["ResNetSE34L has the lowest GARBE at all FMRs (α = 0.5)"]
+    found = {row[0]: row[3] for row in page.table("verdicts").rows}
+    for claim in ("ResNetSE34L has the lowest GARBE at all", "ResNetSE34V2 has the highest GARBE at most"):
+        assert "beyond chance is withheld" in next(text for name, text in found.items() if name.startswith(claim))
+    assert {row[-1] for row in page.table("operating_points").rows} <= {"withheld", "not computable"}
     assert verdicts["FDR's terms FPD and FND are on disparate scales at FMR 0.1 %"] == "holds"
     assert verdicts["At FMR 0.1 % IR is computable for 1 of 5 systems only"] == "holds"
 
@@ -256,6 +261,7 @@ def test_fairest_system_cannot_be_told_with_all_replicates(voxceleb):
     for grouping in runs.GROUPINGS:
         found, low, high = claims.garbe_difference(study, grouping)
         assert ((low < found) & (found < high)).all()  # and so none is missing, though some replicates lack a group
+        assert claims.is_withheld(study, grouping, "garbe")
     found = {finding.verdict.claim: finding.verdict for finding in claims.findings(study)}
     assert found["ResNetSE34L has the lowest GARBE at all FMRs (α = 0.5)"].verdict == "open"
     assert found["The fairest system has the worst verification performance"].verdict == "open"

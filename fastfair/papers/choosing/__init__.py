@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from ...paired import Contrast
+from ...contrasts import OF_MEASURES, WITHHELD, Contrast
 from .._parts import Cell, Page, Part, Range, Table
 from .._settings import Settings
 from .._voxceleb import SYSTEMS
@@ -87,10 +87,10 @@ def values_table(runs: Runs, groups: Sequence[str]) -> Table:
 
 def _about_contrasts() -> str:
     return f"""
-Both systems scored the same comparisons, so they share their replicates, and the interval of a difference says more
-than two intervals do. A system is *fairer* by a measure where the interval of the difference leaves out
-zero, made in two ways (percentile, which is shown, and basic): with few errors in a group replicates are less fair than
-the sample, and the two ways err to opposite sides. Differences are {SYSTEMS[0]} minus {SYSTEMS[1]}.
+Both systems scored the same comparisons, so they share their replicates. Differences are {SYSTEMS[0]} minus
+{SYSTEMS[1]}, with percentile intervals. Measures grow with chance, and not by as much for both systems, so that these
+intervals leave out zero more often than they say. That is why `compare` gives {OF_MEASURES}: those are *withheld* here.
+What is left to compare are the estimates.
 """
 
 
@@ -100,17 +100,18 @@ def contrasts_table(groups: Sequence[str], contrasts: Sequence[Contrast]) -> Tab
     for one in contrasts:
         known = math.isfinite(one.difference)
         estimate = _NAMES.get(rules.favours(one), "neither") if known else "not computable"
-        verdict = _NAMES.get(one.verdict, "not told apart") if known else "not computable"
+        verdict = {WITHHELD: WITHHELD, **_NAMES}.get(one.verdict, "not told apart") if known else "not computable"
         difference: Cell = Range(one.difference, one.low, one.high) if known else math.nan
         rows.append([rules.title(one.name), one.operating_point or "none", difference, estimate, verdict])
     caption = f"Differences of the two systems by {' and '.join(groups).lower()}, with 95 % intervals."
-    columns = ("Measure", "Operating point", "Difference", "Fairer by the estimate", "Fairer by the interval")
+    columns = ("Measure", "Operating point", "Difference", "Fairer by the estimate", "Fairer beyond chance")
     return Table(f"contrasts_{'_'.join(groups).lower()}", caption, columns, rows, {"Difference": ".3g"})
 
 
 def count_relations(contrasts: Sequence[Contrast]) -> dict[str, int]:
     """Count the pairs of measures that agree, disagree and so on, and those whose estimates contradict each other."""
-    counted = dict.fromkeys(("agree", "disagree", "not told apart", "not computable", "opposite estimates"), 0)
+    kinds = ("agree", "disagree", "not told apart", "withheld", "not computable", "opposite estimates")
+    counted = dict.fromkeys(kinds, 0)
     for k, one in enumerate(contrasts):
         for other in contrasts[:k]:
             counted[rules.relation(one, other)] += 1
@@ -126,13 +127,13 @@ def _said_of_pairs(groups: Sequence[str], contrasts: Sequence[Contrast], able: M
         total = len(chosen) * (len(chosen) - 1) // 2
         lines.append(
             f"- At {point}, by {' and '.join(groups).lower()}: of {total} pairs of measures the estimates of "
-            f"{counted['opposite estimates']} favour different systems. The intervals confirm {counted['disagree']} "
-            f"of these contradictions and {counted['agree']} agreements; in {counted['not told apart']} pairs at "
-            f"least one measure cannot tell the systems apart, and in {counted['not computable']} one is not "
-            "computable."
+            f"{counted['opposite estimates']} favour different systems. Beyond chance {counted['disagree']} of these "
+            f"contradictions and {counted['agree']} agreements are confirmed; in {counted['not told apart']} pairs at "
+            f"least one measure cannot tell the systems apart, in {counted['withheld']} a verdict is withheld, and in "
+            f"{counted['not computable']} one measure is not computable."
         )
         camps = {name: ", ".join(rules.title(one.name) for one in chosen if one.verdict == name) for name in _NAMES}
-        lines += [f"  By the intervals {_NAMES[name]} is fairer for {camp}." for name, camp in camps.items() if camp]
+        lines += [f"  Beyond chance {_NAMES[name]} is fairer for {camp}." for name, camp in camps.items() if camp]
         against = [
             (one, other)
             for k, other in enumerate(chosen)

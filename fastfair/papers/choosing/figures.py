@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ... import _validation
+from ...contrasts import Contrast
 from ...operating_points import OperatingPoint
-from ...paired import Contrast
 from .._drawing import COLORS, new_figure
 from .._parts import Figure
 from .rules import Ability, Relation, favours, relation, title
@@ -18,6 +18,7 @@ _SHADES: dict[Relation, str] = {
     "agree": COLORS[5],
     "disagree": COLORS[1],
     "not told apart": "#DDDDDD",
+    "withheld": "#EEEEEE",
     "not computable": "#FFFFFF",
 }
 
@@ -38,11 +39,11 @@ def draw_relations(name: str, contrasts: Sequence[Contrast], points: Sequence[Op
     handles = [patches.Patch(facecolor=shade, edgecolor="0.6", label=label) for label, shade in _SHADES.items()]
     marks = {"color": "black", "marker": "x", "linestyle": "", "markersize": 4}
     handles.append(lines.Line2D([], [], label="estimates favour different systems", **marks))
-    figure.legend(handles=handles, loc="outside upper center", ncols=5)
+    figure.legend(handles=handles, loc="outside upper center", ncols=6)
     caption = (
         f"Which pairs of measures call the same of two systems fairer, VoxCeleb1-H by {grouping.lower()}. Coloured "
-        "where the intervals of both measures' differences tell; crosses where the estimates alone contradict each "
-        "other."
+        "where both measures have a verdict, light where it is withheld; crosses where the estimates alone contradict "
+        "each other."
     )
     return Figure(name, caption, figure)
 

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ..._measuring import measure_of
-from ...paired import Contrast
+from ...contrasts import WITHHELD, Contrast
 from ...systems import TABLES
 from .._laws import scaled_measures
 from ..paper1 import claims
@@ -19,7 +19,7 @@ from ..paper1.law import lawful_scores
 from ..paper1.systems import Scores
 from .runs import Runs, entries_of, fairest
 
-Relation = Literal["agree", "disagree", "not told apart", "not computable"]
+Relation = Literal["agree", "disagree", "not told apart", "withheld", "not computable"]
 _SCALE = 0.1
 _EQUAL_GROUPS = ("1:1:1:1", "2:2:2:2", "3:3:3:3", "5:5:5:5")
 
@@ -37,6 +37,8 @@ def relation(one: Contrast, other: Contrast) -> Relation:
     """Say whether two measures call the same system fairer, as far as their intervals tell."""
     if not all(math.isfinite(contrast.difference) for contrast in (one, other)):
         return "not computable"
+    if WITHHELD in (one.verdict, other.verdict):
+        return "withheld"
     if not {one.verdict, other.verdict} <= {"first", "second"}:
         return "not told apart"
     return "agree" if one.verdict == other.verdict else "disagree"

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from ..._measuring import measure_of
 from ...binormal import Binormal
 from ...comparisons import Comparisons
+from ...contrasts import Contrast
 from ...evaluation import evaluate
 from ...evaluation_result import Evaluation
 from ...operating_points import at_fmr
-from ...paired import Contrast, PairedEvaluation, compare
+from ...paired import PairedEvaluation, compare
 from ...quantities import Quantity
 from .._laws import measures_of_laws
 from .._settings import Settings

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._uncertainty import INVERSION
+from ...contrasts import OF_MEASURES, WITHHELD
 from ...intervals import confidence_interval, simultaneous_band
 from ...measures import MEASURES
 from ...operating_points import at_fmr
@@ -17,6 +18,7 @@ from . import rules
 from .printed import GARBE_TERMS_AT, IR_AT, IR_COMPUTABLE, NONMATED, POOLED_EER, RANGES_AT, RANGES_OVER, SWAPS
 from .runs import GROUPINGS, OPTIMISED, SLIM, Floats, Run, Study, contributions, disparity, terms, values
 
+_WITHHELD = f"which is lower beyond chance is {WITHHELD}"
 AT, OVER = np.s_[:1], np.s_[:]  # operating points: an FMR of 0.1 % alone, and all
 
 
@@ -248,21 +250,25 @@ def _swap(study: Study, name: str) -> Finding:
 
 def _trade_off(study: Study) -> Sequence[Finding]:
     bands = {grouping: garbe_difference(study, grouping) for grouping in GROUPINGS}
-    lowest = [rules.below_everywhere(low, high) for _, low, high in bands.values()]
+    withheld = {grouping: is_withheld(study, grouping, "garbe") for grouping in GROUPINGS}
+    lowest: list[Outcome] = [
+        "open" if withheld[grouping] else rules.below_everywhere(low, high)
+        for grouping, (_, low, high) in bands.items()
+    ]
     n = study.levels.size
     told = "; ".join(
         f"{grouping}: lower at {int((found < 0).sum())} of {n} FMRs, differences {found.min():+.3f} to "
-        f"{found.max():+.3f}, band off zero at {int(((low > 0) | (high < 0)).sum())}"
+        f"{found.max():+.3f}, {_WITHHELD if withheld[grouping] else _off_zero(low, high)}"
         for grouping, (found, low, high) in bands.items()
     )
     contrasts = [study.pairs[grouping].contrast("eer") for grouping in GROUPINGS]
     eer = contrasts[0]
-    worst = rules.of_cases(contrast.verdict == "second" for contrast in contrasts)
+    worst = rules.of_cases(contrast.verdict == "second" for contrast in contrasts if contrast.verdict != WITHHELD)
     surer = [shares_surer(study, grouping, "garbe") for grouping in GROUPINGS]
     why = (
-        "The differences between the two systems are smaller than what other speakers would change. With intervals "
-        "missing, lines that lie one above the other look like an order; the paper's lines rest on eight speakers a "
-        "nationality. Three of its five systems are not in these data."
+        "With intervals missing, lines that lie one above the other look like an order; the paper's lines rest on "
+        f"eight speakers a nationality. `compare` gives {OF_MEASURES}. Three of the paper's five systems are not in "
+        "these data."
     )
     return [
         Finding(
@@ -270,7 +276,8 @@ def _trade_off(study: Study) -> Sequence[Finding]:
                 f"{SLIM} has the lowest GARBE at all FMRs (α = 0.5)",
                 "section 5, Fig. 6",
                 f"Of the two systems: GARBE of {SLIM} less that of {OPTIMISED} has a simultaneous 95 % band below "
-                "zero at all FMRs; in part: at some; does not hold: above zero anywhere; else it cannot be told",
+                "zero at all FMRs; in part: at some; does not hold: above zero anywhere; else, and where `compare` "
+                "withholds its verdicts, it cannot be told",
                 told,
                 together(lowest),
             ),
@@ -281,9 +288,11 @@ def _trade_off(study: Study) -> Sequence[Finding]:
                 f"{OPTIMISED} has the highest GARBE at most operating points (α = 0.5)",
                 "section 5, Fig. 6",
                 f"Of the two systems: it is above {SLIM}, with the 95 % interval of the difference, at more than half "
-                "of the FMRs under both groupings; does not hold: so below; else it cannot be told",
+                "of the FMRs under both groupings; does not hold: so below; else, and where `compare` withholds its "
+                "verdicts, it cannot be told",
                 "; ".join(
-                    f"{grouping}: above at {100 * float((found < 0).mean()):.0f} %, surely at {100 * above:.0f} %"
+                    f"{grouping}: above at {100 * float((found < 0).mean()):.0f} %, "
+                    + (_WITHHELD if withheld[grouping] else f"surely at {100 * above:.0f} %")
                     for (grouping, (found, _, _)), (above, _) in zip(bands.items(), surer, strict=True)
                 ),
                 together(rules.most(above, below) for above, below in surer),
@@ -308,8 +317,8 @@ def _trade_off(study: Study) -> Sequence[Finding]:
                 f"fairest: {_words(together(lowest))}; worst: {_words(worst)}",
                 rules.both(together(lowest), worst),
             ),
-            "A trade-off needs an order on either side. That of verification performance is certain here, that of "
-            "fairness by GARBE is not.",
+            "A trade-off needs an order on either side, of verification performance and of fairness by GARBE, and both "
+            "certain.",
         ),
     ]
 
@@ -319,6 +328,16 @@ def shares_surer(study: Study, grouping: str, name: str) -> tuple[float, float]:
     pair = study.pairs[grouping]
     verdicts = [pair.contrast(name, at=at_fmr(level)).verdict for level in study.levels]
     return verdicts.count("first") / len(verdicts), verdicts.count("second") / len(verdicts)
+
+
+def is_withheld(study: Study, grouping: str, name: str) -> bool:
+    """Tell whether `compare` withholds which system is the fairer by a measure, at any operating point."""
+    pair = study.pairs[grouping]
+    return any(pair.contrast(name, at=at_fmr(level)).verdict == WITHHELD for level in study.levels)
+
+
+def _off_zero(low: Floats, high: Floats) -> str:
+    return f"band off zero at {int(((low > 0) | (high < 0)).sum())}"
 
 
 def _words(outcome: Outcome) -> str:

@@ -150,8 +150,8 @@ def operating_points_table(study: Study) -> Table:
     columns = ("Groups", "FMR", "Measure", OPTIMISED, SLIM, f"{SLIM} less {OPTIMISED}", "Fairer")
     caption = (
         "The measures at α = 0.5 with 95 % intervals over speakers, by test inversion where every group has errors "
-        "and by percentiles else; differences, and which system they make the fairer, by percentiles of the same "
-        "replicates."
+        "and by percentiles else; differences with percentiles of the same replicates. Which system is the fairer is "
+        "said where `compare` gives a verdict; by measures over groups it is withheld."
     )
     return Table("operating_points", caption, columns, rows, dict.fromkeys(columns[3:6], ".3f"))
 
