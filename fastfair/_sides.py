@@ -182,11 +182,11 @@ def sort_sides(
     nonmated, mated = both(
         flags.size, lambda: sort(*arguments, False, flags.size - n_mated), lambda: sort(*arguments, True, n_mated)
     )
-    highest = _keys.encode(np.array([np.finfo(given.dtype).max], given.dtype))[0]
+    highest = _keys.encode(np.array([min(float(np.finfo(given.dtype).max), _validation.LARGEST_SCORE)], given.dtype))[0]
     sides = []
     for keys, rows in (mated, nonmated):
         if keys[-1] > highest or keys[0] < ~highest:
-            raise _validation.not_finite(values)
+            raise _validation.not_usable(values)
         if given.dtype != values.dtype:
             keys = _keys.encode(_keys.decode(keys).astype(values.dtype))
         sides.append(_gather(keys, rows, subjects, samples, attributes))

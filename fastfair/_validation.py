@@ -26,6 +26,7 @@ from .errors import InputError, MissingDependencyError
 SCORE_KINDS = ("similarity", "distance")
 SIMILARITIES = ("cosine", "inner_product", "negative_euclidean")
 INTERSECTION = " & "
+LARGEST_SCORE = 1e150  # so that sums, squares and differences of scores stay in the range of float64
 _BLOCK_BYTES = 16 * 2**20
 
 # Two-valued codings of "mated" in use, as (non-mated, mated), in lower case.
@@ -173,8 +174,10 @@ def vectors(values: ArrayLike) -> NDArray[np.floating[Any]]:
     return _arrays.contiguous(_arrays.floats("vectors", array))
 
 
-def require_usable(vectors: NDArray[np.floating[Any]], *, zero_allowed: bool) -> None:
-    """Refuse vectors that are not finite, or are zero, reading no more than a block of them at a time."""
+def require_usable(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
+    """Refuse vectors that are not finite, or have no similarity, reading no more than a block of them at a time."""
+    zero_allowed = similarity != "cosine"
+    largest = 0.0
     step = max(1, _BLOCK_BYTES // (vectors.shape[1] * vectors.itemsize))
     wrong: dict[str, list[NDArray[np.intp]]] = {"not finite": [], "zero": []}
     for start in range(0, len(vectors), step):
@@ -182,6 +185,7 @@ def require_usable(vectors: NDArray[np.floating[Any]], *, zero_allowed: bool) ->
         wrong["not finite"].append(start + np.flatnonzero(~np.isfinite(block).all(axis=1)))
         if not zero_allowed:
             wrong["zero"].append(start + np.flatnonzero(~block.any(axis=1)))
+        largest = max(largest, float(block.max()), -float(block.min()))
     hints = {"not finite": "", "zero": " and have no cosine"}
     for what, blocks in wrong.items():
         rows = np.concatenate(blocks) if blocks else np.empty(0, np.intp)
@@ -192,11 +196,45 @@ def require_usable(vectors: NDArray[np.floating[Any]], *, zero_allowed: bool) ->
                 "leave those rows out",
                 row=int(rows[0]),
             )
+    if similarity != "cosine":
+        _require_range(vectors, similarity, largest, step)
 
 
-def not_finite(values: NDArray[np.floating[Any]]) -> InputError:
-    """Say which score is not finite."""
+def _require_range(vectors: NDArray[np.floating[Any]], similarity: str, largest: float, step: int) -> None:
+    """Refuse vectors whose inner products, or squared distances, leave the range of the floats that hold them."""
+    kind = np.finfo(vectors.dtype if similarity == "inner_product" else np.float64)
+    lowest, highest = float(kind.tiny), min(float(kind.max) / 4, LARGEST_SCORE)
+    if similarity == "negative_euclidean" and vectors.dtype == np.float32:  # which distances are rounded to
+        lowest, highest = float(np.finfo(np.float32).tiny) ** 2, (float(np.finfo(np.float32).max) / 4) ** 2
+    if largest == 0 or (largest * largest * vectors.shape[1] <= highest and largest * largest >= lowest):
+        return
+    # Of the vectors divided by their largest number, so that nothing is lost here.
+    squares = np.concatenate([
+        np.square(vectors[start : start + step] / np.float64(largest)).sum(axis=1)
+        for start in range(0, len(vectors), step)
+    ])  # fmt: skip
+    longest = float(squares.max()) * largest * largest
+    if not lowest <= longest <= highest:
+        row, how = int(squares.argmax()), "large" if longest > highest else "small"
+        raise InputError(
+            f"vectors are too {how} for the similarity {similarity!r} in {vectors.dtype}: the squared length of row "
+            f"{row} (counted from 0), the longest, is {longest:.3g}, and must lie between {lowest:.2g} and "
+            f"{highest:.2g}; scale all vectors by one number, which changes no order",
+            row=row,
+        )
+
+
+def not_usable(values: NDArray[np.floating[Any]]) -> InputError:
+    """Say which score is not finite, or too large."""
     bad = np.flatnonzero(~np.isfinite(values))
+    if not bad.size:
+        row = int(np.argmax(np.abs(values)))
+        return InputError(
+            f"scores must lie between -{LARGEST_SCORE:g} and {LARGEST_SCORE:g}, so that their sums and squares are "
+            f"numbers, but row {row} (counted from 0) is {float(values[row])}; give failed comparisons the worst score "
+            "your system can give, or leave them out",
+            row=row,
+        )
     row = int(bad[0])
     more = f" (and {bad.size - 1} more)" if bad.size > 1 else ""
     return InputError(

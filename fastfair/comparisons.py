@@ -63,8 +63,9 @@ class Comparisons:
     Raises
     ------
     InputError
-        For NaN or infinite scores, flags that are not two-valued, lengths that differ, missing labels, one class
-        absent, flags that contradict the subject ids, a sample of two subjects. Rows are counted from 0.
+        For NaN or infinite scores and those beyond 1e150, flags that are not two-valued, lengths that differ, missing
+        labels, one class absent, flags that contradict the subject ids, a sample of two subjects. Rows are counted
+        from 0.
 
     Examples
     --------

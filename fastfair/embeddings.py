@@ -65,7 +65,8 @@ class Embeddings:
     Raises
     ------
     InputError
-        For vectors that are not finite (or zero, under the cosine), lengths that differ, missing labels, a subject of
+        For vectors that are not finite (or zero, under the cosine; or so long or short, under the others, that
+        similarities leave the range of their floats), lengths that differ, missing labels, a subject of
         two groups, one subject alone, and where no subject has two vectors. Rows are counted from 0.
 
     Examples
@@ -117,7 +118,7 @@ class Embeddings:
             raise InputError(f"none of the {subjects.size} subjects has two vectors: there are no mated pairs")
         labels = {name: _grouping.attribute(name, coded.labels) for name, coded in attributes.items()}
         subject_codes = {name: _grouping.one_for_each(who, name, coded) for name, coded in attributes.items()}
-        _validation.require_usable(array, zero_allowed=similarity != "cosine")
+        _validation.require_usable(array, similarity)
         self.__dict__.update(
             vectors=read_only(array.view()),
             similarity=similarity,

@@ -44,7 +44,7 @@ class VonMisesFisherIdentities:
 
     def __post_init__(self) -> None:
         centers = _validation.vectors(self.centers)
-        _validation.require_usable(centers, zero_allowed=False)
+        _validation.require_usable(centers, "cosine")
         if centers.shape[1] < 2:
             raise InputError("centers needs at least 2 columns: on a line there are two directions alone")
         centers = centers / np.linalg.norm(centers, axis=1, keepdims=True)

@@ -103,6 +103,37 @@ def test_scores_that_are_not_finite_are_refused_by_row(bad, dtype, rich):
     assert caught.value.row == 1
 
 
+@pytest.mark.parametrize("score", [1.7e308, -1.1e150, np.finfo(float).max])
+@pytest.mark.parametrize("kind", ["similarity", "distance"])
+def test_scores_whose_sums_would_overflow_are_refused_by_row(score, kind):
+    with pytest.raises(InputError, match=r"between -1e\+150 and 1e\+150.* row 2 \(counted from 0\)") as caught:
+        ff.Comparisons([0.9, 0.1, score, 0.3], [1, 0, 1, 0], score_kind=kind)
+    assert caught.value.row == 2
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.parametrize("scale", [1e150, 1e-9])
+def test_scores_of_any_scale_have_the_rates_and_intervals_of_others(scale):
+    rng = np.random.default_rng(0)
+    mated = rng.random(400) < 0.5
+    scores = np.clip((rng.normal(size=400) + 2 * mated) / 6, -1, 1)
+    at = [ff.at_fmr(0.05), ff.at_fnmr(0.1), ff.at_eer(), ff.at_mean_group_eer()]
+    found = [
+        ff.evaluate(
+            ff.Comparisons(scores * times, mated, reference_group=rng.permutation(np.repeat(["f", "m"], 200))),
+            at, measures="gini", metrics=["eer", "min_dcf", "min_cllr"], unit="comparison", n_resamples=50, rng=0,
+        )
+        for rng, times in ((np.random.default_rng(1), 1.0), (np.random.default_rng(1), scale))
+    ]  # fmt: skip
+    for one, other in zip(*(evaluation.quantities for evaluation in found), strict=True):
+        of = scale if one.name == "threshold" else 1.0
+        for name in ("estimate", "low", "high", "standard_error"):
+            value, expected = getattr(other, name), getattr(one, name)
+            assert (value is None) == (expected is None)
+            if value is not None:
+                assert value / of == pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

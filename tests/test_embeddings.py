@@ -237,3 +237,40 @@ def test_real_faces(lfw):
     similarity = whole.rows(slice(0, 500)) @ whole.rows(slice(0, 500)).T
     mated = whole.subject[:500, None] == whole.subject[:500]
     assert np.median(similarity[mated & ~np.eye(500, dtype=bool)]) > np.quantile(similarity[~mated], 0.99)
+
+
+@pytest.mark.parametrize(
+    ("similarity", "dtype", "power", "taken"),
+    [
+        ("inner_product", np.float32, 61, True), ("inner_product", np.float32, 64, False),
+        ("inner_product", np.float32, 127, False), ("inner_product", np.float32, -50, True),
+        ("inner_product", np.float32, -70, False), ("inner_product", np.float64, 240, True),
+        ("inner_product", np.float64, 260, False), ("inner_product", np.float64, 1000, False),
+        ("inner_product", np.float64, -500, True), ("inner_product", np.float64, -530, False),
+        ("negative_euclidean", np.float32, 120, True), ("negative_euclidean", np.float32, 127, False),
+        ("negative_euclidean", np.float32, -110, True), ("negative_euclidean", np.float32, -140, False),
+        ("negative_euclidean", np.float64, 240, True), ("negative_euclidean", np.float64, 260, False),
+        ("negative_euclidean", np.float64, -500, True), ("negative_euclidean", np.float64, -530, False),
+        ("cosine", np.float32, 127, True), ("cosine", np.float32, -130, True),
+        ("cosine", np.float64, 1000, True), ("cosine", np.float64, -1060, True),
+    ],
+)  # fmt: skip
+def test_similarities_stay_in_range_or_vectors_are_refused(similarity, dtype, power, taken):
+    rng = np.random.default_rng(0)
+    vectors = (np.sign(rng.normal(size=(24, 5))) * rng.integers(64, 128, (24, 5)) / 128).astype(dtype)
+    scaled, who = np.ldexp(vectors, power), np.arange(24) % 6
+    assert np.array_equal(np.ldexp(scaled, -power), vectors)
+    if not taken:
+        with pytest.raises(InputError, match=r"vectors are too (large|small) for the similarity.*scale all") as caught:
+            ff.Embeddings(scaled, who, similarity=similarity)
+        assert caught.value.row == int((vectors.astype(float) ** 2).sum(axis=1).argmax())
+        return
+    one, other = (ff.Embeddings(v, who, similarity=similarity) for v in (vectors, scaled))
+    times = {"cosine": 0, "inner_product": 2, "negative_euclidean": 1}[similarity] * power
+    expected, found = one.comparisons(), other.comparisons()
+    for side in ("mated", "nonmated"):
+        similarities = getattr(expected, side).similarities
+        np.testing.assert_array_equal(getattr(found, side).similarities, np.ldexp(similarities, times))
+    bands = [ff.roc_band(e, [0.1], n_resamples=20, rng=0) for e in (one, other)]
+    assert bands[0].fnmr.tolist() == bands[1].fnmr.tolist()
+    assert np.array_equal(bands[1].fnmr, [ff.rates(found, ff.at_fmr(0.1)).fnmr])
