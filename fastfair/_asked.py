@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -61,10 +60,7 @@ def check(
     n_threads: int | None,
 ) -> Asked:
     """Check the arguments of `evaluate`."""
-    points: list[Any] = [at] if isinstance(at, OperatingPoint) or not isinstance(at, Iterable) else list(at)
-    for point in points:
-        if not isinstance(point, OperatingPoint):
-            raise InputError(f"at must be operating points such as at_fmr(1e-3) or at_threshold(0.5), not {at!r}")
+    points = [at] if isinstance(at, OperatingPoint) else list(at)
     names = _measure_names(measures, comparisons)
     wanted = list(METRICS) if isinstance(metrics, str) and metrics == "all" else _listed(metrics)
     for name in wanted:

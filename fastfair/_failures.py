@@ -57,7 +57,7 @@ def of_embeddings(embeddings: Embeddings, at: OperatingPoint, n_threads: int | N
     """Count rejected mated pairs of vectors; see `FailureCounts.from_embeddings`."""
     if not embeddings.groups:
         raise InputError("the embeddings have no groups to tell apart: give group")
-    if not isinstance(at, OperatingPoint) or at.kind not in ("fmr", "fnmr", "threshold"):
+    if at.kind not in ("fmr", "fnmr", "threshold"):
         raise InputError(
             f"at must be at_fmr(), at_fnmr() or at_threshold() for embeddings, not {at!r}; embeddings.comparisons() "
             "takes any operating point"

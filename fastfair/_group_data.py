@@ -40,10 +40,8 @@ def counts_to_test(
         raise InputError("at is missing: say where failures are counted, as with at=at_fmr(1e-3)")
     elif isinstance(data, Comparisons):
         counts = FailureCounts.from_comparisons(data, at)
-    elif isinstance(data, Embeddings):
-        counts = FailureCounts.from_embeddings(data, at, n_threads=n_threads)
     else:
-        raise InputError(f"data must be Comparisons, Embeddings or FailureCounts, not {type(data).__name__}")
+        counts = FailureCounts.from_embeddings(data, at, n_threads=n_threads)
     lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, "mated comparisons", policy)
     return counts.without(lacking) if lacking else counts
 

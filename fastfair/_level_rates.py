@@ -71,10 +71,8 @@ class BandSettings:
         """Check arguments against the kind of data."""
         if isinstance(data, Embeddings):
             choices, usual = _OF_EMBEDDINGS, 1000
-        elif isinstance(data, Comparisons):
-            choices, usual = _OF_COMPARISONS, 2000
         else:
-            raise InputError(f"a band is drawn for Comparisons or Embeddings, not for {type(data).__name__}")
+            choices, usual = _OF_COMPARISONS, 2000
         given = {"unit": unit, "method": method, "weighting": weighting, "scheme": scheme}
         chosen = {
             name: _validation.choice(name, default if given[name] is None else given[name], allowed)

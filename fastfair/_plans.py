@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _frames, _validation
+from ._arguments import checked
 from .errors import InputError
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class _Plan:
     def _columns(self) -> dict[str, NDArray[Any]]:
         return {name: array.ravel() for name, array in vars(self).items() if isinstance(array, np.ndarray)}
 
+    @checked
     def to_frame(self, backend: str | None = None) -> Any:
         """Return one row a setting, as a data frame.
 
@@ -69,6 +71,7 @@ class _Plan:
         """
         return _frames.build(self._columns(), backend)
 
+    @checked
     def plot(self, ax: Axes | None = None, *, over: str | None = None, **kwargs: Any) -> Axes:
         """Draw what is planned over one setting, a line for each combination of the others.
 
@@ -140,6 +143,7 @@ class MarginPlan(_Plan):
             for axis in range(self.margin.ndim)
         )
 
+    @checked
     def plot_overview(self, correlation: float = 0.05) -> Figure:
         """Draw the margin over the groups, a panel for each number of subjects and attempts, a colour for each FNMR.
 
@@ -157,6 +161,7 @@ class MarginPlan(_Plan):
 
         return draw_overview(self._columns(), correlation)
 
+    @checked
     def plot_one_at_a_time(
         self, *, n_subjects: int = 400, n_attempts: int = 2, fnmr: float = 0.1, correlation: float = 0.05
     ) -> Figure:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arguments import checked
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -34,6 +36,7 @@ class Roc:
     def __len__(self) -> int:
         return self.threshold.size
 
+    @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
         """Draw FNMR over FMR, FMR on a logarithmic axis.
 
@@ -71,6 +74,7 @@ class Det:
     fmr_deviate: NDArray[np.float64]
     fnmr_deviate: NDArray[np.float64]
 
+    @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
         """Draw the curve on probit axes labelled in per cent.
 

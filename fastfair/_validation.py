@@ -21,6 +21,7 @@ from ._labels import Labels as Labels
 from ._labels import encode as encode
 from ._labels import encode_together as encode_together
 from ._labels import is_missing as is_missing
+from ._shown import shown as shown
 from .errors import InputError, MissingDependencyError
 
 SCORE_KINDS = ("similarity", "distance")
@@ -57,11 +58,10 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
 def choice(name: str, value: object, choices: Iterable[str]) -> str:
     """Check that a named option is one of its choices."""
     choices = tuple(choices)
-    if value in choices:
+    if isinstance(value, str) and value in choices:
         return str(value)
-    raise InputError(
-        f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}{did_you_mean(value, choices)}"
-    )
+    hint = did_you_mean(value, choices) if isinstance(value, str) else ""
+    raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, not {shown(value)}{hint}")
 
 
 def did_you_mean(value: object, known: Iterable[str]) -> str:
@@ -86,9 +86,10 @@ def rate(name: str, value: object, *, one_allowed: bool = False) -> float:
 def real(name: str, value: object) -> float:
     """Check one finite number."""
     with contextlib.suppress(OverflowError):
-        if not isinstance(value, bool) and isinstance(value, numbers.Real) and math.isfinite(value):
-            return float(value)
-    raise InputError(f"{name} must be a finite number, not {value!r}")
+        plain = _plain(value)
+        if not isinstance(plain, bool) and isinstance(plain, numbers.Real) and math.isfinite(plain):
+            return float(plain)
+    raise InputError(f"{name} must be a finite number, not {shown(value)}")
 
 
 def positive(name: str, value: object) -> float:
@@ -101,9 +102,15 @@ def positive(name: str, value: object) -> float:
 
 def count(name: str, value: object, least: int = 0) -> int:
     """Check one whole number of at least some number."""
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least:
-        return int(value)
-    raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    plain = _plain(value)
+    if isinstance(plain, int | np.integer) and not isinstance(plain, bool) and plain >= least:
+        return int(plain)
+    raise InputError(f"{name} must be a whole number of at least {least}, not {shown(value)}")
+
+
+def _plain(value: object) -> object:
+    """Take the one number out of an array without dimensions."""
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def counts(name: str, values: ArrayLike | None, least: int) -> NDArray[np.int64]:

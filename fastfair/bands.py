@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _random, _validation
+from . import _kinds, _random, _validation
+from ._arguments import checked
 from ._level_curves import curve_of
 from ._level_rates import BandSettings, RatesOverLevels, rates_over_levels
 from .comparisons import Comparisons
@@ -65,6 +66,7 @@ class RocBand:
     confidence_level: float = 0.95
     note: str = ""
 
+    @checked
     def plot(self, ax: Axes | None = None, *, det: bool = False, **kwargs: Any) -> Axes:
         """Draw the curve in its pointwise interval (darker) and its simultaneous band (lighter), as far as they go.
 
@@ -86,6 +88,7 @@ class RocBand:
         return draw_band(self, ax, det=det, **kwargs)
 
 
+@checked(data=_kinds.one_of("Comparisons", "Embeddings"), fmr=_kinds.numbers)
 def roc_band(
     data: Comparisons | Embeddings,
     fmr: ArrayLike | None = None,

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _validation
+from . import _kinds, _validation
+from ._arguments import checked
 from ._random import Seed, fixed
 from .comparisons import Comparisons
 from .errors import InputError
@@ -16,6 +17,7 @@ from .errors import InputError
 Floats = NDArray[np.float64]
 
 
+@checked
 @dataclass(frozen=True)
 class Binormal:
     """A verification system with normal similarities, whose error rates are known at every threshold.
@@ -47,6 +49,7 @@ class Binormal:
         object.__setattr__(self, "mu", _validation.real("mu", self.mu))
 
     @classmethod
+    @checked
     def of_rates(
         cls, *, fmr: float | None = None, tmr: float = 0.95, fnmr: float | None = None, tnmr: float = 0.95
     ) -> Binormal:
@@ -87,6 +90,7 @@ class Binormal:
         """The equal error rate, which holds at the threshold 0.5."""
         return float(self.fmr(0.5))
 
+    @checked(threshold=_kinds.numbers)
     def fmr(self, threshold: ArrayLike) -> Floats:
         """Compute the false match rate at thresholds.
 
@@ -104,6 +108,7 @@ class Binormal:
 
         return ndtr(logit(_validation.fractions("threshold", threshold, ends=True)) - self.mu / 2)
 
+    @checked(threshold=_kinds.numbers)
     def fnmr(self, threshold: ArrayLike) -> Floats:
         """Compute the false non-match rate at thresholds.
 
@@ -121,6 +126,7 @@ class Binormal:
 
         return ndtr(-logit(_validation.fractions("threshold", threshold, ends=True)) - self.mu / 2)
 
+    @checked(fmr=_kinds.numbers)
     def threshold_at_fmr(self, fmr: ArrayLike) -> Floats:
         """Find the thresholds with given false match rates.
 
@@ -138,6 +144,7 @@ class Binormal:
 
         return expit(ndtri(_validation.fractions("fmr", fmr, ends=True)) + self.mu / 2)
 
+    @checked(fnmr=_kinds.numbers)
     def threshold_at_fnmr(self, fnmr: ArrayLike) -> Floats:
         """Find the thresholds with given false non-match rates.
 
@@ -155,6 +162,7 @@ class Binormal:
 
         return expit(-ndtri(_validation.fractions("fnmr", fnmr, ends=True)) - self.mu / 2)
 
+    @checked
     def draw(
         self,
         n_mated: int,
@@ -239,6 +247,7 @@ class Binormal:
         return Comparisons(expit(-similarity), flags, score_kind="distance", **known)
 
 
+@checked
 def binormal_comparisons(
     n_mated: int,
     n_nonmated: int,

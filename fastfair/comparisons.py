@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _arrays, _grouping, _keys, _validation
+from . import _arrays, _grouping, _keys, _kinds, _validation
+from ._arguments import checked
 from ._sides import Attributes, BothSides, GroupedSide, SortedSide, only_used, read_only, sort_sides
 from .errors import InputError
 
@@ -87,6 +88,15 @@ class Comparisons:
     grouping: tuple[str, ...]
     score_kind: str
 
+    @checked(
+        mated=_kinds.optional(_kinds.labels),
+        reference=_kinds.labels,
+        probe=_kinds.labels,
+        reference_group=_kinds.groups,
+        probe_group=_kinds.groups,
+        reference_sample=_kinds.labels,
+        probe_sample=_kinds.labels,
+    )
     def __init__(
         self,
         scores: ArrayLike,
@@ -137,6 +147,7 @@ class Comparisons:
         self._choose_groups(tuple(self.attributes))
 
     @classmethod
+    @checked(mated=_kinds.optional(_kinds.text))
     def from_frame(
         cls,
         frame: IntoDataFrame,
@@ -204,6 +215,7 @@ class Comparisons:
         )
 
     @classmethod
+    @checked(reference=_kinds.labels, probe=_kinds.labels, reference_group=_kinds.labels, probe_group=_kinds.labels)
     def from_matrix(
         cls,
         scores: ArrayLike,
@@ -260,6 +272,7 @@ class Comparisons:
             spread[name] = _validation.Coded(coded.labels, codes)
         return cls(matrix.ravel(), None, score_kind=score_kind, **spread)
 
+    @checked(attributes=_kinds.text)
     def by(self, *attributes: str) -> Comparisons:
         """Group by other attributes, sharing the sorted arrays.
 
@@ -283,6 +296,7 @@ class Comparisons:
         names = _grouping.chosen(attributes, self.attributes)
         return self._with_sides(self.mated, self.nonmated, names)
 
+    @checked
     def within_group(self, group: str) -> Comparisons:
         """Keep the comparisons with both sides in a group, for a curve or an EER of its own.
 
@@ -395,14 +409,17 @@ class Comparisons:
         n_subjects = 0 if self.subjects is None else self.subjects.size
         return self.mated.count_subjects(n_subjects), self.nonmated.count_subjects(n_subjects)
 
+    @checked
     def to_threshold(self, key: np.signedinteger[Any]) -> float:
         """Turn a key into a threshold on the caller's scale."""
         return self.to_scale(float(_keys.decode(np.array([key]))[0]))
 
+    @checked(similarity=_kinds.any_float)
     def to_scale(self, similarity: float) -> float:
         """Turn a similarity into a score on the caller's scale."""
         return similarity if self.score_kind == "similarity" else 0.0 - similarity  # not -0.0
 
+    @checked(threshold=_kinds.any_float)
     def to_key(self, threshold: float) -> np.signedinteger[Any]:
         """Turn a threshold on the caller's scale into the least key that it accepts."""
         similarity = threshold if self.score_kind == "similarity" else -threshold

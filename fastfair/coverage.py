@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _frames, _keys, _random, _validation, intervals
+from . import _frames, _keys, _kinds, _random, _validation, intervals
+from ._arguments import checked
 from ._blocks import run_blocks
 from ._level_rates import METHODS_OF_EMBEDDINGS, checked_levels, interval
 from ._pair_lists import VECTOR_UNITS, WEIGHTINGS, PairLists
@@ -65,6 +66,7 @@ class CoverageExperiment:
     estimates: Floats = field(repr=False)
     v_statistics: Floats = field(repr=False)
 
+    @checked
     def to_frame(self, backend: str | None = None) -> Any:
         """Return one row a method, nominal coverage and FMR, as a data frame.
 
@@ -90,6 +92,7 @@ class CoverageExperiment:
         }
         return _frames.build(columns, backend)
 
+    @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
         """Draw estimated over nominal coverage, with one standard error; on the diagonal intervals are right.
 
@@ -109,6 +112,7 @@ class CoverageExperiment:
         return draw_coverage(self, ax, **kwargs)
 
 
+@checked(fmr=_kinds.numbers)
 def coverage_experiment(
     n_datasets: int = 1000,
     n_resamples: int = 500,

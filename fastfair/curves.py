@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _keys, _validation
+from ._arguments import checked
 from ._results import Det, Eer, MinDcf, Roc
 from ._threads import both
 from .comparisons import Comparisons
@@ -16,6 +17,7 @@ from .comparisons import Comparisons
 EER_METHODS = ("nearest", "nearest-max", "interpolated", "convex-hull")
 
 
+@checked
 def roc(comparisons: Comparisons) -> Roc:
     """Compute the error rates at every distinct score, exactly.
 
@@ -68,6 +70,7 @@ def roc(comparisons: Comparisons) -> Roc:
     return Roc(threshold, fmr[points], fnmr[points])
 
 
+@checked
 def det(comparisons: Comparisons) -> Det:
     """Compute the coordinates of a detection error trade-off plot.
 
@@ -93,6 +96,7 @@ def det(comparisons: Comparisons) -> Det:
     return Det(curve.threshold, curve.fmr, curve.fnmr, ndtri(curve.fmr), ndtri(curve.fnmr))
 
 
+@checked
 def eer(comparisons: Comparisons, method: str = "nearest") -> Eer:
     """Compute the equal error rate.
 
@@ -134,6 +138,7 @@ def eer(comparisons: Comparisons, method: str = "nearest") -> Eer:
     return Eer(value, comparisons.to_scale(similarity), method)
 
 
+@checked
 def min_dcf(
     comparisons: Comparisons,
     p_target: float = 0.05,
@@ -175,6 +180,7 @@ def min_dcf(
     return MinDcf(value, comparisons.to_threshold(key))
 
 
+@checked
 def cllr(comparisons: Comparisons) -> float:
     """Compute the log-likelihood-ratio cost of scores that are natural-log likelihood ratios.
 
@@ -202,6 +208,7 @@ def cllr(comparisons: Comparisons) -> float:
     return log_likelihood_ratio_cost(comparisons.mated.keys, comparisons.nonmated.keys)
 
 
+@checked
 def min_cllr(comparisons: Comparisons) -> float:
     """Compute the Cllr that remains after the best monotone calibration of the scores.
 

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import _validation
+from ._arguments import checked
 from .comparisons import Comparisons
 from .errors import MissingDependencyError
 from .io import read_comparisons
 
+__all__ = ["voxceleb1_h"]
 VOXCELEB1_H_SYSTEMS = ("resnetse34v2", "resnetse34l")
 
 
+@checked
 def voxceleb1_h(system: str = "resnetse34v2", groups: str | Sequence[str] = ("Gender", "Nationality")) -> Comparisons:
     """Read VoxCeleb1-H as scored by a speaker recognition system: 550,894 trials of 1,190 speakers.
 

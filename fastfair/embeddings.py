@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _grouping, _validation
+from . import _grouping, _kinds, _validation
+from ._arguments import checked
 from ._sides import read_only
 from .errors import InputError
 
@@ -94,6 +95,7 @@ class Embeddings:
     n_nonmated: int
     _subject_codes: Mapping[str, NDArray[np.uint16]]
 
+    @checked(subject=_kinds.labels, group=_kinds.groups)
     def __init__(
         self,
         vectors: ArrayLike,
@@ -132,6 +134,7 @@ class Embeddings:
         )
         self._choose_groups(tuple(labels))
 
+    @checked(attributes=_kinds.text)
     def by(self, *attributes: str) -> Embeddings:
         """Group by other attributes, sharing the vectors.
 
@@ -158,6 +161,7 @@ class Embeddings:
         made._choose_groups(names)
         return made
 
+    @checked
     def rows(self, positions: slice | NDArray[np.integer[Any]]) -> NDArray[np.floating[Any]]:
         """Take some vectors, ready for a matrix product.
 
@@ -190,6 +194,7 @@ class Embeddings:
         wide /= np.sqrt(np.einsum("ij,ij->i", wide, wide))[:, None]
         return wide.astype(dtype, copy=False)
 
+    @checked
     def comparisons(
         self, *, n_threads: int | None = None, progress: bool | Callable[[int, int], None] = False
     ) -> Comparisons:

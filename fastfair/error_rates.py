@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arguments import checked
 from ._results import RateCounts, Rates
 from ._warning import warn
 from .comparisons import Comparisons
@@ -14,6 +15,7 @@ from .errors import EmptyGroupWarning
 from .operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 
 
+@checked
 def rates(comparisons: Comparisons, at: OperatingPoint) -> Rates:
     """Compute error rates at an operating point, with the counts behind them.
 

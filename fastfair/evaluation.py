@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _asked, _random, curves
+from . import _asked, _kinds, _random, curves
+from ._arguments import checked
 from ._figures import Figure, Plan, estimates, figures
 from ._freedom import degrees_of_freedom
 from ._inversion import invert
@@ -42,6 +43,7 @@ _LEAST_ERRORS_FOR_INVERSION = 1
 _MOST_NAMED = 4  # in a warning; notes are at every quantity
 
 
+@checked(at=_kinds.points)
 def evaluate(
     comparisons: Comparisons,
     at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen

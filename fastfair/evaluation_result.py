@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _frames, _validation, intervals
+from . import _frames, _kinds, _validation, intervals
+from ._arguments import checked
 from ._results import Rates
 from ._uncertainty import Uncertainty
 from .errors import InputError
@@ -48,6 +49,7 @@ class Evaluation:
     description: str
     uncertainty: Uncertainty | None = field(default=None, repr=False)
 
+    @checked(group=_kinds.group_or_cell)
     def value(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> float:
         """Return one estimate.
 
@@ -74,6 +76,7 @@ class Evaluation:
         """
         return self.quantity(name, group, at).estimate
 
+    @checked(group=_kinds.group_or_cell)
     def interval(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> tuple[float, float]:
         """Return one confidence interval.
 
@@ -104,6 +107,7 @@ class Evaluation:
         self._need_replicates()
         return (math.nan, math.nan) if found.low is None or found.high is None else (found.low, found.high)
 
+    @checked(group=_kinds.group_or_cell)
     def replicates(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> NDArray[np.float64]:
         """Return one quantity in every replicate.
 
@@ -134,6 +138,7 @@ class Evaluation:
         row = next(k for k, quantity in enumerate(self.quantities) if quantity is found)
         return uncertainty.replicates[row]
 
+    @checked
     def with_intervals(self, confidence_level: float | None = None, method: str | None = None) -> Evaluation:
         """Make other intervals of the same replicates.
 
@@ -178,6 +183,7 @@ class Evaluation:
             raise InputError("there are no replicates: evaluate with n_resamples > 0")
         return self.uncertainty
 
+    @checked(group=_kinds.group_or_cell)
     def quantity(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Quantity:
         """Return one estimate with what stands behind it.
 
@@ -209,6 +215,7 @@ class Evaluation:
         """
         return find(self.quantities, name, group, at)
 
+    @checked
     def to_frame(self, backend: str | None = None) -> Any:
         """Return one row a quantity, as a data frame.
 
@@ -231,6 +238,7 @@ class Evaluation:
         """
         return _frames.build(columns_of(self.quantities), backend)
 
+    @checked
     def to_json(self, path: str | Path | None = None) -> str:
         """Write everything as JSON.
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _arrays, _grouping, _validation, intervals
+from . import _arrays, _grouping, _kinds, _validation, intervals
+from ._arguments import checked
 from ._sides import read_only
 from .comparisons import Comparisons
 from .embeddings import Embeddings
@@ -109,6 +110,7 @@ class FailureCounts:
     array([0.25 , 0.143])
     """
 
+    @checked(failures=_kinds.array, attempts=_kinds.array, group=_kinds.groups)
     def __init__(self, failures: ArrayLike, attempts: ArrayLike, group: GroupLabels) -> None:
         e, m = (_whole(name, values) for name, values in (("failures", failures), ("attempts", attempts)))
         columns = _grouping.columns_of("group", group)
@@ -150,6 +152,7 @@ class FailureCounts:
         return made
 
     @classmethod
+    @checked(failed=_kinds.array, subject=_kinds.labels, group=_kinds.groups)
     def from_decisions(cls, failed: ArrayLike, subject: _validation.Labels, group: GroupLabels) -> FailureCounts:
         """Count the attempts of each subject, given one by one.
 
@@ -198,6 +201,7 @@ class FailureCounts:
         return cls(failures, np.bincount(who.codes, minlength=n), of_subject)
 
     @classmethod
+    @checked
     def from_comparisons(cls, comparisons: Comparisons, at: OperatingPoint) -> FailureCounts:
         """Count mated comparisons rejected at an operating point.
 
@@ -240,6 +244,7 @@ class FailureCounts:
         return cls._of(*of_comparisons(comparisons, at), comparisons.groups, comparisons.grouping)
 
     @classmethod
+    @checked
     def from_embeddings(
         cls, embeddings: Embeddings, at: OperatingPoint, *, n_threads: int | None = None
     ) -> FailureCounts:
@@ -362,6 +367,7 @@ class FailureCounts:
         with np.errstate(invalid="ignore"):
             return np.sqrt(squared_deviations(self.sums)) / self.n_attempts
 
+    @checked
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
         """Compute an interval of each group's FNMR from its clustered variance.
 
@@ -420,6 +426,7 @@ class FailureCounts:
                 said.append(f"{', '.join(np.array(self.groups)[without])}: {what}")
         return said
 
+    @checked(groups=_kinds.several(_kinds.text))
     def without(self, groups: Sequence[str]) -> FailureCounts:
         """Leave groups out.
 

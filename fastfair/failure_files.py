@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _formats, _validation
+from . import _formats, _kinds, _validation
+from ._arguments import checked
 from ._frames import FrameColumns
 from ._subjects import read_table
 from .errors import InputError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
+@checked(path=_kinds.source)
 def read_failure_counts(
     path: str | Path | IntoDataFrame,
     failures: str | None = None,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _random, _validation
+from . import _kinds, _random, _validation
+from ._arguments import checked
 from ._level_curves import curve_of
 from ._level_rates import BandSettings, RatesOverLevels, rates_over_levels
 from ._measuring import BaseMetric, RatePair, measure_all
@@ -82,6 +83,7 @@ class FairnessBand:
     confidence_level: float = 0.95
     note: str = ""
 
+    @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
         """Draw the measure over FMR in its pointwise interval (darker) and its simultaneous band (lighter).
 
@@ -102,6 +104,7 @@ class FairnessBand:
         return draw_fairness_band(self, f"{title} of {self.rate.upper()}" if self.rate else title, ax, **kwargs)
 
 
+@checked(data=_kinds.one_of("Comparisons", "Embeddings"), fmr=_kinds.numbers)
 def fairness_band(
     data: Comparisons | Embeddings,
     measure: str = "max_geomean_ratio",

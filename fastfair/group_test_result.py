@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _frames
+from ._arguments import checked
 from .failure_counts import FailureCounts
 from .operating_points import FEWEST_ERRORS
 from .quantities import records, write_json
@@ -102,6 +103,7 @@ class GroupTest:
         found = self.group_pvalue_holm < self.level
         return tuple(group for group, is_different in zip(self.groups, found, strict=True) if is_different)
 
+    @checked
     def to_frame(self, backend: str | None = None) -> Any:
         """Return one row a group, as a data frame.
 
@@ -116,6 +118,7 @@ class GroupTest:
         """
         return _frames.build(self._columns(), backend)
 
+    @checked
     def to_json(self, path: str | Path | None = None) -> str:
         """Write everything but the replicates as strict JSON; what is not computable is null.
 
@@ -183,6 +186,7 @@ class GroupTest:
     def _remarks(self) -> list[str]:
         return []
 
+    @checked
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw each group's rate in its interval, and the overall rate; groups that differ detectably stand out.
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _random, _validation, intervals
+from . import _kinds, _random, _validation, intervals
+from ._arguments import checked
 from ._group_data import POLICIES, counts_to_test, require_resamples, require_subjects, warn_of_small_groups
 from ._group_replicates import STATISTICS, GroupRates, group_pvalues, of_counts, pvalue, replicate
 from ._progress import reporting
@@ -17,7 +18,7 @@ from ._warning import warn
 from .comparisons import Comparisons
 from .embeddings import Embeddings
 from .error_rates import rates_at_key
-from .errors import FewResamplesWarning, InputError, NotComputableWarning
+from .errors import FewResamplesWarning, NotComputableWarning
 from .failure_counts import FailureCounts
 from .group_test_result import FmrTest, FnmrTest
 from .operating_points import FEWEST_ERRORS, OperatingPoint, at_threshold, threshold_key
@@ -25,6 +26,7 @@ from .operating_points import FEWEST_ERRORS, OperatingPoint, at_threshold, thres
 Floats = NDArray[np.float64]
 
 
+@checked
 def fnmr_test(
     data: Comparisons | Embeddings | FailureCounts,
     at: OperatingPoint | None = None,
@@ -133,6 +135,7 @@ def fnmr_test(
     )
 
 
+@checked(data=_kinds.one_of("Comparisons", "Embeddings"))
 def fmr_test(
     data: Comparisons | Embeddings,
     at: OperatingPoint,
@@ -210,8 +213,6 @@ def fmr_test(
 
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
     comparisons = data.comparisons(n_threads=n_threads) if isinstance(data, Embeddings) else data
-    if not isinstance(comparisons, Comparisons):
-        raise InputError(f"data must be Comparisons or Embeddings, not {type(data).__name__}")
     comparisons.require_groups()
     require_units(comparisons, "subject")
     rates = rates_at_key(comparisons, at, threshold_key(comparisons, at))

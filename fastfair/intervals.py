@@ -12,14 +12,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays, _validation
+from ._arguments import checked
 from .errors import InputError
 
+__all__ = [
+    "bootstrap_pvalue",
+    "confidence_interval",
+    "holm",
+    "simultaneous_band",
+    "standard_error",
+    "upper_limit_without_errors",
+]
 METHODS = ("percentile", "basic", "normal", "bca", "recentered", "dyadic", "logit")
 METHODS_FOR_ANYTHING = ("percentile", "basic", "normal", "bca")
 METHODS_OF_EVALUATIONS = ("auto", *METHODS_FOR_ANYTHING, "dyadic")
 Floats = NDArray[np.float64]
 
 
+@checked
 def confidence_interval(
     replicates: ArrayLike,
     estimate: ArrayLike,
@@ -193,6 +203,7 @@ def level(confidence_level: object) -> float:
     raise InputError(f"confidence_level must lie in (0, 1), not {number:g}{hint}")
 
 
+@checked
 def standard_error(replicates: ArrayLike) -> Floats:
     """Compute the standard deviation of the replicates that are finite.
 
@@ -294,6 +305,7 @@ def _bca_tails(values: Floats, estimate: Floats, jackknife: Floats, tail: float)
     return shares[0], shares[1]
 
 
+@checked
 def simultaneous_band(replicates: ArrayLike, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
     """Widen pointwise percentile intervals until whole curves stay inside at the level wanted.
 
@@ -361,6 +373,7 @@ def simultaneous_band(replicates: ArrayLike, confidence_level: float = 0.95) -> 
     return np.minimum(low, at_points[0]), np.maximum(high, at_points[1])
 
 
+@checked
 def upper_limit_without_errors(n: int, confidence_level: float) -> float:
     """Compute Clopper and Pearson's two-sided upper limit of a rate with no errors in n independent trials.
 
@@ -391,6 +404,7 @@ def upper_limit_without_errors(n: int, confidence_level: float) -> float:
     return float(-np.expm1(np.log((1 - level(confidence_level)) / 2) / trials))
 
 
+@checked
 def bootstrap_pvalue(differences: ArrayLike) -> Any:
     """Compute two-sided p-values of "no difference" from replicates of a difference.
 
@@ -418,6 +432,7 @@ def bootstrap_pvalue(differences: ArrayLike) -> Any:
     return np.where(n > 0, np.minimum(1.0, 2 * (1 + rarer) / (n + 1)), np.nan)[()]
 
 
+@checked
 def holm(pvalues: ArrayLike) -> Floats:
     """Adjust p-values for being several, by Holm's step-down procedure.
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _field_files, _formats, _validation
+from . import _field_files, _formats, _kinds, _validation
+from ._arguments import checked
 from ._frames import FrameColumns
 from ._subjects import MISSING_METADATA, Metadata, cut_out, take
 from .comparisons import Comparisons
@@ -23,6 +24,7 @@ _WHAT = "comparisons"
 _BothSides = tuple[_validation.Coded, _validation.Coded]
 
 
+@checked(path=_kinds.source)
 def read_comparisons(
     path: str | Path | IntoDataFrame,
     score: str | None = None,

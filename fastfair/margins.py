@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _frames, _random, _validation, intervals
+from ._arguments import checked
 from ._group_data import counts_to_test, require_resamples, warn_of_small_groups
 from ._group_replicates import of_counts, replicate
 from ._progress import reporting
@@ -133,6 +134,7 @@ class MarginOfError:
             )
         return "\n".join(text + self.counts.remarks())
 
+    @checked
     def to_frame(self, backend: str | None = None) -> Any:
         """Return one row a group, as a data frame.
 
@@ -147,6 +149,7 @@ class MarginOfError:
         """
         return _frames.build(self._columns(), backend)
 
+    @checked
     def to_json(self, path: str | Path | None = None) -> str:
         """Write everything but the replicates as strict JSON; what is not computable is null.
 
@@ -179,6 +182,7 @@ class MarginOfError:
             "outside": [group in self.outside for group in self.groups],
         }
 
+    @checked
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw each group's FNMR, the overall one (dashed) and the margins about it (dotted), as the paper's figure 1.
 
@@ -196,6 +200,7 @@ class MarginOfError:
         return draw_margin(self, ax)
 
 
+@checked
 def margin_of_error(
     data: Comparisons | Embeddings | FailureCounts,
     at: OperatingPoint | None = None,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _keys, _validation, curves
+from ._arguments import checked
 from .comparisons import Comparisons
 from .errors import InputError
 
@@ -21,6 +22,7 @@ FEWEST_ERRORS = 10  # with fewer, nothing is told of whom they befall: tests and
 _NAMES = {"fmr": "FMR", "fnmr": "FNMR", "threshold": "threshold", "eer": "EER", "mean group eer": "mean group EER"}
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
     """What fixes the threshold; made by `at_fmr`, `at_fnmr`, `at_threshold`, `at_eer` and `at_mean_group_eer`.
@@ -73,6 +75,7 @@ class OperatingPoint:
         return f"{_NAMES[self.kind]}={exact}"
 
 
+@checked
 def at_fmr(fmr: float) -> OperatingPoint:
     """Hold the overall false match rate: the smallest threshold whose FMR does not exceed it.
 
@@ -108,6 +111,7 @@ def at_fmr(fmr: float) -> OperatingPoint:
     return OperatingPoint("fmr", _validation.rate("fmr", fmr))
 
 
+@checked
 def at_fnmr(fnmr: float) -> OperatingPoint:
     """Hold the overall false non-match rate: the largest threshold whose FNMR does not exceed it.
 
@@ -136,6 +140,7 @@ def at_fnmr(fnmr: float) -> OperatingPoint:
     return OperatingPoint("fnmr", _validation.rate("fnmr", fnmr))
 
 
+@checked
 def at_threshold(threshold: float) -> OperatingPoint:
     """Hold the threshold itself, on the scale of the scores.
 
@@ -240,14 +245,7 @@ def threshold_key(comparisons: Comparisons, at: OperatingPoint) -> np.signedinte
     -------
     int32 or int64
         The threshold as a key; see `fastfair.kernels.sorting`.
-
-    Raises
-    ------
-    InputError
-        Where `at` is not an operating point.
     """
-    if not isinstance(at, OperatingPoint):
-        raise InputError(f"at must be an operating point such as at_fmr(1e-3) or at_threshold(0.5), not {at!r}")
     mated, nonmated = comparisons.mated.keys, comparisons.nonmated.keys
     if at.kind == "fmr":
         above = allowed_errors(at.value, nonmated.size)

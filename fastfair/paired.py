@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import _frames, _matching, _random, _validation, intervals
+from . import _frames, _kinds, _matching, _random, _validation, intervals
+from ._arguments import checked
 from .comparisons import Comparisons
 from .contrasts import Contrast, contrasts_of, errors_behind
 from .errors import InputError
@@ -39,6 +40,7 @@ class PairedEvaluation:
     settings: dict[str, Any] = field(repr=False)
     errors: tuple[tuple[int | None, ...], ...] = field(repr=False)
 
+    @checked(group=_kinds.group_or_cell)
     def contrast(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Contrast:
         """Return one contrast.
 
@@ -68,6 +70,7 @@ class PairedEvaluation:
         """
         return find(self.contrasts, name, group, at)
 
+    @checked
     def with_intervals(self, confidence_level: float | None = None, method: str | None = None) -> PairedEvaluation:
         """Make other intervals of the same replicates.
 
@@ -104,6 +107,7 @@ class PairedEvaluation:
         contrasts = contrasts_of(first, second, self.errors, level, method)
         return PairedEvaluation(contrasts, first, second, settings, self.errors)
 
+    @checked
     def to_frame(self, backend: str | None = None) -> Any:
         """Return one row a contrast, as a data frame.
 
@@ -127,6 +131,7 @@ class PairedEvaluation:
         """
         return _frames.build(columns_of(self.contrasts), backend)
 
+    @checked
     def to_json(self, path: str | Path | None = None) -> str:
         """Write everything as JSON.
 
@@ -161,6 +166,7 @@ class PairedEvaluation:
         return f"PairedEvaluation({self.first.description} against {self.second.description})"
 
 
+@checked(takes=evaluate, at=_kinds.points)
 def compare(
     first: Comparisons,
     second: Comparisons,

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _random, _validation
+from . import _kinds, _random, _validation
+from ._arguments import checked
 from ._blocks import run_blocks
 from ._plans import Floats, MarginPlan, PowerPlan, SubjectsPlan, broadcast, checked_settings
 from ._progress import Report, reporting
@@ -19,6 +20,7 @@ from .margins import share_inside
 METHODS = ("simulation", "exact")
 
 
+@checked(n_subjects=_kinds.numbers, n_attempts=_kinds.numbers, fnmr=_kinds.numbers, correlation=_kinds.numbers)
 def plan_margin(
     *,
     n_groups: ArrayLike,
@@ -139,6 +141,7 @@ def plan_margin(
     )
 
 
+@checked
 def margin_study(
     *,
     n_simulations: int = 1000,
@@ -209,6 +212,7 @@ def margin_study(
     )
 
 
+@checked(n_subjects=_kinds.numbers, n_attempts=_kinds.numbers, fnmr=_kinds.numbers, correlation=_kinds.numbers)
 def plan_power(
     *,
     n_groups: ArrayLike,
@@ -266,6 +270,7 @@ def plan_power(
     return PowerPlan(**settings, margin=margin, power=power, confidence_level=confidence_level, quantile=quantile)
 
 
+@checked(n_attempts=_kinds.numbers, fnmr=_kinds.numbers, correlation=_kinds.numbers)
 def plan_subjects(
     *,
     n_groups: ArrayLike,

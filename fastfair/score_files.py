@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _files, _formats
+from ._arguments import checked
 from ._sides import SortedSide
 from .comparisons import Comparisons
 from .errors import InputError
@@ -19,6 +20,7 @@ _SUFFIXES = (".csv", ".tsv", ".parquet")
 _SUBJECTS, _SAMPLES = ("reference", "probe"), ("reference_sample", "probe_sample")
 
 
+@checked
 def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
     """Write a score file with named columns, of which `read_comparisons` makes the same comparisons.
 

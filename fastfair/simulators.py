@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _validation
+from ._arguments import checked
 from ._random import Seed, fixed
 from ._sides import read_only
 from .embeddings import Embeddings
@@ -17,6 +18,7 @@ from .errors import InputError
 _BLOCK = 2**17  # numbers that stay in a processor's cache
 
 
+@checked
 @dataclass(frozen=True, eq=False)
 class VonMisesFisherIdentities:
     """Subjects whose vectors scatter about a centre on the sphere, each by a von Mises-Fisher distribution.
@@ -59,6 +61,7 @@ class VonMisesFisherIdentities:
         object.__setattr__(self, "concentrations", read_only(concentrations))
 
     @classmethod
+    @checked
     def random(
         cls, n_subjects: int, dim: int, concentration: float | tuple[float, float], *, rng: Seed = None
     ) -> VonMisesFisherIdentities:
@@ -84,6 +87,7 @@ class VonMisesFisherIdentities:
         generator = np.random.Generator(np.random.PCG64(fixed(rng)).jumped())
         return cls(generator.standard_normal((n_subjects, dim)), generator.uniform(low, high, n_subjects))
 
+    @checked
     def draw(self, n_samples: int | ArrayLike, *, rng: Seed = None) -> NDArray[np.float32]:
         """Draw a data set: each subject's vectors side by side, in the order of `centers`.
 
@@ -121,6 +125,7 @@ class VonMisesFisherIdentities:
         return vectors
 
 
+@checked
 def von_mises_fisher_embeddings(
     n_subjects: int,
     n_samples: int | ArrayLike,
@@ -169,6 +174,7 @@ def von_mises_fisher_embeddings(
     return Embeddings(identities.draw(sizes, rng=seed), np.repeat(np.arange(n_subjects), sizes))
 
 
+@checked
 def correlated_decisions(
     n_subjects: int, n_attempts: int, fnmr: float, correlation: float, *, rng: Seed = None
 ) -> NDArray[np.bool_]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _random, _validation
+from . import _kinds, _random, _validation
+from ._arguments import checked
 from ._blocks import run_blocks
 from ._progress import reporting
 from ._sides import read_only
@@ -72,6 +73,7 @@ class Synthesis:
         """True non-match rate, 1 - FMR."""
         return 1 - self.fmr
 
+    @checked
     def comparisons(self, group: str | None = None) -> Comparisons:
         """Make comparisons of the distances.
 
@@ -93,6 +95,7 @@ class Synthesis:
         groups = None if group is None else np.full(self.distances.size, group)
         return Comparisons(self.distances, self.mated, reference_group=groups, score_kind="distance")
 
+    @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
         """Draw how far the rates were from the target, step by step.
 
@@ -112,6 +115,7 @@ class Synthesis:
         return draw_history(self, ax, **kwargs)
 
 
+@checked
 def synthesize(
     n_mated: int,
     n_nonmated: int,
@@ -203,6 +207,7 @@ def synthesize(
     return made[0]
 
 
+@checked(at=_kinds.number)
 def synthesize_each(
     n_mated: int,
     n_nonmated: int,

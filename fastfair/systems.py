@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _frames, _random, _validation
+from . import _frames, _kinds, _random, _validation
+from ._arguments import checked
 from ._measuring import BaseMetric
 from ._system_measures import SystemMeasure, system_measures, threshold_free
 from .comparisons import Comparisons
@@ -64,6 +65,7 @@ class BiasedSystem:
     sets: tuple[Synthesis, ...] = field(repr=False)
     table: str = ""
 
+    @checked
     def measures(
         self,
         at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
@@ -116,6 +118,7 @@ class ScenarioFamily:
     systems: tuple[BiasedSystem, ...]
     overall: Comparisons = field(repr=False)
 
+    @checked
     def measures(
         self,
         at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
@@ -139,6 +142,7 @@ class ScenarioFamily:
         options = at, measures, alpha, zero_policy
         return tuple(found for system in self.systems for found in system._measured(overall, *options))
 
+    @checked(takes=measures)
     def to_frame(self, backend: str | None = None, **options: Any) -> Any:
         """Return one row a measure of a system, as a data frame.
 
@@ -156,6 +160,7 @@ class ScenarioFamily:
         return _frames.build(columns_of(self.measures(**options)), backend)
 
 
+@checked(rate=_kinds.number, at=_kinds.number)
 def biased_system(
     ratios: str | Sequence[float],
     *,
@@ -237,6 +242,7 @@ def biased_system(
     return family.systems[0]
 
 
+@checked(rate=_kinds.number, at=_kinds.number)
 def scenario_family(
     tables: str | Sequence[str] = "all",
     *,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _formats, _validation
+from . import _formats, _kinds, _validation
+from ._arguments import checked
 from ._frames import FrameColumns
 from ._subjects import MISSING_METADATA, Metadata, cut_out, read_table, take
 from .embeddings import Embeddings
@@ -29,6 +30,7 @@ _BEGINNINGS = {
 }
 
 
+@checked(path=_kinds.source, vectors=_kinds.text, subject=_kinds.text_or_labels, groups=_kinds.texts_or_groups)
 def read_embeddings(
     path: str | Path | IntoDataFrame,
     vectors: str | None = None,

@@ -417,7 +417,7 @@ def test_groups_with_one_subject(test):
         ({"at": ff.at_fmr(0.1)}, "at=FMR=0.1 is for scores, but FailureCounts hold decisions"),
         ({"rng": -1}, "rng must be"),
         ({"n_threads": 0}, "n_threads"),
-        ({"data": [1, 2], "at": ff.at_fmr(0.1)}, "data must be Comparisons, Embeddings or FailureCounts, not list"),
+        ({"data": [1, 2], "at": ff.at_fmr(0.1)}, "data must be Comparisons, Embeddings or FailureCounts, not"),
         ({"data": population()}, "at is missing"),
         ({"data": population(), "at": 0.5}, "at must be an operating point"),
         ({"data": small_embeddings(2, 9, 5), "at": ff.at_eer()}, "at must be at_fmr"),

@@ -140,10 +140,11 @@ def test_kernels_import_numpy_numba_and_each_other_alone(path):
 
 
 LAYERS = {
-    "errors": 0, "_files": 1, "_csv": 2, "_memory": 1, "_version": 0, "_keys": 0, "_results": 0, "_validation": 1,
-    "_sides": 2, "_frames": 2, "_plots": 2, "_arrays": 0.3, "_labels": 0.6,
-    "_blocks": 1, "_radix": 1, "_random": 1, "_progress": 2, "intervals": 2, "_grouping": 2, "embeddings": 3,
-    "simulators": 4, "binormal": 4, "synthesis": 4, "_warning": 0,
+    "errors": 0, "_shown": 0.1, "_warning": 0, "_arrays": 0.3, "_labels": 0.6,
+    "_files": 1, "_csv": 2, "_memory": 1, "_version": 0, "_keys": 0, "_results": 1.8, "_validation": 1,
+    "_random": 1.2, "_kinds": 1.4, "_arguments": 1.6, "_sides": 2, "_frames": 2, "_plots": 2,
+    "_blocks": 1, "_radix": 1, "_progress": 2, "intervals": 2, "_grouping": 2, "embeddings": 3,
+    "simulators": 4, "binormal": 4, "synthesis": 4,
     "comparisons": 3, "measures": 3, "curves": 4, "operating_points": 5, "error_rates": 7, "_measuring": 7,
     "_units": 4, "_matching": 4, "_error_lists": 5, "_shrinks": 6, "resampling": 7, "_figures": 8,
     "_pairs": 4, "_pair_lists": 5, "_pair_replicates": 7, "_level_rates": 8, "_level_curves": 9, "_all_pairs": 5,

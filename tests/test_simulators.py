@@ -136,8 +136,7 @@ def test_bad_arguments_are_refused(changed, message):
         ([[1, 0], [0, 0]], 1, "1 of 2 vectors are zero"),
         ([[1], [2]], 1, "at least 2 columns"),
         (np.eye(2), [1, 2, 3], "one number, or one for each of 2 centers"),
-        (np.eye(2), "high", "concentrations must be numbers"),
-        (np.eye(2), [1, 2, 3], "one number, or one for each"),
+        (np.eye(2), "high", "a number or an array of them"),
         (np.eye(2), [1, np.nan], "finite numbers of at least 0"),
     ],
 )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _validation
+from .._arguments import checked
 from ._functions import (
     Floats,
     fdr,
@@ -78,12 +79,14 @@ class Measure:
     per_group: bool = False
     ratio: bool = False
 
+    @checked
     def error_types(self, metric: str | None = None) -> tuple[str, ...]:
         """Return which errors enter, for one of its base metrics where it has several."""
         if metric is None:
             return ("FMR", "FNMR")
         return _ERRORS_IN[self._known(metric)]
 
+    @checked
     def needs_policy_threshold(self, metric: str | None = None) -> bool:
         """Return whether a threshold must be chosen first, for one of its base metrics where it has several."""
         if self.own_threshold:

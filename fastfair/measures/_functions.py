@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _arrays, _validation
+from .. import _arrays, _kinds, _validation
+from .._arguments import checked
 from ..errors import InputError
 
 Floats = NDArray[np.float64]
 
 
+@checked(fmr=_kinds.numbers, fnmr=_kinds.numbers)
 def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     """Compute the Fairness Discrepancy Rate.
 
@@ -41,6 +43,7 @@ def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     return 1 - (alpha * np.ptp(a, axis=-1) + (1 - alpha) * np.ptp(b, axis=-1))
 
 
+@checked(fmr=_kinds.numbers, fnmr=_kinds.numbers)
 def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     """Compute the Inequity Rate.
 
@@ -71,6 +74,7 @@ def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats
     return _max_over_min(a) ** alpha * _max_over_min(b) ** (1 - alpha)
 
 
+@checked
 def gini(x: ArrayLike) -> Floats:
     """Compute the Gini coefficient, scaled so that one group with all the errors gives 1.
 
@@ -104,6 +108,7 @@ def gini(x: ArrayLike) -> Floats:
         return np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1)))[()]
 
 
+@checked(fmr=_kinds.numbers, fnmr=_kinds.numbers)
 def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     """Compute the Gini Aggregation Rate for Biometric Equitability.
 
@@ -134,6 +139,7 @@ def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     return alpha * gini(a) + (1 - alpha) * gini(b)
 
 
+@checked
 def std(x: ArrayLike) -> Floats:
     """Compute the population standard deviation over groups.
 
@@ -160,6 +166,7 @@ def std(x: ArrayLike) -> Floats:
     return np.std(group_array("x", x), axis=-1)
 
 
+@checked(fmr=_kinds.numbers)
 def skewed_error_ratio(fmr: ArrayLike) -> Floats:
     """Compute the Skewed Error Ratio.
 
@@ -186,6 +193,7 @@ def skewed_error_ratio(fmr: ArrayLike) -> Floats:
     return _max_over_min(*_group_rates(fmr=fmr))
 
 
+@checked(fmr=_kinds.numbers)
 def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
     """Compute the mean absolute percentage error from the global false match rate, as a fraction.
 
@@ -216,6 +224,7 @@ def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
     return _divide(np.abs(a - reference), reference).mean(axis=-1)
 
 
+@checked(fmr=_kinds.numbers, fnmr=_kinds.numbers)
 def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: ArrayLike) -> Floats:
     """Compute the Sum of Error Differences of each group; its mean and standard deviation over groups are reported.
 
@@ -247,6 +256,7 @@ def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: Arr
     return np.abs(1 - _divide(a, a_global)) + np.abs(1 - _divide(b, b_global))
 
 
+@checked
 def group_to_min_difference(x: ArrayLike) -> Floats:
     """Compute each group's distance from the best group.
 
@@ -274,6 +284,7 @@ def group_to_min_difference(x: ArrayLike) -> Floats:
     return np.asarray(x - x.min(axis=-1, keepdims=True))
 
 
+@checked
 def group_to_average_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     """Compute each group's ratio to the average.
 
@@ -303,6 +314,7 @@ def group_to_average_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     return _divide(x, _average("average", average, x))
 
 
+@checked
 def group_to_average_log_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
     """Compute the negative natural logarithm of each group's ratio to the average.
 
@@ -332,6 +344,7 @@ def group_to_average_log_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
         return -np.log(group_to_average_ratio(x, average))
 
 
+@checked
 def nrb(x: ArrayLike, average: ArrayLike) -> Floats:
     """Compute the Normalised Reliability Bias.
 
@@ -360,6 +373,7 @@ def nrb(x: ArrayLike, average: ArrayLike) -> Floats:
     return np.abs(group_to_average_log_ratio(x, average)).mean(axis=-1)
 
 
+@checked
 def max_min_ratio(x: ArrayLike) -> Floats:
     """Compute the ratio of the worst group to the best.
 
@@ -386,6 +400,7 @@ def max_min_ratio(x: ArrayLike) -> Floats:
     return _max_over_min(group_array("x", x))
 
 
+@checked
 def max_geomean_ratio(x: ArrayLike) -> Floats:
     """Compute the ratio of the worst group to the geometric mean.
 
@@ -413,6 +428,7 @@ def max_geomean_ratio(x: ArrayLike) -> Floats:
     return np.maximum(_divide(x.max(axis=-1), _geomean(x)), 1)  # rounding alone could bring it below
 
 
+@checked
 def log_geomean_sum(x: ArrayLike) -> Floats:
     """Compute the summed distance from the geometric mean, in powers of ten.
 

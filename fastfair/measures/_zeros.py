@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _validation, intervals
+from .. import _kinds, _validation, intervals
+from .._arguments import checked
 from ..errors import InputError
 from ._functions import Floats, rate_array
 
 ZERO_POLICIES = ("keep", "raise", "clopper-pearson")
 
 
+@checked(comparisons=_kinds.numbers)
 def replace_zeros(
     rates: ArrayLike,
     policy: str | float = "keep",

@@ -12,12 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import __version__, _files, _validation
+from .._arguments import checked
 from ..embeddings import Embeddings
 from ..errors import FastfairWarning
 from . import _drawing
 from ._settings import Settings, Tell
 from ._writing import write_html, write_page
 
+__all__ = ["write_papers"]
 _INDEX_TITLE = "Five papers, ours beside theirs"
 PAGES = {
     "1": "paper1",
@@ -29,6 +31,7 @@ PAGES = {
 }
 
 
+@checked
 def write_papers(
     output: str | Path,
     pages: Sequence[str | int] | None = None,

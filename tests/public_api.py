@@ -1,0 +1,44 @@
+"""Every public function, constructor and method of the library, by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import fastfair as ff
+from fastfair import curves, datasets, error_rates, intervals, measures, papers
+
+# Made by the library, of what it has checked: their methods are at the door, their constructors are not.
+RESULTS = {
+    ff.BiasedSystem, ff.Contrast, ff.CoverageExperiment, ff.Evaluation, ff.FairnessBand, ff.FmrTest, ff.FnmrTest,
+    ff.GroupTest, ff.MarginOfError, ff.MarginPlan, ff.PairedEvaluation, ff.PowerPlan, ff.Quantity, ff.RocBand,
+    ff.ScenarioFamily, ff.SubjectsPlan, ff.Synthesis, curves.Roc, curves.Det, curves.Eer, curves.MinDcf,
+    error_rates.Rates, measures.Measure,
+}  # fmt: skip
+CLASSES = RESULTS | {value for name in ff.__all__ if inspect.isclass(value := getattr(ff, name))}
+MODULES = (ff, measures, intervals, datasets, papers)
+
+
+def _walk() -> Iterator[tuple[str, Callable[..., Any]]]:
+    for module in MODULES:
+        for name in module.__all__:
+            if inspect.isfunction(value := getattr(module, name)):
+                yield f"{module.__name__}.{name}", value
+    for kind in sorted(CLASSES, key=lambda one: one.__name__):
+        if kind not in RESULTS:
+            yield kind.__name__, kind.__init__
+        for base in kind.__mro__[:-1]:
+            for name, value in vars(base).items():
+                function = value.__func__ if isinstance(value, classmethod) else value
+                if not name.startswith("_") and inspect.isfunction(function):
+                    yield f"{kind.__name__}.{name}", function
+
+
+FUNCTIONS = dict(_walk())
+
+
+def arguments(function: Callable[..., Any]) -> list[str]:
+    """Return the names of what a function is given, but for the object or class it belongs to and `**`."""
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind is not p.VAR_KEYWORD and p.name not in ("self", "cls")]
