@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import reprlib
 from collections.abc import Iterator, Mapping, Set
 from decimal import Decimal
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._shown import shown
 from .errors import InputError
 
 Floats = NDArray[np.float64]
@@ -53,7 +53,7 @@ def column(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
 def one_dimensional(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Check that an array is a column."""
     if array.ndim == 0:
-        raise InputError(f"{name} must be one-dimensional, an array or a list, not {reprlib.repr(array[()])}")
+        raise InputError(f"{name} must be one-dimensional, an array or a list, not {shown(array[()])}")
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, but its shape is {array.shape}")
     return array
@@ -74,7 +74,7 @@ def numbers_in(name: str, values: object) -> NDArray[Any]:
     elif kind == "O":
         array = _exact(name, array)
     elif kind not in "fiu":
-        first = f" and the first is {array.flat[0].item()!r}" if kind in "USTc" and array.size else ""
+        first = f" and the first is {shown(next(iter(array.flat)))}" if kind in "USTc" and array.size else ""
         raise InputError(f"{name} must be numbers, but their type is {array.dtype}{first}")
     return array
 
@@ -116,9 +116,7 @@ def _exact(name: str, array: NDArray[Any]) -> Floats:
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
         if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal):
-            raise InputError(
-                f"{name} must be numbers, but {_in_row(place)} there is {reprlib.repr(value)}", row=_row(place)
-            )
+            raise InputError(f"{name} must be numbers, but {_in_row(place)} there is {shown(value)}", row=_row(place))
         try:
             number = float(value)
         except (OverflowError, ValueError):  # beyond the largest float, or a NaN that signals
@@ -128,8 +126,7 @@ def _exact(name: str, array: NDArray[Any]) -> Floats:
         written = isinstance(value, Decimal) and not value.is_snan() and Decimal(repr(number)) == value
         if not (number == value or written or (math.isnan(number) and value != value)):
             raise InputError(
-                f"{name} holds a number that float64 would round, {reprlib.repr(value)} {_in_row(place)}; round it "
-                "first",
+                f"{name} holds a number that float64 would round, {shown(value)} {_in_row(place)}; round it first",
                 row=_row(place),
             )
     return made

@@ -6,14 +6,15 @@ good as what was asked for (NumPy's numbers, subclasses of text) is handed on as
 
 from __future__ import annotations
 
+import array as array_module
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from . import _arrays, _random, _validation
+from . import _arrays, _memory, _random, _validation
 from ._shown import shown
 from .errors import InputError
 
@@ -163,12 +164,18 @@ def _no(name: str, wanted: str, value: object) -> Any:
 
 def _listed(name: str, value: Any, wanted: str) -> Any:
     """Return what can be an array: neither text nor what has no order or is used up by reading."""
-    if isinstance(value, np.ndarray | list | tuple):
+    if isinstance(value, np.ndarray):
+        if 0 in value.strides:  # it takes no memory itself, what is made of it does
+            _memory.require(8 * value.size, f"{value.size:,} values of {name}", "give fewer")
         return value
-    if not isinstance(value, str | bytes | bytearray | Mapping | Set | Iterator | type):
-        kind = type(value)
-        if hasattr(kind, "__array__") or (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")):
-            return _arrays.plain(name, value)
+    if isinstance(value, list):
+        return value if type(value) is list else list.copy(value)
+    if isinstance(value, tuple):
+        return value if type(value) is tuple else tuple.__getitem__(value, slice(None))
+    # Not what merely has items: some have no end.
+    listed = hasattr(type(value), "__array__") or isinstance(value, Sequence | array_module.array)
+    if listed and not isinstance(value, str | bytes | bytearray):
+        return _arrays.plain(name, value)
     raise _wrong(name, wanted, value)
 
 
@@ -193,10 +200,7 @@ def groups(name: str, value: Any) -> Any:
     """Ask for a column of labels, or several by the name of what they tell."""
     if not isinstance(value, Mapping):
         return labels(name, value)
-    for attribute in value:
-        if not isinstance(attribute, str):
-            raise _wrong(f"the keys of {name}", "names of attributes", attribute)
-    return {str(attribute): labels(f"{name}[{attribute!r}]", column) for attribute, column in value.items()}
+    return {key: labels(f"{name}[{shown(key)}]", column) for key, column in value.items()}
 
 
 def optional(check: Check) -> Check:
@@ -246,12 +250,17 @@ def axes(name: str, value: Any) -> Any:
 
 def rows(name: str, value: Any) -> Any:
     """Ask for positions: a slice or an array of whole numbers."""
-    return value if isinstance(value, slice) else array(name, value)
+    if isinstance(value, slice):
+        if all(isinstance(part, int | np.integer | None) for part in (value.start, value.stop, value.step)):
+            return value
+        raise _wrong(name, "a slice of whole numbers", value)
+    found = _arrays.plain(name, array(name, value))
+    return found if found.dtype.kind in "iu" and found.ndim == 1 else _no(name, "a slice or whole numbers", value)
 
 
 def key(name: str, value: Any) -> Any:
     """Ask for a key, which is of the type of its side."""
-    return value if isinstance(value, np.signedinteger) else _no(name, "a key: an int32 or int64 of NumPy", value)
+    return value if type(value) in (np.int32, np.int64) else _no(name, "a key: an int32 or int64 of NumPy", value)
 
 
 def pair(name: str, value: Any) -> Any:

@@ -103,7 +103,7 @@ def encode(name: str, values: Labels) -> Coded:
     known: dict[Any, int] = {}
     try:
         codes = np.fromiter((known.setdefault(entry, len(known)) for entry in entries), np.int64, len(entries))
-    except TypeError:
+    except Exception:  # of labels without a hash, or what theirs raise
         raise _no_label(name, entries) from None
     missing = [code for entry, code in known.items() if is_missing(entry)]
     if missing:
@@ -119,7 +119,7 @@ def encode(name: str, values: Labels) -> Coded:
     merged = np.fromiter((together.setdefault(label, len(together)) for label in cleaned), np.int64, len(cleaned))
     try:
         ordered = sorted(together)
-    except TypeError:
+    except Exception:
         raise InputError(f"{name} holds labels of the type {type(cleaned[0]).__name__}, which have no order") from None
     rank = np.empty(len(together), np.int64)
     rank[[together[label] for label in ordered]] = np.arange(len(together))
@@ -179,7 +179,7 @@ def _no_label(name: str, entries: Sequence[Any]) -> InputError:
     for row, entry in enumerate(entries):
         try:
             hash(entry)
-        except TypeError:
+        except Exception:
             kind = type(entry).__name__
             return InputError(f"{name} must be labels, but row {row} (counted from 0) is of type {kind}", row=row)
     raise AssertionError(name)  # one of them raised

@@ -184,7 +184,10 @@ class Embeddings:
         array([[0.6, 0.8],
                [0. , 1. ]])
         """
-        taken = self.vectors[positions]
+        try:
+            taken = self.vectors[positions]
+        except IndexError:
+            raise InputError(f"positions must be rows of the {len(self)} vectors, and some are not") from None
         dtype = taken.dtype
         if self.similarity != "cosine":
             return np.ascontiguousarray(taken)

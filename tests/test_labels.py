@@ -174,10 +174,10 @@ def test_truth_values_are_labels():
         ([1, float("inf"), 1, 1], "is too large a number in row 1"),
         ([1j, 2j, 1j, 2j], "have no order"),
         ([object()] * 4, "mixes|no order|reference_group"),
-        ({1, 2, 3, 4}, "not set"),
-        ((x for x in "abab"), "not generator"),
-        ("abab", "one-dimensional"),
-        (7, "one-dimensional"),
+        ({1, 2, 3, 4}, "must be an array or a list of labels"),
+        ((x for x in "abab"), "must be an array or a list of labels"),
+        ("abab", "must be an array or a list of labels"),
+        (7, "must be an array or a list of labels"),
     ],
 )
 def test_what_is_no_label_is_refused(labels, message):

@@ -1,0 +1,182 @@
+"""One valid call of every public function, from which the fuzzer starts."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+
+import fastfair as ff
+
+_RATES = [0.1, 0.2, 0.3]
+_WHO = (list("aabbccddaabbccdd"), list("aabbccddbbaaddcc"))
+_GROUP = (list("ffffmmmmffffmmmm"), list("ffffmmmmffffmmmm"))
+_SCORES = [0.9, 0.3, 0.8, 0.7, 0.6, 0.95, 0.85, 0.2, 0.1, 0.4, 0.35, 0.05, 0.75, 0.15, 0.25, 0.45]
+_MATED = [1] * 8 + [0] * 8
+_STUDY = {"n_groups": [2, 3], "n_attempts": 2, "fnmr": 0.1, "correlation": 0.05}
+_SYSTEM = {
+    "rate": 0.1,
+    "n_mated": 40,
+    "n_nonmated": 40,
+    "overall_fmr": 0.1,
+    "overall_mated": 40,
+    "overall_nonmated": 40,
+}
+
+
+@cache
+def made() -> dict[str, Any]:
+    """Make one object of every class with methods, small and by valid calls alone."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of toy data
+        return _made()
+
+
+def _made() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    embeddings = ff.Embeddings(rng.normal(size=(24, 3)), np.repeat(np.arange(8), 3).tolist(), list("f" * 12 + "m" * 12))
+    comparisons = embeddings.comparisons()
+    counts = ff.FailureCounts([0, 1, 0, 2, 1, 0], [3, 3, 3, 3, 3, 3], list("ffffmm"))
+    at = ff.at_fmr(0.3)
+    family = ff.scenario_family("V", **_SYSTEM, n_steps=50, rng=0)
+    return {
+        "Comparisons": comparisons,
+        "Embeddings": embeddings,
+        "FailureCounts": counts,
+        "at": at,
+        "Binormal": ff.Binormal(2.0),
+        "VonMisesFisherIdentities": ff.VonMisesFisherIdentities([[1, 0], [0, 1], [1, 1]], 5),
+        "Evaluation": ff.evaluate(comparisons, at, n_resamples=20, rng=0),
+        "PairedEvaluation": ff.compare(comparisons, comparisons, at, n_resamples=20, rng=0),
+        "RocBand": ff.roc_band(comparisons, [0.2, 0.5], n_resamples=20, rng=0),
+        "FairnessBand": ff.fairness_band(comparisons, fmr=[0.3, 0.5], n_resamples=20, rng=0),
+        "CoverageExperiment": ff.coverage_experiment(2, 10, n_subjects=5, n_samples=2, dim=3, fmr=[0.5], rng=0),
+        "FnmrTest": ff.fnmr_test(counts, n_resamples=200, rng=0),
+        "FmrTest": ff.fmr_test(comparisons, at, n_resamples=200, rng=0),
+        "MarginOfError": ff.margin_of_error(counts, n_resamples=200, rng=0),
+        "MarginPlan": ff.plan_margin(**_STUDY, n_subjects=[50, 100], n_simulations=20, rng=0),
+        "PowerPlan": ff.plan_power(**_STUDY, n_subjects=100, difference=0.05),
+        "SubjectsPlan": ff.plan_subjects(**_STUDY, margin=0.05, max_subjects=2000),
+        "ScenarioFamily": family,
+        "BiasedSystem": family.systems[0],
+        "Synthesis": family.systems[0].sets[0],
+        "Roc": ff.roc(comparisons),
+        "Det": ff.det(comparisons),
+        "Measure": ff.measures.MEASURES["gini"],
+    }
+
+
+@cache
+def calls() -> dict[str, dict[str, Any]]:
+    """Return the arguments of a valid call by the function's name; a method's object is the class's own of `made`."""
+    have = made()
+    c, e, counts, at = have["Comparisons"], have["Embeddings"], have["FailureCounts"], have["at"]
+    frame = pd.DataFrame({"score": _SCORES, "mated": _MATED, "a": _WHO[0], "b": _WHO[1], "g": _GROUP[0]})
+    rows = [[1.0, 0.0], [2.0, 1.0], [0.0, 1.0], [0.0, 3.0]]
+    vectors = pl.DataFrame({"vectors": rows, "who": list("aabb"), "g": list("ffmm")})
+    failures = pd.DataFrame({"failures": [0, 1], "attempts": [2, 2], "group": ["a", "b"]})
+    few = {"n_resamples": 20, "rng": 0}
+    band = {"data": c, "fmr": [0.3, 0.5], **few}
+    both = {"fmr": _RATES, "fnmr": _RATES}
+    average = {"x": _RATES, "average": 0.2}
+    replicates = np.linspace(0, 1, 50).tolist()
+    quantity = {"name": "fmr", "group": "f", "at": at}
+    system = {**_SYSTEM, "n_steps": 50, "rng": 0}
+    study = {**_STUDY, "n_subjects": 50}
+    listed = {
+        "fastfair.at_eer": {}, "fastfair.at_mean_group_eer": {}, "fastfair.at_fmr": {"fmr": 0.1},
+        "fastfair.at_fnmr": {"fnmr": 0.1}, "fastfair.at_threshold": {"threshold": 0.5},
+        "fastfair.biased_system": {"ratios": "1:2", **system},
+        "fastfair.scenario_family": {"tables": "V", **system},
+        "fastfair.binormal_comparisons": {"n_mated": 10, "n_nonmated": 10, "fmr": 0.1, "rng": 0},
+        "fastfair.cllr": {"comparisons": c}, "fastfair.min_cllr": {"comparisons": c},
+        "fastfair.det": {"comparisons": c},
+        "fastfair.roc": {"comparisons": c}, "fastfair.eer": {"comparisons": c}, "fastfair.min_dcf": {"comparisons": c},
+        "fastfair.rates": {"comparisons": c, "at": at},
+        "fastfair.evaluate": {"comparisons": c, "at": at, **few},
+        "fastfair.compare": {"first": c, "second": c, "at": at, **few},
+        "fastfair.correlated_decisions": {"n_subjects": 5, "n_attempts": 3, "fnmr": 0.1, "correlation": 0.1, "rng": 0},
+        "fastfair.coverage_experiment": {"n_datasets": 2, "n_resamples": 10, "n_subjects": 5, "n_samples": 2, "dim": 3,
+                                         "fmr": [0.5], "rng": 0},
+        "fastfair.fairness_band": band, "fastfair.roc_band": band,
+        "fastfair.fmr_test": {"data": c, "at": at, "n_resamples": 200, "rng": 0},
+        "fastfair.fnmr_test": {"data": counts, "n_resamples": 200, "rng": 0},
+        "fastfair.margin_of_error": {"data": counts, "n_resamples": 200, "rng": 0},
+        "fastfair.plan_margin": {**study, "n_simulations": 20, "rng": 0},
+        "fastfair.plan_power": {**study, "difference": 0.05},
+        "fastfair.plan_subjects": {**_STUDY, "margin": 0.05, "max_subjects": 2000},
+        "fastfair.read_comparisons": {"path": frame, "score": "score", "mated": "mated",
+                                      "reference": "a", "probe": "b"},
+        "fastfair.read_embeddings": {"path": vectors, "subject": "who", "groups": "g"},
+        "fastfair.read_failure_counts": {"path": failures},
+        "fastfair.synthesize": {"n_mated": 20, "n_nonmated": 20, "fmr": 0.1, "n_steps": 50, "rng": 0},
+        "fastfair.synthesize_each": {"n_mated": 20, "n_nonmated": 20, "kind": "fmr", "targets": [0.1, 0.2],
+                                     "n_steps": 50, "rng": 0},
+        "fastfair.von_mises_fisher_embeddings": {"n_subjects": 4, "n_samples": 2, "dim": 3,
+                                                 "concentration": 5.0, "rng": 0},
+        "fastfair.write_comparisons": {"comparisons": c, "path": "scores.csv"},
+        "fastfair.papers.write_papers": {"output": "papers", "pages": []},
+        "fastfair.measures.limitations_table": {},
+        "fastfair.measures.replace_zeros": {"rates": [0.0, 0.1], "policy": "clopper-pearson", "comparisons": [10, 10]},
+        "fastfair.measures.mape": {"fmr": _RATES, "fmr_global": 0.2},
+        "fastfair.measures.sed": {**both, "fmr_global": 0.2, "fnmr_global": 0.2},
+        "fastfair.measures.skewed_error_ratio": {"fmr": _RATES},
+        "fastfair.intervals.bootstrap_pvalue": {"differences": replicates},
+        "fastfair.intervals.confidence_interval": {"replicates": replicates, "estimate": 0.5},
+        "fastfair.intervals.holm": {"pvalues": _RATES},
+        "fastfair.intervals.simultaneous_band": {"replicates": [replicates, replicates]},
+        "fastfair.intervals.standard_error": {"replicates": replicates},
+        "fastfair.intervals.upper_limit_without_errors": {"n": 100, "confidence_level": 0.95},
+        "Binormal": {"mu": 2.0}, "Binormal.of_rates": {"fmr": 0.1}, "Binormal.fmr": {"threshold": [0.4, 0.6]},
+        "Binormal.fnmr": {"threshold": 0.4}, "Binormal.threshold_at_fmr": {"fmr": 0.1},
+        "Binormal.threshold_at_fnmr": {"fnmr": 0.1}, "Binormal.draw": {"n_mated": 10, "n_nonmated": 10, "rng": 0},
+        "Comparisons": {"scores": _SCORES, "mated": _MATED, "reference": _WHO[0], "probe": _WHO[1],
+                        "reference_group": _GROUP[0]},
+        "Comparisons.from_frame": {"frame": frame, "reference_group": "g"},
+        "Comparisons.from_matrix": {"scores": [[0.9, 0.1, 0.2], [0.3, 0.8, 0.1], [0.2, 0.3, 0.7]]},
+        "Comparisons.by": {"attributes": "group"}, "Comparisons.within_group": {"group": "f"},
+        "Comparisons.require_groups": {}, "Comparisons.to_threshold": {"key": c.mated.keys[0]},
+        "Comparisons.to_scale": {"similarity": 0.5}, "Comparisons.to_key": {"threshold": 0.5},
+        "Embeddings": {"vectors": [[1.0, 0.0], [2, 1], [0, 1], [0, 3]], "subject": list("aabb"), "group": list("ffmm")},
+        "Embeddings.by": {"attributes": "group"}, "Embeddings.rows": {"positions": slice(0, 2)},
+        "Embeddings.comparisons": {},
+        "FailureCounts": {"failures": [0, 1, 2], "attempts": [3, 3, 3], "group": list("aab")},
+        "FailureCounts.from_decisions": {"failed": [0, 1, 0, 0], "subject": list("aabb"), "group": list("ffmm")},
+        "FailureCounts.from_comparisons": {"comparisons": c, "at": at},
+        "FailureCounts.from_embeddings": {"embeddings": e, "at": at},
+        "FailureCounts.confidence_interval": {"confidence_level": 0.9}, "FailureCounts.remarks": {},
+        "FailureCounts.without": {"groups": ["f"]},
+        "OperatingPoint": {"kind": "fmr", "value": 0.1},
+        "VonMisesFisherIdentities": {"centers": [[1.0, 0.0], [0.0, 1.0]], "concentrations": [5.0, 5.0]},
+        "VonMisesFisherIdentities.random": {"n_subjects": 4, "dim": 3, "concentration": 5.0, "rng": 0},
+        "VonMisesFisherIdentities.draw": {"n_samples": 2, "rng": 0},
+        "PairedEvaluation.contrast": {"name": "fnmr", "group": "f", "at": at},
+        "PairedEvaluation.with_intervals": {"confidence_level": 0.5},
+        "Evaluation.with_intervals": {"confidence_level": 0.5},
+        "BiasedSystem.measures": {"at": at, "measures": "gini"},
+        "ScenarioFamily.measures": {"at": at, "measures": "gini"},
+        "Synthesis.comparisons": {"group": "a"},
+        "MarginPlan.plot_overview": {}, "MarginPlan.plot_one_at_a_time": {"n_subjects": 50, "n_attempts": 2},
+        "Measure.error_types": {"metric": "fmr"}, "Measure.needs_policy_threshold": {"metric": "fmr"},
+    }  # fmt: skip
+    for name in ("fdr", "garbe", "inequity_rate"):
+        listed[f"fastfair.measures.{name}"] = both
+    for name in ("gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum", "group_to_min_difference"):
+        listed[f"fastfair.measures.{name}"] = {"x": _RATES}
+    for name in ("group_to_average_ratio", "group_to_average_log_ratio", "nrb"):
+        listed[f"fastfair.measures.{name}"] = average
+    for name in ("value", "interval", "replicates", "quantity"):
+        listed[f"Evaluation.{name}"] = quantity
+    for name in have:
+        for method, given in (("to_frame", {"backend": "polars"}), ("to_json", {}), ("summary", {}), ("plot", {})):
+            if hasattr(have[name], method):
+                listed[f"{name}.{method}"] = given
+    return listed
+
+
+# What takes long by its nature, or needs a package that is not always there.
+LEFT_OUT = {"fastfair.margin_study", "fastfair.datasets.voxceleb1_h"}
