@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+_LONGEST = 1500  # characters of a message, however long what it names
+
 
 class FastfairError(Exception):
     """Base of every error raised by fastfair."""
+
+    def __init__(self, message: str = "") -> None:
+        if len(message) > _LONGEST:
+            message = f"{message[: _LONGEST // 2]} [...] {message[-_LONGEST // 2 :]}"
+        super().__init__(message)
 
 
 class InputError(FastfairError, ValueError):

@@ -27,6 +27,7 @@ METHODS = ("percentile", "basic", "normal", "bca", "recentered", "dyadic", "logi
 METHODS_FOR_ANYTHING = ("percentile", "basic", "normal", "bca")
 METHODS_OF_EVALUATIONS = ("auto", *METHODS_FOR_ANYTHING, "dyadic")
 Floats = NDArray[np.float64]
+_VERY_LARGE = 2.0**600
 
 
 @checked
@@ -224,6 +225,15 @@ def standard_error(replicates: ArrayLike) -> Floats:
     1.4142135623730951
     """
     values = _replicates("replicates", replicates)
+    try:
+        with np.errstate(over="raise"):
+            return _deviation(values)
+    except FloatingPointError:  # squares of very large numbers
+        with np.errstate(over="ignore"):
+            return _deviation(values / _VERY_LARGE) * _VERY_LARGE
+
+
+def _deviation(values: Floats) -> Floats:
     finite = np.isfinite(values)
     n = finite.sum(axis=-1)
     if n.size and n.min() == values.shape[-1] > 1:

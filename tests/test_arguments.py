@@ -128,6 +128,12 @@ def test_what_is_wrong_is_told_by_name(call, told):
     assert len(str(error.value)) < 400
 
 
+def test_no_message_is_longer_than_can_be_read():
+    with pytest.raises(InputError, match=r"there is no quantity 'xxx.* \[...\] .*xxx") as error:
+        ff.evaluate(SCORES, n_resamples=0).value("x" * 100_000)
+    assert len(str(error.value)) < 2000
+
+
 def test_numpys_own_numbers_and_text_are_as_good_as_pythons():
     plain = ff.evaluate(SCORES, AT, "fdr", unit="comparison", n_resamples=20, rng=3, alpha=0.5, confidence_level=0.75)
     other = ff.evaluate(

@@ -137,3 +137,10 @@ def test_upper_limits_without_errors():
 def test_bad_arguments(arguments, message):
     with pytest.raises(InputError, match=message):
         intervals.confidence_interval([1.0, 2.0], 1.5, **arguments)
+
+
+def test_standard_errors_of_very_large_replicates_do_not_overflow():
+    small = np.array([[1.0, 2.0, 4.0, np.nan], [3.0, 3.0, 5.0, 1.0]])
+    large = intervals.standard_error(small * 1e200)
+    np.testing.assert_allclose(large, intervals.standard_error(small) * 1e200)
+    assert intervals.standard_error([1.7e308, -1.7e308]) == np.inf

@@ -178,7 +178,11 @@ def names() -> list[str]:
 def one(rng: random.Random) -> Outcome:
     """Choose a function, one or two of its arguments and a kind for each, and call it."""
     name = rng.choice(names())
-    arguments = public_api.arguments(target(name)[1])
+    arguments = [
+        argument
+        for argument in public_api.arguments(target(name)[1])
+        if (name, argument) not in valid_calls.LEFT_OUT_ARGUMENTS
+    ]
     valid = valid_calls.calls()[name]
     if rng.random() < 0.1:
         made = [(argument, bad_values.alike(valid[argument])) for argument in arguments if argument in valid]
