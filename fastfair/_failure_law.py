@@ -39,6 +39,19 @@ def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
     return pmf / pmf.sum()
 
 
+def bytes_of_law(n: int, m: int, fnmr: float, correlation: float) -> int:
+    """Return about how many bytes the law of n subjects with m attempts takes while it is computed."""
+    low, high = _window(n, m, m * fnmr, m * fnmr * (1 - fnmr) * (1 + (m - 1) * correlation))
+    return 80 * (m + high - low)
+
+
+def _window(n: int, m: int, mean: float, variance: float) -> tuple[int, int]:
+    """Return the ends of the failures of n subjects that are worth a number, by Bernstein's inequality."""
+    logs = math.log(2 / _OUTSIDE)
+    reach = logs * m / 3 + math.sqrt((logs * m / 3) ** 2 + 2 * logs * n * variance)
+    return max(0, math.floor(n * mean - reach)), min(n * m, math.ceil(n * mean + reach))
+
+
 @dataclass(frozen=True, eq=False)
 class FailureLaw:
     """The law of the failures of n alike, independent subjects.
@@ -58,7 +71,7 @@ class FailureLaw:
     def of(cls, n: int, pmf: Floats) -> FailureLaw:
         """Raise the law of one subject to its n-th convolution power.
 
-        The transform's length need only span the window that Bernstein's inequality gives: beyond it the
+        The transform's length need only span the window outside which lies next to nothing: beyond it the
         convolution wraps round, and what wraps is less than rounding.
         """
         from scipy.fft import irfft, next_fast_len, rfft
@@ -66,10 +79,7 @@ class FailureLaw:
         m = pmf.size - 1
         k = np.arange(m + 1)
         mean = float(k @ pmf)
-        variance = float((k - mean) ** 2 @ pmf)
-        logs = math.log(2 / _OUTSIDE)
-        reach = logs * m / 3 + math.sqrt((logs * m / 3) ** 2 + 2 * logs * n * variance)
-        low, high = max(0, math.floor(n * mean - reach)), min(n * m, math.ceil(n * mean + reach))
+        low, high = _window(n, m, mean, float((k - mean) ** 2 @ pmf))
         length = next_fast_len(max(high - low, m) + 1, real=True)
         power = np.maximum(irfft(rfft(pmf, length) ** n, length), 0)
         return cls(low, np.roll(power, -(low % length))[: high - low + 1] / power.sum())

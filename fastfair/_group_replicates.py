@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import _memory
 from ._blocks import run_blocks
 from ._progress import Report
 from .failure_counts import FailureCounts, design_effect, squared_deviations
@@ -114,6 +115,11 @@ def replicate(
 
     kinds, sizes = counts.kinds, counts.n_subjects
     shape = (n_resamples, sizes.size)
+    _memory.require(
+        48 * n_resamples * sizes.size,  # three numbers of each, and what is made of them
+        f"{n_resamples:,} replicates of {sizes.size:,} groups",
+        "use fewer resamples",
+    )
     rate, effect, size = np.empty(shape), np.empty(shape), np.empty(shape, np.int64)
 
     def block(first: int) -> None:

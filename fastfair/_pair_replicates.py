@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _keys
+from . import _keys, _memory
 from ._blocks import count_threads, run_blocks
 from ._pair_lists import PairLists, Scale, VectorUnits, lists_of_groups, make_lists
 from ._pairs import PairFinder
@@ -25,7 +25,6 @@ ROUNDING = 1 + 1e-9  # a rate meets a level that it exceeds by no more than sums
 _SPARE = {"sample": 1.08, "subject": 1.3, "subject+sample": 1.3}
 _SPARE_DEVIATIONS = 6  # as many standard deviations of their number more
 _MORE = 2.0  # times as many when a replicate needs pairs that are not kept
-_MOST_BYTES = 4 * 2**30
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,11 +183,11 @@ class PairResampler:
         """
         padded = -(-n_resamples // LANES) * LANES
         size = 8 * padded * self.levels.size * (2 + 2 * self._n_groups)
-        if size > _MOST_BYTES:
-            raise InputError(
-                f"{n_resamples} replicates of all rates would take {size / 2**30:.0f} GiB: use fewer resamples, "
-                "levels or groups"
-            )
+        _memory.require(
+            2 * size,  # what is made of them is as large
+            f"{n_resamples:,} replicates of all rates",
+            "use fewer resamples, levels or groups",
+        )
         out = self._room(padded)
         local = threading.local()
 

@@ -15,18 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _keys
+from . import _keys, _memory
 from ._blocks import count_threads, run_blocks
 from ._radix import sort_by_bits
 from ._threads import in_threads, one_blas_thread, slices
 from .embeddings import Embeddings
-from .errors import InputError
 
 Floats = NDArray[np.floating[Any]]
 Positions = NDArray[np.int32]
 _PANEL = 512  # rows and columns of a panel: its similarities are scanned before they leave the cache
 _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
-_MOST_BYTES = 8 * 2**30
 _FEW = 200_000  # non-mated pairs that are all kept
 _LEAST_SEEN, _MOST_SEEN = 500_000, 3_000_000  # pairs that the bound is guessed from,
 _BEHIND_BOUND = 20_000  # so that as many reach it, where data sets are large enough
@@ -225,11 +223,8 @@ class PairFinder:
 
 def _require_memory(what: str, n: int, dtype: np.dtype[Any]) -> None:
     size = n * (16 if dtype.itemsize == 4 else 48)  # with what sorting them takes
-    if size > _MOST_BYTES:
-        raise InputError(
-            f"the {n:,} {what} to be kept would take {size / 2**30:.0f} GiB, and {_MOST_BYTES >> 30} GiB is the most: "
-            + ("use fewer vectors of a subject" if what == "mated pairs" else "use lower FMRs, or fewer vectors")
-        )
+    would_do = "use fewer vectors of a subject" if what == "mated pairs" else "use lower FMRs, or fewer vectors"
+    _memory.require(size, f"the {n:,} {what} to be kept", would_do)
 
 
 @dataclass(frozen=True)

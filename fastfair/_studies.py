@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._failure_law import FailureLaw, beta_binomial_pmf, detection_power
+from . import _memory
+from ._failure_law import FailureLaw, beta_binomial_pmf, bytes_of_law, detection_power
 
 Floats = NDArray[np.float64]
 _GROUPS_OF_STUDIES = 7  # kind of draws, told apart in the random stream from those of resampling
@@ -33,7 +34,12 @@ class Subjects:
         return beta_binomial_pmf(self.n_attempts, self.fnmr, self.correlation)
 
     def law(self, n: int) -> FailureLaw:
-        """Return the law of the failures of n of them."""
+        """Return the law of the failures of n of them, where there is memory for it."""
+        _memory.require(
+            bytes_of_law(n, self.n_attempts, self.fnmr, self.correlation),
+            f"the exact law of the failures of {n:,} subjects with {self.n_attempts:,} attempts each",
+            "plan for fewer attempts or subjects",
+        )
         return FailureLaw.of(n, self._pmf)
 
     def margin(self, n: int, n_groups: Any, probability: float) -> Any:
@@ -49,6 +55,11 @@ class Subjects:
 
         numbers, number_of = np.unique(n_groups, return_inverse=True)
         most, kinds = int(numbers[-1]), self.n_attempts + 1
+        _memory.require(
+            most * (40 * kinds + 64 * min(_AT_ONCE, n_simulations)) + 80 * kinds + 16 * n_simulations * numbers.size,
+            f"{n_simulations:,} studies of {most:,} groups with {self.n_attempts:,} attempts of each subject",
+            "plan for fewer, or with the exact method",
+        )
         failures = np.tile(np.arange(kinds), most)
         attempts = np.full(failures.size, self.n_attempts)
         share, end, size = np.tile(self._pmf, most), np.arange(1, most + 1) * kinds, np.full(most, n)

@@ -28,6 +28,7 @@ SCORE_KINDS = ("similarity", "distance")
 SIMILARITIES = ("cosine", "inner_product", "negative_euclidean")
 INTERSECTION = " & "
 LARGEST_SCORE = 1e150  # so that sums, squares and differences of scores stay in the range of float64
+_TOO_MANY = 2**63  # to be an int64
 _BLOCK_BYTES = 16 * 2**20
 
 # Two-valued codings of "mated" in use, as (non-mated, mated), in lower case.
@@ -104,7 +105,9 @@ def count(name: str, value: object, least: int = 0) -> int:
     """Check one whole number of at least some number."""
     plain = _plain(value)
     if isinstance(plain, int | np.integer) and not isinstance(plain, bool) and plain >= least:
-        return int(plain)
+        if plain < _TOO_MANY:
+            return int(plain)
+        raise InputError(f"{name} must be a whole number below 2**63, which no computer counts up to")
     raise InputError(f"{name} must be a whole number of at least {least}, not {shown(value)}")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _kinds, _validation
+from . import _kinds, _memory, _validation
 from ._arguments import checked
 from ._random import Seed, fixed
 from .comparisons import Comparisons
@@ -225,6 +225,12 @@ class Binormal:
             raise InputError(f"subject_effect is {r:g}, but there are no subjects: say how many with n_subjects=")
         if n_subjects is not None and _validation.count("n_subjects", n_subjects) < 2:
             raise InputError(f"n_subjects must be at least 2, as non-mated comparisons need two, not {n_subjects}")
+        _memory.require(
+            (32 if n_subjects is None else 64) * (n_mated + n_nonmated) + 16 * (n_subjects or 0),
+            f"{n_mated:,} mated and {n_nonmated:,} non-mated comparisons"
+            + ("" if n_subjects is None else f" of {n_subjects:,} subjects"),
+            "use fewer",
+        )
         generator = np.random.Generator(np.random.PCG64(fixed(rng)))
         similarity = generator.standard_normal(n_mated + n_nonmated)
         known: dict[str, Any] = {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _arrays, _grouping, _keys, _kinds, _validation
+from . import _arrays, _grouping, _keys, _kinds, _memory, _validation
 from ._arguments import checked
 from ._sides import Attributes, BothSides, GroupedSide, SortedSide, only_used, read_only, sort_sides
 from .errors import InputError
@@ -262,6 +262,11 @@ class Comparisons:
             reference = probe = np.arange(n_rows)
         sides = {"reference": (reference, n_rows), "probe": (probe, n_columns)}
         sides |= {"reference_group": (reference_group, n_rows), "probe_group": (probe_group, n_columns)}
+        _memory.require(
+            n_rows * n_columns * (matrix.itemsize + 8 * sum(labels is not None for labels, _ in sides.values())),
+            f"the comparisons of {n_rows:,} x {n_columns:,} scores",
+            "give a part of them",
+        )
         spread: dict[str, Any] = {}
         for name, (labels, size) in sides.items():
             if labels is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _frames, _keys, _kinds, _random, _validation, intervals
+from . import _frames, _keys, _kinds, _memory, _random, _validation, intervals
 from ._arguments import checked
 from ._blocks import run_blocks
 from ._level_rates import METHODS_OF_EMBEDDINGS, checked_levels, interval
@@ -201,6 +201,11 @@ def coverage_experiment(
     levels = checked_levels(fmr)
     _validation.choice("weighting", weighting, WEIGHTINGS)
     _validation.choice("unit", unit, VECTOR_UNITS)
+    _memory.require(
+        8 * n_datasets * (levels.size * (3 + 2 * len(names) * nominal.size) + 8) + 16 * n_resamples * levels.size,
+        f"{n_datasets:,} data sets with {n_resamples:,} replicates each",
+        "use fewer",
+    )
     population = _Population(n_subjects, n_samples, dim, concentration, levels, weighting, unit, rng)
     shape = n_datasets, levels.size
     thresholds, estimates, expected = np.empty((3, *shape))
@@ -254,7 +259,7 @@ class _Population:
         seed = _random.fixed(rng)
         self._root = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
         self._identities = VonMisesFisherIdentities.random(n_subjects, dim, concentration, rng=self._root)
-        self._n_samples = samples_of_each(n_samples, n_subjects)
+        self._n_samples = samples_of_each(n_samples, n_subjects, dim)
         self._subject = np.repeat(np.arange(n_subjects), self._n_samples)
         self._levels, self._weighting, self._unit = levels, weighting, unit
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _keys, curves
+from . import _keys, _memory, curves
 from ._blocks import run_blocks
 from ._error_lists import ErrorLists, make_lists
 from ._shrinks import Shrinks, find_shrinks, no_shrinks
@@ -24,7 +24,6 @@ from .operating_points import OperatingPoint, mean_group_eer_key, threshold_key
 SCHEMES = ("dyadic", "product")
 METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
 _EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2, "convex-hull": 0}  # whose hull is another kernel's
-_MOST_BYTES = 4 * 2**30
 _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
 Floats = NDArray[np.float64]
 
@@ -309,11 +308,11 @@ class Resampler:
             "fnmr": (n_points, self._y.end.size),
         } | dict.fromkeys(self._metrics, (n_metrics,))
         size = 8 * padded * sum(int(np.prod(shape)) for shape in shapes.values())
-        if size > _MOST_BYTES:
-            raise InputError(
-                f"{n} replicates of all rates would take {size / 2**30:.0f} GiB: use fewer resamples, operating points "
-                "or groups (pairs of groups count, too)"
-            )
+        _memory.require(
+            2 * size,  # what is made of them is as large
+            f"{n:,} replicates of all rates",
+            "use fewer resamples, operating points or groups (pairs of groups count, too)",
+        )
         out = {name: np.empty((*shape, padded)) for name, shape in shapes.items()}
         local = threading.local()
 

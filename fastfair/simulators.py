@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _validation
+from . import _memory, _validation
 from ._arguments import checked
 from ._random import Seed, fixed
 from ._sides import read_only
@@ -84,6 +84,9 @@ class VonMisesFisherIdentities:
             if _validation.count(name, value) < 2:
                 raise InputError(f"{name} must be at least 2, not {value}")
         low, high = _limits(concentration)
+        _memory.require(
+            16 * n_subjects * dim, f"{n_subjects:,} centres of {dim:,} numbers", "use fewer subjects or a lower dim"
+        )
         generator = np.random.Generator(np.random.PCG64(fixed(rng)).jumped())
         return cls(generator.standard_normal((n_subjects, dim)), generator.uniform(low, high, n_subjects))
 
@@ -109,7 +112,7 @@ class VonMisesFisherIdentities:
         distribution is exact.
         """
         k, d = self.centers.shape
-        subject = np.repeat(np.arange(k), samples_of_each(n_samples, k))
+        subject = np.repeat(np.arange(k), samples_of_each(n_samples, k, d))
         generator = np.random.Generator(np.random.PCG64(fixed(rng)))
         cosine, sine = _angles(self.concentrations[subject], d, generator)
         vectors = np.empty((subject.size, d), np.float32)
@@ -170,7 +173,7 @@ def von_mises_fisher_embeddings(
     """
     seed = fixed(rng)
     identities = VonMisesFisherIdentities.random(n_subjects, dim, concentration, rng=seed)
-    sizes = samples_of_each(n_samples, n_subjects)
+    sizes = samples_of_each(n_samples, n_subjects, dim)
     return Embeddings(identities.draw(sizes, rng=seed), np.repeat(np.arange(n_subjects), sizes))
 
 
@@ -219,6 +222,11 @@ def correlated_decisions(
             raise InputError(f"{name} must be at least 1, not {value}")
     for name, number, ends in (("fnmr", fnmr, False), ("correlation", correlation, True)):
         _validation.fractions(name, _validation.real(name, number), ends=ends)
+    _memory.require(
+        10 * n_subjects * n_attempts + 24 * n_subjects,
+        f"the decisions on {n_subjects:,} subjects with {n_attempts:,} attempts each",
+        "use fewer",
+    )
     apart = 1 - correlation
     drawn = np.random.Generator(np.random.PCG64(fixed(rng))).random((n_attempts, n_subjects))
     failed = np.empty(drawn.shape, bool)
@@ -240,12 +248,15 @@ def _limits(concentration: Any) -> tuple[float, float]:
     return low, high
 
 
-def samples_of_each(n_samples: int | ArrayLike, k: int) -> NDArray[np.intp]:
-    """Check how many vectors each of k subjects has."""
+def samples_of_each(n_samples: int | ArrayLike, k: int, d: int) -> NDArray[np.intp]:
+    """Check how many vectors of d numbers each of k subjects has, and that there is memory for them."""
     given = _validation.counts("n_samples", n_samples, 1)
     if given.shape not in ((), (k,)):
         raise InputError(f"n_samples must be one number, or one for each of {k} subjects, not of shape {given.shape}")
-    return np.broadcast_to(given, k).astype(np.intp)
+    of_each = np.broadcast_to(given, k).astype(np.intp)
+    n = sum(of_each.tolist())
+    _memory.require((4 * d + 64) * n, f"{n:,} vectors of {d:,} numbers", "use fewer samples, subjects or a lower dim")
+    return of_each
 
 
 def _angles(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _kinds, _random, _validation
+from . import _kinds, _memory, _random, _validation
 from ._arguments import checked
 from ._blocks import run_blocks
 from ._progress import reporting
@@ -264,6 +264,7 @@ def synthesize_each(
     [0.001, 0.002, 0.05]
     """
     sizes = {name: _validation.count(name, n, 1) for name, n in (("n_mated", n_mated), ("n_nonmated", n_nonmated))}
+    steps = _validation.count("n_steps", n_steps, 1)
     _validation.choice("kind", kind, KINDS)
     free = sizes["n_nonmated" if kind == "fmr" else "n_mated"]
     rates = np.ravel(_validation.numbers_of("targets", targets))
@@ -271,7 +272,7 @@ def synthesize_each(
     held_at = _validation.open_fraction("tmr" if kind == "fmr" else "tnmr", at)
     largest = 0.0 if step is None else _validation.positive("step", step)
     plateaus = _validation.choice("accept", accept, ACCEPTANCE) == "plateau"
-    steps = _validation.count("n_steps", n_steps, 1)
+    require_memory(n_mated, n_nonmated, steps, len(wanted))
     key, _ = _random.stream(rng)
     made: list[Any] = [None] * len(wanted)
 
@@ -291,6 +292,21 @@ def synthesize_each(
             TargetMissedWarning,
         )
     return tuple(made)
+
+
+def require_memory(n_mated: int, n_nonmated: int, n_steps: int, n_sets: int) -> None:
+    """Refuse sets that take more memory than there is.
+
+    Parameters
+    ----------
+    n_mated, n_nonmated, n_steps, n_sets : int
+        Comparisons and steps of a set, and sets.
+    """
+    _memory.require(
+        n_sets * (24 * (n_mated + n_nonmated) + 16 * n_steps),
+        f"sets ({n_sets:,}) of {n_mated:,} mated and {n_nonmated:,} non-mated comparisons in {n_steps:,} steps",
+        "use fewer",
+    )
 
 
 def _climb(

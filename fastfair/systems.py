@@ -16,7 +16,7 @@ from .comparisons import Comparisons
 from .errors import InputError
 from .operating_points import OperatingPoint, at_fmr
 from .quantities import columns_of
-from .synthesis import KINDS, Synthesis, synthesize_each
+from .synthesis import KINDS, Synthesis, require_memory, synthesize_each
 
 # The systems of paper 1: its tables, whether they are biased in false matches or non-matches, and the ratios.
 TABLES = {
@@ -315,6 +315,10 @@ def _family(
     """Make systems of given table, kind and ratios."""
     unit = _validation.positive("rate", rate)
     seed = _random.fixed(rng)
+    overall_fmr, overall_mated, overall_nonmated = of_all
+    for name, number in (("overall_mated", overall_mated), ("overall_nonmated", overall_nonmated)):
+        _validation.count(name, number, 1)
+    require_memory(overall_mated, overall_nonmated, _validation.count("n_steps", n_steps, 1), 1)
     parsed = [(table, kind, ratios, _parsed(ratios)) for table, kind, ratios in wanted]
     sets: dict[tuple[str, float], Synthesis] = {}
     for number, kind in enumerate(KINDS):
@@ -325,9 +329,8 @@ def _family(
                 n_threads=n_threads, progress=progress,
             )  # fmt: skip
             sets |= {(kind, factor): one for factor, one in zip(factors, made, strict=True)}
-    overall_fmr, *overall_sizes = of_all
     overall = synthesize_each(
-        overall_sizes[0], overall_sizes[1], "fmr", [overall_fmr], n_steps=n_steps, rng=_child(seed, len(KINDS)),
+        overall_mated, overall_nonmated, "fmr", [overall_fmr], n_steps=n_steps, rng=_child(seed, len(KINDS)),
         n_threads=n_threads,
     )[0].comparisons()  # fmt: skip
     systems = tuple(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 import fastfair as ff
-from fastfair import _keys, _pair_replicates, _pairs, _radix, _random
+from fastfair import _keys, _memory, _pair_replicates, _pairs, _radix, _random
 from fastfair._pair_replicates import PairResampler
 from fastfair.errors import InputError
 
@@ -208,10 +208,11 @@ def test_levels_below_the_resolution_name_the_lowest():
 
 def test_too_many_pairs_are_refused_with_what_they_would_take(monkeypatch: pytest.MonkeyPatch):
     e = ff.von_mises_fisher_embeddings(400, 4, 8, concentration=(5, 40), rng=1)
-    monkeypatch.setattr(_pairs, "_MOST_BYTES", 2**20)
+    monkeypatch.setattr(_memory, "_LITTLE", 0)
+    monkeypatch.setattr(_memory, "available", lambda: 2**20)
     with pytest.raises(InputError, match="non-mated pairs to be kept would take"):
         ff.roc_band(e, [0.1])
-    monkeypatch.setattr(_pairs, "_MOST_BYTES", 2**10)
+    monkeypatch.setattr(_memory, "available", lambda: 2**10)
     with pytest.raises(InputError, match="use fewer vectors of a subject"):
         ff.roc_band(e, [0.1])
 
