@@ -84,10 +84,9 @@ def require_subjects(groups: Sequence[str], n_subjects: Sequence[int], least: in
     return list(lacking)
 
 
-def require_resamples(n_resamples: int) -> None:
-    """Raise where there are to be no replicates."""
-    if _validation.count("n_resamples", n_resamples) < 1:
-        raise InputError("n_resamples must be at least 1: without replicates there is no answer")
+def require_resamples(n_resamples: int) -> int:
+    """Check how many replicates there are to be; without any there is no answer."""
+    return _validation.count("n_resamples", n_resamples, 1)
 
 
 def warn_of_small_groups(counts: FailureCounts) -> None:

@@ -216,15 +216,16 @@ class Binormal:
         """
         from scipy.special import expit
 
-        for name, size in (("n_mated", n_mated), ("n_nonmated", n_nonmated)):
-            _validation.count(name, size, 1)
+        n_mated, n_nonmated = (
+            _validation.count(name, size, 1) for name, size in (("n_mated", n_mated), ("n_nonmated", n_nonmated))
+        )
         r = float(
             _validation.fractions("subject_effect", _validation.real("subject_effect", subject_effect), ends=True)
         )
         if n_subjects is None and r > 0:
             raise InputError(f"subject_effect is {r:g}, but there are no subjects: say how many with n_subjects=")
-        if n_subjects is not None and _validation.count("n_subjects", n_subjects) < 2:
-            raise InputError(f"n_subjects must be at least 2, as non-mated comparisons need two, not {n_subjects}")
+        if n_subjects is not None:
+            n_subjects = _validation.count("n_subjects", n_subjects, 2)  # as non-mated comparisons need two
         _memory.require(
             (32 if n_subjects is None else 64) * (n_mated + n_nonmated) + 16 * (n_subjects or 0),
             f"{n_mated:,} mated and {n_nonmated:,} non-mated comparisons"

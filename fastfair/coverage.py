@@ -191,9 +191,8 @@ def coverage_experiment(
     >>> bool(found.coverage[0, 0, 0] > found.coverage[1, 0, 0])  # recentered holds the truth more often than naive
     True
     """
-    for name, value in (("n_datasets", n_datasets), ("n_resamples", n_resamples)):
-        if _validation.count(name, value) < 2:
-            raise InputError(f"{name} must be at least 2, not {value}")
+    n_datasets = _validation.count("n_datasets", n_datasets, 2)
+    n_resamples = _validation.count("n_resamples", n_resamples, 2)
     if isinstance(methods, str) or isinstance(confidence_levels, float):
         raise InputError("methods and confidence_levels must be lists")
     names = tuple(_validation.choice("methods", method, METHODS_OF_EMBEDDINGS) for method in methods)

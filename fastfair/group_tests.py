@@ -108,6 +108,7 @@ def fnmr_test(
     (16.7, True)
     """
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
+    n_resamples = settings["n_resamples"]
     counts = counts_to_test(data, at, incomplete_groups, n_threads)
     if statistic != "f":
         warn_of_small_groups(counts)
@@ -212,6 +213,7 @@ def fmr_test(
     from .resampling import Resampler
 
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
+    n_resamples = settings["n_resamples"]
     comparisons = data.comparisons(n_threads=n_threads) if isinstance(data, Embeddings) else data
     comparisons.require_groups()
     require_units(comparisons, "subject")
@@ -257,11 +259,10 @@ def _settings(
 ) -> dict[str, Any]:
     """Check what both tests ask."""
     _validation.choice("incomplete_groups", policy, POLICIES)
-    require_resamples(n_resamples)
     return {
         "at": None if at is None else str(at),
         "statistic": _validation.choice("statistic", statistic, STATISTICS),
-        "n_resamples": n_resamples,
+        "n_resamples": require_resamples(n_resamples),
         "confidence_level": intervals.level(confidence_level),
         "incomplete_groups": policy,
     }

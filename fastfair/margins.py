@@ -272,7 +272,7 @@ def margin_of_error(
     """
     share = share_inside(confidence_level, quantile)
     _validation.choice("center", center, CENTERS)
-    require_resamples(n_resamples)
+    n_resamples = require_resamples(n_resamples)
     counts = counts_to_test(data, at, incomplete_groups, n_threads)
     warn_of_small_groups(counts)
     key, seed = _random.stream(rng)

@@ -233,7 +233,8 @@ def compare(
     >>> found.first, found.second, found.difference
     (0.5, 0.0, 0.5)
     """
-    if _validation.count("n_resamples", n_resamples) < 2:
+    n_resamples = _validation.count("n_resamples", n_resamples)
+    if n_resamples < 2:
         raise InputError("compare needs replicates: n_resamples must be at least 2")
     _validation.choice("method", method, intervals.METHODS_FOR_ANYTHING)
     seed = _random.fixed(rng)

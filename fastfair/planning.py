@@ -111,8 +111,7 @@ def plan_margin(
     )
     probability = share_inside(confidence_level, quantile)
     simulated = _validation.choice("method", method, METHODS) == "simulation"
-    if _validation.count("n_simulations", n_simulations) < 1:
-        raise InputError(f"n_simulations must be at least 1, not {n_simulations}")
+    n_simulations = _validation.count("n_simulations", n_simulations, 1)
     key, seed = _random.stream(rng)
     groups, *others = (array.ravel() for array in settings.values())
     laws, law_of = np.unique(np.stack(others), axis=1, return_inverse=True)
@@ -346,8 +345,7 @@ def plan_subjects(
         }
     settings = broadcast(settings | asked)
     probability = share_inside(confidence_level, quantile)
-    if _validation.count("max_subjects", max_subjects) < 1:
-        raise InputError(f"max_subjects must be at least 1, not {max_subjects}")
+    max_subjects = _validation.count("max_subjects", max_subjects, 1)
     shape = settings["n_groups"].shape
     needed, margins, powers = np.empty(shape), np.empty(shape), np.empty(shape)
     for at in np.ndindex(shape):

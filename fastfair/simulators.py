@@ -80,9 +80,7 @@ class VonMisesFisherIdentities:
         -------
         VonMisesFisherIdentities
         """
-        for name, value in (("n_subjects", n_subjects), ("dim", dim)):
-            if _validation.count(name, value) < 2:
-                raise InputError(f"{name} must be at least 2, not {value}")
+        n_subjects, dim = _validation.count("n_subjects", n_subjects, 2), _validation.count("dim", dim, 2)
         low, high = _limits(concentration)
         _memory.require(
             16 * n_subjects * dim, f"{n_subjects:,} centres of {dim:,} numbers", "use fewer subjects or a lower dim"
@@ -173,6 +171,7 @@ def von_mises_fisher_embeddings(
     """
     seed = fixed(rng)
     identities = VonMisesFisherIdentities.random(n_subjects, dim, concentration, rng=seed)
+    n_subjects, dim = identities.centers.shape
     sizes = samples_of_each(n_samples, n_subjects, dim)
     return Embeddings(identities.draw(sizes, rng=seed), np.repeat(np.arange(n_subjects), sizes))
 
@@ -217,9 +216,8 @@ def correlated_decisions(
     >>> failed.shape, float(failed.mean().round(2))
     ((10000, 3), 0.1)
     """
-    for name, value in (("n_subjects", n_subjects), ("n_attempts", n_attempts)):
-        if _validation.count(name, value) < 1:
-            raise InputError(f"{name} must be at least 1, not {value}")
+    n_subjects = _validation.count("n_subjects", n_subjects, 1)
+    n_attempts = _validation.count("n_attempts", n_attempts, 1)
     for name, number, ends in (("fnmr", fnmr, False), ("correlation", correlation, True)):
         _validation.fractions(name, _validation.real(name, number), ends=ends)
     _memory.require(

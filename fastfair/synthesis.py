@@ -272,7 +272,7 @@ def synthesize_each(
     held_at = _validation.open_fraction("tmr" if kind == "fmr" else "tnmr", at)
     largest = 0.0 if step is None else _validation.positive("step", step)
     plateaus = _validation.choice("accept", accept, ACCEPTANCE) == "plateau"
-    require_memory(n_mated, n_nonmated, steps, len(wanted))
+    require_memory(sizes["n_mated"], sizes["n_nonmated"], steps, len(wanted))
     key, _ = _random.stream(rng)
     made: list[Any] = [None] * len(wanted)
 

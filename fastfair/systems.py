@@ -316,8 +316,8 @@ def _family(
     unit = _validation.positive("rate", rate)
     seed = _random.fixed(rng)
     overall_fmr, overall_mated, overall_nonmated = of_all
-    for name, number in (("overall_mated", overall_mated), ("overall_nonmated", overall_nonmated)):
-        _validation.count(name, number, 1)
+    overall_mated = _validation.count("overall_mated", overall_mated, 1)
+    overall_nonmated = _validation.count("overall_nonmated", overall_nonmated, 1)
     require_memory(overall_mated, overall_nonmated, _validation.count("n_steps", n_steps, 1), 1)
     parsed = [(table, kind, ratios, _parsed(ratios)) for table, kind, ratios in wanted]
     sets: dict[tuple[str, float], Synthesis] = {}

@@ -152,7 +152,7 @@ def test_intervals_hold_the_truth():
         ({"fnmr": [0.1, 0.2]}, "fnmr must be a finite number"),
         ({"fmr": 0.1, "n_mated": 0}, "n_mated must be a whole number of at least 1, not 0"),
         ({"fmr": 0.1, "n_nonmated": 1.5}, "n_nonmated must be a whole number"),
-        ({"fmr": 0.1, "n_subjects": 1}, "n_subjects must be at least 2, as non-mated comparisons need two, not 1"),
+        ({"fmr": 0.1, "n_subjects": 1}, "n_subjects must be a whole number of at least 2, not 1"),
         ({"fmr": 0.1, "subject_effect": 0.1}, "there are no subjects: say how many with n_subjects="),
         (
             {"fmr": 0.1, "n_subjects": 5, "subject_effect": 1.1},

@@ -409,7 +409,7 @@ def test_groups_with_one_subject(test):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"n_resamples": 0}, "n_resamples must be at least 1"),
+        ({"n_resamples": 0}, "n_resamples must be a whole number of at least 1"),
         ({"n_resamples": -1}, "n_resamples must be a whole number"),
         ({"n_resamples": 1.5}, "n_resamples must be a whole number"),
         ({"confidence_level": 95}, "confidence_level must lie in .0, 1., not 95; for 95 % write 0.95"),
@@ -771,7 +771,7 @@ def test_groups_with_two_subjects():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"n_resamples": 0}, "n_resamples must be at least 1"),
+        ({"n_resamples": 0}, "n_resamples must be a whole number of at least 1"),
         ({"statistic": "F"}, "statistic must be one of"),
         ({"confidence_level": 1}, "confidence_level must lie in"),
         ({"incomplete_groups": "keep"}, "incomplete_groups must be one of"),

@@ -421,7 +421,7 @@ def test_what_is_out_of_reach_is_nan_with_a_warning_that_names_it():
             {"n_groups": [2, 3], "fnmr": [0.1, 0.2, 0.3]},
             r"shapes do not go together: n_groups \(2,\), fnmr \(3,\); give one an axis of its own",
         ),
-        ({"n_simulations": 0}, "n_simulations must be at least 1, not 0"),
+        ({"n_simulations": 0}, "n_simulations must be a whole number of at least 1, not 0"),
         ({"n_simulations": 1.5}, "n_simulations must be a whole number"),
         ({"confidence_level": 95}, "confidence_level"),
         ({"quantile": "median"}, "quantile must be one of 'family-wise', 'paper', not 'median'"),
@@ -447,7 +447,7 @@ def test_bad_settings_are_refused(changed, message):
         ({"difference": np.nan}, "not nan"),
         ({"difference": 0.1, "power": 80}, "power must be fractions in .*for 80 % write 0.8"),
         ({"margin": [0.1, 0.2], "fnmr": [0.1, 0.2, 0.3]}, "shapes do not go together"),
-        ({"margin": 0.1, "max_subjects": 0}, "max_subjects must be at least 1, not 0"),
+        ({"margin": 0.1, "max_subjects": 0}, "max_subjects must be a whole number of at least 1, not 0"),
         ({"margin": 0.1, "quantile": "median"}, "quantile must be one of"),
     ],
 )

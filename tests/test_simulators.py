@@ -111,8 +111,8 @@ def test_higher_concentrations_are_told_apart_better():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"n_subjects": 1}, "n_subjects must be at least 2, not 1"),
-        ({"dim": 1}, "dim must be at least 2"),
+        ({"n_subjects": 1}, "n_subjects must be a whole number of at least 2, not 1"),
+        ({"dim": 1}, "dim must be a whole number of at least 2"),
         ({"dim": 2.5}, "dim must be a whole number"),
         ({"n_samples": 0}, "n_samples must be whole numbers of at least 1, not 0"),
         ({"n_samples": [2, 2]}, "one for each of 4 subjects"),
@@ -183,7 +183,7 @@ def test_decisions_are_the_same_for_a_seed():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"n_subjects": 0}, "n_subjects must be at least 1, not 0"),
+        ({"n_subjects": 0}, "n_subjects must be a whole number of at least 1, not 0"),
         ({"n_attempts": 1.5}, "n_attempts must be a whole number"),
         ({"fnmr": 0.0}, r"fnmr must be fractions in \(0, 1\), not 0"),
         ({"fnmr": 10}, "for 10 % write 0.1"),
