@@ -306,7 +306,7 @@ class FailureCounts:
         """Subjects of all groups with the same failures and attempts, counted together."""
         kinds = self.kinds
         pairs, which = np.unique(np.stack((kinds.failures, kinds.attempts)), axis=1, return_inverse=True)
-        sizes = np.bincount(which.ravel(), kinds.subjects).astype(np.int64)
+        sizes = np.bincount(which.ravel(), kinds.subjects).astype(np.int64)  # NumPy 2.0.0 gives two dimensions
         order = np.argsort(-sizes, kind="stable")
         failures, attempts = pairs[:, order]
         return SubjectKinds(failures, attempts, sizes[order], np.array([order.size]))

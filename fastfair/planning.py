@@ -115,6 +115,7 @@ def plan_margin(
     key, seed = _random.stream(rng)
     groups, *others = (array.ravel() for array in settings.values())
     laws, law_of = np.unique(np.stack(others), axis=1, return_inverse=True)
+    law_of = law_of.ravel()  # NumPy 2.0.0 gives it two dimensions
     of_law = np.split(np.argsort(law_of, kind="stable"), np.cumsum(np.bincount(law_of))[:-1])
     margin = np.empty(groups.size)
 
