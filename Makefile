@@ -3,18 +3,29 @@ PYTHON ?= python3
 BIN := .venv/bin
 ASV := $(BIN)/asv --config benchmarks/asv.conf.json
 
-.PHONY: demo test slow lint docs papers bench bench-smoke bench-check versus nojit boundscheck clean
+WORKERS ?= 2
+TESTS := $(BIN)/pytest -n $(WORKERS)
+
+.PHONY: demo test slow studies timing lint docs papers bench bench-smoke bench-check versus nojit boundscheck floors \
+	newest clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
 	$(BIN)/fastfair demo --seed 0 --output build/demo --plots
 
 test: .venv/.test
-	$(BIN)/pytest -n 2 -m "not slow" --doctest-modules tests fastfair
+	$(TESTS) -m "not slow" --doctest-modules tests fastfair
 
-# One test builds commits with asv.
+# Statistical studies look at a fifth of their data sets. One test builds commits with asv.
 slow: .venv/.test .venv/.bench
-	$(BIN)/pytest -m slow
+	$(TESTS) --dist loadgroup -m "slow and not timing"
+
+studies: .venv/.test
+	$(TESTS) --dist loadgroup -m study --all-data-sets
+
+# What holds seconds against seconds wants the machine for itself.
+timing: .venv/.test
+	$(BIN)/pytest -m timing
 
 # kernels/ is installed as fastfair.kernels, so mypy is shown a copy with everything in its place.
 lint: .venv/.lint
@@ -56,15 +67,53 @@ bench-check: .venv/.bench
 versus: .venv/.bench
 	$(BIN)/python -m benchmarks.versus --output build/versus
 
+# Kernels as plain Python are slow, and checked ones are those of `make test`: fewer examples of each property will do.
 nojit: .venv/.test
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 -m "not slow and not jit" \
+	NUMBA_DISABLE_JIT=1 $(TESTS) -m "not slow and not jit" --hypothesis-profile few \
 		--cov=fastfair --cov=kernels --cov-branch --cov-report=term-missing:skip-covered
 
+# Pages and commands call kernels that have tests of their own.
 boundscheck: .venv/.test
-	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -n 2 -m "not slow"
+	NUMBA_BOUNDSCHECK=1 $(TESTS) -m "not slow" --hypothesis-profile few \
+		--ignore-glob "tests/test_cli*" --ignore-glob "tests/test_paper*"
+
+# The quick tests that meet other libraries.
+VERSIONED := tests/test_binormal.py tests/test_cli.py tests/test_cli_embeddings.py tests/test_cli_groups.py \
+	tests/test_cli_synthesize.py tests/test_curves.py tests/test_embeddings.py tests/test_evaluation.py \
+	tests/test_failure_counts.py tests/test_group_tests.py tests/test_intervals.py tests/test_io.py \
+	tests/test_measures.py tests/test_package.py tests/test_papers.py tests/test_planning.py tests/test_score_files.py \
+	tests/test_vector_files.py fastfair
+UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
+# pyenv keeps interpreters where nothing else looks.
+FIND := PATH="$$PATH:$$(printf '%s:' "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/*/bin)" $(UV) python find --no-project --system
+
+# The oldest of everything that pyproject.toml allows. Packages that it does not name are new, and deprecate what old
+# ones ask of them.
+floors: .venv/.versions
+	$(UV) venv --quiet --clear --python "$$($(FIND) 3.11 2> /dev/null)" .venv-floors
+	$(UV) pip install --quiet --python .venv-floors --resolution lowest-direct -e ".[test,demo,docs,bench]"
+	$(UV) pip list --python .venv-floors
+	NUMBA_CACHE_DIR=$(CURDIR)/build/kernels-floors .venv-floors/bin/pytest -n $(WORKERS) -W ignore::DeprecationWarning \
+		-m "not slow" --hypothesis-profile few --doctest-modules $(VERSIONED)
+	cd docs && ../.venv-floors/bin/sphinx-build -q -b doctest . ../build/floors
+	.venv-floors/bin/asv --config benchmarks/asv.conf.json check --python=same
+
+# The newest of everything, on the newest Python with which numba works of those that are here.
+newest: .venv/.versions
+	for version in 3.15 3.14 3.13 3.12; do \
+		python=$$($(FIND) $$version 2> /dev/null) && break; \
+		echo "there is no Python $$version here"; \
+	done; \
+	if [ -z "$$python" ]; then echo "skipped: no Python is newer than the oldest"; exit 0; fi; \
+	set -ex; \
+	$(UV) venv --quiet --clear --python "$$python" .venv-newest; \
+	$(UV) pip install --quiet --python .venv-newest -e ".[test,demo]"; \
+	$(UV) pip list --python .venv-newest; \
+	NUMBA_CACHE_DIR=$(CURDIR)/build/kernels-newest .venv-newest/bin/pytest -n $(WORKERS) \
+		-m "not slow" --hypothesis-profile few --doctest-modules $(VERSIONED)
 
 clean:
-	rm -rf build docs/generated .asv .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv-floors .venv-newest build docs/generated .asv .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find fastfair kernels tests benchmarks docs -name __pycache__ -prune -exec rm -rf {} +
 
 # mypy finds other errors where a package is missing, so linting installs what the tests do.
@@ -73,6 +122,7 @@ EXTRAS_test := test,demo
 EXTRAS_lint := lint,test,demo
 EXTRAS_docs := docs
 EXTRAS_bench := bench,test,demo
+EXTRAS_versions := versions
 
 .venv/.%: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install -q --disable-pip-version-check -e ".[$(EXTRAS_$*)]"

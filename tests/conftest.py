@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from pathlib import Path
 
 import hypothesis
@@ -11,9 +12,23 @@ import pytest
 import fastfair as ff
 
 hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=100)
+hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("default"), max_examples=25)
 hypothesis.settings.load_profile("default")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all-data-sets", action="store_true", help="statistical studies look at all data sets, and not at a fifth"
+    )
+
+
+@pytest.fixture(scope="session")
+def data_sets(request: pytest.FixtureRequest) -> Callable[[int], int]:
+    """Tell how many of a study's data sets to look at."""
+    all_of_them = request.config.getoption("--all-data-sets")
+    return lambda documented: documented if all_of_them else documented // 5
 
 
 @pytest.fixture(scope="session")

@@ -238,6 +238,7 @@ def add_many_pairs(a, b, weights, largest, start, stop, totals):
 
 
 @pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.jit
 class TestGuard:
     def run(self, clone):

@@ -803,15 +803,16 @@ def test_what_is_said_of_false_matches():
 
 
 @pytest.mark.slow
+@pytest.mark.study
 @pytest.mark.parametrize(("tau", "fmr", "follow_up"), [(0.3, 0.01, 0.052), (0.3, 0.05, 0.057), (0.5, 0.01, 0.082)])
-def test_false_match_rates_that_are_alike_are_rarely_found_to_differ(tau, fmr, follow_up):
+def test_false_match_rates_that_are_alike_are_rarely_found_to_differ(tau, fmr, follow_up, data_sets):
     """Three groups of 60 subjects with 18 or 89 false matches expected in each, at the level of 5 %.
 
     F keeps the level, and finds less than it may where errors are few or effects of subjects strong. The follow-up
     exceeds it a little, more so where effects are strong: `follow_up` is the share of 4,000 data sets, or of 1,000 with
     strong effects, in which some group is named.
     """
-    n, at = 250, ff.at_threshold(NormalDist().inv_cdf(1 - fmr))
+    n, at = data_sets(1000), ff.at_threshold(NormalDist().inv_cdf(1 - fmr))
     tests = [ff.fmr_test(impostors(60, tau, seed), at, n_resamples=499, rng=seed) for seed in range(n)]
     found = sum(test.pvalue < 0.05 for test in tests)
     named = sum(len(test.different) > 0 for test in tests)
