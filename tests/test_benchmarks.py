@@ -242,7 +242,7 @@ def add_many_pairs(a, b, weights, largest, start, stop, totals):
 @pytest.mark.jit
 class TestGuard:
     def run(self, clone):
-        command = [sys.executable, "-m", "benchmarks.check", "--base", "HEAD~1", "--only", "sweep"]
+        command = [sys.executable, "-m", "benchmarks.check", "--base", "HEAD~1", "--only", "sweep", "--processes", "3"]
         return subprocess.run(command, cwd=clone, capture_output=True, text=True, timeout=600, check=False)
 
     def test_a_commit_that_changes_nothing_passes(self, clone):
