@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from . import _validation
 from ._plots import per_cent
+from ._text import drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +47,7 @@ def _axes(ax: Axes | None, groups: Sequence[str]) -> Axes:
         pyplot = _validation.require("matplotlib.pyplot", "cli", "drawing")
         ax = pyplot.subplots(figsize=(6.4, max(2.4, 1 + 0.24 * len(groups))), layout="constrained")[1]
     assert ax is not None
-    ax.set_yticks(range(len(groups)), groups)
+    ax.set_yticks(range(len(groups)), [drawn(group) for group in groups])
     ax.invert_yaxis()
     ax.grid(axis="x", alpha=0.3)
     ax.xaxis.set_major_formatter(per_cent)
@@ -60,7 +61,7 @@ def _bounds(ax: Axes, middle: float, low: float, high: float) -> None:
 
 
 def _points(ax: Axes, groups: Sequence[str], rates: NDArray[np.float64], apart: Sequence[str], label: str) -> None:
-    is_apart = np.isin(groups, apart)
+    is_apart = np.array([group in apart for group in groups], bool)
     rows = np.arange(len(groups))
     for chosen, color, marker, name in ((~is_apart, _USUAL, "o", None), (is_apart, _STANDS_OUT, "D", label)):
         if chosen.any():

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from . import _validation
+from ._text import drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +79,7 @@ def draw_fairness_band(band: FairnessBand, title: str, ax: Axes | None, **kwargs
     of_groups = band.value.ndim > 1
     for k, label in enumerate(band.groups if of_groups else (None,)):
         at = np.s_[:, k] if of_groups else np.s_[:]
-        (line,) = ax.plot(band.fmr, band.value[at], **({"label": label} | kwargs))
+        (line,) = ax.plot(band.fmr, band.value[at], **({"label": None if label is None else drawn(label)} | kwargs))
         for low, high, alpha in ((band.band_low, band.band_high, 0.15), (band.low, band.high, 0.25)):
             ax.fill_between(band.fmr, low[at], high[at], color=line.get_color(), alpha=alpha, linewidth=0)
     if np.isfinite(band.value).any():

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arguments import checked
+from ._text import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -218,5 +219,5 @@ class Rates:
     def __repr__(self) -> str:
         lines = [f"Rates at {self.at}: threshold {self.threshold:.6g}, FMR {self.fmr:.6g}, FNMR {self.fnmr:.6g}"]
         for group, fmr, fnmr in zip(self.groups, self.group_fmr, self.group_fnmr, strict=True):
-            lines.append(f"  {group}: FMR {fmr:.6g}, FNMR {fnmr:.6g}")
+            lines.append(f"  {visible(group)}: FMR {fmr:.6g}, FNMR {fnmr:.6g}")
         return "\n".join(lines)

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as _PlainTable
 
 from ._bands_of import FEW, NO_ERRORS, Bands
 from ._measuring import measure_of
 from ._plans import MarginPlan, PowerPlan, SubjectsPlan
 from ._results import Rates
 from ._system_measures import SystemMeasure
+from ._text import visible
 from .contrasts import REASONS, WITHHELD
 from .evaluation_result import Evaluation
 from .fairness_bands import FAIR_OUTSIDE
@@ -26,6 +27,18 @@ from .quantities import HELD, Key, Quantity
 _Found = dict[Key, Quantity]
 _MOST_SETTINGS = 200  # of a plan, beyond which a table is no answer
 _MOST_COLUMNS = 10  # groups beyond which a matrix does not fit a terminal; JSON and CSV have it always
+
+
+class Table(_PlainTable):
+    """A table that shows labels as they are written, whatever they hold."""
+
+    def add_column(self, header: Any = "", *args: Any, **kwargs: Any) -> None:
+        """Add a column; see rich."""
+        super().add_column(visible(header), *args, **kwargs)
+
+    def add_row(self, *cells: Any, **kwargs: Any) -> None:
+        """Add a row; see rich."""
+        super().add_row(*(visible(cell) if isinstance(cell, str) else cell for cell in cells), **kwargs)
 
 
 def print_evaluation(evaluation: Evaluation) -> None:
@@ -68,7 +81,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
         _print(console, f"Fairness over {len(evaluation.measured_groups)} groups", table)
         if len(evaluation.measured_groups) < len(evaluation.groups):
             left_out = sorted(set(evaluation.groups) - set(evaluation.measured_groups))
-            console.print(f"Left out of the measures: {', '.join(left_out)}")
+            console.print(f"Left out of the measures: {visible(', '.join(left_out))}")
 
 
 def print_bands(bands: Bands, levels: Sequence[float]) -> None:

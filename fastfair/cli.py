@@ -27,6 +27,7 @@ from ._cli_options import (
 from ._cli_output import deliver, guard_streams, require_output
 from ._csv import write_csv
 from ._terminal import print_contrasts, print_evaluation
+from ._text import drawn, visible
 from ._validation import SCORE_KINDS
 from .cli_embeddings import embeddings_command
 from .cli_group_tests import fnmr_test_command
@@ -148,7 +149,7 @@ def _figures(comparisons: Any, n_resamples: int, **options: Any) -> dict[str, Fi
         bands.roc_band(comparisons, **options).plot(axes, det=True, color="black", linewidth=0)
     if 0 < len(comparisons.groups) <= MOST_CURVES:
         for group in comparisons.groups:
-            curves.det(comparisons.within_group(group)).plot(axes, label=group, linewidth=1)
+            curves.det(comparisons.within_group(group)).plot(axes, label=drawn(group), linewidth=1)
         axes.legend()
     return {"det": figure}
 
@@ -181,7 +182,7 @@ def main() -> None:
     try:
         cli()
     except (FastfairError, OSError) as error:
-        click.secho(f"Error: {_in_options(str(error))}", fg="red", err=True)
+        click.secho(f"Error: {visible(_in_options(str(error)))}", fg="red", err=True)
         sys.exit(2)
     finally:
         gc.freeze()  # spares the exit a search for garbage in all that the compiler loaded: a fifth of a short run

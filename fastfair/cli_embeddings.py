@@ -31,6 +31,7 @@ from ._csv import write_csv
 from ._level_rates import METHODS_OF_EMBEDDINGS
 from ._pair_lists import VECTOR_UNITS, WEIGHTINGS
 from ._terminal import print_bands
+from ._text import drawn
 from ._validation import SIMILARITIES
 from .embeddings import Embeddings
 from .errors import InputError
@@ -161,7 +162,7 @@ def _roc_figure(bands: Bands) -> Figure:
     bands.roc.plot(axes[0], label="all", color="black")
     if with_groups:
         for group, band in bands.group_roc.items():
-            band.plot(axes[1], label=group)
+            band.plot(axes[1], label=drawn(group))
         axes[1].set(xlabel="False match rate of all pairs", ylabel="")
     for ax in axes:
         ax.set_ylim(bottom=0)

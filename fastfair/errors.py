@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ._text import visible
+
 _LONGEST = 1500  # characters of a message, however long what it names
 
 
 class FastfairError(Exception):
-    """Base of every error raised by fastfair."""
+    """Base of every error raised by fastfair; control characters in what a message quotes are shown escaped."""
 
-    def __init__(self, message: str = "") -> None:
-        if len(message) > _LONGEST:
-            message = f"{message[: _LONGEST // 2]} [...] {message[-_LONGEST // 2 :]}"
-        super().__init__(message)
+    def __init__(self, message: str = "", *more: Any) -> None:
+        shown = visible(message)
+        if len(shown) > _LONGEST:
+            shown = f"{shown[: _LONGEST // 2]} [...] {shown[-_LONGEST // 2 :]}"
+        super().__init__(shown, *more)
 
 
 class InputError(FastfairError, ValueError):
@@ -48,7 +53,10 @@ class MissingDependencyError(FastfairError, ImportError):
 
 
 class FastfairWarning(UserWarning):
-    """Base of every warning given by fastfair."""
+    """Base of every warning given by fastfair; control characters in what a message quotes are shown escaped."""
+
+    def __init__(self, message: str = "", *more: Any) -> None:
+        super().__init__(visible(message) if isinstance(message, str) else message, *more)
 
 
 class EmptyGroupWarning(FastfairWarning):

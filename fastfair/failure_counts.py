@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _arrays, _grouping, _kinds, _validation, intervals
 from ._arguments import checked
 from ._sides import read_only
+from ._text import visible
 from .comparisons import Comparisons
 from .embeddings import Embeddings
 from .errors import InputError
@@ -423,7 +424,8 @@ class FailureCounts:
              "attempts."),
         ):  # fmt: skip
             if without.any():
-                said.append(f"{', '.join(np.array(self.groups)[without])}: {what}")
+                named = ", ".join(group for group, is_so in zip(self.groups, without, strict=True) if is_so)
+                said.append(f"{visible(named)}: {what}")
         return said
 
     @checked(groups=_kinds.several(_kinds.text))

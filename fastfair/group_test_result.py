@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from . import _frames
 from ._arguments import checked
+from ._text import visible
 from .failure_counts import FailureCounts
 from .operating_points import FEWEST_ERRORS
 from .quantities import records, write_json
@@ -181,7 +182,7 @@ class GroupTest:
             ]
             if found:
                 text.append(f"Detectably {word} than in the other groups, of {n_tested} tested: {', '.join(found)}.")
-        return "\n".join(text + self._remarks())
+        return "\n".join(map(visible, text + self._remarks()))
 
     def _remarks(self) -> list[str]:
         return []

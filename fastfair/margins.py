@@ -14,6 +14,7 @@ from ._arguments import checked
 from ._group_data import counts_to_test, require_resamples, warn_of_small_groups
 from ._group_replicates import of_counts, replicate
 from ._progress import reporting
+from ._text import visible
 from ._warning import warn
 from .comparisons import Comparisons
 from .embeddings import Embeddings
@@ -132,7 +133,7 @@ class MarginOfError:
             text.append(
                 f"All {n} groups lie in that range: no difference was detected, which does not show that there is none."
             )
-        return "\n".join(text + self.counts.remarks())
+        return "\n".join(map(visible, text + self.counts.remarks()))
 
     @checked
     def to_frame(self, backend: str | None = None) -> Any:

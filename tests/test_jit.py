@@ -140,6 +140,7 @@ def test_kernels_import_numpy_numba_and_each_other_alone(path):
 
 
 LAYERS = {
+    "_text": -1,
     "errors": 0, "_shown": 0.1, "_warning": 0, "_arrays": 0.3, "_labels": 0.6,
     "_files": 1, "_csv": 2, "_memory": 0.5, "_version": 0, "_keys": 0, "_results": 1.8, "_validation": 1,
     "_random": 1.2, "_kinds": 1.4, "_arguments": 1.6, "_sides": 2, "_frames": 2, "_plots": 2,

@@ -1,0 +1,122 @@
+"""Labels, headers and names of files are shown as they are written: they act on no terminal, line or plot."""
+
+import copy
+import json
+import pickle
+import re
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fastfair as ff
+from fastfair import _terminal
+from fastfair._text import drawn, visible
+from fastfair.errors import DroppedWarning, FastfairWarning, InputError
+
+WILD = ("\x1b[31mred", "a\nb", "\x1b]0;x\x07", "$x$", "\u202eabc", "_hidden", "c\r\x9bd\u2028e")
+SAFE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+
+
+@pytest.fixture(scope="module")
+def comparisons():
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(42), 42), np.tile(np.arange(42), 42)
+    labels = np.array(WILD, object)
+    return ff.Comparisons(
+        rng.normal(size=42 * 42) + 3 * (who[0] == who[1]), None, *who, labels[who[0] % 7], labels[who[1] % 7]
+    )
+
+
+def is_safe(text, shown=WILD):
+    assert not SAFE.search(text)
+    for label in shown:
+        assert visible(label) in text
+    return True
+
+
+def test_control_characters_are_written_as_escapes():
+    assert visible("\x1b[31m\x9b\r\n\t\x00\x7f") == r"\x1b[31m\x9b\r\n\t\x00\x7f"
+    assert visible("\u202ea\u2066b\u200b\u2028\ufeff\ud800") == r"\u202ea\u2066b\u200b\u2028\ufeff\ud800"
+    for label in ("f & USA", "élan\u00a0vital", "میکس\u200cد", "漢字", "👩\u200d🔬", r"C:\new", ""):
+        assert visible(label) == label
+    assert drawn("$x$ _y") == r"\$x\$ _y"
+    assert drawn("_x") == " _x"
+
+
+def test_tables_show_labels_escaped(comparisons, capsys):
+    at = ff.at_fmr(0.05)
+    evaluation = ff.evaluate(comparisons, at, n_resamples=20, rng=0)
+    _terminal.print_evaluation(evaluation)
+    _terminal.print_contrasts(ff.compare(comparisons, comparisons, at, measures="gini", n_resamples=20, rng=0))
+    assert is_safe(capsys.readouterr().out)
+    mixed = ff.FailureCounts([1, 0, 2, 1] * 7, [4, 5, 4, 5] * 7, np.repeat(np.array(WILD, object), 4))
+    test, margin = (call(mixed, n_resamples=50, rng=0) for call in (ff.fnmr_test, ff.margin_of_error))
+    _terminal.print_group_tests(test, margin)
+    assert is_safe(capsys.readouterr().out)
+
+
+def test_left_out_groups_are_shown_escaped(capsys):
+    c = ff.Comparisons([0.9, 0.1, 0.8, 0.2, 0.7], [1, 0, 1, 0, 1], reference_group=["a", "a", "b", "b", "\x1b[2J"])
+    _terminal.print_evaluation(ff.evaluate(c, n_resamples=0, incomplete_groups="drop"))
+    assert is_safe(capsys.readouterr().out, ["\x1b[2J"])
+
+
+def test_results_show_labels_escaped(comparisons):
+    rates = ff.rates(comparisons, ff.at_fmr(0.05))
+    assert is_safe(repr(rates))
+    assert repr(rates).count("\n") == len(WILD)
+    evaluation = ff.evaluate(comparisons, ff.at_fmr(0.05), n_resamples=0)
+    quantity = repr(evaluation.quantity("fmr", WILD[0]))
+    assert not SAFE.search(quantity)
+    assert r"\x1b[31mred" in quantity
+    for label in WILD:
+        counts = ff.FailureCounts([0, 9, 9, 1, 2, 0], [9] * 6, [label, label, "x", "x", "y", "y"])
+        for result in (ff.fnmr_test(counts, n_resamples=50, rng=0), ff.margin_of_error(counts, n_resamples=50, rng=0)):
+            assert not SAFE.search(result.summary())
+        alone = ff.FailureCounts([0, 1], [1, 1], [label, "x"]).remarks()
+        assert all(not SAFE.search(line) and "\n" not in line for line in alone)
+        assert visible(label) in alone[0]
+
+
+def test_files_keep_the_labels(comparisons):
+    evaluation = ff.evaluate(comparisons, ff.at_fmr(0.05), n_resamples=0)
+    assert set(WILD) <= {row["group"] for row in json.loads(evaluation.to_json())["quantities"]}
+    assert set(WILD) <= set(evaluation.to_frame("polars")["group"])
+
+
+@pytest.mark.parametrize("label", WILD)
+def test_errors_and_warnings_show_what_they_quote_escaped(label):
+    error = InputError(f"{label} is not there", row=3)
+    for other in (error, copy.copy(error), pickle.loads(pickle.dumps(error))):
+        assert str(other) == f"{visible(label)} is not there"
+    with pytest.warns(FastfairWarning) as caught:
+        warnings.warn(f"left out: {label}", DroppedWarning, stacklevel=1)
+    assert str(caught[0].message) == f"left out: {visible(label)}"
+    with pytest.raises(InputError) as raised:
+        ff.Comparisons.from_frame(pl.DataFrame({label: [0.5]}), score="score")
+    assert not SAFE.search(str(raised.value))
+    assert "\n" not in str(raised.value)
+    with pytest.raises(InputError) as raised:
+        ff.read_comparisons(f"/nowhere/{label}.csv")
+    assert not SAFE.search(str(raised.value))
+    with pytest.raises(InputError) as raised:
+        ff.Comparisons([0.9, 0.1], [1, 0], reference_group={label: ["a", ""]})
+    assert not SAFE.search(str(raised.value))
+
+
+def test_plots_draw_labels_as_they_are_written(comparisons):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    counts = ff.FailureCounts([1, 0, 2, 1] * 7, [4, 5, 4, 5] * 7, np.repeat(np.array(WILD, object), 4))
+    ax = ff.margin_of_error(counts, n_resamples=50, rng=0).plot()
+    ax.figure.canvas.draw()
+    texts = [text for text in ax.get_yticklabels() if text.get_text()]
+    assert [text.get_text() for text in texts] == [drawn(group) for group in counts.groups]
+    assert [text._preprocess_math(text.get_text()) for text in texts] == [
+        (drawn(group).replace(r"\$", "$"), False) for group in counts.groups
+    ]
+    pyplot.close(ax.figure)
+    assert comparisons.groups == counts.groups
