@@ -125,13 +125,13 @@ def test_levels_are_compared_as_floats():
         (("fnmr", math.nan), "fnmr must be a finite number"),
         (("threshold",), "threshold must be a finite number"),
         (("threshold", math.inf), "threshold must be a finite number"),
-        (("threshold", "0.5"), "threshold must be a finite number"),
-        (("threshold", True), "threshold must be a finite number"),
+        (("threshold", "0.5"), "value must be a finite number"),
+        (("threshold", True), "value must be a finite number"),
         (("eer", 0.1), "'eer' takes no value"),
         (("mean group eer", 0), "takes no value"),
-        (("eer", None), "takes no value"),
+        (("eer", None), "value must be a finite number"),
         (("err",), "did you mean 'eer'"),
-        ((1,), "kind must be one of"),
+        ((1,), "kind must be text"),
     ],
 )
 def test_operating_points_that_cannot_be_are_refused(arguments, message):
