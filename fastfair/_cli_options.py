@@ -228,6 +228,14 @@ def reading_options(command: Any) -> Any:
         ),
         click.option("--probe", metavar="COLUMN", help="Column of probe subjects or paths. [default: probe]"),
         *SUBJECTS,
+        click.option(
+            "--reference-group", "reference_group", multiple=True, metavar="COLUMN",
+            help="Column of references' labels of an attribute, with --probe-group; repeat to intersect.",
+        ),
+        click.option(
+            "--probe-group", "probe_group", multiple=True, metavar="COLUMN",
+            help="Column of probes' labels of the attribute of the --reference-group in the same place.",
+        ),
         click.option("--format", "format", type=click.Choice(["auto", *FORMATS]), default="auto", show_default=True),
         click.option(
             "--trials",
@@ -236,13 +244,24 @@ def reading_options(command: Any) -> Any:
             help="Trial list, where SCORES holds scores alone.",
         ),
         click.option("--score-kind", type=click.Choice(SCORE_KINDS), default="similarity", show_default=True),
-        click.option("--allow-label-conflicts", is_flag=True, help="Keep mated flags that contradict the subjects."),
-    ]
+        click.option(
+            "--allow-label-conflicts", is_flag=True,
+            help="Keep mated flags that contradict the subjects, and labels that contradict the metadata, which count.",
+        ),
+    ]  # fmt: skip
     return with_options(command, options)
 
 
 def read_with(reader: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
     """Read a file by the options that the reader knows, and take these out."""
+    reference, probe = options.pop("reference_group", ()), options.pop("probe_group", ())
+    if len(reference) != len(probe):
+        raise click.UsageError(
+            f"--reference-group is given {len(reference)} times and --probe-group {len(probe)} times: give both for "
+            "each attribute"
+        )
+    if reference:
+        options["groups"] = [*options["groups"], *zip(reference, probe, strict=True)]
     names = [name for name in inspect.signature(reader).parameters if name in options]
     return reader(path, **{name: options.pop(name) for name in names})
 

@@ -1,127 +1,148 @@
-"""Score files of white-space separated fields: bob's 4 and 5 columns, VoxCeleb and Kaldi trial lists."""
+"""Score files of white-space separated fields: bob's 4 and 5 columns, VoxCeleb and Kaldi trial lists, matrices."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ._formats import LABELS, ScoreTable, check_file, first_line, is_number, polars, reading
+from . import _text_files
+from ._formats import LABELS, ScoreTable
+from ._reading import polars
+from ._text_files import Text, is_number
 from .errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
 VOXCELEB_SUBJECT = r"^([^/]+)/"
+_TRIAL = ["enrol", "test"]
+_Lines = NDArray[np.int64]
 
 
-def read_bob_columns(path: Path, n_columns: int) -> ScoreTable:
+def read_bob_columns(text: Text, n_columns: int) -> ScoreTable:
     """Read bob's 4 columns (claimed real test score) or 5 (claimed model real test score)."""
-    names = ["claimed", "real", "test", "score"] if n_columns == 4 else ["claimed", "model", "real", "test", "score"]
-    frame, lines = _read_fields(path, names)
+    names = "claimed real test score" if n_columns == 4 else "claimed model real test score"
+    frame, lines = _read_fields(text, names)
     samples = None if n_columns == 4 else ("model", "test")
-    frame = _with_numbers(path, frame, "score", lines)
-    return ScoreTable(frame, "score", None, "claimed", "real", samples=samples, lines=lines)
+    return ScoreTable(text.path, frame, "score", None, "claimed", "real", samples=samples, lines=lines)
 
 
-def read_trials(path: Path, kind: str, trials: Path | None) -> ScoreTable:
+def read_trials(text: Text, kind: str, trials: Text | None) -> ScoreTable:
     """Read a VoxCeleb or Kaldi trial list with its scores."""
     pattern = VOXCELEB_SUBJECT if kind == "voxceleb" else None
     if trials is None:
         if kind == "kaldi":
             raise InputError("format 'kaldi' needs the trial list: trials=")
-        names = ["label", "enrol", "test", "score"]
-        frame, lines = _read_fields(path, names)
-        frame = _with_labels(path, _with_numbers(path, frame, "score", lines), lines)
-        return ScoreTable(frame, "score", "label", "enrol", "test", pattern, lines=lines)
-    order = ["label", "enrol", "test"] if kind == "voxceleb" else ["enrol", "test", "label"]
-    listed, lines = _read_fields(check_file(trials), order)
-    listed = _with_labels(trials, listed, lines)
-    first = first_line(path).split()
+        listed, lines = _read_fields(text, "label enrol test score")
+        trials = text
+    else:
+        listed, lines = _read_fields(trials, "label enrol test" if kind == "voxceleb" else "enrol test label")
+    _refuse_contradictions(trials.path, listed, lines)
+    if trials is not text:
+        listed = _with_scores(text, listed, trials.path)
+    return ScoreTable(trials.path, listed, "score", "label", "enrol", "test", pattern, lines=lines)
+
+
+def read_matrix(text: Text) -> NDArray[np.float64]:
+    """Read a matrix of numbers with blanks or commas between them."""
+    frame, lines = _text_files.split(text, "," if "," in text.first else None, flat=True)
+    n_columns = frame.height // lines.size
+    _refuse_data_in_comments(text, n_columns, lambda fields: all(map(is_number, fields)))
+    values = _text_files.numbers(text.path, "a score", frame.to_series(), np.repeat(lines, n_columns))
+    return values.reshape(lines.size, n_columns)
+
+
+def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame:
+    """Give each trial its score, which files have in the order of the list or beside the names."""
+    path, first = text.path, text.first.split()
     if len(first) == 1:
-        scores, score_lines = _read_fields(path, ["score"])
-        scores = _with_numbers(path, scores, "score", score_lines)
+        scores, _ = _read_fields(text, "score")
         if scores.height != listed.height:
             raise FileFormatError(f"{path} has {scores.height} scores, but {trials} has {listed.height} trials")
-        return ScoreTable(listed.hstack(scores), "score", "label", "enrol", "test", pattern, lines=score_lines)
+        return listed.hstack(scores)
     if len(first) != 3:
         raise FileFormatError(
-            f"{path}: line 1: a score file has 'score' or 'enrol test score', not {' '.join(first)!r}"
+            f"{path}: line {text.number}: a score file has 'score' or 'enrol test score', not {' '.join(first)!r}"
         )
-    order = (
-        ["score", "enrol", "test"] if is_number(first[0]) and not is_number(first[2]) else ["enrol", "test", "score"]
-    )
-    scores, score_lines = _read_fields(path, order)
-    scores = _with_numbers(path, scores, "score", score_lines).unique(maintain_order=True)
-    key = ["enrol", "test"]
-    twice = scores.filter(scores.select(key).is_duplicated())
-    if twice.height:
+    score_first = is_number(first[0]) and not is_number(first[2])
+    scores, lines = _read_fields(text, "score enrol test" if score_first else "enrol test score")
+    scores = scores.with_columns(line=lines).unique([*_TRIAL, "score"], keep="first", maintain_order=True)
+    several = _of_several(scores)
+    if several is not None:
         raise FileFormatError(
-            f"{path} has several scores for {twice['enrol'][0]} {twice['test'][0]} ({twice.height} such rows)"
+            f"{path}: {several['enrol'][0]} {several['test'][0]} has the score {several['score'][0]} in line "
+            f"{several['line'][0]} and {several['score'][1]} in line {several['line'][1]}"
         )
-    unscored = listed.join(scores, on=key, how="anti")
+    unscored = listed.join(scores, on=_TRIAL, how="anti")
     if unscored.height:
         raise FileFormatError(
             f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}, "
             f"first {unscored['enrol'][0]} {unscored['test'][0]}"
         )
-    unlisted = scores.join(listed, on=key, how="anti")
+    unlisted = scores.join(listed, on=_TRIAL, how="anti", maintain_order="left")
     if unlisted.height:
         raise FileFormatError(
             f"{unlisted.height} scores of {path} have no trial in {trials}, "
-            f"first {unlisted['enrol'][0]} {unlisted['test'][0]}"
+            f"first {unlisted['enrol'][0]} {unlisted['test'][0]} in line {unlisted['line'][0]}"
         )
-    joined = listed.join(scores, on=key, how="left", maintain_order="left")
-    return ScoreTable(joined, "score", "label", "enrol", "test", pattern, lines=lines)
+    return listed.join(scores.drop("line"), on=_TRIAL, how="left", maintain_order="left")
 
 
-def _read_fields(path: Path, names: list[str]) -> tuple[pl.DataFrame, np.ndarray[Any, Any]]:
-    """Read a file of white-space separated fields, and the line number of each row."""
+def _read_fields(text: Text, names: str) -> tuple[pl.DataFrame, _Lines]:
+    """Read fields, of which "score" is a number and "label" one of the usual words, and the line of each row."""
     pl = polars()
-    with reading(path):
-        text = pl.read_csv(
-            path, separator="\x01", quote_char=None, has_header=False, new_columns=["line"], infer_schema=False
+    fields = names.split()
+    checks: dict[str, Callable[[str], bool]] = {"score": is_number, "label": lambda word: word.lower() in LABELS}
+    telling = [(k, checks[name]) for k, name in enumerate(fields) if name in checks]
+    _refuse_data_in_comments(text, len(fields), lambda found: all(check(found[k]) for k, check in telling))
+    frame, lines = _text_files.split(text, None, names)
+    frame.columns = fields
+    if "score" in fields:
+        numbers = _text_files.numbers(text.path, "the score", frame["score"], lines)
+        frame = frame.with_columns(score=pl.Series(numbers))
+    if "label" in fields:
+        words = frame["label"].str.to_lowercase()
+        wrong = (~words.is_in(list(LABELS))).arg_true()
+        if len(wrong):
+            row = int(wrong[0])
+            raise FileFormatError(
+                f"{text.path}: line {lines[row]}: the label must be one of {', '.join(LABELS)}, not "
+                f"{frame['label'][row]!r} ({len(wrong)} such rows)"
+            )
+        frame = frame.with_columns(
+            label=words.replace_strict(list(LABELS), list(LABELS.values()), return_dtype=pl.Boolean)
         )
-    rows = text.with_row_index("number", offset=1).with_columns(pl.col("line").str.strip_chars())
-    rows = rows.filter(pl.col("line").is_not_null() & (pl.col("line") != "") & ~pl.col("line").str.starts_with("#"))
-    if rows.height == 0:
-        raise FileFormatError(f"{path} holds nothing but blank lines and comments")
-    parts = rows["line"].str.replace_all(r"\s+", " ")
-    wrong = (parts.str.count_matches(" ", literal=True) != len(names) - 1).arg_true()
-    if len(wrong):
-        row = int(wrong[0])
+    return frame, lines
+
+
+def _refuse_contradictions(path: Path, listed: pl.DataFrame, lines: _Lines) -> None:
+    """Refuse a trial that is listed as both; one listed twice as the same stays two comparisons."""
+    marked = listed.with_columns(line=lines).unique([*_TRIAL, "label"], keep="first", maintain_order=True)
+    both = _of_several(marked)
+    if both is not None:
+        line = dict(zip(both["label"], both["line"], strict=True))
         raise FileFormatError(
-            f"{path}: line {rows['number'][row]}: expected {len(names)} fields ({' '.join(names)}), "
-            f"found {parts[row]!r} ({len(wrong)} such lines)"
+            f"{path}: {both['enrol'][0]} {both['test'][0]} is a target trial in line {line[True]} and a nontarget one "
+            f"in line {line[False]}"
         )
-    split = parts.str.split_exact(" ", len(names) - 1).struct.rename_fields(names).struct.unnest()
-    return split, rows["number"].to_numpy()
 
 
-def _with_numbers(path: Path, frame: pl.DataFrame, name: str, lines: np.ndarray[Any, Any]) -> pl.DataFrame:
-    pl = polars()
-    numbers = frame[name].cast(pl.Float64, strict=False)
-    wrong = numbers.is_null().arg_true()
-    if len(wrong):
-        row = int(wrong[0])
-        raise FileFormatError(
-            f"{path}: line {lines[row]}: the {name} must be a number, not {frame[name][row]!r} "
-            f"({len(wrong)} such lines)"
-        )
-    return frame.with_columns(numbers)
+def _of_several(rows: pl.DataFrame) -> pl.DataFrame | None:
+    """Return the rows of the first trial that has more than one, or None."""
+    twice = rows.filter(rows.select(_TRIAL).is_duplicated())
+    return twice.join(twice[:1], on=_TRIAL, how="semi", maintain_order="left") if twice.height else None
 
 
-def _with_labels(path: Path, frame: pl.DataFrame, lines: np.ndarray[Any, Any]) -> pl.DataFrame:
-    pl = polars()
-    words = frame["label"].str.to_lowercase()
-    wrong = (~words.is_in(list(LABELS))).arg_true()
-    if len(wrong):
-        row = int(wrong[0])
-        raise FileFormatError(
-            f"{path}: line {lines[row]}: the label must be one of {', '.join(LABELS)}, not {frame['label'][row]!r} "
-            f"({len(wrong)} such lines)"
-        )
-    return frame.with_columns(
-        words.replace_strict(list(LABELS), list(LABELS.values()), return_dtype=pl.Boolean).alias("label")
-    )
+def _refuse_data_in_comments(text: Text, n_fields: int, is_data: Callable[[list[str]], Any]) -> None:
+    """Refuse a comment before the first row that would be a row, but for what its first field begins with."""
+    for number, line in text.comments:
+        found = line.split()
+        if found[0] != "#" and len(found) == n_fields and is_data(found):
+            raise FileFormatError(
+                f"{text.path}: line {number}: {line[:120]!r} begins as comments do, but reads as data; if it is a "
+                "comment, put a blank after the '#', and if it is data, let another row come first"
+            )

@@ -94,6 +94,21 @@ def texts(name: str, value: Any) -> str | list[str]:
     raise _wrong(name, "text, or a list of texts", value)
 
 
+def texts_or_pairs(name: str, value: Any) -> str | list[str | tuple[str, str]]:
+    """Ask for names of columns, or pairs of them, one for each side."""
+    if isinstance(value, str | bytes | bytearray) or not isinstance(value, Collection):
+        return texts(name, value)  # type: ignore[return-value]
+    found: list[str | tuple[str, str]] = []
+    for one in value:
+        if isinstance(one, tuple | list):
+            if len(one) != 2:
+                raise _wrong(name, "names of columns, or pairs of names", one)
+            found.append((text(name, one[0]), text(name, one[1])))
+        else:
+            found.append(text(name, one))
+    return found
+
+
 def text_or_labels(name: str, value: Any) -> Any:
     """Ask for the name of a column, or the labels themselves."""
     return text(name, value) if isinstance(value, str) else labels(name, value)

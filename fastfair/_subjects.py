@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _formats, _validation
+from . import _reading, _tables, _validation
 from ._frames import FrameColumns
 from ._warning import warn
-from .errors import DroppedWarning, FileFormatError, InputError
-
-if TYPE_CHECKING:
-    import polars as pl
+from .errors import DroppedWarning, InputError
 
 MISSING_METADATA = ("raise", "drop")
 
@@ -26,26 +22,29 @@ class Metadata:
     def __init__(self, source: Any, id_column: str | None, attributes: list[str]) -> None:
         if not attributes:
             raise InputError("metadata is given without groups: name the columns that make the groups with groups=")
-        frame = read_table(Path(source)) if isinstance(source, str | Path) else source
-        self.columns = FrameColumns(frame)
         if id_column is None:
             raise InputError("metadata is given without the column of its subject ids: name it with metadata_id=")
+        table = _tables.table(source, "metadata", "metadata")
+        for role, name in [("metadata_id", id_column), *(("groups", name) for name in attributes)]:
+            table.require(role, name)
+        frame = FrameColumns(table.columns([id_column, *attributes]))
+        ids = _entries(*frame.texts(id_column))
+        rows: dict[str, int] = {}
+        for row, subject in enumerate(ids):
+            if subject is None:
+                raise InputError(f"{table.place}: {table.where(row)}: there is no subject id in column {id_column!r}")
+            before = rows.setdefault(subject, row)
+            if before != row:
+                raise InputError(
+                    f"{table.place}: there is more than one row for subject {subject!r} in column {id_column!r}: "
+                    f"{table.where(before)} and {table.where(row)}"
+                )
         self.attributes = attributes
-        ids = self.columns[id_column].to_list()
-        if any(map(_validation.is_missing, ids)):
-            row = next(k for k, i in enumerate(ids) if _validation.is_missing(i))
-            raise InputError(f"metadata has no subject id in row {row} (counted from 0) of column {id_column!r}")
-        ids = [str(i) for i in ids]
-        known = set(ids)
-        if len(known) < len(ids):
-            twice = next(i for k, i in enumerate(ids) if i in ids[:k])
-            raise InputError(f"metadata has more than one row for subject {twice!r} in column {id_column!r}")
-        values = [self.columns[name].to_list() for name in attributes]
         self.labels = {
-            name: {i: str(v) for i, v in zip(ids, column, strict=True) if not _validation.is_missing(v)}
-            for name, column in zip(attributes, values, strict=True)
+            name: {i: label for i, label in zip(rows, _entries(*frame.texts(name)), strict=True) if label is not None}
+            for name in attributes
         }
-        self.complete = {i for i in ids if all(i in labels for labels in self.labels.values())}
+        self.complete = {i for i in rows if all(i in labels for labels in self.labels.values())}
 
     def look_up(self, subjects: NDArray[Any]) -> dict[str, _validation.Coded]:
         """Give each subject its label of every attribute."""
@@ -53,6 +52,37 @@ class Metadata:
             name: _validation.encode(name, [labels.get(str(subject), "?") for subject in subjects])
             for name, labels in self.labels.items()
         }
+
+    def require_agreement(self, columns: FrameColumns, pairs: dict[str, tuple[str, str]], sides: Sequence[Any]) -> None:
+        """Refuse labels of the compared that contradict these.
+
+        Parameters
+        ----------
+        columns : FrameColumns
+            One row a comparison.
+        pairs : dict of str to tuple of str
+            For an attribute, the columns of references' and probes' labels, where missing ones say nothing.
+        sides : sequence of Coded
+            The subjects on either side.
+        """
+        for name, pair in pairs.items():
+            for column, side in zip(pair, sides, strict=True):
+                told, codes = columns.texts(column)
+                known = [self.labels[name].get(str(subject)) for subject in side.labels]
+                position = {label: k for k, label in enumerate(dict.fromkeys([*told, *known]))}
+                first = np.array([position[label] for label in told])[codes]
+                second = np.array([position[label] for label in known])[side.codes]
+                nothing = position.get(None, -1)
+                wrong = np.flatnonzero((first != second) & (first != nothing) & (second != nothing))
+                if wrong.size:
+                    row = int(wrong[0])
+                    raise InputError(
+                        f"column {column!r} has {told[codes[row]]!r} for subject "
+                        f"{str(side.labels[side.codes[row]])!r} in row {row} (counted from 0), but {name!r} of the "
+                        f"metadata is {known[side.codes[row]]!r} ({wrong.size} such rows); correct one of them, or "
+                        "pass allow_label_conflicts=True to take the metadata's",
+                        row=row,
+                    )
 
     def find(
         self, subjects: NDArray[Any], columns: Sequence[NDArray[Any]], policy: str, entries: str
@@ -92,34 +122,25 @@ class Metadata:
         return keep
 
 
-def read_table(path: Path) -> pl.DataFrame:
-    """Read a Parquet file, or named columns of text."""
-    pl = _formats.polars()
-    _formats.check_file(path)
-    if path.suffix == ".parquet":
-        with _formats.reading(path):
-            return pl.read_parquet(path)
-    header = _formats.first_line(path)
-    separator = next((s for s in ("\t", ",", ";") if s in header), None)
-    if separator is None:
-        raise FileFormatError(f"{path}: the header has neither tab, comma nor semicolon: {header[:120]!r}")
-    with _formats.reading(path):
-        frame = pl.read_csv(path, separator=separator, infer_schema=False, comment_prefix="#")
-    return frame.rename({name: name.strip() for name in frame.columns}).with_columns(pl.all().str.strip_chars())
+def _entries(texts: list[str | None], codes: NDArray[Any]) -> list[str | None]:
+    return [texts[code] for code in codes.tolist()]
 
 
 def cut_out(columns: Sequence[tuple[str, _validation.Coded]], pattern: str) -> list[_validation.Coded]:
     """Cut the subjects out of the names of samples: columns of one list of labels, each with what it is called."""
-    pl = _formats.polars()
+    pl = _reading.polars()
     names = pl.Series(list(map(str, columns[0][1].labels)), dtype=pl.String)
+    if not isinstance(pattern, str):
+        raise InputError(f"subject_pattern must be a regular expression, text, not {pattern!r}")
     try:
         found = names.str.extract(pattern, 1)
         if found.is_null().all():  # the pattern has no group in it
             found = names.str.extract(pattern, 0)
-    except pl.exceptions.PolarsError as error:
+    except Exception as error:
         raise InputError(
             f"subject_pattern {pattern!r} is not a regular expression: {str(error).splitlines()[0]}"
         ) from error
+    found = found.str.strip_chars()
     missing = (found.fill_null("") == "").to_numpy()
     for what, coded in columns:
         wrong = np.flatnonzero(missing[coded.codes])

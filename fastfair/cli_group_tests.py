@@ -44,6 +44,8 @@ _OF_INPUT = {
     "scores": (
         "at",
         "also_fmr",
+        "reference_group",
+        "probe_group",
         *(name for name in inspect.signature(read_comparisons).parameters if name != "groups"),
     ),
     "counts": ("failures", "attempts"),

@@ -174,8 +174,9 @@ class Comparisons:
         score, mated, reference, probe : str, optional
             Column names; `mated=None` takes the flag from the subjects.
         reference_group, probe_group : str or sequence of str, optional
-            Columns with group labels; several make intersections. Attributes are named as the reference's columns,
-            without ``reference_``. With `reference_group` alone a comparison counts for its reference's group.
+            Columns with group labels; several make intersections. Attributes are named by what the names of both
+            columns share, as "race" for "race_1" and "race_2", else as the reference's. With `reference_group` alone
+            its columns are those of both sides, which is refused where there is a column of the other side.
         reference_sample, probe_sample : str, optional
             Columns that say which sample each side was.
         score_kind, allow_label_conflicts
@@ -201,13 +202,13 @@ class Comparisons:
         from ._frames import FrameColumns
 
         columns = FrameColumns(frame)
+        groups = columns.groups_of(reference_group, probe_group)
         return cls(
             columns.numbers(score),
             None if mated is None else columns.values(mated),
             None if reference is None else columns.labels(reference),
             None if probe is None else columns.labels(probe),
-            columns.labels_of(reference_group),
-            columns.labels_of(probe_group, named_as=reference_group),
+            *groups,
             score_kind,
             reference_sample=None if reference_sample is None else columns.labels(reference_sample),
             probe_sample=None if probe_sample is None else columns.labels(probe_sample),

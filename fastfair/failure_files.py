@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _formats, _kinds, _validation
+from . import _attributes, _kinds, _reading, _tables, _text_files, _validation
 from ._arguments import checked
 from ._frames import FrameColumns
-from ._subjects import read_table
 from .errors import InputError
 from .failure_counts import FailureCounts
 
 if TYPE_CHECKING:
-    import polars as pl
     from narwhals.typing import IntoDataFrame
 
 
@@ -72,42 +70,35 @@ def read_failure_counts(
             "failures= and attempts= are columns of a table with one row a subject, failed= and subject= of one with "
             "one row an attempt: name those of one table"
         )
-    is_file = isinstance(path, str | Path)
-    frame = read_table(Path(str(path))) if is_file else _formats.as_polars(path)
-    try:
-        names = [_named(frame, "groups", name) for name in ([groups] if isinstance(groups, str) else groups)]
-        labels = {name: FrameColumns(frame).labels(name) for name in names}
+    table = _tables.table(path, "path", "the data frame")
+    attributes = _attributes.named(groups)
+    if of_attempts:
+        counted = {"failed": failed or "failed"}
+    else:
+        counted = {"failures": failures or "failures", "attempts": attempts or "attempts"}
+    columns = [("groups", name) for name in attributes] + list(counted.items())
+    if of_attempts:
+        columns.append(("subject", subject or "subject"))
+    for role, name in columns:
+        if name not in table.names:
+            raise InputError(
+                f"{table.place}: there is no column {name!r}{_validation.did_you_mean(name, table.names)}: name one "
+                f"with {role}=; the columns are {', '.join(table.names)}"
+            )
+        table.require(role, name)
+    frame = FrameColumns(table.columns([name for _, name in columns]))
+    with table.placed():
+        labels = {name: frame.labels(name) for name in attributes}
+        numbers = [_numbers(table, frame, name) for name in counted.values()]
         if of_attempts:
-            who = FrameColumns(frame).labels(_named(frame, "subject", subject or "subject"))
-            return FailureCounts.from_decisions(_numbers(frame, "failed", failed), who, labels)
-        return FailureCounts(_numbers(frame, "failures", failures), _numbers(frame, "attempts", attempts), labels)
-    except InputError as error:
-        raise type(error)(f"{path if is_file else 'the data frame'}: {error}", error.row) from None
+            return FailureCounts.from_decisions(numbers[0], frame.labels(subject or "subject"), labels)
+        return FailureCounts(numbers[0], numbers[1], labels)
 
 
-def _named(frame: pl.DataFrame, role: str, name: str) -> str:
-    """Check that there is such a column."""
-    if name not in frame.columns:
-        raise InputError(
-            f"there is no column {name!r}{_validation.did_you_mean(name, frame.columns)}: name one with {role}=; the "
-            f"columns are {', '.join(frame.columns)}"
-        )
-    return name
-
-
-def _numbers(frame: pl.DataFrame, role: str, name: str | None) -> Any:
+def _numbers(table: _tables.Table, frame: FrameColumns, name: str) -> Any:
     """Return a column of numbers or of true and false, which text files have as text."""
-    pl = _formats.polars()
-    name = _named(frame, role, name or role)
-    column = frame[name]
-    if column.dtype != pl.String:
-        return FrameColumns(frame).values(name)
-    numbers = column.str.to_lowercase().replace({"true": "1", "false": "0"}).cast(pl.Float64, strict=False)
-    wrong = numbers.is_null()
-    if wrong.any():
-        row = int(wrong.arg_true()[0])
-        raise InputError(
-            f"column {name!r} must hold numbers, but row {row} (counted from 0) holds {column[row] or 'nothing'!r}",
-            row=row,
-        )
-    return numbers.to_numpy()
+    column = frame.polars([name])[name]
+    if column.dtype != _reading.polars().String:
+        return frame.values(name)
+    text = column.str.strip_chars().str.to_lowercase().replace({"true": "1", "false": "0"})
+    return _text_files.numbers(table.place, f"column {name!r}", text, table.lines)

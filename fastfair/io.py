@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _field_files, _formats, _kinds, _validation
+from . import _array_files, _attributes, _field_files, _formats, _kinds, _reading, _tables, _text_files, _validation
 from ._arguments import checked
 from ._frames import FrameColumns
 from ._subjects import MISSING_METADATA, Metadata, cut_out, take
+from ._text_files import Text
 from .comparisons import Comparisons
 from .errors import FileFormatError, InputError
 
@@ -24,7 +24,7 @@ _WHAT = "comparisons"
 _BothSides = tuple[_validation.Coded, _validation.Coded]
 
 
-@checked(path=_kinds.source)
+@checked(path=_kinds.source, groups=_kinds.texts_or_pairs)
 def read_comparisons(
     path: str | Path | IntoDataFrame,
     score: str | None = None,
@@ -34,7 +34,7 @@ def read_comparisons(
     subject_pattern: str | None = None,
     metadata: str | Path | IntoDataFrame | None = None,
     metadata_id: str | None = None,
-    groups: str | Sequence[str] | None = None,
+    groups: str | Sequence[str | tuple[str, str]] | None = None,
     format: str = "auto",
     *,
     trials: str | Path | None = None,
@@ -61,10 +61,11 @@ def read_comparisons(
         One row a subject: CSV, TSV or Parquet, or any data frame.
     metadata_id : str, optional
         The column of `metadata` with subject ids.
-    groups : str or sequence of str, optional
+    groups : str or sequence of str or of pairs of str, optional
         Attributes that make the groups: columns of `metadata`; without metadata columns of the score file, either one
-        column for both sides or "reference_x" and "probe_x" (bob: "bio_ref_x" and "probe_x") for attribute x. Several
-        make intersections; `Comparisons.by` switches among them later.
+        column for both sides, or "reference_x" and "probe_x" (bob: "bio_ref_x" and "probe_x") for attribute x, or a
+        pair of columns, the references' and the probes': ``[("race_1", "race_2")]``, an attribute that is called as
+        the two names share. Several make intersections; `Comparisons.by` switches among them later.
     format : str
         "auto", or "csv", "tsv", "parquet" (named columns), "bob-4", "bob-5", "bob-csv", "voxceleb" (label enrol test,
         scores in a fourth column or in `path` with the list in `trials`), "kaldi" (enrol test target in `trials`),
@@ -78,7 +79,7 @@ def read_comparisons(
         What becomes of comparisons with subjects that have no metadata, or an empty label: an error, or left out with
         a warning that says how many.
     allow_label_conflicts : bool, default False
-        As in `Comparisons`.
+        As in `Comparisons`; and where the score file tells other labels of a subject than `metadata`, these count.
 
     Returns
     -------
@@ -90,8 +91,8 @@ def read_comparisons(
         For a file that is missing, empty, of another format or ambiguous, and for text where a number belongs (the
         line is named).
     InputError
-        For columns that are not there (the nearest names are offered), subjects without metadata, and as
-        `Comparisons` does.
+        For columns that are not there (the nearest names are offered), the column of one side alone as that of both,
+        subjects without metadata, labels that contradict the metadata, and as `Comparisons` does.
 
     Warns
     -----
@@ -111,34 +112,37 @@ def read_comparisons(
     ... )
     Comparisons(2 mated, 1 non-mated, similarity, 2 subjects, 2 groups)
     """
-    attributes = [groups] if isinstance(groups, str) else list(groups or [])
+    attributes = _attributes.named(groups)
     _validation.choice("missing_metadata", missing_metadata, MISSING_METADATA)
     _validation.choice("format", format, ("auto", *_formats.FORMATS))
+    paired = next((name for name in attributes if isinstance(name, tuple)), None)
+    if metadata is not None and paired is not None:
+        raise InputError(f"with metadata= groups are names of its columns, not pairs such as {paired}")
     if metadata is None and metadata_id is not None:
         raise InputError("metadata_id is given without metadata=")
     table_of_subjects = None if metadata is None else Metadata(metadata, metadata_id, attributes)
-    own_attributes = [] if table_of_subjects else attributes
     names = {"score": score, "mated": mated, "reference": reference, "probe": probe}
+    groups_of: dict[str, Any] = {
+        "groups": [] if table_of_subjects else attributes,
+        "of_metadata": attributes if table_of_subjects else [],
+    }
     if isinstance(path, str | Path):
-        path = _formats.check_file(Path(path))
-        trials = None if trials is None else _formats.check_file(Path(trials))
-        kind = _formats.recognise(path, trials) if format == "auto" else format
+        path = _reading.check_file(path)
+        kind, text, listed = _opened(path, trials, format)
         if kind == "matrix":
-            return _from_matrix(path, score, attributes, table_of_subjects, missing_metadata, score_kind)
-        table = _read_table(path, kind, names, own_attributes, trials)
+            matrix = _array_files.read_matrix(path, score) if text is None else _field_files.read_matrix(text)
+            return _from_matrix(path, matrix, attributes, table_of_subjects, missing_metadata, score_kind)
+        table = _read_table(path, kind, text, listed, names, groups_of)
     else:
-        table, path, kind = (
-            _formats.take_named(_formats.as_polars(path), names, own_attributes),
-            "the data frame",
-            "frame",
-        )
+        table = _formats.choose(_tables.of_frame(path, "path", "the data frame"), "frame", names, **groups_of)
+        kind = "frame"
     if subject_pattern is not None and (table.reference is None or table.probe is None):
         raise InputError("subject_pattern= needs columns to cut: name them with reference= and probe=")
     table.subject_pattern = subject_pattern or table.subject_pattern
     sides: dict[str, Any] = {}
     keep = None
-    with _placed(path, table):
-        subjects, samples = _subjects_and_samples(path, kind, table)
+    with table.placed():
+        subjects, samples = _subjects_and_samples(kind, table)
         if subjects is not None:
             sides = {"reference": subjects[0], "probe": subjects[1]}
         if samples is not None:
@@ -149,6 +153,8 @@ def read_comparisons(
                 raise InputError("metadata needs to know the subjects: name the columns with reference= and probe=")
             sides |= _look_up(table_of_subjects, subjects)
             keep = table_of_subjects.find(subjects[0].labels, [c.codes for c in subjects], missing_metadata, _WHAT)
+            if not allow_label_conflicts:
+                table_of_subjects.require_agreement(columns, table.told, subjects)
         elif table.attributes:
             sides["reference_group"] = {name: columns.labels(pair[0]) for name, pair in table.attributes.items()}
             sides["probe_group"] = {
@@ -160,42 +166,49 @@ def read_comparisons(
     if keep is not None:
         scores, flags = scores[keep], None if flags is None else flags[keep]
         sides = {name: take(side, keep) for name, side in sides.items()}
-    with _placed(path, table, keep):
+    with table.placed(keep):
         return Comparisons(scores, flags, score_kind=score_kind, allow_label_conflicts=allow_label_conflicts, **sides)
 
 
-@contextmanager
-def _placed(path: Path | str, table: _formats.ScoreTable, keep: Any = None) -> Iterator[None]:
-    """Name the line of the file in errors that know a row, of those kept where some were left out."""
-    try:
-        yield
-    except InputError as error:
-        if error.row is None:
-            raise
-        row = error.row if keep is None else int(np.flatnonzero(keep)[error.row])
-        raise type(error)(f"{path}: {table.place(row)}: {error}", row) from None
+def _opened(path: Path, trials: str | Path | None, format: str) -> tuple[str, Text | None, Text | None]:
+    """Tell the format, and read what is text: the file and the trial list."""
+    kind = _formats.recognise_suffix(path) if format == "auto" else format
+    is_text = kind != "parquet" and not (kind == "matrix" and path.suffix in (".npy", ".npz"))
+    text = _text_files.read(path) if is_text else None
+    listed = None if trials is None else _text_files.read(_reading.check_file(trials))
+    if kind is None and text is not None:
+        kind = _formats.recognise(text, listed)
+    return str(kind), text, listed
 
 
 def _read_table(
-    path: Path, kind: str, names: dict[str, str | None], groups: list[str], trials: Path | None
+    path: Path,
+    kind: str,
+    text: Text | None,
+    listed: Text | None,
+    names: dict[str, str | None],
+    groups_of: dict[str, Any],
 ) -> _formats.ScoreTable:
-    if kind in ("csv", "tsv", "parquet", "bob-csv"):
-        if trials is not None:
+    if text is None or kind in ("csv", "tsv", "bob-csv"):
+        if listed is not None:
             raise InputError(f"a {kind} file has its own labels: trials= goes with scores alone")
-        return _formats.read_named(path, kind, names, groups)
+        if text is None:
+            return _formats.choose(_tables.of_parquet(path), kind, names, **groups_of)
+        separator = "\t" if kind == "tsv" else ";" if ";" in text.first and "," not in text.first else ","
+        return _formats.choose(_tables.of_text(text, separator), kind, names, **groups_of)
     named = [f"{role}=" for role, name in names.items() if name is not None]
     if named:
         raise InputError(f"a {kind} file has no named columns, so there is nothing to {' and '.join(named)}")
-    if groups:
-        raise InputError(f"a {kind} file has no columns of labels: give metadata= and metadata_id= for {groups}")
+    if groups_of["groups"]:
+        raise InputError(
+            f"a {kind} file has no columns of labels: give metadata= and metadata_id= for {groups_of['groups']}"
+        )
     if kind in ("bob-4", "bob-5"):
-        return _field_files.read_bob_columns(path, int(kind[-1]))
-    return _field_files.read_trials(path, kind, trials)
+        return _field_files.read_bob_columns(text, int(kind[-1]))
+    return _field_files.read_trials(text, kind, listed)
 
 
-def _subjects_and_samples(
-    path: Path | str, kind: str, table: _formats.ScoreTable
-) -> tuple[_BothSides | None, _BothSides | None]:
+def _subjects_and_samples(kind: str, table: _formats.ScoreTable) -> tuple[_BothSides | None, _BothSides | None]:
     """Code the subjects and the samples, each with one list of labels; None where the file does not tell them."""
     if table.reference is None or table.probe is None or (kind == "kaldi" and table.subject_pattern is None):
         return None, None  # Kaldi's test ids are utterances, whose speakers only a pattern can tell
@@ -221,16 +234,16 @@ def _code(frame: pl.DataFrame, sides: tuple[str, str]) -> _BothSides:
 
 def _cut_out(table: _formats.ScoreTable, sides: tuple[str, str], pattern: str) -> tuple[_BothSides, _BothSides]:
     """Take the columns for the samples, and cut the subjects out of them."""
-    pl = _formats.polars()
-    reference, probe = (pl.col(name).cast(pl.String).fill_null("") for name in sides)
-    samples = _code_text(table.frame.select(reference=reference, probe=probe))
+    columns = FrameColumns(table.frame)
+    reference, probe = (columns.text(name) for name in sides)
+    samples = _code_text(_reading.polars().DataFrame({"reference": reference, "probe": probe}))
     subjects = cut_out(list(zip(sides, samples, strict=True)), pattern)
     return (subjects[0], subjects[1]), samples
 
 
 def _code_text(sides: pl.DataFrame) -> _BothSides:
     """Code two columns of text with one list of labels, of which there may be nearly as many as rows."""
-    pl = _formats.polars()
+    pl = _reading.polars()
     reference, probe = sides.select(pl.all().cast(pl.Categorical)).get_columns()  # both at once
     together = pl.concat([reference, probe.alias(reference.name)])
     distinct = together.unique()
@@ -263,13 +276,12 @@ def _look_up(metadata: Metadata, subjects: _BothSides) -> dict[str, Any]:
 
 def _from_matrix(
     path: Path,
-    score: str | None,
-    attributes: list[str],
+    matrix: np.ndarray[Any, Any],
+    attributes: list[Any],
     metadata: Metadata | None,
     missing_metadata: str,
     score_kind: str,
 ) -> Comparisons:
-    matrix = _formats.read_matrix(path, score)
     if metadata is None:
         if attributes:
             raise InputError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _files, _formats
+from . import _csv, _files, _reading
 from ._arguments import checked
 from ._sides import SortedSide
 from .comparisons import Comparisons
@@ -73,7 +73,7 @@ def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
 
 
 def _frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
-    pl = _formats.polars()
+    pl = _reading.polars()
     sides = comparisons.mated, comparisons.nonmated
     similarities = np.concatenate([side.similarities for side in sides])
     scores = similarities if comparisons.score_kind == "similarity" else 0 - similarities
@@ -85,6 +85,8 @@ def _frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
     for name, labels in _labels(comparisons, as_text).items():
         columns[name] = labels.gather(np.concatenate([mated[name], nonmated[name]]))
     frame = pl.DataFrame(columns)
+    if as_text:
+        frame = frame.with_columns(_csv.neutralised(pl.col(pl.String)))
     rows = [side.rows for side in sides if side.rows is not None]
     return frame[np.argsort(np.concatenate(rows))] if rows else frame
 
@@ -99,7 +101,7 @@ def _codes(side: SortedSide) -> dict[str, Any]:
 
 def _labels(comparisons: Comparisons, as_text: bool) -> dict[str, Any]:
     """Return the labels of each column to write, as a series that positions are looked up in."""
-    pl = _formats.polars()
+    pl = _reading.polars()
     labels: dict[str, Any] = {}
     for names, known in ((_SUBJECTS, comparisons.subjects), (_SAMPLES, comparisons.samples)):
         if known is not None:
@@ -111,4 +113,11 @@ def _labels(comparisons: Comparisons, as_text: bool) -> dict[str, Any]:
         if as_text and set(name) & set("\t\r\n"):
             raise InputError(f"{name!r} cannot head a column of a text file: rename it, or write .parquet")
         labels |= dict.fromkeys((f"reference_{name}", f"probe_{name}"), pl.Series(texts))
+    if as_text:
+        for name, known in labels.items():
+            wrong = [text for text in (name, *known.to_list()) if set(text) & set("\0\ufeff")]
+            if wrong:
+                raise InputError(
+                    f"{name!r}: no text file can hold {wrong[0]!r}, for its NUL or byte order mark: write .parquet"
+                )
     return labels

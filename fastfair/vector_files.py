@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _formats, _kinds, _validation
+from . import _array_files, _attributes, _hdf5, _kinds, _reading, _tables, _validation
 from ._arguments import checked
 from ._frames import FrameColumns
-from ._subjects import MISSING_METADATA, Metadata, cut_out, read_table, take
+from ._subjects import MISSING_METADATA, Metadata, cut_out, take
 from .embeddings import Embeddings
 from .errors import FileFormatError, InputError
 
@@ -112,10 +112,14 @@ def read_embeddings(
         raise InputError("metadata_id is given without metadata=")
     if metadata is not None and isinstance(groups, Mapping):
         raise InputError("with metadata= groups are names of its columns, not labels")
-    names = [groups] if isinstance(groups, str) else list(groups or [])
+    names = list(groups) if isinstance(groups, Mapping) else _attributes.named(groups)
     table_of_subjects = None if metadata is None else Metadata(metadata, metadata_id, names)
-    with _opened(path) as file:
-        fields = file if samples is None else _table(samples)
+    wanted = [vectors or "vectors"]
+    if samples is None:
+        wanted += [subject] if isinstance(subject, str) else ["subject"] if subject is None else []
+        wanted += [] if isinstance(groups, Mapping) or metadata is not None else names
+    with _opened(path, wanted) as file:
+        fields = file if samples is None else _of_table(_tables.table(samples, "samples", "samples"))
         if subject is None or isinstance(subject, str):
             who = fields.labels("subject", subject)
         else:
@@ -157,6 +161,8 @@ class _Fields:
         Their names; None where the file holds one array without a name.
     take_vectors, take_labels : callable
         Return the field of a name as an array of two dimensions, or as labels.
+    table : Table, or None
+        Where the fields are columns.
     """
 
     place: Path | str
@@ -164,6 +170,7 @@ class _Fields:
     names: list[str] | None
     take_vectors: Callable[[str], np.ndarray[Any, Any]]
     take_labels: Callable[[str], _validation.Labels]
+    table: _tables.Table | None = None
 
     def vectors(self, name: str | None) -> np.ndarray[Any, Any]:
         """Return the vectors: the field named, or the one called so."""
@@ -183,8 +190,11 @@ class _Fields:
         name = _named(self, self.names, role, name)
         try:
             return _validation.encode(name, self.take_labels(name))
+        except FileFormatError:
+            raise
         except InputError as error:
-            raise type(error)(f"{self.place}: {error}", error.row) from None
+            line = "" if self.table is None or error.row is None else f"{self.table.where(error.row)}: "
+            raise InputError(f"{self.place}: {line}{error}", error.row) from None
 
 
 def _named(fields: _Fields, names: list[str], role: str, name: str | None) -> str:
@@ -200,50 +210,27 @@ def _named(fields: _Fields, names: list[str], role: str, name: str | None) -> st
 
 
 @contextmanager
-def _opened(source: Any) -> Iterator[_Fields]:
-    """Open a file of vectors, or take a data frame for one."""
+def _opened(source: Any, wanted: list[str]) -> Iterator[_Fields]:
+    """Open a file of vectors of which some fields are wanted, or take a data frame for one."""
     if not isinstance(source, str | Path):
-        yield _of_frame("the data frame", _formats.as_polars(source))
+        yield _of_table(_tables.of_frame(source, "path", "the data frame"))
         return
-    path = _formats.check_file(Path(source))
+    path = _reading.check_file(source)
     suffix = path.suffix.lower()
     if suffix not in _BEGINNINGS:
         raise FileFormatError(f"{path}: vectors are read from {', '.join(_BEGINNINGS)}, not from {suffix!r}")
     _check_beginning(path, suffix)
     if suffix == ".npy":
-        with _formats.reading(path):
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array = _array_files.read_npy(path)
         yield _Fields(path, "array", None, lambda name: array, lambda name: array)
     elif suffix == ".npz":
-        with path.open("rb") as stream:  # which NumPy would leave open where it is no archive
-            with _formats.reading(path):
-                arrays = np.load(stream, allow_pickle=False)
-            yield _of_arrays(path, "array", arrays.files, lambda name: arrays[name])
+        with _array_files.opened(path) as arrays:
+            yield _of_arrays(path, "array", arrays.names, arrays.__getitem__)
     elif suffix == ".parquet":
-        pl = _formats.polars()
-        with _formats.reading(path):
-            scan = pl.scan_parquet(path)
-            names = list(scan.collect_schema())
-        yield _of_columns(path, names, lambda name: scan.select(name).collect())
+        yield _of_table(_tables.of_parquet(path))
     else:
-        h5py = _validation.require("h5py", "hdf5", "reading HDF5")
-        with _formats.reading(path):
-            file = h5py.File(path, "r")
-        with file:
-            names = []
-            file.visititems(lambda name, node: names.append(name) if isinstance(node, h5py.Dataset) else None)
-
-            def read(name: str) -> Any:
-                return file[name].asstr()[...] if h5py.check_string_dtype(file[name].dtype) else file[name][...]
-
-            yield _of_arrays(path, "dataset", names, read)
-
-
-def _table(source: Any) -> _Fields:
-    """Take a table of one row a sample: a file, or any data frame."""
-    if isinstance(source, str | Path):
-        return _of_frame(source, read_table(Path(source)))
-    return _of_frame("samples", _formats.as_polars(source))
+        with _hdf5.opened(path, wanted) as datasets:
+            yield _of_arrays(path, "dataset", datasets.names, datasets.__getitem__)
 
 
 def _check_beginning(path: Path, suffix: str) -> None:
@@ -256,43 +243,38 @@ def _check_beginning(path: Path, suffix: str) -> None:
         raise FileFormatError(f"{path} is no {suffix} file: it begins {found}")
 
 
-def _of_arrays(path: Path, kind: str, names: list[str], read: Callable[[str], Any]) -> _Fields:
-    def take(name: str) -> np.ndarray[Any, Any]:
-        with _formats.reading(f"{path}: {kind} {name!r}"):
-            array: np.ndarray[Any, Any] = read(name)
-        return array
-
+def _of_arrays(path: Path, kind: str, names: list[str], take: Callable[[str], np.ndarray[Any, Any]]) -> _Fields:
     def take_labels(name: str) -> _validation.Labels:
         array = take(name)
-        return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
+        if array.dtype.kind == "S":
+            with _reading.reading(f"{path}: {kind} {name!r}"):
+                return np.char.decode(array, "utf-8")
+        return array
 
     return _Fields(path, kind, names, take, take_labels)
 
 
-def _of_frame(place: Path | str, frame: Any) -> _Fields:
-    return _of_columns(place, frame.columns, lambda name: frame.select(name))
-
-
-def _of_columns(place: Path | str, names: list[str], read: Callable[[str], Any]) -> _Fields:
-    pl = _formats.polars()
-
-    def take(name: str) -> Any:
-        with _formats.reading(f"{place}: column {name!r}"):
-            return read(name)
+def _of_table(table: _tables.Table) -> _Fields:
+    def take_labels(name: str) -> _validation.Labels:
+        return FrameColumns(table.columns([table.require("labels", name)])).labels(name)
 
     def take_vectors(name: str) -> np.ndarray[Any, Any]:
-        column = take(name)[name]
+        pl = _reading.polars()
+        place = f"{table.place}: column {name!r}"
+        column = table.columns([table.require("vectors", name)])[name]
         if isinstance(column.dtype, pl.List):
             sizes = column.list.len().fill_null(0)
-            size = sizes.max() or 0
+            size = int(np.max(sizes.to_numpy(), initial=0))
             wrong = (sizes != size).arg_true()
             if len(wrong):
                 row = int(wrong[0])
                 raise FileFormatError(
-                    f"{place}: column {name!r} holds {sizes[row]} numbers in row {row} (counted from 0) and {size} in "
-                    f"others; {len(wrong)} such rows"
+                    f"{place} holds {int(sizes[row])} numbers in row {row} (counted from 0) and {size} in others; "
+                    f"{len(wrong)} such rows"
                 )
-            column = column.list.to_array(size)
-        return np.asarray(column.to_numpy())
+            with _reading.reading(place):
+                column = column.list.to_array(size)
+        with _reading.reading(place):
+            return np.asarray(column.to_numpy())
 
-    return _Fields(place, "column", names, take_vectors, lambda name: FrameColumns(take(name)).labels(name))
+    return _Fields(table.place, "column", table.names, take_vectors, take_labels, table)

@@ -141,8 +141,8 @@ def test_data_frames_are_read_as_files_are(folder):
 @pytest.mark.parametrize(
     ("table", "named", "message"),
     [
-        ({"failures": ["1", "one"], "attempts": [2, 2]}, {}, "'failures' must hold numbers, but row 1 .* holds 'one'"),
-        ({"failures": ["1", ""], "attempts": [2, 2]}, {}, "row 1 .* holds 'nothing'"),
+        ({"failures": ["1", "one"], "attempts": [2, 2]}, {}, "(row 1|line 3).*'failures' must be a number, not 'one'"),
+        ({"failures": ["1", ""], "attempts": [2, 2]}, {}, "(row 1|line 3).*'failures' is empty"),
         ({"failures": [1, 3], "attempts": [2, 2]}, {}, "failures must not exceed attempts, but row 1"),
         ({"failures": [1, 1], "tries": [2, 2]}, {}, "no column 'attempts': name one with attempts="),
         ({"fails": [1, 1], "attempts": [2, 2]}, {"failures": "fail"}, "did you mean 'fails'"),

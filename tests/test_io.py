@@ -192,7 +192,7 @@ def test_metadata_that_cannot_be_used(write):
         ff.read_comparisons(scores, metadata=who, groups="sex")
     with pytest.raises(InputError, match="groups="):
         ff.read_comparisons(scores, metadata=who, metadata_id="id")
-    with pytest.raises(InputError, match="more than one row for subject 'a'"):
+    with pytest.raises(InputError, match=r"more than one row for subject 'a' .*: line 2 and line 3"):
         ff.read_comparisons(scores, metadata=write("w.csv", "id,sex\na,f\na,m\n"), metadata_id="id", groups="sex")
     with pytest.raises(FileFormatError, match="neither tab, comma nor semicolon"):
         ff.read_comparisons(scores, metadata=write("w.txt", "id\na\n"), metadata_id="id", groups="sex")
@@ -209,7 +209,7 @@ def test_groups_from_columns_of_the_file(write):
         ff.read_comparisons(one, groups="se")
 
 
-BOB4 = "a a f1 0.9\na b f2 0.2\n# comment\n\nb   b f3 0.8\nb c f4 0.1\n"
+BOB4 = "# comment\n\na a f1 0.9\na b f2 0.2\n\nb   b f3 0.8\nb c f4 0.1\n"
 BOB5 = "a m1 a f1 0.9\na m1 b f2 0.2\nb m2 b f3 0.8\nb m2 c f4 0.1\n"
 
 
@@ -285,7 +285,7 @@ def test_voxceleb_and_kaldi_that_do_not_match(write):
     extra = keyed + "a/1.wav b/1.wav 0.2\nz/1.wav b/1.wav 0.2\n"
     with pytest.raises(FileFormatError, match=r"1 scores of .* have no trial .* first z/1.wav b/1.wav"):
         ff.read_comparisons(write("k.txt", extra), trials=trials)
-    with pytest.raises(FileFormatError, match=r"several scores for a/1\.wav a/2.wav"):
+    with pytest.raises(FileFormatError, match=r"a/1.wav a/2.wav has the score 0.9 in line 3 and 0.7 in line 4"):
         ff.read_comparisons(write("k.txt", keyed + "a/1.wav a/2.wav 0.7\n"), trials=trials)
     with pytest.raises(FileFormatError, match="no trial list"):
         ff.read_comparisons(write("k.txt", keyed), trials=write("no.txt", "what is this\n"))
@@ -345,7 +345,7 @@ def test_matrices(tmp_path, write):
         path = tmp_path / name if text is None else write(name, text)
         with pytest.raises(FileFormatError, match="cannot be read"):
             ff.read_comparisons(path)
-    with pytest.raises(FileFormatError, match="cannot be read"):
+    with pytest.raises(FileFormatError, match="line 1: a score must be a number, not 'a'"):
         ff.read_comparisons(write("w.txt", "a b\n"), format="matrix")
     np.save(tmp_path / "r.npy", np.ones((2, 3)))
     with pytest.raises(InputError, match="2, 3"):
@@ -353,9 +353,9 @@ def test_matrices(tmp_path, write):
 
 
 def test_text_in_the_score_column_is_placed(write):
-    with pytest.raises(FileFormatError, match=r"line 3: column 'score' must be a number, not 'oops' \(1 such lines\)"):
+    with pytest.raises(FileFormatError, match=r"line 3: column 'score' must be a number, not 'oops' \(1 such rows\)"):
         ff.read_comparisons(write("s.csv", NAMED.replace("0.2", "oops")))
-    with pytest.raises(FileFormatError, match="line 5: the score must be a number, not 'oops'"):
+    with pytest.raises(FileFormatError, match="line 6: the score must be a number, not 'oops'"):
         ff.read_comparisons(write("s.txt", BOB4.replace("0.8", "oops")), format="bob-4")
     with pytest.raises(FileFormatError, match="line 3: column 'score' is empty"):
         ff.read_comparisons(write("s.csv", NAMED.replace("0.2", "")))
@@ -363,15 +363,17 @@ def test_text_in_the_score_column_is_placed(write):
 
 def test_rows_that_are_wrong_are_placed_by_line(write):
     with pytest.raises(InputError, match="line 3: column 'mated' is missing"):
+        ff.read_comparisons(write("s.csv", "score,mated\n0.9,1\n0.2,\n"))
+    with pytest.raises(FileFormatError, match=r"line 3: expected 2 fields, as in the header, found '0.2'"):
         ff.read_comparisons(write("s.csv", "score,mated\n0.9,1\n0.2\n"))
-    with pytest.raises(InputError, match="line 3: scores must be finite"):
+    with pytest.raises(InputError, match="line 3: column 'score' must be finite, not 'nan'"):
         ff.read_comparisons(write("s.csv", NAMED.replace("0.2", "nan")))
-    with pytest.raises(InputError, match="line 2: scores must be finite"):
+    with pytest.raises(InputError, match="line 4: the score must be finite, not 'inf'"):
         ff.read_comparisons(write("s.txt", BOB4.replace("0.2", "inf")))
     with pytest.raises(InputError, match="line 4: mated contradicts the subjects in 1 comparisons"):
         ff.read_comparisons(write("s.csv", NAMED.replace("0.8,1", "0.8,0")))
     with pytest.raises(
-        FileFormatError, match=r"line 2: expected 4 fields \(claimed real test score\), found 'a b 0.2'"
+        FileFormatError, match=r"line 4: expected 4 fields \(claimed real test score\), found 'a b 0.2'"
     ):
         ff.read_comparisons(write("s.txt", BOB4.replace(" f2", "")), format="bob-4")
 
@@ -413,7 +415,6 @@ def test_incomplete_lists_say_what_is_missing(write, text, message):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("ragged.csv", b"score,mated\n0.9,1\n0.1,0,3\n"),
         ("cut.csv.gz", gzip.compress(b"score,mated\n0.9,1\n0.1,0\n" * 50, mtime=0)[:40]),
         ("late.txt", b"a a f 0.9\n" * 5 + b"a \xff f 0.9\n"),
         ("body.parquet", b"PAR1" + bytes(100) + b"PAR1"),
@@ -456,7 +457,7 @@ def test_arguments_that_a_format_cannot_use_are_refused(write):
         ff.read_comparisons(named, metadata_id="x")
     with pytest.raises(InputError, match="subject_pattern= needs columns to cut"):
         ff.read_comparisons(write("t.csv", "score,mated\n0.9,1\n"), subject_pattern="x")
-    with pytest.raises(InputError, match="no subject id in row 0"):
+    with pytest.raises(InputError, match=r"row 0 \(counted from 0\): there is no subject id in column 'id'"):
         ff.read_comparisons(
             named, metadata=pl.DataFrame({"id": [None, "a"], "sex": ["f", "m"]}), metadata_id="id", groups="sex"
         )

@@ -158,7 +158,8 @@ LAYERS = {
     "evaluation": 12, "_system_measures": 13, "systems": 14, "paired": 13, "_terminal": 14, "_cli_options": 14,
     "_cli_output": 14, "cli_embeddings": 15, "cli_group_tests": 15,
     "cli_plan": 15, "cli_synthesize": 15, "papers": 15, "cli_papers": 16, "cli": 17,
-    "_formats": 2, "_field_files": 3, "_subjects": 3, "io": 4, "score_files": 4, "vector_files": 4, "datasets": 5,
+    "_attributes": 1.5, "_reading": 2, "_text_files": 3, "_array_files": 3, "_hdf5": 3, "_tables": 4,
+    "_formats": 5, "_field_files": 6, "_subjects": 5, "io": 7, "score_files": 4, "vector_files": 6, "datasets": 8,
 }  # fmt: skip
 
 

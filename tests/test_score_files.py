@@ -18,7 +18,9 @@ from fastfair.errors import InputError, OutputError
 
 SUFFIXES = [".csv", ".tsv", ".parquet"]
 WORDS = st.text(
-    st.one_of(st.sampled_from(list(",;\"'\t\n\r# &|\\é")), st.characters(codec="utf-8")), min_size=1, max_size=6
+    st.one_of(st.sampled_from(list(",;\"'\t\n\r# &|\\é")), st.characters(codec="utf-8", exclude_characters="\0\ufeff")),
+    min_size=1,
+    max_size=6,
 )
 LABELS = WORDS.filter(lambda text: not is_missing(text))
 TRIMMED = LABELS.filter(lambda text: text == text.strip())

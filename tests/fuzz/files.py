@@ -1,0 +1,660 @@
+"""Read files that are damaged at random, and hold what comes of it against slow readers.
+
+`python tests/fuzz/files.py --number 20000 --seed 0` damages that many files and counts what came of them: "equal" to
+what the slow reader finds, "refused" with an error of fastfair, "wrong" where another result came out or one that the
+slow reader cannot tell, "foreign" where another error did, and "hangs", which crashes are counted with. The last three
+are listed with their seeds; `--only SEED` reads one file again and shows everything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import faulthandler
+import gzip
+import io
+import json
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+sys.path.insert(0, str(Path(__file__).parent))
+import slow_readers as slow
+
+import fastfair as ff
+from fastfair.errors import FastfairError
+
+SECONDS = 5  # of work, a file read for longer hangs; so does one that waits eight times as long
+BATCH = 500  # files read by one process
+BAD = ("wrong", "foreign", "hangs")
+Files = dict[str, bytes]
+
+
+class Hang(BaseException):
+    """A file was not read in time."""
+
+
+@dataclass
+class Case:
+    """One kind of input: how valid files are made, read, and read slowly."""
+
+    make: Callable[[random.Random], Files]
+    read: Callable[[Path], Any]
+    expected: Callable[[Path], list[tuple]]
+    share: int = 4
+
+
+def rows_of(c: ff.Comparisons | ff.Embeddings | ff.FailureCounts) -> list[tuple]:
+    """Return all that is known of each row."""
+    if isinstance(c, ff.FailureCounts):
+        labels = [c.groups[code] for code in c.subject_group]
+        return sorted(zip(labels, c.failures.tolist(), c.attempts.tolist(), strict=True))
+    if isinstance(c, ff.Embeddings):
+        values = np.asarray(c.vectors, np.float64).tolist()
+        return [(tuple(v), str(s)) for v, s in zip(values, c.subjects[c.subject].tolist(), strict=True)]
+    rows = []
+    for mated, side in ((True, c.mated), (False, c.nonmated)):
+        columns = (
+            [] if c.subjects is None else [list(map(str, c.subjects[codes])) for codes in (side.reference, side.probe)]
+        )
+        for name, labels in c.attributes.items():
+            for codes in (side.reference_attributes[name], side.probe_attributes[name]):
+                columns.append([labels[code] for code in codes])
+        scores = np.asarray(side.similarities, np.float64).tolist()
+        rows += list(zip(scores, [mated] * len(scores), *columns, strict=True))
+    return rows
+
+
+def people(rng: random.Random) -> list[str]:
+    pool = ["ann", "bob", "eve", "#dan", "é", "jo doe", "x-1", "=1", "7", "u,v", 'q"q', "n\nl", "nan's"]
+    return rng.sample(pool, rng.randint(2, 5))
+
+
+def pairs(rng: random.Random, who: list[str]) -> list[tuple[str, str, str]]:
+    """Return two subjects and a score, at least one pair of one and one of two."""
+    chosen = [(who[0], who[0]), (who[0], who[1])]
+    chosen += [(rng.choice(who), rng.choice(who)) for _ in range(rng.randint(0, 6))]
+    form = rng.choice(["{:.3f}", "{:.0f}", "{:.6e}", "{!r}"])
+    found = [(a, b, form.format(rng.choice([1, 1, 100]) * rng.uniform(-2, 2))) for a, b in chosen]
+    rng.shuffle(found)
+    return found
+
+
+def quoted(text: str, separator: str) -> str:
+    text = f"'{text}" if text[:1] in ("=", "'") else text
+    return '"' + text.replace('"', '""') + '"' if set(text) & {separator, '"', "\n", "\r"} else text
+
+
+def delimited(rows: list[list[str]], separator: str, end: str = "\n") -> bytes:
+    return end.join([*(separator.join(quoted(t, separator) for t in row) for row in rows), ""]).encode()
+
+
+def score_rows(rng: random.Random, mated: bool = True) -> list[list[str]]:
+    sex = collections.defaultdict(lambda: rng.choice(["f", "m", "other"]))
+    rows = [["score", "mated", "reference", "probe", "reference_sex", "probe_sex"]]
+    coding = rng.choice([("0", "1"), ("False", "True"), ("impostor", "genuine"), ("nontarget", "target")])
+    rows += [[s, coding[a == b], a, b, sex[a], sex[b]] for a, b, s in pairs(rng, people(rng))]
+    return rows if mated else [[row[0], *row[2:]] for row in rows]
+
+
+def top(rng: random.Random) -> bytes:
+    return rng.choice([b""] * 4 + [b"# made today\n", b"\n# it's 5\" wide\n\n", b"\xef\xbb\xbf", b"#\r"])
+
+
+def in_csv(separator: str, packed: bool = False, mated: bool = True) -> Callable[[random.Random], Files]:
+    name = f"s.{'tsv' if separator == chr(9) else 'csv'}{'.gz' if packed else ''}"
+
+    def make(rng: random.Random) -> Files:
+        data = top(rng) + delimited(score_rows(rng, mated), separator, rng.choice(["\n", "\n", "\r\n"]))
+        return {name: gzip.compress(data, mtime=0) if packed else data}
+
+    return make
+
+
+def in_parquet(rng: random.Random) -> Files:
+    header, *rows = score_rows(rng)
+    columns: dict[str, Any] = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
+    columns["score"] = list(map(float, columns["score"]))
+    columns["mated"] = [a == b for a, b in zip(columns["reference"], columns["probe"], strict=True)]
+    file = io.BytesIO()
+    pl.DataFrame(columns).write_parquet(file, compression=rng.choice(["zstd", "snappy", "uncompressed", "gzip"]))
+    return {"s.parquet": file.getvalue()}
+
+
+def words(rng: random.Random) -> list[str]:
+    return [w for w in people(rng) if not set(w) & set(", \n")] + ["ann2", "bob2"]
+
+
+def in_fields(rows: list[tuple[str, ...]], rng: random.Random) -> bytes:
+    by = rng.choice([" ", " ", "\t", "  "])
+    return top(rng) + "".join(by.join(row) + rng.choice(["\n", "\n", " \n", "\r\n"]) for row in rows).encode()
+
+
+def in_bob(n: int) -> Callable[[random.Random], Files]:
+    def make(rng: random.Random) -> Files:
+        found = enumerate(pairs(rng, words(rng)))
+        return {"s.txt": in_fields([(a, *([f"m{a}"] if n == 5 else []), b, f"t{k}", s) for k, (a, b, s) in found], rng)}
+
+    return make
+
+
+def in_bob_csv(rng: random.Random) -> Files:
+    rows = [["bio_ref_subject_id", "probe_subject_id", "score"]] + [list(row) for row in pairs(rng, people(rng))]
+    return {"s.csv": top(rng) + delimited(rows, ",")}
+
+
+def in_trials(kind: str, way: str) -> Callable[[random.Random], Files]:
+    def make(rng: random.Random) -> Files:
+        found = [
+            (f"{a}/{k}" if kind == "voxceleb" else a, f"{b}/x{k}", s, a == b)
+            for k, (a, b, s) in enumerate(pairs(rng, words(rng)))
+        ]
+        if kind == "voxceleb":
+            listed = [(str(int(m)), a, b, *([s] if way == "joined" else [])) for a, b, s, m in found]
+        else:
+            listed = [(a, b, "target" if m else "nontarget") for a, b, _, m in found]
+        files = {"t.txt": in_fields(listed, rng)}
+        scores = [(s,) if way == "order" else (a, b, s) for a, b, s, _ in found]
+        if way == "names":
+            rng.shuffle(scores)
+        return files if way == "joined" else files | {"s.txt": in_fields(scores, rng)}
+
+    return make
+
+
+def square(rng: random.Random) -> np.ndarray:
+    n = rng.randint(2, 6)
+    dtype = rng.choice(["<f8", ">f8", "<f4", "<i4", "<i8", "<f2"])
+    return np.array([[rng.randint(-50, 50) for _ in range(n)] for _ in range(n)]).astype(dtype)
+
+
+def saved(array: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def archived(rng: random.Random, **arrays: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    rng.choice([np.savez, np.savez_compressed])(file, **arrays)
+    return file.getvalue()
+
+
+def in_text_matrix(rng: random.Random) -> Files:
+    by = rng.choice([" ", ",", "\t", ", "])
+    return {"m.txt": top(rng) + "".join(by.join(map(str, row)) + "\n" for row in square(rng).tolist()).encode()}
+
+
+def vectors_and_subjects(rng: random.Random) -> tuple[np.ndarray, list[str]]:
+    who = people(rng)
+    subjects = [*who, *who]
+    vectors = np.array(
+        [[rng.randint(1, 9) for _ in range(3)] for _ in subjects], rng.choice(["<f4", "<f8", ">f4", "<i2"])
+    )
+    return vectors, subjects
+
+
+def in_npz_vectors(rng: random.Random) -> Files:
+    vectors, subjects = vectors_and_subjects(rng)
+    return {"v.npz": archived(rng, vectors=vectors, subject=np.array(subjects))}
+
+
+def in_npy_and_table(rng: random.Random) -> Files:
+    vectors, subjects = vectors_and_subjects(rng)
+    rows = [["image", "subject"]] + [[f"i{k}", s] for k, s in enumerate(subjects)]
+    return {"v.npy": saved(vectors), "who.csv": delimited(rows, ",")}
+
+
+def in_parquet_vectors(rng: random.Random) -> Files:
+    vectors, subjects = vectors_and_subjects(rng)
+    file = io.BytesIO()
+    pl.DataFrame({"vectors": vectors.astype("=f4").tolist(), "subject": subjects}).write_parquet(file)
+    return {"v.parquet": file.getvalue()}
+
+
+def in_hdf5(rng: random.Random) -> Files:
+    import h5py
+
+    vectors, subjects = vectors_and_subjects(rng)
+    file = io.BytesIO()
+    with h5py.File(file, "w", libver=rng.choice(["earliest", "latest"])) as made:
+        made.create_dataset("vectors", data=vectors, **rng.choice([{}, {"chunks": (2, 3), "compression": "gzip"}]))
+        made["subject"] = subjects
+    return {"v.h5": file.getvalue()}
+
+
+def in_counts(rng: random.Random) -> Files:
+    rows = [["failures", "attempts", "sex"]]
+    for _ in range(rng.randint(2, 8)):
+        attempts = rng.randint(1, 9)
+        rows.append([str(rng.randint(0, attempts)), str(attempts), rng.choice("fm")])
+    return {"f.csv": top(rng) + delimited(rows, ",")}
+
+
+def in_metadata(suffix: str) -> Callable[[random.Random], Files]:
+    def make(rng: random.Random) -> Files:
+        who = people(rng)
+        scores = [["score", "reference", "probe"]] + [[s, a, b] for a, b, s in pairs(rng, who)]
+        sexes = [rng.choice(["f", "m"]) for _ in who]
+        if suffix == "parquet":
+            file = io.BytesIO()
+            pl.DataFrame({"id": who, "sex": sexes}).write_parquet(file)
+            table = file.getvalue()
+        else:
+            rows = [["id", "sex"], *map(list, zip(who, sexes, strict=True))]
+            table = top(rng) + delimited(rows, "," if suffix == "csv" else "\t")
+        return {"scores.csv": delimited(scores, ","), f"who.{suffix}": table}
+
+    return make
+
+
+def expected_metadata(folder: Path, suffix: str) -> list[tuple]:
+    found = slow.named(folder / "scores.csv", ",", ["score", "reference", "probe"])
+    separator = {"csv": ",", "tsv": "\t", "parquet": None}[suffix]
+    sex = slow.metadata(folder / f"who.{suffix}", separator)
+    sides = [[slow.label(t) for t in found[name]] for name in ("reference", "probe")]
+    slow.sure(all(who in sex for side in sides for who in side))
+    labels = [[sex[who] for who in side] for side in sides]
+    return slow.comparisons([slow.number(t) for t in found["score"]], None, *sides, *labels)
+
+
+def expected_table(folder: Path) -> list[tuple]:
+    subjects = slow.named(folder / "who.csv", ",", ["subject"])["subject"]
+    return slow.embeddings(slow.array_of((folder / "v.npy").read_bytes()), subjects)
+
+
+def expected_npz(folder: Path) -> list[tuple]:
+    subjects = slow.member_of(folder / "v.npz", "subject")
+    slow.sure(subjects.ndim == 1 and subjects.dtype.kind == "U")
+    try:
+        texts = subjects.tolist()
+    except Exception as error:
+        raise slow.UnclearError from error
+    return slow.embeddings(slow.member_of(folder / "v.npz", "vectors"), [slow.Plain(t) for t in texts])
+
+
+def expected_parquet_vectors(folder: Path) -> list[tuple]:
+    try:
+        frame = pl.read_parquet(folder / "v.parquet")
+        vectors = np.array(frame["vectors"].to_list())
+        subjects = frame["subject"].to_list()
+    except BaseException as error:
+        raise slow.UnclearError from error
+    slow.sure(all(isinstance(s, str) for s in subjects))
+    return slow.embeddings(vectors, [slow.Plain(t) for t in subjects])
+
+
+def expected_hdf5(folder: Path) -> list[tuple]:
+    import h5py
+
+    with h5py.File(folder / "v.h5") as file:
+        subjects = [slow.Plain(t.decode() if isinstance(t, bytes) else t) for t in file["subject"][...].tolist()]
+        return slow.embeddings(file["vectors"][...], subjects)
+
+
+def scores_read(name: str, **options: Any) -> Callable[[Path], Any]:
+    def read(folder: Path) -> Any:
+        files = {key: folder / value for key, value in options.items() if key in ("trials", "metadata")}
+        return ff.read_comparisons(folder / name, **options | files)
+
+    return read
+
+
+def trials_case(kind: str, way: str, auto: bool) -> Case:
+    options: dict[str, Any] = {"format": "auto" if auto else kind}
+    if way == "joined":
+        return Case(
+            in_trials(kind, way), scores_read("t.txt", **options), lambda f: slow.of_trials(f / "t.txt", None, kind)
+        )
+    return Case(
+        in_trials(kind, way),
+        scores_read("s.txt", trials="t.txt", **options),
+        lambda f: slow.of_trials(f / "s.txt", f / "t.txt", kind),
+    )
+
+
+def metadata_case(suffix: str) -> Case:
+    read = scores_read("scores.csv", metadata=f"who.{suffix}", metadata_id="id", groups="sex")
+    return Case(in_metadata(suffix), read, lambda f: expected_metadata(f, suffix))
+
+
+SUBJECTS = {"reference": "reference", "probe": "probe", "groups": "sex"}
+NAMED = SUBJECTS | {"mated": "mated"}
+CASES = {
+    "csv": Case(in_csv(","), scores_read("s.csv", **NAMED), lambda f: slow.of_named(f / "s.csv", ","), 12),
+    "csv, stated": Case(
+        in_csv(","), scores_read("s.csv", **NAMED, format="csv"), lambda f: slow.of_named(f / "s.csv", ","), 8
+    ),
+    "csv without flags": Case(
+        in_csv(",", mated=False),
+        scores_read("s.csv", **SUBJECTS, format="csv"),
+        lambda f: slow.of_named(f / "s.csv", ",", with_flags=False),
+        8,
+    ),
+    "csv by semicolons": Case(in_csv(";"), scores_read("s.csv", **NAMED), lambda f: slow.of_named(f / "s.csv", ";"), 6),
+    "tsv": Case(in_csv("\t"), scores_read("s.tsv", **NAMED), lambda f: slow.of_named(f / "s.tsv", "\t"), 8),
+    "csv.gz": Case(in_csv(",", True), scores_read("s.csv.gz", **NAMED), lambda f: slow.of_named(f / "s.csv.gz", ",")),
+    "parquet": Case(in_parquet, scores_read("s.parquet", **NAMED), lambda f: slow.of_parquet(f / "s.parquet"), 8),
+    "bob-4": Case(in_bob(4), scores_read("s.txt"), lambda f: slow.of_bob(f / "s.txt", 4), 8),
+    "bob-5": Case(in_bob(5), scores_read("s.txt", format="bob-5"), lambda f: slow.of_bob(f / "s.txt", 5), 8),
+    "bob-csv": Case(
+        in_bob_csv,
+        scores_read("s.csv"),
+        lambda f: (
+            lambda t: slow.comparisons(
+                [slow.number(s) for s in t["score"]],
+                None,
+                *([slow.label(x) for x in t[n]] for n in ("bio_ref_subject_id", "probe_subject_id")),
+            )
+        )(slow.named(f / "s.csv", ",", ["bio_ref_subject_id", "probe_subject_id", "score"])),
+    ),
+    "voxceleb, joined": trials_case("voxceleb", "joined", False),
+    "voxceleb, in order": trials_case("voxceleb", "order", True),
+    "voxceleb, by names": trials_case("voxceleb", "names", False),
+    "kaldi, in order": trials_case("kaldi", "order", False),
+    "kaldi, by names": trials_case("kaldi", "names", True),
+    "matrix npy": Case(
+        lambda rng: {"m.npy": saved(square(rng))},
+        scores_read("m.npy"),
+        lambda f: slow.of_array(slow.array_of((f / "m.npy").read_bytes())),
+        8,
+    ),
+    "matrix npz": Case(
+        lambda rng: {"m.npz": archived(rng, a=square(rng))},
+        scores_read("m.npz", score="a"),
+        lambda f: slow.of_array(slow.member_of(f / "m.npz", "a")),
+        8,
+    ),
+    "matrix text": Case(
+        in_text_matrix, scores_read("m.txt", format="matrix"), lambda f: slow.of_text_matrix(f / "m.txt"), 8
+    ),
+    "embeddings npz": Case(in_npz_vectors, lambda f: ff.read_embeddings(f / "v.npz"), expected_npz),
+    "embeddings npy": Case(
+        in_npy_and_table, lambda f: ff.read_embeddings(f / "v.npy", samples=f / "who.csv"), expected_table
+    ),
+    "embeddings parquet": Case(
+        in_parquet_vectors, lambda f: ff.read_embeddings(f / "v.parquet"), expected_parquet_vectors
+    ),
+    "embeddings hdf5": Case(in_hdf5, lambda f: ff.read_embeddings(f / "v.h5"), expected_hdf5, 2),
+    "metadata csv": metadata_case("csv"),
+    "metadata tsv": metadata_case("tsv"),
+    "metadata parquet": metadata_case("parquet"),
+    "failure counts": Case(
+        in_counts,
+        lambda f: ff.read_failure_counts(f / "f.csv", groups="sex"),
+        lambda f: slow.counts(f / "f.csv", ","),
+        6,
+    ),
+}
+
+BITS = [
+    b"#",
+    b'"',
+    b"'",
+    b",",
+    b";",
+    b"\t",
+    b" ",
+    b"  ",
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b"\0",
+    b"\xff",
+    b"\xc3",
+    b"\xef\xbb\xbf",
+    b"\xe2\x80\x83",
+    b"\x85",
+    b"\x0b",
+    b"\x1c",
+    b"-",
+    b"=",
+    b"@",
+    b"1",
+    b"0",
+    b"e",
+    b".",
+    b"_",
+    b"nan",
+    b"NaN",
+    b"<NA>",
+    b"",
+]
+NUMBERS = [
+    b"nan",
+    b"NaN",
+    b"inf",
+    b"-inf",
+    b"Infinity",
+    b"1e400",
+    b"-1e400",
+    b"1e308",
+    b"1e-400",
+    b"0x10",
+    b"1_000",
+    b"1,5",
+    b"9007199254740993",
+    b"9007199254740992",
+    b"9007199254740994",
+    b"18446744073709551617",
+    b"1" * 50,
+    b"1" * 5000,
+    b"",
+    b" ",
+    b"-",
+    b"+1",
+    b"1.",
+    b".5",
+    b"-0",
+    b"1e",
+    b"1d5",
+    b"\xd9\xa1",
+    b"1 2",
+    b"True",
+    b"0.1f",
+    b"00012",
+]
+
+
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    """Change something somewhere."""
+    place = rng.randrange(len(data) + 1)
+    kind = rng.randrange(16)
+    if kind == 0:
+        return data[:place]
+    if kind == 1 and data:
+        place = rng.randrange(len(data))
+        return data[:place] + bytes([data[place] ^ 1 << rng.randrange(8)]) + data[place + 1 :]
+    if kind == 2 and data:
+        place = rng.randrange(len(data))
+        return data[:place] + bytes([rng.randrange(256)]) + data[place + 1 :]
+    if kind in (3, 4):
+        return data[:place] + rng.choice(BITS) + data[place:]
+    if kind == 5:
+        return data[:place] + data[place + rng.randint(1, 8) :]
+    if kind == 6:
+        end = place + rng.randint(1, 40)
+        return data[:end] + data[place:]
+    if kind == 7:
+        return data.replace(
+            *rng.choice(
+                [
+                    (b"\n", b"\r"),
+                    (b"\n", b"\r\n"),
+                    (b",", b", "),
+                    (b",", b";"),
+                    (b" ", b"\t"),
+                    (b"\n", b" \n"),
+                    (b"\n", b"\n\n"),
+                    (b",", b" ,"),
+                    (b"\n", b"\n "),
+                ]
+            )
+        )
+    if kind == 8:
+        with contextlib.suppress(UnicodeError):
+            return data.decode().encode(rng.choice(["utf-16", "latin-1", "utf-8-sig", "utf-16-le", "utf-32"]))
+    lines = data.split(b"\n")
+    here, there = rng.randrange(len(lines)), rng.randrange(len(lines))
+    if kind == 9:
+        lines.insert(there, lines[here])
+    elif kind == 10:
+        del lines[here]
+    elif kind == 11:
+        lines[here], lines[there] = lines[there], lines[here]
+    elif kind == 12:
+        lines.insert(here, rng.choice([b"", b"  ", b"# comment", b"#", b"\t", b'"', b"#a\rb", b",,,"]))
+    elif kind in (13, 14):  # another number, or a label or name that occurs elsewhere
+        mark = rng.choice([b",", b" ", b"\t", b";"])
+        fields = lines[here].split(mark)
+        other = rng.choice([*NUMBERS, *lines[there].split(mark)]) if kind == 13 else rng.choice(lines[here].split(mark))
+        fields[rng.randrange(len(fields))] = other
+        lines[here] = mark.join(fields)
+    else:
+        mark = rng.choice([b",", b" ", b"\t", b";"])
+        fields = lines[here].split(mark)
+        k = rng.randrange(len(fields))
+        fields[k] = rng.choice([b" %s", b"%s ", b'"%s"', b"#%s", b"'%s", b"\xc2\xa0%s", b"%s\r"]) % fields[k]
+        lines[here] = mark.join(fields)
+    return b"\n".join(lines)
+
+
+@contextlib.contextmanager
+def limited() -> Iterator[None]:
+    def stop(*_: Any) -> None:
+        raise Hang
+
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def files_of(seed: int) -> tuple[str, Files]:
+    """Return the kind and the damaged files of a seed; one in twenty is left whole."""
+    rng = random.Random(seed)
+    names = list(CASES)
+    name = rng.choices(names, [CASES[n].share for n in names])[0]
+    files = CASES[name].make(rng)
+    if rng.random() >= 0.05:
+        for _ in range(rng.choice([1, 1, 1, 2, 3])):
+            target = rng.choice(list(files))
+            if target.endswith(".gz") and rng.random() < 0.5:
+                with contextlib.suppress(Exception):
+                    files[target] = gzip.compress(damaged(gzip.decompress(files[target]), rng), mtime=0)
+            else:
+                files[target] = damaged(files[target], rng)
+    return name, files
+
+
+def outcome(seed: int, folder: Path, show: bool = False) -> tuple[str, str]:
+    """Read the files of a seed, and return what came of it and how it is told."""
+    name, files = files_of(seed)
+    for file, data in files.items():
+        (folder / file).write_bytes(data)
+        if show:
+            print(f"{file}: {data!r}")
+    try:
+        with limited(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = CASES[name].read(folder)
+    except FastfairError as error:
+        return "refused", f"{name}: {type(error).__name__}: {error}"
+    except Hang:
+        return "hangs", f"{name}: {traceback.format_exc(limit=-3)}"
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        return "foreign", f"{name}: {type(error).__name__}: {error} {traceback.format_exc(limit=-3) if show else ''}"
+    rows = rows_of(found)
+    try:
+        expected = CASES[name].expected(folder)
+    except slow.UnclearError:
+        return "wrong", f"{name}: cannot be told, but was read as {found!r}: {rows}"
+    if not isinstance(found, ff.Embeddings):
+        rows, expected = sorted(rows), sorted(expected)
+    return ("equal", name) if rows == expected else ("wrong", f"{name}: {rows} is not {expected}")
+
+
+def work(start: int, stop: int) -> None:
+    """Read the files of some seeds, and print a line for each that is bad, and the counts at the end."""
+    counts: collections.Counter[str] = collections.Counter()
+    ff.eer(ff.Comparisons([0.1, 0.2], [0, 1]))  # loads what is slow to load
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(start, stop):
+            faulthandler.dump_traceback_later(8 * SECONDS, exit=True)
+            print(json.dumps({"seed": seed}), flush=True)
+            kind, told = outcome(seed, Path(folder))
+            counts[kind] += 1
+            if kind in BAD:
+                print(json.dumps({"seed": seed, "kind": kind, "told": told[:600]}), flush=True)
+    print(json.dumps({"counts": counts}), flush=True)
+
+
+def run(number: int, first: int) -> collections.Counter[str]:
+    """Read that many damaged files in processes of their own, and print what is bad."""
+    counts: collections.Counter[str] = collections.Counter()
+    start, stop = first, first + number
+    while start < stop:
+        end = min(start + BATCH, stop)
+        command = [sys.executable, __file__, "--work", str(start), str(end)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        told = [json.loads(line) for line in done.stdout.splitlines()]
+        for line in told:
+            if "kind" in line:
+                print(f"seed {line['seed']}: {line['kind']}: {line['told']}", flush=True)
+        if told and "counts" in told[-1]:
+            counts.update(told[-1]["counts"])
+            start = end
+        else:  # it crashed or hung in a library: what it had counted is counted again, up to there
+            last = max((line["seed"] for line in told), default=start)
+            if last > start:
+                counts.update(run_quietly(start, last))
+            counts["hangs"] += 1
+            print(f"seed {last}: hangs: the process ended with {done.returncode}", flush=True)
+            start = last + 1
+    return counts
+
+
+def run_quietly(start: int, stop: int) -> dict[str, int]:
+    command = [sys.executable, __file__, "--work", str(start), str(stop)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return json.loads(done.stdout.splitlines()[-1]).get("counts", {})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--number", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", type=int)
+    parser.add_argument("--work", type=int, nargs=2, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.work:
+        work(*asked.work)
+        return 0
+    if asked.only is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            print(*outcome(asked.only, Path(folder), show=True), sep="\n")
+        return 0
+    counts = run(asked.number, asked.seed)
+    shown = ", ".join(f"{counts[kind]} {kind}" for kind in ("equal", "refused", *BAD))
+    print(f"{sum(counts.values())} files: {shown}")
+    return int(any(counts[kind] for kind in BAD))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

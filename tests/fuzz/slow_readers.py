@@ -1,0 +1,286 @@
+"""What files hold, said so plainly that it is believed at sight: text by Python alone, everything else by its library.
+
+Each reader returns what must come out, or raises `UnclearError` where it cannot tell; then only an error is right.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import gzip
+import io
+import math
+import re
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+MISSING = {"", "nan", "NaN", "<NA>", "NaT"}
+WORDS = {
+    "0": False,
+    "1": True,
+    "target": True,
+    "nontarget": False,
+    "genuine": True,
+    "impostor": False,
+    "imposter": False,
+}
+FLAGS = [
+    {"0": False, "1": True},
+    {"-1": False, "1": True},
+    {"false": False, "true": True},
+    {"non-mated": False, "mated": True},
+    {"nonmated": False, "mated": True},
+    {"nontarget": False, "target": True},
+    {"non-target": False, "target": True},
+    {"impostor": False, "genuine": True},
+    {"imposter": False, "genuine": True},
+    {"different": False, "same": True},
+]
+
+
+class UnclearError(Exception):
+    """There is no one way to read this."""
+
+
+def sure(condition: object) -> None:
+    if not condition:
+        raise UnclearError
+
+
+def text_of(path: Path) -> str:
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        text = data.decode("utf-8-sig")
+    except (OSError, EOFError, ValueError, Exception) as error:
+        raise UnclearError from error
+    sure("\0" not in text and "\ufeff" not in text)
+    return text
+
+
+def body(text: str) -> str:
+    """Leave out blank lines and comments before the first line of data."""
+    lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text)
+    while lines and (not lines[0].strip() or lines[0].startswith("#")):
+        lines.pop(0)
+    sure(lines and "".join(lines))
+    return "".join(lines)
+
+
+def cell(text: str) -> str:
+    text = text.strip()
+    return text[1:] if re.match(r"''*[=+\-@\t\r]", text) else text
+
+
+def rows_by_separator(path: Path, separator: str) -> list[list[str]]:
+    text = body(text_of(path))
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True) if row]
+    except csv.Error as error:
+        raise UnclearError from error
+    rows = [row for row in rows if len(row) > 1 or row[0].strip()]
+    sure(len({len(row) for row in rows}) == 1)
+    return rows
+
+
+def rows_by_blanks(path: Path) -> list[list[str]]:
+    lines = re.split(r"\r\n|\n|\r", body(text_of(path)))
+    return [fields for line in lines if (fields := [f for f in re.split(r"[ \t]+", line) if f])]
+
+
+def named(path: Path, separator: str, names: list[str]) -> dict[str, list[str]]:
+    first = re.split(r"[\r\n]", body(text_of(path)))[0]
+    if separator != "\t" and separator not in first:
+        separator = next((mark for mark in "\t,;" if mark in first), separator)
+    rows = rows_by_separator(path, separator)
+    header = [cell(name) for name in rows[0]]
+    sure(len(rows) > 1 and all(header.count(name) == 1 for name in names))
+    return {name: [row[header.index(name)] for row in rows[1:]] for name in names}
+
+
+def number(text: str) -> float:
+    text = text.strip()
+    sure(NUMBER.fullmatch(text))
+    value = float(text)
+    sure(math.isfinite(value))
+    sure(not re.fullmatch(r"[+-]?[0-9]+", text) or int(text) == int(value))
+    return value
+
+
+class Plain(str):
+    """Text that is not of a CSV file, in which an apostrophe is nothing but that."""
+
+
+def label(text: str) -> str:
+    text = text if isinstance(text, Plain) else cell(text)
+    sure(text.strip() not in MISSING)
+    return text.strip()
+
+
+def flags(texts: list[str]) -> list[bool]:
+    words = [label(text).lower() for text in texts]
+    for coding in FLAGS:
+        if set(words) <= set(coding):
+            return [coding[word] for word in words]
+    raise UnclearError
+
+
+def comparisons(scores: list[float], mated: list[bool] | None, *labels: list[str]) -> list[tuple]:
+    """Return scores, flags and labels of each row, subjects first."""
+    if mated is None:
+        mated = [a == b for a, b in zip(labels[0], labels[1], strict=True)]
+    elif labels:
+        sure(mated == [a == b for a, b in zip(labels[0], labels[1], strict=True)])
+    sure(len(scores) == len(mated) and 0 < sum(mated) < len(mated))
+    return list(zip(scores, mated, *labels, strict=True))
+
+
+def of_named(path: Path, separator: str, *, with_flags: bool = True) -> list[tuple]:
+    names = ["score", "mated", "reference", "probe", "reference_sex", "probe_sex"]
+    if not with_flags:
+        names.remove("mated")
+    found = named(path, separator, names)
+    sides = [[label(t) for t in found[name]] for name in names[-4:]]
+    return comparisons([number(t) for t in found["score"]], flags(found["mated"]) if with_flags else None, *sides)
+
+
+def of_parquet(path: Path) -> list[tuple]:
+    try:
+        frame = pl.read_parquet(path)
+        found = {name: frame[name].to_list() for name in frame.columns}
+    except BaseException as error:
+        raise UnclearError from error
+    sure(frame["score"].dtype in (pl.Float64, pl.Float32))
+    sure(None not in found["score"] and all(map(math.isfinite, found["score"])))
+    sides = []
+    for name in ("reference", "probe", "reference_sex", "probe_sex"):
+        sure(frame[name].dtype == pl.String and None not in found[name])
+        texts = [text.strip() for text in found[name]]
+        sure(not MISSING & set(texts))
+        sides.append(texts)
+    sure(frame["mated"].dtype == pl.Boolean)
+    return comparisons(found["score"], found["mated"], *sides)
+
+
+def of_bob(path: Path, n: int) -> list[tuple]:
+    rows = rows_by_blanks(path)
+    sure(all(len(row) == n for row in rows))
+    return comparisons(
+        [number(r[-1]) for r in rows], None, [label_of(r[0]) for r in rows], [label_of(r[-3]) for r in rows]
+    )
+
+
+def label_of(text: str) -> str:
+    sure(text.strip() not in MISSING)
+    return text.strip()
+
+
+def of_trials(path: Path, trials: Path | None, kind: str) -> list[tuple]:
+    rows = rows_by_blanks(trials or path)
+    sure(all(len(row) == (3 if trials else 4) for row in rows))
+    order = (0, 1, 2) if kind == "voxceleb" else (2, 0, 1)
+    listed = [tuple(row[k] for k in order) for row in rows]
+    sure(all(word.lower() in WORDS for word, _, _ in listed))
+    mated = [WORDS[word.lower()] for word, _, _ in listed]
+    pairs = [(enrol, test) for _, enrol, test in listed]
+    sure(len(set(zip(pairs, mated, strict=True))) == len(set(pairs)))
+    if trials is None:
+        scores = [number(row[3]) for row in rows]
+    else:
+        given = rows_by_blanks(path)
+        if len(given[0]) == 1:
+            sure(all(len(row) == 1 for row in given) and len(given) == len(rows))
+            scores = [number(row[0]) for row in given]
+        else:
+            sure(all(len(row) == 3 for row in given))
+            first = given[0]
+            at = 0 if NUMBER.fullmatch(first[0]) and not NUMBER.fullmatch(first[2]) else 2
+            table = {(row[1], row[2]) if at == 0 else (row[0], row[1]): number(row[at]) for row in given}
+            each = {((row[1], row[2]) if at == 0 else (row[0], row[1]), number(row[at])) for row in given}
+            sure(len(each) == len(table) and set(table) == set(pairs))
+            scores = [table[pair] for pair in pairs]
+    if kind == "kaldi":
+        return comparisons(scores, mated)
+    subjects = []
+    for side in (0, 1):
+        found = [re.match(r"([^/\n]+)/", pair[side].strip()) for pair in pairs]
+        sure(all(found))
+        subjects.append([label_of(m[1]) for m in found])
+    return comparisons(scores, mated, *subjects)
+
+
+def of_square(matrix: list[list[float]]) -> list[tuple]:
+    n = len(matrix)
+    sure(n > 1 and all(len(row) == n for row in matrix))
+    who = [str(k) for k in range(n)]
+    return comparisons([s for row in matrix for s in row], None, [w for w in who for _ in who], who * n)
+
+
+def of_text_matrix(path: Path) -> list[tuple]:
+    text = body(text_of(path))
+    rows = rows_by_separator(path, ",") if "," in re.split(r"[\r\n]", text)[0] else rows_by_blanks(path)
+    return of_square([[number(t) for t in row] for row in rows])
+
+
+def array_of(data: bytes) -> np.ndarray:
+    """Read NumPy's format by its description."""
+    try:
+        sure(data[:6] == b"\x93NUMPY" and data[6:8] in (b"\x01\x00", b"\x02\x00"))
+        width = 2 if data[6] == 1 else 4
+        start = 8 + width + int.from_bytes(data[8 : 8 + width], "little")
+        header = ast.literal_eval(data[8 + width : start].decode("latin1").strip())
+        dtype, shape = np.dtype(header["descr"]), header["shape"]
+        sure(set(header) == {"descr", "fortran_order", "shape"} and type(header["fortran_order"]) is bool)
+        sure(not dtype.hasobject and dtype.itemsize * math.prod(shape) == len(data) - start and dtype.itemsize)
+        flat = np.frombuffer(data[start:], dtype)
+        return flat.reshape(shape, order="F" if header["fortran_order"] else "C")
+    except Exception as error:
+        raise UnclearError from error
+
+
+def member_of(path: Path, name: str) -> np.ndarray:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sure([i.filename.removesuffix(".npy") for i in archive.infolist()].count(name) == 1)
+            info = next(i for i in archive.infolist() if i.filename.removesuffix(".npy") == name)
+            return array_of(archive.read(info))
+    except Exception as error:
+        raise UnclearError from error
+
+
+def of_array(matrix: np.ndarray) -> list[tuple]:
+    sure(matrix.dtype.kind in "fiu" and matrix.ndim == 2 and np.isfinite(matrix).all())
+    return of_square(matrix.tolist())
+
+
+def embeddings(vectors: np.ndarray, subjects: list[object]) -> list[tuple]:
+    sure(vectors.dtype.kind in "fiu" and vectors.ndim == 2 and len(vectors) == len(subjects) and vectors.shape[1])
+    values = vectors.astype(np.float64)
+    sure(np.isfinite(values).all() and values.any(axis=1).all())
+    return [(tuple(row), label(who)) for row, who in zip(values.tolist(), subjects, strict=True)]
+
+
+def counts(path: Path, separator: str) -> list[tuple]:
+    found = named(path, separator, ["failures", "attempts", "sex"])
+    failures, attempts = ([number(t) for t in found[name]] for name in ("failures", "attempts"))
+    sure(all(f == int(f) and a == int(a) and 0 <= f <= a and a > 0 for f, a in zip(failures, attempts, strict=True)))
+    return sorted(zip([label(t) for t in found["sex"]], map(int, failures), map(int, attempts), strict=True))
+
+
+def metadata(path: Path, separator: str | None) -> dict[str, str]:
+    if separator is None:
+        try:
+            frame = pl.read_parquet(path)
+            ids, sexes = frame["id"].to_list(), frame["sex"].to_list()
+        except BaseException as error:
+            raise UnclearError from error
+        sure(all(isinstance(i, str) and isinstance(s, str) for i, s in zip(ids, sexes, strict=True)))
+        ids, sexes = [i.strip() for i in ids], [s.strip() for s in sexes]
+    else:
+        found = named(path, separator, ["id", "sex"])
+        ids, sexes = [cell(t).strip() for t in found["id"]], [cell(t).strip() for t in found["sex"]]
+    sure(len(set(ids)) == len(ids) and not MISSING & set(ids))
+    return {i: s for i, s in zip(ids, sexes, strict=True) if s not in MISSING}
