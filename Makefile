@@ -7,7 +7,7 @@ WORKERS ?= 2
 TESTS := $(BIN)/pytest -n $(WORKERS)
 
 .PHONY: demo test slow studies timing lint docs papers bench bench-smoke bench-check versus nojit boundscheck floors \
-	newest clean
+	newest fuzz fuzz-sample clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
@@ -111,6 +111,13 @@ newest: .venv/.versions
 	$(UV) pip list --python .venv-newest; \
 	NUMBA_CACHE_DIR=$(CURDIR)/build/kernels-newest .venv-newest/bin/pytest -n $(WORKERS) \
 		-m "not slow" --hypothesis-profile few --doctest-modules $(VERSIONED)
+
+# Minutes; FUZZ_SCALE=0.1 makes a tenth of each.
+fuzz: .venv/.test
+	$(BIN)/python tests/fuzz/run_all.py
+
+fuzz-sample: .venv/.test
+	$(BIN)/python tests/fuzz/run_all.py --sample
 
 clean:
 	rm -rf .venv-floors .venv-newest build docs/generated .asv .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -60,14 +60,14 @@ class Outcome:
 
 
 @contextlib.contextmanager
-def limited() -> Iterator[None]:
+def limited(seconds: float | None = None) -> Iterator[None]:
     """Raise where the block takes longer."""
 
     def stop(*_: Any) -> None:
         raise TimeUp
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    signal.setitimer(signal.ITIMER_REAL, seconds or LIMIT)
     try:
         yield
     finally:
@@ -244,6 +244,7 @@ def main() -> int:
         with away():
             print(again(asked.only[0], asked.only[1:]))
         return 0
+    sys.stdout.reconfigure(line_buffering=True)
     start = time.perf_counter()
     counts = run(asked.number, asked.seed)
     said = ", ".join(f"{what} {n}" for what, n in sorted(counts.items()))

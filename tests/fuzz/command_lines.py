@@ -1,0 +1,141 @@
+"""Run command lines with options and values at random, in this process, and count what becomes of them.
+
+Allowed are the exit codes 0 and 2 without a traceback: an exception of somebody else, a warning of somebody else and
+more than a minute are faults.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import random
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import calls
+import click
+import numpy as np
+import valid_calls
+from click.testing import CliRunner
+
+import fastfair as ff
+from fastfair.cli import cli
+from fastfair.errors import FastfairError, FastfairWarning
+
+ALLOWED = ("exit 0", "exit 2")
+LIMIT = 60.0  # seconds: some lines compile kernels, and the machine may be busy
+# Every verb on tiny data; the demo and the papers take long by their nature.
+_FEW = ("--n-resamples", "20", "--seed", "0")
+VERBS: dict[str, tuple[str, ...]] = {
+    "evaluate": ("scores.csv", "--group", "group", "--unit", "comparison", *_FEW),
+    "compare": ("scores.csv", "scores.csv", "--group", "group", *_FEW),
+    "embeddings": ("vectors.npz", "--group", "group", "--fmr", "0.3", *_FEW),
+    "fnmr-test": ("failures.csv", "--input", "counts", "--n-resamples", "100", "--seed", "0"),
+    "plan": ("--groups", "2", "--subjects", "50", "--attempts", "2", "--fnmr", "0.1", "--correlation", "0.05",
+             "--method", "simulation", "--n-simulations", "20"),
+    "synthesize": ("--ratios", "1:2", "--rate", "0.1", "--n-mated", "40", "--n-nonmated", "40", "--overall-fmr", "0.1",
+                   "--overall-mated", "40", "--overall-nonmated", "40", "--n-steps", "20", "--output", "made"),
+}  # fmt: skip
+WORDS = (
+    "", " ", "0", "1", "-1", "2", "3", "0.5", "0.1", "1.5", "95", "-0.0", "1e-320", "1e400", "nan", "inf",
+    "-inf", "2e9", "2**3", "99999999999999999999", "1" * 400, "x", "score", "mated", "reference", "group",
+    "nosuch", "all", "fmr=0.1", "fmr=10", "threshold=nan", "threshold=0.5", "eer", "fnmr=", "fmr:0.1", "keep",
+    "raise", "gini", "sex,age", "1:1:3", "1:0", ":", "1:1e400", "0.1,0.2", "1-10", "[", "(", "(a", "^(.)", "*",
+    "\\", "é", "\x1b[31m", "a\nb", "a" * 300, "d/" * 3000, "\udcff", "scores.csv", "vectors.npz",
+    "failures.csv", "empty.csv", "text.csv", "nosuch.csv", ".", "/dev/null", "/dev/full", "/dev/null/x",
+    "scores.csv/x", "~", "--", "-h", "=", "%s", "{}",
+)  # fmt: skip
+
+
+def make_files() -> None:
+    """Write the small files that the lines read."""
+    made = valid_calls.made()
+    ff.write_comparisons(made["Comparisons"], "scores.csv")
+    e = made["Embeddings"]
+    labels = np.array(e.groups)[e.subject_group[e.subject]]
+    np.savez("vectors.npz", vectors=e.vectors, subject=e.subject, group=labels)
+    Path("failures.csv").write_text("failures,attempts,group\n0,3,a\n1,3,a\n2,3,a\n0,3,b\n1,3,b\n1,3,b\n")
+    Path("empty.csv").write_text("")
+    Path("text.csv").write_text("score,mated\nhigh,yes\nlow,no\n")
+
+
+def line(rng: random.Random) -> list[str]:
+    """Choose a verb, and put in or leave out options at random."""
+    verb = rng.choice(list(VERBS))
+    words = list(VERBS[verb])
+    options = [param for param in cli.commands[verb].params if isinstance(param, click.Option)]
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        option = rng.choice(options)
+        if option.is_flag:
+            words.append(rng.choice(option.opts + option.secondary_opts))
+            continue
+        choices = list(option.type.choices) if isinstance(option.type, click.Choice) else []
+        value = rng.choice(choices) if choices and rng.random() < 0.7 else rng.choice(WORDS)
+        words += [rng.choice(option.opts), value]
+    if rng.random() < 0.2:
+        words[rng.randrange(len(words))] = rng.choice(WORDS)
+    if rng.random() < 0.05:
+        del words[rng.randrange(len(words))]
+    return [verb, *words]
+
+
+def attempt(words: list[str]) -> tuple[str, str]:
+    """Run one line; return what became of it, and what there is to tell."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            with calls.limited(LIMIT):
+                result = CliRunner().invoke(cli, words)
+        except calls.TimeUp:
+            return "hang", ""
+    error = result.exception
+    strangers = [w for w in told if not issubclass(w.category, FastfairWarning)]
+    if strangers:
+        return "foreign warning", f"{strangers[0].category.__name__}: {strangers[0].message}"
+    if isinstance(error, FastfairError | OSError):
+        return "exit 2", str(error)  # as `main` has it
+    if error is not None and not isinstance(error, SystemExit):
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        return "foreign", f"{type(error).__name__}: {str(error)[:150]} ({where.filename}:{where.lineno})"
+    return f"exit {result.exit_code}", result.output[-300:]
+
+
+def run(number: int, seed: int, tell: Callable[[str], None] = print) -> collections.Counter[str]:
+    """Run a number of lines, tell of each fault and count what became of them."""
+    counts: collections.Counter[str] = collections.Counter()
+    rng = random.Random(seed)
+    with calls.away():
+        make_files()
+        for _ in range(number):
+            words = line(rng)
+            what, told = attempt(words)
+            counts[what] += 1
+            if what not in ALLOWED:
+                tell(f"{what}: fastfair {words}\n    {told}")
+    return counts
+
+
+def main(arguments: Any = None) -> int:
+    """Run from the command line; the exit code says whether all that happened is allowed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--number", type=int, default=2500)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args(arguments)
+    sys.stdout.reconfigure(line_buffering=True)
+    start = time.perf_counter()
+    counts = run(asked.number, asked.seed)
+    said = ", ".join(f"{what} {n}" for what, n in sorted(counts.items()))
+    print(f"command lines: {asked.number} of seed {asked.seed} in {time.perf_counter() - start:.0f} s: {said}")
+    return int(any(counts[what] for what in counts if what not in ALLOWED))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
