@@ -1,12 +1,12 @@
-"""Blocks of work dealt to threads, so that an interrupt is heeded and progress is told between blocks."""
+"""Blocks of work dealt to threads, so that progress is told between blocks."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from .errors import InputError
+from .kernels._aside import deal
 
 
 def count_threads(n_threads: int | None) -> int:
@@ -41,30 +41,12 @@ def run_blocks(
     progress : callable or None
         Called in this thread, after each block, with what is done and `n`.
     """
-    threads = min(count_threads(n_threads), len(starts))
-    pending: set[Future[None]] = set()
-    waiting = iter(starts)
     done = 0
-    pool = ThreadPoolExecutor(max(1, threads))
-    try:
-        for start in waiting:
-            pending.add(pool.submit(work, start))
-            if len(pending) <= threads:  # one in store for each, so that an interrupt waits for little
-                continue
-            pending, done = _await_some(pending, size, n, done, progress)
-        while pending:
-            pending, done = _await_some(pending, size, n, done, progress)
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
-
-def _await_some(
-    pending: set[Future[None]], size: int, n: int, done: int, progress: Callable[[int, int], None] | None
-) -> tuple[set[Future[None]], int]:
-    finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-    for future in finished:
-        future.result()
+    def told(_: int, __: None) -> None:
+        nonlocal done
         done = min(done + size, n)
         if progress is not None:
             progress(done, n)
-    return pending, done
+
+    deal(work, starts, count_threads(n_threads), told)

@@ -20,6 +20,7 @@ from ._blocks import count_threads, run_blocks
 from ._radix import sort_by_bits
 from ._threads import in_threads, one_blas_thread, slices
 from .embeddings import Embeddings
+from .kernels._aside import aside
 
 Floats = NDArray[np.floating[Any]]
 Positions = NDArray[np.int32]
@@ -159,6 +160,7 @@ class PairFinder:
         tiles = range(0, self._n_panels, self._tile)
         work = [(p, q) for p in tiles for q in tiles if p <= q]
 
+        @one_blas_thread()
         def tile(k: int) -> None:
             if not hasattr(local, "panel"):
                 local.panel = np.empty((panel, panel), dtype)
@@ -178,8 +180,7 @@ class PairFinder:
                         similarity, codes = similarity[near], codes[near]
                     store.add(similarity, codes, inverted=True)
 
-        with one_blas_thread():
-            run_blocks(tile, range(len(work)), len(work), 1, self._n_threads, progress)
+        run_blocks(tile, range(len(work)), len(work), 1, self._n_threads, progress)
         return mated
 
     def _fill(self, p: int, q: int, panel: Floats) -> None:
@@ -198,8 +199,7 @@ class PairFinder:
         side = min(n, wanted, max(512, n // 4))  # a small part of all work
         rng = np.random.default_rng(0)  # results do not depend on the bound
         rows, columns = (rng.choice(n, side, replace=False) for _ in range(2))
-        with one_blas_thread():
-            seen = self._rows[rows] @ self._rows[columns].T
+        seen = aside(one_blas_thread()(lambda: self._rows[rows] @ self._rows[columns].T))
         if self._euclidean:
             seen = -np.sqrt(np.maximum(self._squares[rows, None] + self._squares[columns] - 2 * seen, 0))
         values = seen[self._subject[rows][:, None] != self._subject[columns]]

@@ -1,13 +1,14 @@
-"""Two calls at once: kernels and NumPy's sort release the interpreter, so threads are enough."""
+"""Work dealt to threads: kernels, NumPy's sort and its products release the interpreter, so threads are enough."""
 
 from __future__ import annotations
 
 import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
+
+from .kernels._aside import deal
 
 _First = TypeVar("_First")
 _Second = TypeVar("_Second")
@@ -18,8 +19,9 @@ def in_threads(size: int, work: Callable[[_First], _Second], items: Sequence[_Fi
     """Call a function for each item, two at a time where `size` elements of work are worth it."""
     if size < _SMALL or len(items) < 2:
         return [work(item) for item in items]
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(work, items))
+    found: dict[int, _Second] = {}
+    deal(work, items, 2, found.__setitem__)
+    return [found[k] for k in range(len(items))]
 
 
 def slices(size: int, n_threads: int) -> list[slice]:
@@ -31,11 +33,9 @@ def slices(size: int, n_threads: int) -> list[slice]:
 
 def both(size: int, first: Callable[[], _First], second: Callable[[], _Second]) -> tuple[_First, _Second]:
     """Call two functions, at the same time where `size` elements of work are worth it."""
-    if size < _SMALL:
-        return first(), second()
-    with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(second)
-        return first(), other.result()
+    calls: tuple[Callable[[], Any], ...] = (first, second)
+    one, other = in_threads(size, lambda call: call(), calls)
+    return one, other
 
 
 _lock = threading.Lock()
@@ -55,6 +55,7 @@ def one_blas_thread() -> Iterator[None]:
     """Let matrix products run on the thread that calls them.
 
     The setting is the process's own, so the first who enters makes it and the last who leaves restores what was found.
+    For threads that no interrupt strikes, as it might between the two: those of `deal` and `aside`.
     """
     global _inside, _limit
     with _lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ._progress import reporting
 from ._threads import one_blas_thread
 from .embeddings import Embeddings
 from .errors import InputError
+from .kernels._aside import aside
 from .simulators import VonMisesFisherIdentities, samples_of_each
 
 if TYPE_CHECKING:
@@ -212,6 +214,7 @@ def coverage_experiment(
     mated: list[Any] = [None] * n_datasets
     nonmated: list[Any] = [None] * n_datasets
 
+    @one_blas_thread()
     def work(k: int) -> None:
         resampler = population.resampler(k)
         rates, v_statistic = resampler.estimate()
@@ -223,9 +226,10 @@ def coverage_experiment(
                 low[m, c, k], high[m, c, k] = np.clip(ends, 0, 1)
         mated[k], nonmated[k] = map(_Ranked.of, resampler.lists)
 
-    with one_blas_thread(), reporting(progress, f"{n_datasets:,} data sets") as report:
+    with reporting(progress, f"{n_datasets:,} data sets") as report:
         run_blocks(work, range(n_datasets), n_datasets, 1, n_threads, report)
-        threshold, truth = _pooled(population, levels, thresholds, mated, nonmated)
+        pooled = one_blas_thread()(partial(_pooled, population, levels, thresholds, mated, nonmated))
+        threshold, truth = aside(pooled)
     coverage = ((low <= truth) & (truth <= high)).mean(axis=2)
     return CoverageExperiment(
         methods=names,

@@ -1,1 +1,19 @@
 """Compiled kernels: plain arrays in, plain arrays out; nothing of fastfair is imported here."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from typing import Any
+
+from ._aside import aside
+
+
+def __getattr__(name: str) -> Any:
+    """Import a module of kernels, and numba with it: aside, as half a numba that an interrupt leaves is of no use."""
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = f"{__name__}.{name}"
+    if threading.current_thread() is threading.main_thread():
+        return aside(lambda: importlib.import_module(module))
+    return importlib.import_module(module)
