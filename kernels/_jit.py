@@ -11,10 +11,16 @@ import hashlib
 import tempfile
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
+from numba.core.registry import CPUDispatcher
+
+from ._aside import aside, end_if_the_process_does
+from ._cache import KernelCache
 
 _HERE = Path(__file__).resolve().parent
 config: Any = numba.config  # its settings are made at run time, which type checkers cannot see
@@ -62,11 +68,36 @@ def _writable_folder() -> str:
 CACHE_FOLDER = _writable_folder()
 
 
+class _BetweenPasses(event.Listener):
+    """Ends compiling, of which a kernel takes up to five seconds, after half a second or so where the process ends."""
+
+    def on_start(self, event: Any) -> None:
+        end_if_the_process_does()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register("numba:run_pass", _BetweenPasses())
+
+
+class _Kernel(CPUDispatcher):
+    """A kernel that is compiled, or loaded, aside; calls of what is there already pass by here."""
+
+    def enable_caching(self) -> None:
+        self._cache = KernelCache(self.py_func, CACHE_FOLDER)
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        kernel: Any = super()  # its methods are hidden from type checkers
+        kernel._compilation_chain_init_hook()  # imports what extends numba, which may be just what this thread imports
+        return aside(partial(kernel._compile_for_args, *args, **kws))
+
+
 def jit(function: Callable[..., Any]) -> Any:
     """Compile a kernel: cached, without the GIL, with NumPy's division."""
-    before = config.CACHE_DIR
-    config.CACHE_DIR = CACHE_FOLDER
-    try:
-        return numba.njit(cache=bool(CACHE_FOLDER), nogil=True, error_model="numpy")(function)
-    finally:
-        config.CACHE_DIR = before
+    if config.DISABLE_JIT:
+        return function
+    kernel = _Kernel(function, targetoptions={"nopython": True, "nogil": True, "error_model": "numpy"})
+    if CACHE_FOLDER:
+        kernel.enable_caching()
+    return kernel

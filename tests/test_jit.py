@@ -48,7 +48,8 @@ def make_package(folder: Path, caller: str) -> Path:
     package = folder / "toy"
     package.mkdir()
     (package / "__init__.py").touch()
-    (package / "_jit.py").write_text((KERNELS / "_jit.py").read_text())
+    for path in KERNELS.glob("_[a-z]*.py"):
+        (package / path.name).write_text(path.read_text())
     (package / "caller.py").write_text(caller)
     (package / "helper.py").write_text(HELPER.format(amount=1))
     return package
@@ -134,13 +135,13 @@ def test_kernels_import_numpy_numba_and_each_other_alone(path):
             roots = set() if node.level else {str(node.module).split(".")[0]}
         else:
             continue
-        if path.name == "_jit.py":
+        if path.name.startswith("_"):
             roots -= set(sys.stdlib_module_names)
         assert roots <= allowed | {"typing"}, f"{path.name} imports {roots - allowed}"
 
 
 LAYERS = {
-    "_text": -1,
+    "_text": -1, "_interrupts": 0, "__main__": 18,
     "errors": 0, "_shown": 0.1, "_warning": 0, "_arrays": 0.3, "_labels": 0.6,
     "_files": 1, "_csv": 2, "_memory": 0.5, "_version": 0, "_keys": 0, "_results": 1.8, "_validation": 1,
     "_random": 1.2, "_kinds": 1.4, "_arguments": 1.6, "_sides": 2, "_frames": 2, "_plots": 2,
@@ -206,3 +207,108 @@ def test_calls_from_several_threads_give_the_same_numbers():
     """)
     done = run(code, Path.cwd())
     assert done.stdout.split() == ["8", "1"], done.stderr
+
+
+CALLED = "import warnings; warnings.simplefilter('always'); from toy.caller import call; print(call(10))"
+TWO = f"{CALLER}\n@jit\ndef other(x):\n    return x - 1\n"
+
+
+def test_a_damaged_file_of_machine_code_is_a_warning_and_made_again(tmp_path):
+    package = make_package(tmp_path, TWO)
+    assert run(CALLED, tmp_path).stdout.split() == ["11"]
+    file = next(package.rglob("call-*.nbc"))
+    code = textwrap.dedent(f"""
+        import warnings
+        from pathlib import Path
+        from toy import _cache
+        from toy._jit import jit
+        from toy.caller import call
+        file = Path({str(file)!r})
+        whole = file.read_bytes()
+        half = len(whole) // 2
+        flipped = [whole[:k] + bytes([whole[k] ^ 1]) + whole[k + 1:] for k in (0, 31, 32, half, len(whole) - 1)]
+        for altered in (b"", whole[:half], whole[:-1], whole + b"!", b"garbage" * 1000, *flipped):
+            file.write_bytes(altered)
+            _cache._warned = False
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                anew = jit(call.py_func)
+                assert anew(10) == 11 and sum(anew.stats.cache_misses.values()) == 1
+            assert [w.category for w in told] == [RuntimeWarning], told
+            assert f"{{file}} is damaged" in str(told[0].message)
+            again = jit(call.py_func)
+            assert again(10) == 11 and sum(again.stats.cache_hits.values()) == 1
+        print("done")
+    """)
+    done = run(code, tmp_path)
+    assert done.stdout == "done\n", done.stderr
+    assert not list(package.rglob("*tmp*"))
+
+
+def test_a_folder_of_damaged_files_is_told_of_once(tmp_path):
+    package = make_package(tmp_path, TWO)
+    both = f"{CALLED}; from toy.caller import other; print(other(10))"
+    assert run(both, tmp_path).stdout.split() == ["11", "9"]
+    files = list(package.rglob("*.nbc"))
+    assert len(files) == 3, "one each of call, shift and other"
+    for path in files:
+        path.write_bytes(path.read_bytes()[:-1])
+    done = run(both, tmp_path)
+    assert (done.returncode, done.stdout.split()) == (0, ["11", "9"]), done.stderr
+    assert done.stderr.count("RuntimeWarning: ") == done.stderr.count(".nbc is damaged") == 1
+
+
+def test_the_file_of_another_kernel_is_not_taken_for_it(tmp_path):
+    package = make_package(tmp_path, TWO)
+    assert run(f"{CALLED}; from toy.caller import other; print(other(10))", tmp_path).returncode == 0
+    call, other = (next(package.rglob(f"{name}-*.nbc")) for name in ("call", "other"))
+    call.write_bytes(other.read_bytes())
+    done = run(CALLED, tmp_path)
+    assert done.stdout.split() == ["11"]
+    assert "is damaged" in done.stderr
+
+
+def test_a_missing_file_of_machine_code_is_made_without_a_word(tmp_path):
+    package = make_package(tmp_path, TWO)
+    run(CALLED, tmp_path)
+    files = {path.name for path in package.rglob("*.nbc")}
+    next(package.rglob("call-*.nbc")).unlink()
+    done = run(CALLED, tmp_path)
+    assert (done.stdout.split(), done.stderr) == (["11"], "")
+    assert {path.name for path in package.rglob("*.nbc")} == files
+
+
+def test_a_place_that_cannot_be_read_or_written_is_a_warning(tmp_path):
+    package = make_package(tmp_path, TWO)
+    run(CALLED, tmp_path)
+    file = next(package.rglob("call-*.nbc"))
+    file.unlink()
+    file.mkdir()  # nobody reads or replaces a folder as a file, whoever asks
+    done = run(CALLED, tmp_path)
+    assert (done.returncode, done.stdout.split()) == (0, ["11"]), done.stderr
+    assert done.stderr.count("RuntimeWarning: ") == 1
+    assert "cannot be read (Is a directory)" in done.stderr
+    assert not list(package.rglob("*tmp*"))
+
+
+def test_a_disk_without_room_is_a_warning(tmp_path):
+    package = make_package(tmp_path, TWO)
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); {CALLED}"
+    done = run(limited, tmp_path)
+    assert (done.returncode, done.stdout.split()) == (0, ["11"]), done.stderr
+    assert done.stderr.count("RuntimeWarning: ") == 1
+    assert "cannot be written (File too large)" in done.stderr
+    assert not [path for path in package.rglob("*") if ".nbc" in path.name]
+
+
+def test_without_the_compiler_kernels_are_plain_functions(tmp_path):
+    make_package(tmp_path, CALLER)
+    code = "import types; from toy.caller import call; print(call(10), isinstance(call, types.FunctionType))"
+    assert run(code, tmp_path, NUMBA_DISABLE_JIT="1").stdout.split() == ["11", "True"]
+
+
+def test_kernels_can_be_sent_to_other_processes(tmp_path):
+    make_package(tmp_path, CALLER)
+    sent = "import pickle; from toy.caller import call; call(1); print(pickle.dumps(call).hex())"
+    received = "import pickle; print(pickle.loads(bytes.fromhex('{}'))(10))"
+    assert run(received.format(run(sent, tmp_path).stdout.strip()), tmp_path).stdout.split() == ["11"]

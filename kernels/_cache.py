@@ -1,0 +1,115 @@
+"""Files of machine code, one a kernel and kind of arguments, that are checked before they are trusted.
+
+numba's own cache runs what it reads: a damaged file is a foreign exception, or a crash, and a full disk ends the
+program. Here each file begins with a digest of the rest and of what it is for. A file that does not fit, and one that
+cannot be read or written, is a warning, and the kernel is compiled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import secrets
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from ._aside import WRITING
+
+_VERSIONS = (numba.__version__, sys.implementation.cache_tag)
+_SIZE = hashlib.sha256().digest_size
+_warned = False
+
+
+class KernelCache(_Cache):
+    """The files of one kernel. `function`: before it is compiled; `folder`: of machine code of this very source."""
+
+    def __init__(self, function: Callable[..., Any], folder: str) -> None:
+        self._folder = Path(folder)
+        code = function.__code__
+        self._name = f"{code.co_name}-{code.co_firstlineno}"
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        self._function = (Path(code.co_filename).name, self._name, dumps(cells))
+        self._enabled = True
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return str(self._folder)
+
+    def enable(self) -> None:
+        """Read and write files, as from the beginning."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Leave files alone."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Remove the files of the kernel."""
+        for path in self._folder.glob(f"{self._name}-*.nbc"):
+            path.unlink(missing_ok=True)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return a compiled kernel for types of arguments, or None where there is no sound file of it."""
+        if not self._enabled:
+            return None
+        target_context.refresh()
+        key, path = self._place(sig, target_context.codegen())
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            _warn(f"{path} cannot be read ({error.strerror})")
+            return None
+        digest, data = content[:_SIZE], content[_SIZE:]
+        if digest != _digest(key, data):
+            _warn(f"{path} is damaged")
+            return None
+        return CompileResult._rebuild(target_context, *pickle.loads(data))
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write a compiled kernel to its file, whole or not at all."""
+        if not self._enabled or data.lifted or data.library.has_dynamic_globals:
+            return
+        key, path = self._place(sig, data.codegen)
+        content = dumps(data._reduce())
+        temporary = path.with_name(f"{path.name}.tmp.{secrets.token_hex(8)}")
+        try:
+            with WRITING:
+                try:
+                    temporary.write_bytes(_digest(key, content) + content)
+                    temporary.replace(path)
+                finally:
+                    temporary.unlink(missing_ok=True)
+        except OSError as error:
+            _warn(f"{path} cannot be written ({error.strerror})")
+
+    def _place(self, sig: Any, codegen: Any) -> tuple[bytes, Path]:
+        key = repr((*self._function, str(sig), codegen.magic_tuple(), _VERSIONS)).encode()
+        return key, self._folder / f"{self._name}-{hashlib.sha256(key).hexdigest()[:16]}.nbc"
+
+
+def _digest(key: bytes, data: bytes) -> bytes:
+    return hashlib.sha256(key + data).digest()
+
+
+def _warn(what: str) -> None:
+    """Say it once: a folder with one bad file often has many."""
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"{what}: kernels without a sound file are compiled, some seconds in all; where this comes again, remove "
+            "the folder, make room on its disk, or set NUMBA_CACHE_DIR to another",
+            RuntimeWarning,
+            stacklevel=2,
+        )
