@@ -1,0 +1,17 @@
+"""Entry of the command line: heeds interrupts before anything large is imported."""
+
+from __future__ import annotations
+
+from ._interrupts import end_at_once
+
+
+def main() -> None:
+    """Run the command line."""
+    end_at_once()
+    from . import cli
+
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()
