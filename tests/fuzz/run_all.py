@@ -17,6 +17,7 @@ TESTS = Path(__file__).resolve().parents[1]
 PROGRAMS = (
     ("calls", "fuzz/calls.py", 20_000, 500, ("--number",)),
     ("command lines", "fuzz/command_lines.py", 2_500, 100, ("--number",)),
+    ("interrupts", "stress/interrupts.py", 500, 3, ()),
     ("kills while writing", "stress/kill_while_writing.py", 100, 5, ()),
 )
 
