@@ -144,7 +144,7 @@ def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
     pairs = {pair: shared_name(*pair) for name in known if (pair := sides(name, known)) is not None}
     near = next((pair for pair, name in pairs.items() if _validation.did_you_mean(group, [name])), None)
     for_both = [name for name in known if not any(name in pair for pair in pairs)]
-    hint = f"; it has {_advice(near)}" if near else _validation.did_you_mean(group, for_both)
+    hint = f"; {_advice(near)}" if near else _validation.did_you_mean(group, for_both)
     raise InputError(
         f"{place} has no column {group!r}, nor reference_{group} and probe_{group}{hint}; its columns are "
         f"{', '.join(known)}. Labels of subjects come from a table of their own with metadata= and metadata_id="
@@ -154,7 +154,7 @@ def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
 def _advice(pair: Pair) -> str:
     reference, probe = pair
     return (
-        f"{reference!r} and {probe!r} are those of the two sides, so give the pair ({reference!r}, {probe!r}) in "
+        f"{reference!r} and {probe!r} hold the labels of the two sides, so give the pair ({reference!r}, {probe!r}) in "
         f"groups, on the command line --reference-group {reference} --probe-group {probe}"
     )
 

@@ -127,13 +127,22 @@ def choose(
     chosen["samples"] = _SAMPLES if set(_SAMPLES) <= set(known) and "sample" not in attributes else None
     roles = {role: chosen[role] for role in _CANONICAL if chosen[role] is not None}
     roles |= dict(zip(_SAMPLES, chosen["samples"] or (), strict=False))
-    roles |= {f"groups, {name}, side {side}": pair[side] for name, pair in attributes.items() for side in (0, 1)}
+    roles |= _roles_of_sides(attributes)
     told = {name: pair for name in of_metadata if (pair := _attributes.present(name, known)) is not None}
     told = {name: pair for name, pair in told.items() if score not in pair}
-    roles |= {f"{name}, side {side}": pair[side] for name, pair in told.items() for side in (0, 1)}
+    roles |= _roles_of_sides(told)
     for role, name in roles.items():
         table.require(role, name)
         if name == score and role != "score":
             raise InputError(f"{table.place}: column {name!r} holds the scores, so it cannot be that of {role} as well")
     frame = table.columns(list(roles.values()), numbers=[score])
     return ScoreTable(table.place, frame, **chosen, attributes=attributes, told=told, lines=table.lines)
+
+
+def _roles_of_sides(attributes: dict[str, tuple[str, str]]) -> dict[str, str]:
+    """Return the column of each attribute on each side, by what messages call it."""
+    return {
+        f"the {side}'s attribute {name!r}": column
+        for name, pair in attributes.items()
+        for side, column in zip(("reference", "probe"), pair, strict=True)
+    }
