@@ -31,10 +31,20 @@ from pathlib import Path
 
 import numpy as np
 
-_HANGS = 100.0  # seconds
+_HANGS, _WORKS = 60.0, 1200.0  # seconds: an interrupt ends a process, or work afterwards compiles all kernels
 _INTERRUPTED = (130, -signal.SIGINT)
 
+# From the first line on an interrupt is ours to heed: before, the interpreter itself is starting.
+_COMMAND = """
+import runpy, sys
+from fastfair import _interrupts
+heed = _interrupts.end_at_once
+_interrupts.end_at_once = lambda: (heed(), print("begun", flush=True))
+sys.argv = ["fastfair", *ARGUMENTS]
+runpy.run_module("fastfair", run_name="__main__", alter_sys=True)
+"""
 _START = """
+print("begun", flush=True)
 import numpy as np, fastfair as ff
 d = np.load("data.npz")
 first, second = (ff.Comparisons(d[name], d["mated"], d["reference"], d["probe"], {"sex": d["sex"]}, {"sex": d["sex"]})
@@ -72,18 +82,23 @@ class Case:
     """A process to interrupt."""
 
     name: str
-    arguments: tuple[str, ...]
+    code: str
     is_command: bool = False
     goes_on: bool = False
 
+    @property
+    def begins(self) -> str:
+        """What it prints when an interrupt may come: where it goes on, NumPy itself is imported first."""
+        return "ready" if self.goes_on else "begun"
+
 
 CASES = [
-    *(Case(f"fastfair {name}", ("-m", "fastfair", *line.split()), True) for name, line in _COMMANDS.items()),
-    *(Case(f"{name}, dies", ("-c", _START + _DIES.replace("WORK", work))) for name, work in _WORK.items()),
     *(
-        Case(f"{name}, goes on", ("-c", _START + _GOES_ON.replace("WORK", work)), goes_on=True)
-        for name, work in _WORK.items()
+        Case(f"fastfair {name}", _COMMAND.replace("ARGUMENTS", repr(line.split())), True)
+        for name, line in _COMMANDS.items()
     ),
+    *(Case(f"{name}, dies", _START + _DIES.replace("WORK", work)) for name, work in _WORK.items()),
+    *(Case(f"{name}, goes on", _START + _GOES_ON.replace("WORK", work), goes_on=True) for name, work in _WORK.items()),
 ]
 
 
@@ -92,7 +107,6 @@ class Run:
     """What became of a process."""
 
     code: int
-    started: float
     ended: float
     said: dict[str, float]  # when
     printed: str
@@ -121,13 +135,12 @@ class Bench:
         return self._whole[case.name]
 
     def run(self, case: Case, cold: bool, delay: float | None) -> Run:
-        """Run a case, and interrupt it some seconds after its start, or after it says it is ready."""
+        """Run a case, and interrupt it some seconds after it begins."""
         out, cache = self.folder / "out", self.folder / "cache"
         shutil.rmtree(out, ignore_errors=True)
         with (self.folder / "errors").open("w+") as errors:
-            started = time.perf_counter()
             process = subprocess.Popen(
-                [sys.executable, *case.arguments], cwd=self.folder, stdout=subprocess.PIPE, stderr=errors, text=True,
+                [sys.executable, "-c", case.code], cwd=self.folder, stdout=subprocess.PIPE, stderr=errors, text=True,
                 env=os.environ | ({"NUMBA_CACHE_DIR": str(cache)} if cold else {}),
             )  # fmt: skip
             said: dict[str, float] = {}
@@ -139,20 +152,21 @@ class Bench:
                 for line in process.stdout:
                     said.setdefault(line.strip()[:10], time.perf_counter())
                     printed.append(line)
-                    ready.set()
+                    if line.strip() == case.begins:
+                        ready.set()
+                ready.set()  # it has ended
 
             listener = threading.Thread(target=listen)
             listener.start()
             hung, interrupted = False, None
             try:
                 if delay is not None:
-                    if case.goes_on:
-                        ready.wait(_HANGS)
+                    ready.wait()
                     time.sleep(delay)
                     if process.poll() is None:
                         interrupted = time.perf_counter()
                         process.send_signal(signal.SIGINT)
-                process.wait(_HANGS if delay is not None else None)
+                process.wait(_WORKS if delay is None or case.goes_on else _HANGS)
             except subprocess.TimeoutExpired:
                 hung = True
             finally:
@@ -162,7 +176,7 @@ class Bench:
             listener.join()
             errors.seek(0)
             files = {path.name: path.read_bytes() for path in out.iterdir()} if out.is_dir() else {}
-            run = Run(process.returncode, started, ended, said, "".join(printed), errors.read(), files)
+            run = Run(process.returncode, ended, said, "".join(printed), errors.read(), files)
         run.interrupted, run.hung = interrupted, hung
         run.problems += [f"{path.name} left in the cache" for path in cache.rglob("*tmp*")]
         return run
@@ -173,9 +187,8 @@ class Bench:
         An empty cache is filled by one interrupted run after the other, so that each kernel gets its turn.
         """
         whole = self.whole(case)
-        begins = whole.said["ready"] if case.goes_on else whole.started
         while True:
-            run = self.run(case, cold, rng.uniform(0, whole.ended - begins))
+            run = self.run(case, cold, rng.uniform(0, whole.ended - whole.said[case.begins]))
             if run.interrupted is not None:
                 return run
             shutil.rmtree(self.folder / "cache", ignore_errors=True)
@@ -243,11 +256,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             seconds = bench.judge(case, run, asked.limit)
             name = f"{case.name}, {'cold' if cold else 'warm'}"
             took[name].append(seconds)
-            moment = (run.interrupted or 0) - run.started
+            moment = (run.interrupted or 0) - run.said[case.begins]
+            load = f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors"
             said = "; ".join(run.problems) or "right"
-            print(
-                f"{number}: {name}, interrupted after {moment:.2f} s, heeded after {seconds:.2f} s: {said}", flush=True
-            )
+            print(f"{number}: {name}, after {moment:.2f} s, heeded in {seconds:.2f} s, {load}: {said}", flush=True)
             if run.problems:
                 n_wrong += 1
                 print(run.errors[-2000:], flush=True)
