@@ -87,13 +87,15 @@ UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 # pyenv keeps interpreters where nothing else looks.
 FIND := PATH="$$PATH:$$(printf '%s:' "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/*/bin)" $(UV) python find --no-project --system
 
+floors newest: export NUMBA_CACHE_DIR = $(CURDIR)/build/kernels-$@
+
 # The oldest of everything that pyproject.toml allows. Packages that it does not name are new, and deprecate what old
 # ones ask of them.
 floors: .venv/.versions
 	$(UV) venv --quiet --clear --python "$$($(FIND) 3.11 2> /dev/null)" .venv-floors
 	$(UV) pip install --quiet --python .venv-floors --resolution lowest-direct -e ".[test,demo,docs,bench]"
 	$(UV) pip list --python .venv-floors
-	NUMBA_CACHE_DIR=$(CURDIR)/build/kernels-floors .venv-floors/bin/pytest -n $(WORKERS) -W ignore::DeprecationWarning \
+	.venv-floors/bin/pytest -n $(WORKERS) -W ignore::DeprecationWarning \
 		-m "not slow" --hypothesis-profile few --doctest-modules $(VERSIONED)
 	cd docs && ../.venv-floors/bin/sphinx-build -q -b doctest . ../build/floors
 	.venv-floors/bin/asv --config benchmarks/asv.conf.json check --python=same
@@ -109,7 +111,7 @@ newest: .venv/.versions
 	$(UV) venv --quiet --clear --python "$$python" .venv-newest; \
 	$(UV) pip install --quiet --python .venv-newest -e ".[test,demo]"; \
 	$(UV) pip list --python .venv-newest; \
-	NUMBA_CACHE_DIR=$(CURDIR)/build/kernels-newest .venv-newest/bin/pytest -n $(WORKERS) \
+	.venv-newest/bin/pytest -n $(WORKERS) \
 		-m "not slow" --hypothesis-profile few --doctest-modules $(VERSIONED)
 
 # Minutes; FUZZ_SCALE=0.1 makes a tenth of each.
