@@ -7,6 +7,7 @@ good as what was asked for (NumPy's numbers, subclasses of text) is handed on as
 from __future__ import annotations
 
 import array as array_module
+import inspect
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -163,14 +164,28 @@ def seed(name: str, value: Any) -> Any:
 
 def heard(name: str, value: Any) -> Any:
     """Ask for True, False or a function that is told of progress."""
-    if callable(value) and not isinstance(value, type):
-        return value
-    return flag(name, value) if isinstance(value, bool | np.bool_) else _no(name, "True, False or a function", value)
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    return _called_with(name, value, (0, 1), "True, False or a function of what is done and what there is to do")
 
 
 def function(name: str, value: Any) -> Any:
     """Ask for a function."""
-    return value if callable(value) and not isinstance(value, type) else _no(name, "a function", value)
+    return _called_with(name, value, ("",), "a function of a text")
+
+
+def _called_with(name: str, value: Any, arguments: tuple[Any, ...], wanted: str) -> Any:
+    if not callable(value) or isinstance(value, type):
+        raise _wrong(name, wanted, value)
+    try:
+        signature = inspect.signature(value)
+    except ValueError:  # of a function that does not tell
+        return value
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        raise _wrong(name, wanted, value) from None
+    return value
 
 
 def _no(name: str, wanted: str, value: object) -> Any:

@@ -91,6 +91,8 @@ class Hostile:
         (lambda: ff.evaluate(SCORES, rng=np.random.RandomState(0)), "rng must be None, a whole number"),
         (lambda: ff.evaluate(SCORES, rng=10**5000), "rng must be None, a whole number"),
         (lambda: ff.evaluate(SCORES, progress="yes"), "progress must be True, False or a function"),
+        (lambda: ff.evaluate(SCORES, progress=lambda: None), "progress must be True, False or a function of what is"),
+        (lambda: ff.papers.write_papers("out", tell=lambda: None), "tell must be a function of a text"),
         (lambda: ff.evaluate(SCORES, measures=5), "measures must be text, or a list of texts"),
         (lambda: ff.evaluate(SCORES, measures=["fdr", 5]), "measures must be text"),
         (lambda: ff.evaluate(SCORES, zero_policy=None), "zero_policy must be a finite number"),

@@ -170,3 +170,20 @@ def test_unknown_metrics_of_a_measure_are_refused():
         m.MEASURES["gini"].error_types("eer")
     assert m.MEASURES["fdr"].bounded
     assert not m.MEASURES["inequity_rate"].bounded
+
+
+@pytest.mark.parametrize("values", [[np.inf, 0.5], [np.inf, np.inf], [1e-320, 0.5], [1e150, 1e-308], [1e150, 1e150]])
+@pytest.mark.parametrize("measure", ff.measures.MEASURES.values(), ids=lambda m: m.name)
+def test_extreme_values_give_no_warning_of_numpy(measure, values):
+    given = {"one metric": (values,), "metric and average": (values, values[0])}.get(measure.inputs)
+    if given is None:
+        rates = np.minimum(values, 1)
+        given = (rates, rates) if measure.inputs == "both rates" else (rates, rates, rates[0], rates[0])
+    elif measure.metrics == ("fmr",):
+        given = tuple(np.minimum(value, 1) for value in given)
+    assert np.shape(measure.function(*given)) in ((), (2,))
+
+
+def test_metrics_whose_squares_overflow_are_refused():
+    with pytest.raises(ff.errors.InputError, match=r"x must not be above 1e150, .* but holds 1e\+200"):
+        ff.measures.std([1e200, 0.5])

@@ -103,8 +103,8 @@ def gini(x: ArrayLike) -> Floats:
     n_groups = x.shape[-1]
     # The gap above the k-th smallest lies between k (G - k) pairs; sums of gaps are exactly 0 where all are equal.
     k = np.arange(1, n_groups)
-    spread, total = np.diff(x, axis=-1) @ (k * (n_groups - k)).astype(np.float64), x.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
+        spread, total = np.diff(x, axis=-1) @ (k * (n_groups - k)).astype(np.float64), x.sum(axis=-1)
         return np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1)))[()]
 
 
@@ -163,7 +163,8 @@ def std(x: ArrayLike) -> Floats:
     >>> float(ff.measures.std([0.25, 0.75]))
     0.25
     """
-    return np.std(group_array("x", x), axis=-1)
+    with np.errstate(invalid="ignore"):
+        return np.std(group_array("x", x), axis=-1)
 
 
 @checked(fmr=_kinds.numbers)
@@ -281,7 +282,8 @@ def group_to_min_difference(x: ArrayLike) -> Floats:
     array([0. , 0.5])
     """
     x = group_array("x", x)
-    return np.asarray(x - x.min(axis=-1, keepdims=True))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(x - x.min(axis=-1, keepdims=True))
 
 
 @checked
@@ -462,6 +464,11 @@ def metric_array(name: str, values: ArrayLike) -> Floats:
     array = _arrays.floats(name, values)
     if (array < 0).any():
         raise InputError(f"{name} must not be negative, but holds {float(array[array < 0].flat[0]):g}")
+    beyond = (array > _validation.LARGEST_SCORE) & np.isfinite(array)
+    if beyond.any():
+        raise InputError(
+            f"{name} must not be above 1e150, as its squares overflow, but holds {array[beyond].flat[0]:g}"
+        )
     return array
 
 
@@ -515,7 +522,7 @@ def _require_one_shape(shapes: dict[str, tuple[int, ...]]) -> None:
 
 
 def _divide(x: Floats, y: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.divide(x, y)
 
 
