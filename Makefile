@@ -69,7 +69,7 @@ versus: .venv/.bench
 
 # Kernels as plain Python are slow, and checked ones are those of `make test`: fewer examples of each property will do.
 nojit: .venv/.test
-	NUMBA_DISABLE_JIT=1 $(TESTS) -m "not slow and not jit" --hypothesis-profile few \
+	NUMBA_DISABLE_JIT=1 $(TESTS) -m "not slow and not jit" --hypothesis-profile few --durations 10 \
 		--cov=fastfair --cov=kernels --cov-branch --cov-report=term-missing:skip-covered
 
 # Pages and commands call kernels that have tests of their own.

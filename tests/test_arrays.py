@@ -177,6 +177,7 @@ def bits(found):
     return [np.asarray(part, np.float64).tobytes() for part in found]
 
 
+@pytest.mark.jit
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_what_holds_the_same_numbers_gives_the_same_bits(entry, tmp_path):
     values, call = ENTRIES[entry]

@@ -74,6 +74,7 @@ def test_fairness_bands_are_those_of_loops(measure: str, rate: str, unit: str):
     np.testing.assert_allclose(band.replicates, want, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.jit
 def test_the_rest_of_the_measures_are_those_of_the_same_rates():
     e = small_embeddings(11, 12, 6, noise=3)
     levels = [0.3, 0.6]
@@ -152,6 +153,7 @@ def test_bands_are_drawn():
     assert "not computable" in ax.texts[0].get_text()
 
 
+@pytest.mark.jit
 @pytest.mark.parametrize("of_pairs", [False, True])
 def test_a_fairness_band_says_that_it_is_no_test(of_pairs: bool):
     """People alike, parted at random: no interval holds the fair value, and each says so."""
