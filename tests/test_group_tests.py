@@ -343,6 +343,7 @@ def test_too_few_replicates_for_the_follow_up_are_told():
     ff.fnmr_test(counts, n_resamples=99, follow_up=False, rng=0)
 
 
+@pytest.mark.jit
 @pytest.mark.filterwarnings("error::fastfair.errors.NarrowIntervalsWarning")
 def test_small_groups_among_large_ones_are_told():
     rng = np.random.default_rng(0)
@@ -693,6 +694,7 @@ def alike(sizes, seed, tau=0.3, worse=0.0):
     return ff.Comparisons(scores, mated, reference, probe, group, group)
 
 
+@pytest.mark.jit
 def test_groups_with_few_false_matches_are_not_named():
     """Ten false matches are expected among 45 subjects at 1 %: small groups have none to three."""
     c = alike((120, 100, 15, 12, 8), 0)
@@ -721,6 +723,7 @@ def test_a_group_is_not_compared_with_others_that_have_few_false_matches():
     assert test.different == ()
 
 
+@pytest.mark.jit
 @pytest.mark.parametrize("seed", range(3))
 def test_a_group_with_false_matches_enough_is_still_found_among_small_ones(seed):
     test = ff.fmr_test(alike((120, 100, 15, 12, 60), seed, worse=0.6), ff.at_fmr(0.01), n_resamples=499, rng=seed)
