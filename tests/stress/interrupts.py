@@ -243,6 +243,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cache", choices=["both", "warm", "cold"], default="both")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases with this in their names alone")
     asked = parser.parse_args(arguments)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have their background jobs ignore it
     rng = np.random.default_rng(asked.seed)
     cases = [case for case in CASES if asked.only in case.name]
     took: dict[str, list[float]] = collections.defaultdict(list)
