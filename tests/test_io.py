@@ -138,6 +138,7 @@ def test_what_subjects_are_cut_out_of_is_the_sample(write):
     assert ff.read_comparisons(write("n.csv", NAMED)).samples is None
 
 
+@pytest.mark.jit
 def test_voxceleb1_h_carries_its_paths(voxceleb):
     assert voxceleb.samples.size == 137_924
     assert all(path.endswith(".wav") for path in voxceleb.samples)

@@ -12,6 +12,9 @@ import pytest
 
 import fastfair as ff
 
+# With kernels as plain Python these lists take minutes, and reach no branch that short ones do not.
+pytestmark = pytest.mark.jit
+
 
 def det_curve(side_mated, side_nonmated):
     from sklearn.metrics import det_curve
