@@ -88,7 +88,7 @@ def rows_by_separator(path: Path, separator: str) -> list[list[str]]:
 
 def rows_by_blanks(path: Path) -> list[list[str]]:
     lines = re.split(r"\r\n|\n|\r", body(text_of(path)))
-    return [fields for line in lines if (fields := [f for f in re.split(r"[ \t]+", line) if f])]
+    return [[field for field in re.split(r"[ \t]+", line) if field] for line in lines if line.strip()]
 
 
 def named(path: Path, separator: str, names: list[str]) -> dict[str, list[str]]:
