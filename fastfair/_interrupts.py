@@ -7,7 +7,9 @@ import signal
 import socket
 import sys
 import threading
+import time
 
+_NAME = "interrupts"
 _CODE = 130  # what shells know an interrupted program by
 _PATIENCE = 0.4  # seconds for putting things in order
 
@@ -22,9 +24,18 @@ def end_at_once() -> None:
         return
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
-    threading.Thread(target=_watch, args=(ours,), name="interrupts", daemon=True).start()
+    threading.Thread(target=_watch, args=(ours,), name=_NAME, daemon=True).start()
     signal.set_wakeup_fd(theirs.detach(), warn_on_full_buffer=False)
     signal.signal(signal.SIGINT, lambda *_: None)
+
+
+def wait_for_the_end() -> None:
+    """Leave it to that thread to end the process; return where it does not run.
+
+    For KeyboardInterrupts that others raise nevertheless: polars does, and the main thread would be first to end.
+    """
+    if any(thread.name == _NAME for thread in threading.enumerate()):
+        time.sleep(2 * _PATIENCE)
 
 
 def _watch(ours: socket.socket) -> None:

@@ -26,6 +26,7 @@ from ._cli_options import (
 )
 from ._cli_output import deliver, guard_streams, require_output
 from ._csv import write_csv
+from ._interrupts import wait_for_the_end
 from ._terminal import print_contrasts, print_evaluation
 from ._text import drawn, visible
 from ._validation import SCORE_KINDS
@@ -46,7 +47,18 @@ if TYPE_CHECKING:
 _DEFAULT_POINTS = (operating_points.at_fmr(1e-3),)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Verbs(click.Group):
+    """Verbs that an interrupt ends as `end_at_once` says: click would print another word and exit with 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            wait_for_the_end()
+            raise
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="fastfair")
 def cli() -> None:
     """Measure how well and how fairly a biometric verification system works."""

@@ -118,3 +118,22 @@ def test_the_entry_heeds_interrupts_before_it_imports(tmp_path):
     done, took = interrupted(code, tmp_path)
     assert (done.returncode, done.stderr) == (130, "Interrupted\n")
     assert took < SOON
+
+
+def test_a_command_ends_as_interrupted_where_a_reader_raises_for_it(tmp_path):
+    # As polars does: it has a handler of its own that precedes ours.
+    (tmp_path / "scores.csv").write_text("score,mated\n1,1\n0,0\n")
+    code = """
+    import fastfair.io
+    def read(*_, **__):
+        print("ready", flush=True)
+        os.kill(os.getpid(), signal.SIGINT)
+        raise KeyboardInterrupt
+    fastfair.io.read_comparisons = read
+    from fastfair import cli
+    sys.argv = ["fastfair", "evaluate", "scores.csv"]
+    cli.main()
+    """
+    done, took = interrupted(HEEDED + code, tmp_path)
+    assert (done.returncode, done.stderr) == (130, "Interrupted\n")
+    assert took < SOON
