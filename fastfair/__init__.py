@@ -8,98 +8,109 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._version import __version__
+from fastfair._version import __version__
 
 if TYPE_CHECKING:
-    from . import datasets, errors, intervals, measures, papers
-    from ._plans import MarginPlan, PowerPlan, SubjectsPlan
-    from .bands import RocBand, roc_band
-    from .binormal import Binormal, binormal_comparisons
-    from .comparisons import Comparisons
-    from .contrasts import Contrast
-    from .coverage import CoverageExperiment, coverage_experiment
-    from .curves import cllr, det, eer, min_cllr, min_dcf, roc
-    from .embeddings import Embeddings
-    from .error_rates import rates
-    from .evaluation import evaluate
-    from .evaluation_result import Evaluation
-    from .failure_counts import FailureCounts
-    from .failure_files import read_failure_counts
-    from .fairness_bands import FairnessBand, fairness_band
-    from .group_test_result import FmrTest, FnmrTest, GroupTest
-    from .group_tests import fmr_test, fnmr_test
-    from .io import read_comparisons
-    from .margins import MarginOfError, margin_of_error
-    from .operating_points import OperatingPoint, at_eer, at_fmr, at_fnmr, at_mean_group_eer, at_threshold
-    from .paired import PairedEvaluation, compare
-    from .planning import margin_study, plan_margin, plan_power, plan_subjects
-    from .quantities import Quantity
-    from .score_files import write_comparisons
-    from .simulators import VonMisesFisherIdentities, correlated_decisions, von_mises_fisher_embeddings
-    from .synthesis import Synthesis, synthesize, synthesize_each
-    from .systems import BiasedSystem, ScenarioFamily, biased_system, scenario_family
-    from .vector_files import read_embeddings
+    from fastfair import datasets, errors, intervals, measures, papers
+    from fastfair.bands.coverage import CoverageExperiment, coverage_experiment
+    from fastfair.bands.fairness import FairnessBand, fairness_band
+    from fastfair.bands.roc import RocBand, roc_band
+    from fastfair.data.comparisons import Comparisons
+    from fastfair.data.embeddings import Embeddings
+    from fastfair.error_rates.curves import cllr, det, eer, min_cllr, min_dcf, roc
+    from fastfair.error_rates.operating_points import (
+        OperatingPoint,
+        at_eer,
+        at_fmr,
+        at_fnmr,
+        at_mean_group_eer,
+        at_threshold,
+    )
+    from fastfair.error_rates.rates import rates
+    from fastfair.evaluation.compare import PairedEvaluation, compare
+    from fastfair.evaluation.contrasts import Contrast
+    from fastfair.evaluation.evaluate import evaluate
+    from fastfair.evaluation.result import Evaluation
+    from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
+    from fastfair.group_tests.failure_counts import FailureCounts
+    from fastfair.group_tests.margins import MarginOfError, margin_of_error
+    from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
+    from fastfair.io.comparisons import read_comparisons
+    from fastfair.io.embeddings import read_embeddings
+    from fastfair.io.failure_counts import read_failure_counts
+    from fastfair.io.write import write_comparisons
+    from fastfair.planning.plan import margin_study, plan_margin, plan_power, plan_subjects
+    from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
+    from fastfair.synthesis.binormal import Binormal, binormal_comparisons
+    from fastfair.synthesis.hill_climbing import Synthesis, synthesize, synthesize_each
+    from fastfair.synthesis.simulators import (
+        VonMisesFisherIdentities,
+        correlated_decisions,
+        von_mises_fisher_embeddings,
+    )
+    from fastfair.synthesis.systems import BiasedSystem, ScenarioFamily, biased_system, scenario_family
+    from fastfair.uncertainty.quantities import Quantity
 
 _MODULES = ("datasets", "errors", "intervals", "measures", "papers")
 _HOMES = {
-    "BiasedSystem": "systems",
-    "Binormal": "binormal",
-    "Comparisons": "comparisons",
-    "Contrast": "contrasts",
-    "CoverageExperiment": "coverage",
-    "Embeddings": "embeddings",
-    "Evaluation": "evaluation_result",
-    "FailureCounts": "failure_counts",
-    "FairnessBand": "fairness_bands",
-    "FmrTest": "group_test_result",
-    "FnmrTest": "group_test_result",
-    "GroupTest": "group_test_result",
-    "MarginOfError": "margins",
-    "MarginPlan": "_plans",
-    "OperatingPoint": "operating_points",
-    "PairedEvaluation": "paired",
-    "PowerPlan": "_plans",
-    "Quantity": "quantities",
-    "RocBand": "bands",
-    "ScenarioFamily": "systems",
-    "SubjectsPlan": "_plans",
-    "Synthesis": "synthesis",
-    "VonMisesFisherIdentities": "simulators",
-    "at_eer": "operating_points",
-    "at_fmr": "operating_points",
-    "at_fnmr": "operating_points",
-    "at_mean_group_eer": "operating_points",
-    "at_threshold": "operating_points",
-    "biased_system": "systems",
-    "binormal_comparisons": "binormal",
-    "cllr": "curves",
-    "compare": "paired",
-    "correlated_decisions": "simulators",
-    "coverage_experiment": "coverage",
-    "det": "curves",
-    "eer": "curves",
-    "evaluate": "evaluation",
-    "fairness_band": "fairness_bands",
-    "fmr_test": "group_tests",
-    "fnmr_test": "group_tests",
-    "margin_of_error": "margins",
-    "margin_study": "planning",
-    "min_cllr": "curves",
-    "min_dcf": "curves",
-    "plan_margin": "planning",
-    "plan_power": "planning",
-    "plan_subjects": "planning",
-    "rates": "error_rates",
-    "read_comparisons": "io",
-    "read_embeddings": "vector_files",
-    "read_failure_counts": "failure_files",
-    "roc": "curves",
-    "roc_band": "bands",
-    "scenario_family": "systems",
-    "synthesize": "synthesis",
-    "synthesize_each": "synthesis",
-    "von_mises_fisher_embeddings": "simulators",
-    "write_comparisons": "score_files",
+    "BiasedSystem": "synthesis.systems",
+    "Binormal": "synthesis.binormal",
+    "Comparisons": "data.comparisons",
+    "Contrast": "evaluation.contrasts",
+    "CoverageExperiment": "bands.coverage",
+    "Embeddings": "data.embeddings",
+    "Evaluation": "evaluation.result",
+    "FailureCounts": "group_tests.failure_counts",
+    "FairnessBand": "bands.fairness",
+    "FmrTest": "group_tests.results",
+    "FnmrTest": "group_tests.results",
+    "GroupTest": "group_tests.results",
+    "MarginOfError": "group_tests.margins",
+    "MarginPlan": "planning.plans",
+    "OperatingPoint": "error_rates.operating_points",
+    "PairedEvaluation": "evaluation.compare",
+    "PowerPlan": "planning.plans",
+    "Quantity": "uncertainty.quantities",
+    "RocBand": "bands.roc",
+    "ScenarioFamily": "synthesis.systems",
+    "SubjectsPlan": "planning.plans",
+    "Synthesis": "synthesis.hill_climbing",
+    "VonMisesFisherIdentities": "synthesis.simulators",
+    "at_eer": "error_rates.operating_points",
+    "at_fmr": "error_rates.operating_points",
+    "at_fnmr": "error_rates.operating_points",
+    "at_mean_group_eer": "error_rates.operating_points",
+    "at_threshold": "error_rates.operating_points",
+    "biased_system": "synthesis.systems",
+    "binormal_comparisons": "synthesis.binormal",
+    "cllr": "error_rates.curves",
+    "compare": "evaluation.compare",
+    "correlated_decisions": "synthesis.simulators",
+    "coverage_experiment": "bands.coverage",
+    "det": "error_rates.curves",
+    "eer": "error_rates.curves",
+    "evaluate": "evaluation.evaluate",
+    "fairness_band": "bands.fairness",
+    "fmr_test": "group_tests.equal_rates",
+    "fnmr_test": "group_tests.equal_rates",
+    "margin_of_error": "group_tests.margins",
+    "margin_study": "planning.plan",
+    "min_cllr": "error_rates.curves",
+    "min_dcf": "error_rates.curves",
+    "plan_margin": "planning.plan",
+    "plan_power": "planning.plan",
+    "plan_subjects": "planning.plan",
+    "rates": "error_rates.rates",
+    "read_comparisons": "io.comparisons",
+    "read_embeddings": "io.embeddings",
+    "read_failure_counts": "io.failure_counts",
+    "roc": "error_rates.curves",
+    "roc_band": "bands.roc",
+    "scenario_family": "synthesis.systems",
+    "synthesize": "synthesis.hill_climbing",
+    "synthesize_each": "synthesis.hill_climbing",
+    "von_mises_fisher_embeddings": "synthesis.simulators",
+    "write_comparisons": "io.write",
 }
 
 __all__ = [

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ._interrupts import end_at_once
+from fastfair.cli.interrupts import end_at_once
 
 
 def main() -> None:
     """Run the command line."""
     end_at_once()
-    from . import cli
+    from fastfair.cli import main as cli
 
     cli.main()
 

@@ -6,11 +6,11 @@ import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import _validation
-from ._arguments import checked
-from .comparisons import Comparisons
-from .errors import MissingDependencyError
-from .io import read_comparisons
+from fastfair._lib import validation
+from fastfair._lib.arguments import checked
+from fastfair.data.comparisons import Comparisons
+from fastfair.errors import MissingDependencyError
+from fastfair.io.comparisons import read_comparisons
 
 __all__ = ["voxceleb1_h"]
 VOXCELEB1_H_SYSTEMS = ("resnetse34v2", "resnetse34l")
@@ -46,7 +46,7 @@ def voxceleb1_h(system: str = "resnetse34v2", groups: str | Sequence[str] = ("Ge
     >>> import fastfair as ff
     >>> c = ff.datasets.voxceleb1_h("resnetse34v2")  # doctest: +SKIP
     """
-    _validation.choice("system", system, VOXCELEB1_H_SYSTEMS)
+    validation.choice("system", system, VOXCELEB1_H_SYSTEMS)
     folder = _bt4vt_data()
     return read_comparisons(
         folder / f"{system}_H-eval_scores.csv",

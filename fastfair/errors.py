@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._text import visible
+from fastfair._lib.text import visible
 
 _LONGEST = 1500  # characters of a message, however long what it names
 

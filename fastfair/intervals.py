@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _arrays, _validation
-from ._arguments import checked
-from .errors import InputError
+from fastfair._lib import arrays, validation
+from fastfair._lib.arguments import checked
+from fastfair.errors import InputError
 
 __all__ = [
     "bootstrap_pvalue",
@@ -90,7 +90,7 @@ def confidence_interval(
     """
     from scipy.special import ndtri
 
-    _validation.choice("method", method, METHODS)
+    validation.choice("method", method, METHODS)
     tail = (1 - level(confidence_level)) / 2
     values = _replicates("replicates", replicates)
     center = _one_for_each("estimate", estimate, values)
@@ -161,8 +161,8 @@ def logit_interval(
     from scipy.special import expit, stdtrit
 
     tail = (1 - level(confidence_level)) / 2
-    center, freedom = _arrays.floats("estimate", estimate), _arrays.floats("degrees_of_freedom", degrees_of_freedom)
-    spread = _arrays.floats("standard_error", standard_error)
+    center, freedom = arrays.floats("estimate", estimate), arrays.floats("degrees_of_freedom", degrees_of_freedom)
+    spread = arrays.floats("standard_error", standard_error)
     _require_rates("estimate", center)
     for name, array, wrong in (("standard_error", spread, spread < 0), ("degrees_of_freedom", freedom, ~(freedom > 0))):
         if wrong.any():
@@ -197,7 +197,7 @@ def level(confidence_level: object) -> float:
     -------
     float
     """
-    number = _validation.real("confidence_level", confidence_level)
+    number = validation.real("confidence_level", confidence_level)
     if 0 < number < 1:
         return number
     hint = f"; for {number:g} % write {number / 100:g}" if 1 < number < 100 else ""
@@ -410,7 +410,7 @@ def upper_limit_without_errors(n: int, confidence_level: float) -> float:
     >>> round(upper_limit_without_errors(1000, 0.95), 5)
     0.00368
     """
-    trials = _validation.count("n", n, 1)
+    trials = validation.count("n", n, 1)
     return float(-np.expm1(np.log((1 - level(confidence_level)) / 2) / trials))
 
 
@@ -461,7 +461,7 @@ def holm(pvalues: ArrayLike) -> Floats:
     >>> holm([0.01, 0.04, 0.03]).round(2).tolist()
     [0.03, 0.06, 0.06]
     """
-    given = _arrays.floats("pvalues", _arrays.column("pvalues", pvalues))
+    given = arrays.floats("pvalues", arrays.column("pvalues", pvalues))
     _require_rates("pvalues", given)
     adjusted = np.full(given.shape, np.nan)
     order = [k for k in np.argsort(given, kind="stable") if not np.isnan(given[k])]
@@ -474,7 +474,7 @@ def holm(pvalues: ArrayLike) -> Floats:
 
 def _replicates(name: str, values: ArrayLike) -> Floats:
     """Make an array whose last axis is of replicates."""
-    array = _arrays.floats(name, values)
+    array = arrays.floats(name, values)
     if array.ndim == 0 or array.shape[-1] == 0:
         raise InputError(f"{name} needs replicates on its last axis, but its shape is {array.shape}")
     return array
@@ -482,7 +482,7 @@ def _replicates(name: str, values: ArrayLike) -> Floats:
 
 def _one_for_each(name: str, values: ArrayLike, replicates: Floats) -> Floats:
     """Make an array of one value for each row of replicates, or one for all."""
-    array = _arrays.floats(name, values)
+    array = arrays.floats(name, values)
     if array.shape and array.shape != replicates.shape[:-1]:
         raise InputError(
             f"{name} needs one value for each quantity, but its shape is {array.shape} and the replicates' "

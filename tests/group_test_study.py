@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
-from fastfair import _random, intervals
-from fastfair._group_replicates import STATISTICS, group_pvalues, of_counts, pvalue, replicate
-from fastfair.margins import CENTERS, QUANTILES, share_inside
+from fastfair import intervals
+from fastfair._lib import seeds
+from fastfair.group_tests.margins import CENTERS, QUANTILES, share_inside
+from fastfair.group_tests.replicates import STATISTICS, group_pvalues, of_counts, pvalue, replicate
 
 Bools = NDArray[np.bool_]
 
@@ -124,7 +125,7 @@ def follow_up_resamples(n_groups: int) -> int:
 
 def decide(counts: ff.FailureCounts, seed: int) -> tuple[list[bool], list[Bools]]:
     """Say which statistics are significant, and which groups each entry of `NAMING` names."""
-    key, _ = _random.stream(seed)
+    key, _ = seeds.stream(seed)
     observed = of_counts(counts)
     replicated = replicate(counts, RESAMPLES, key, 1).shifted(observed)
     size = observed.size
@@ -172,8 +173,8 @@ class Decisions:
 
 
 def _some(task: tuple[Scenario, range]) -> tuple[Bools, Bools]:
-    scenario, seeds = task
-    decided = [decide(scenario.draw(seed), seed) for seed in seeds]
+    scenario, chosen = task
+    decided = [decide(scenario.draw(seed), seed) for seed in chosen]
     named = [[(groups[0], groups[1:].any()) for groups in of_naming] for _, of_naming in decided]
     return np.array([significant for significant, _ in decided]), np.array(named)
 
@@ -195,14 +196,14 @@ def study(scenarios: Sequence[Scenario], n_data_sets: int = 2000, processes: int
     list of Decisions
         Of each scenario.
     """
-    seeds = [range(n_data_sets)[k : k + _AT_ONCE] for k in range(0, n_data_sets, _AT_ONCE)]
-    tasks = list(itertools.product(scenarios, seeds))
+    chunks = [range(n_data_sets)[k : k + _AT_ONCE] for k in range(0, n_data_sets, _AT_ONCE)]
+    tasks = list(itertools.product(scenarios, chunks))
     # Processes, for most of the time of a small data set goes to Python code, which threads would take turns in.
     with ProcessPoolExecutor(processes or len(os.sched_getaffinity(0)), multiprocessing.get_context("spawn")) as pool:
         parts = list(pool.map(_some, tasks))
     return [
-        Decisions(*(np.concatenate(arrays) for arrays in zip(*parts[k : k + len(seeds)], strict=True)))
-        for k in range(0, len(parts), len(seeds))
+        Decisions(*(np.concatenate(arrays) for arrays in zip(*parts[k : k + len(chunks)], strict=True)))
+        for k in range(0, len(parts), len(chunks))
     ]
 
 

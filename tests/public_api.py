@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import fastfair as ff
-from fastfair import curves, datasets, error_rates, intervals, measures, papers
+from fastfair import datasets, intervals, measures, papers
+from fastfair.error_rates import curves, rates
 
 # Made by the library, of what it has checked: their methods are at the door, their constructors are not.
 RESULTS = {
     ff.BiasedSystem, ff.Contrast, ff.CoverageExperiment, ff.Evaluation, ff.FairnessBand, ff.FmrTest, ff.FnmrTest,
     ff.GroupTest, ff.MarginOfError, ff.MarginPlan, ff.PairedEvaluation, ff.PowerPlan, ff.Quantity, ff.RocBand,
     ff.ScenarioFamily, ff.SubjectsPlan, ff.Synthesis, curves.Roc, curves.Det, curves.Eer, curves.MinDcf,
-    error_rates.Rates, measures.Measure,
+    rates.Rates, measures.Measure,
 }  # fmt: skip
 CLASSES = RESULTS | {value for name in ff.__all__ if inspect.isclass(value := getattr(ff, name))}
 MODULES = (ff, measures, intervals, datasets, papers)

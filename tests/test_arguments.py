@@ -13,7 +13,7 @@ import public_api
 import pytest
 
 import fastfair as ff
-from fastfair import _arguments
+from fastfair._lib import arguments
 from fastfair.errors import InputError
 
 FUNCTIONS = public_api.FUNCTIONS
@@ -40,17 +40,17 @@ def test_the_walk_finds_functions_of_every_kind():
 def test_an_argument_without_an_entry_cannot_be_decorated():
     with pytest.raises(KeyError, match="nobody_knows"):
 
-        @_arguments.checked
+        @arguments.checked
         def odd(nobody_knows: int) -> None: ...
 
 
 def test_the_table_has_no_name_that_nothing_takes():
     def own(function, name):
-        return function.__entries__[name].check is _arguments.TABLE[name]
+        return function.__entries__[name].check is arguments.TABLE[name]
 
     doors = [function for function in FUNCTIONS.values() if hasattr(function, "__entries__")]
-    used = {name for door in doors for name in door.__entries__ if name in _arguments.TABLE and own(door, name)}
-    assert set(_arguments.TABLE) == used
+    used = {name for door in doors for name in door.__entries__ if name in arguments.TABLE and own(door, name)}
+    assert set(arguments.TABLE) == used
 
 
 EMBEDDINGS = ff.Embeddings([[1, 0], [2, 1], [0, 1], [0, 3]], list("aabb"), list("ffmm"))

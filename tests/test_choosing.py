@@ -16,7 +16,7 @@ from fastfair.papers._parts import Figure, Table
 from fastfair.papers._settings import Settings
 from fastfair.papers.choosing import rules
 from fastfair.papers.choosing.runs import GROUPINGS, MADE, POINTS, Entry, Runs, made_system, run, told_by_both
-from fastfair.quantities import Quantity
+from fastfair.uncertainty.quantities import Quantity
 
 TINY = Settings(n_resamples=64, n_seeds=2, n_datasets=4)
 

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import fastfair as ff
-from fastfair.cli import cli
+from fastfair.cli.main import cli
 
 OVER_ROWS = ["--unit", "comparison", "--seed", 3, "--n-resamples", 200]
 ESTIMATES = ["--n-resamples", 0]

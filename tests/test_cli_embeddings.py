@@ -12,7 +12,7 @@ import pytest
 from test_cli import COMMAND, run
 
 import fastfair as ff
-from fastfair._bands_of import FEW, NO_ERRORS, bands_of
+from fastfair.bands.all_bands import FEW, NO_ERRORS, bands_of
 from fastfair.errors import InputError
 
 FEW_REPLICATES = ["--n-resamples", 8, "--seed", 3]

@@ -12,7 +12,13 @@ import pytest
 from test_cli import COMMAND, run
 
 import fastfair as ff
-from fastfair.errors import DroppedWarning, FileFormatError, InputError, NotComputableWarning, OutOfReachWarning
+from fastfair.errors import (
+    DroppedWarning,
+    FileFormatError,
+    InputError,
+    NotComputableWarning,
+    OutOfReachWarning,
+)
 
 # Few replicates are enough to see what is printed and written.
 pytestmark = [

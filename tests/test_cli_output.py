@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from fastfair import cli, cli_plan, cli_synthesize
+from fastfair.cli import main, plan, synthesize
 
 COMMAND = str(Path(sys.executable).with_name("fastfair"))
 PLAN = ["plan", "--groups", 3, "--subjects", 100, "--attempts", 2, "--fnmr", 0.05, "--correlation", 0.2]
@@ -32,7 +32,7 @@ VERBS = {
 
 
 def run(*arguments: object):
-    return CliRunner().invoke(cli.cli, [str(a) for a in arguments])
+    return CliRunner().invoke(main.cli, [str(a) for a in arguments])
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +51,9 @@ def no_work(monkeypatch):
     def work(*_args, **_kwargs):
         pytest.fail("worked before the output was checked")
 
-    monkeypatch.setattr(cli, "_run", work)  # of `demo`, as the others are stopped by files that are not there
-    monkeypatch.setattr(cli_plan, "_planned", work)
-    monkeypatch.setattr(cli_synthesize, "_one_set", work)
+    monkeypatch.setattr(main, "_run", work)  # of `demo`, as the others are stopped by files that are not there
+    monkeypatch.setattr(plan, "_planned", work)
+    monkeypatch.setattr(synthesize, "_one_set", work)
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import ANY, from_rows, grouped
 
 import fastfair as ff
-from fastfair import _keys
+from fastfair.data import score_keys
 from fastfair.errors import InputError
 
 SCORES, MATED = [0.9, 0.2, 0.8, 0.1], [1, 0, 1, 0]
@@ -23,11 +23,11 @@ SCORES, MATED = [0.9, 0.2, 0.8, 0.1], [1, 0, 1, 0]
 @given(st.lists(ANY, min_size=1, max_size=20), st.sampled_from([np.float32, np.float64]))
 def test_keys_sort_as_scores_and_come_back(values, dtype):
     scores = np.array(values, dtype)
-    keys = _keys.encode(scores)
-    assert np.array_equal(_keys.decode(keys), scores)
-    assert np.array_equal(np.sort(scores), _keys.decode(np.sort(keys)))
+    keys = score_keys.encode(scores)
+    assert np.array_equal(score_keys.decode(keys), scores)
+    assert np.array_equal(np.sort(scores), score_keys.decode(np.sort(keys)))
     assert np.array_equal(keys[:, None] < keys, scores[:, None] < scores)
-    assert np.array_equal(_keys.decode(keys + 1), np.nextafter(scores, dtype(np.inf)))
+    assert np.array_equal(score_keys.decode(keys + 1), np.nextafter(scores, dtype(np.inf)))
 
 
 @given(grouped(), st.sampled_from([np.float32, np.float64]), st.booleans())
@@ -48,7 +48,7 @@ def test_every_column_follows_its_score(rows, dtype, thirds):
             assert c.groups[groups.probe_group[k]] == expected.probe_group
         for k, group in enumerate(c.groups):
             within = sorted(dtype(r.score) for r in given_rows if r.reference_group == r.probe_group == group)
-            assert _keys.decode(groups.within[k]).tolist() == within
+            assert score_keys.decode(groups.within[k]).tolist() == within
 
 
 def test_large_lists_are_sorted_alike_with_and_without_rows():

@@ -12,8 +12,10 @@ from test_embedding_bands import MATCHERS, MEASURES, faces, lfw
 from test_pairs import matrix_of
 
 import fastfair as ff
-from fastfair import _pair_replicates, _pairs, coverage
+from fastfair.bands import coverage
+from fastfair.data import pair_search
 from fastfair.errors import InputError
+from fastfair.resampling import pair_replicates
 
 SMALL = {"n_subjects": 12, "n_samples": 4, "dim": 6, "concentration": (4, 12), "fmr": (0.05, 0.2), "rng": 3}
 
@@ -24,7 +26,7 @@ def data_sets(n: int, monkeypatch: pytest.MonkeyPatch, **arguments: object) -> t
 
     def kept(embeddings: ff.Embeddings, *rest: object, **more: object) -> object:
         seen.append(embeddings)
-        return _pair_replicates.PairResampler(embeddings, *rest, **more)
+        return pair_replicates.PairResampler(embeddings, *rest, **more)
 
     with monkeypatch.context() as patch:
         patch.setattr(coverage, "PairResampler", kept)
@@ -97,16 +99,16 @@ def test_intervals_are_those_of_roc_band(monkeypatch):
 
 def test_data_sets_that_keep_too_few_pairs_for_the_truth_are_searched_again(monkeypatch):
     want = ff.coverage_experiment(6, 64, **SMALL)
-    monkeypatch.setattr(_pairs, "_FEW", 0)
+    monkeypatch.setattr(pair_search, "_FEW", 0)
     for name, value in (
         ("_SPARE", {"sample": 0.71}),
         ("_SPARE_DEVIATIONS", 0),
     ):  # with what is added, just enough for the data
-        monkeypatch.setattr(_pair_replicates, name, value)
+        monkeypatch.setattr(pair_replicates, name, value)
     again = []
     further = coverage._further
     monkeypatch.setattr(coverage, "_further", lambda *args: again.append(args) or further(*args))
-    monkeypatch.setattr(_pair_replicates.PairResampler, "replicate", lambda self, n, key: self.estimate()[0])
+    monkeypatch.setattr(pair_replicates.PairResampler, "replicate", lambda self, n, key: self.estimate()[0])
     found = ff.coverage_experiment(6, 64, **SMALL, methods=())
     assert again
     np.testing.assert_array_equal(found.truth, want.truth)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastfair import _csv
+from fastfair._lib import csv_text
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "=", "-"]
 HARMLESS = ["", "a", "a=1", "'", "'a", "''", " =1", "f", "1", "0.5", "\n=1", "é-", "a\n=1", "a\n'=1"]
@@ -19,31 +19,31 @@ HARMLESS = ["", "a", "a=1", "'", "'a", "''", " =1", "f", "1", "0.5", "\n=1", "é
 def test_formulas_get_an_apostrophe(text):
     column = pl.Series(["a", text, f"'{text}", None])
     expected = ["a", f"'{text}", f"''{text}", None]
-    assert _csv.neutralised(column).to_list() == expected
-    assert [_csv.neutralised_cell(cell) for cell in column] == expected
-    assert _csv.restored(pl.Series(expected)).to_list() == column.to_list()
+    assert csv_text.neutralised(column).to_list() == expected
+    assert [csv_text.neutralised_cell(cell) for cell in column] == expected
+    assert csv_text.restored(pl.Series(expected)).to_list() == column.to_list()
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_other_text_stays(text):
-    assert _csv.neutralised(pl.Series([text])).to_list() == [text]
-    assert _csv.neutralised_cell(text) == text
-    assert _csv.restored(pl.Series([text])).to_list() == [text]
+    assert csv_text.neutralised(pl.Series([text])).to_list() == [text]
+    assert csv_text.neutralised_cell(text) == text
+    assert csv_text.restored(pl.Series([text])).to_list() == [text]
 
 
 @given(st.lists(st.text(st.sampled_from("'=+-@\t\r\na0 ") | st.characters(exclude_categories=["Cs"]), max_size=6)))
 def test_every_text_comes_back(texts):
     column = pl.Series(texts, dtype=pl.String)
-    there = _csv.neutralised(column)
-    assert there.to_list() == [_csv.neutralised_cell(text) for text in texts]
+    there = csv_text.neutralised(column)
+    assert there.to_list() == [csv_text.neutralised_cell(text) for text in texts]
     assert not any(text[:1] in tuple("=+-@\t\r") for text in there)
-    assert _csv.restored(there).to_list() == texts
+    assert csv_text.restored(there).to_list() == texts
 
 
 @pytest.mark.parametrize("separator", [",", "\t"])
 def test_frames_keep_their_numbers(tmp_path, separator):
     frame = pl.DataFrame({"label": ["=a", "b", "\r", None], "score": [-1.5, 2.0, None, -0.0], "count": [-1, 2, 3, 4]})
-    _csv.write_csv(frame, tmp_path / "x.csv", separator)
+    csv_text.write_csv(frame, tmp_path / "x.csv", separator)
     with (tmp_path / "x.csv").open(newline="") as file:
         rows = list(csv.reader(file, delimiter=separator))
     assert rows[1:] == [["'=a", "-1.5", "-1"], ["b", "2.0", "2"], ["'\r", "", "3"], ["", "-0.0", "4"]]

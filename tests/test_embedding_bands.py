@@ -15,13 +15,13 @@ import pytest
 from test_pairs import as_draw, matrix_of, small_embeddings
 
 import fastfair as ff
-from fastfair import _random
-from fastfair._bands_of import bands_of
-from fastfair._pair_lists import VectorUnits
-from fastfair._pairs import PairFinder
+from fastfair._lib import seeds
+from fastfair.bands.all_bands import bands_of
+from fastfair.bands.fairness import BAND_MEASURES, FAIR_OUTSIDE
+from fastfair.data.pair_search import PairFinder
 from fastfair.errors import FairValueOutsideWarning, InputError
-from fastfair.fairness_bands import BAND_MEASURES, FAIR_OUTSIDE
 from fastfair.measures import MEASURES as FACTS
+from fastfair.resampling.pair_lists import VectorUnits
 
 LEVELS = [0.1, 0.3, 0.6]
 MEASURES = {
@@ -35,7 +35,7 @@ MEASURES = {
 def draws_of(e: ff.Embeddings, unit: str, n: int, seed: int) -> list[slow.Draw]:
     units = VectorUnits(e, unit)
     weights = units.new_weights()
-    units.draw(0, _random.stream(seed)[0], weights)
+    units.draw(0, seeds.stream(seed)[0], weights)
     return [as_draw(e, unit, weights[:, r], units.subject) for r in range(n)]
 
 

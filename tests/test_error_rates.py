@@ -9,7 +9,7 @@ from hypothesis import given
 from strategies import TIED, from_rows, grouped
 
 import fastfair as ff
-from fastfair.error_rates import rates_at_key
+from fastfair.error_rates.rates import rates_at_key
 
 
 def found_at(c: ff.Comparisons, threshold: float):

@@ -14,9 +14,9 @@ from strategies import from_rows, grouped
 from test_pairs import KINDS, small_embeddings
 
 import fastfair as ff
-from fastfair import _failures, failure_counts
+from fastfair.error_rates.operating_points import threshold_key
 from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError
-from fastfair.operating_points import threshold_key
+from fastfair.group_tests import counting, failure_counts
 
 subjects = st.integers(1, 5).flatmap(lambda m: st.tuples(st.integers(0, m), st.just(m)))
 LABELS = "abcdefgh"
@@ -274,7 +274,7 @@ def test_too_few_pairs_kept_at_first_are_looked_for_again(monkeypatch):
     e = ff.von_mises_fisher_embeddings(300, 4, 16, concentration=(20, 60), rng=3)
     e = ff.Embeddings(e.vectors, e.subject, group=[f"g{k % 5}" for k in e.subject])
     enough = ff.FailureCounts.from_embeddings(e, ff.at_fmr(0.03))
-    monkeypatch.setattr(_failures, "_SPARE_DEVIATIONS", -40)
+    monkeypatch.setattr(counting, "_SPARE_DEVIATIONS", -40)
     assert np.array_equal(ff.FailureCounts.from_embeddings(e, ff.at_fmr(0.03)).failures, enough.failures)
 
 

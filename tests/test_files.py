@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fastfair import _files
+from fastfair._lib import whole_files
 from fastfair.errors import FastfairError, InputError, OutputError
 
 
@@ -33,13 +33,13 @@ def leftovers(folder: Path) -> list[str]:
 def test_a_new_file_and_a_replaced_one(tmp_path):
     path = tmp_path / "ä b.txt"
     for text in ("one", "two, longer", "ß"):
-        _files.write_text(path, text)
+        whole_files.write_text(path, text)
         assert path.read_text(encoding="utf-8") == text
     assert [p.name for p in tmp_path.iterdir()] == ["ä b.txt"]
 
 
 def test_the_target_is_not_touched_before_the_end(old):
-    with _files.written(old) as file:
+    with whole_files.written(old) as file:
         file.write(b"new")
         file.flush()
         assert old.read_text() == "old"
@@ -52,7 +52,7 @@ def test_the_target_is_not_touched_before_the_end(old):
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, MemoryError])
 def test_what_is_raised_while_writing_leaves_the_old_file(old, error):
     def write():
-        with _files.written(old) as file:
+        with whole_files.written(old) as file:
             file.write(b"new")
             raise error
 
@@ -83,7 +83,7 @@ def failing(code):
 def test_faults_of_the_system_leave_the_old_file_and_are_told(old, monkeypatch, function, code, said):
     monkeypatch.setattr(os, function, failing(code))
     with pytest.raises(OutputError, match=f"old.txt cannot be written: .*{said}") as caught:
-        _files.write_text(old, "new")
+        whole_files.write_text(old, "new")
     assert caught.value.errno == code
     assert isinstance(caught.value, FastfairError)
     assert old.read_text() == "old"
@@ -99,7 +99,7 @@ def test_a_folder_that_cannot_be_synced_does_not_unwrite_the_file(old, monkeypat
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    _files.write_text(old, "new")
+    whole_files.write_text(old, "new")
     assert old.read_text() == "new"
 
 
@@ -110,7 +110,7 @@ def test_file_and_folder_are_synced_in_this_order(old, monkeypatch):
         os, "fsync", lambda fd: (done.append("dir" if stat.S_ISDIR(os.fstat(fd).st_mode) else "file"), real_sync(fd))
     )
     monkeypatch.setattr(os, "replace", lambda *a: (done.append("replace"), real_replace(*a)))
-    _files.write_text(old, "new")
+    whole_files.write_text(old, "new")
     assert done == ["file", "replace", "dir"]
 
 
@@ -134,9 +134,10 @@ def test_data_frames_that_do_not_fit_leave_the_old_file(old, kind):
     said = run(
         f"""
         import polars as pl
-        from fastfair import _files, errors
+        from fastfair import errors
+        from fastfair._lib import whole_files
         try:
-            with _files.written({str(old)!r}) as file:
+            with whole_files.written({str(old)!r}) as file:
                 pl.DataFrame({{"a": range(100_000)}}).write_{kind}(file)
         except errors.OutputError as error:
             print(error)
@@ -151,7 +152,7 @@ def test_data_frames_that_do_not_fit_leave_the_old_file(old, kind):
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_data_frames_are_written_whole(tmp_path, kind):
     frame = pl.DataFrame({"a": range(300_000)})
-    with _files.written(tmp_path / "x") as file:
+    with whole_files.written(tmp_path / "x") as file:
         getattr(frame, f"write_{kind}")(file)
     assert getattr(pl, f"read_{kind}")(tmp_path / "x").equals(frame)
 
@@ -175,7 +176,7 @@ def test_paths_that_cannot_be(tmp_path, old, monkeypatch, name, said):
     (tmp_path / "folder").mkdir()
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     with pytest.raises(OutputError, match=said) as caught:
-        _files.write_text(name, "new")
+        whole_files.write_text(name, "new")
     assert len(str(caught.value)) < 400
     str(caught.value).encode()
     assert leftovers(tmp_path) == []
@@ -184,18 +185,18 @@ def test_paths_that_cannot_be(tmp_path, old, monkeypatch, name, said):
 @pytest.mark.parametrize("path", [None, 5, b"bytes", ["a"], object()])
 def test_what_is_no_path(path):
     with pytest.raises(InputError, match="must be a path"):
-        _files.write_text(path, "new")
+        whole_files.write_text(path, "new")
 
 
 def test_permissions(tmp_path, old):
     mask = os.umask(0o027)
     try:
-        _files.write_text(tmp_path / "new", "")
+        whole_files.write_text(tmp_path / "new", "")
     finally:
         os.umask(mask)
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
     old.chmod(0o600)
-    _files.write_text(old, "new")
+    whole_files.write_text(old, "new")
     assert stat.S_IMODE(old.stat().st_mode) == 0o600
 
 
@@ -204,8 +205,8 @@ def test_links_are_written_through(tmp_path, old):
     inner.mkdir()
     (inner / "link").symlink_to(old)
     (inner / "dangling").symlink_to("../made")
-    _files.write_text(inner / "link", "new")
-    _files.write_text(inner / "dangling", "new")
+    whole_files.write_text(inner / "link", "new")
+    whole_files.write_text(inner / "dangling", "new")
     assert (inner / "link").is_symlink()
     assert old.read_text() == (tmp_path / "made").read_text() == "new"
 
@@ -216,44 +217,44 @@ def test_what_is_no_file_on_a_disk_is_not_replaced(tmp_path):
     read = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
     reader.start()
-    _files.write_text(pipe, "through")
+    whole_files.write_text(pipe, "through")
     reader.join()
     assert read == ["through"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     with pytest.raises(OutputError, match="no space is left"):
-        _files.write_text("/dev/full", "x" * 100_000)
+        whole_files.write_text("/dev/full", "x" * 100_000)
 
 
 def test_a_folder_is_made_with_its_parents(tmp_path):
     (tmp_path / "there").mkdir()
-    _files.check_folder(tmp_path / "there" / "a" / "b")
-    _files.check_folder(tmp_path / "there")
+    whole_files.check_folder(tmp_path / "there" / "a" / "b")
+    whole_files.check_folder(tmp_path / "there")
     assert list((tmp_path / "there").iterdir()) == []
-    assert _files.ready_folder(tmp_path / "a" / "b") == tmp_path / "a" / "b"
-    assert _files.ready_folder(tmp_path / "a" / "b").is_dir()
+    assert whole_files.ready_folder(tmp_path / "a" / "b") == tmp_path / "a" / "b"
+    assert whole_files.ready_folder(tmp_path / "a" / "b").is_dir()
     assert list((tmp_path / "a" / "b").iterdir()) == []
 
 
 @pytest.mark.parametrize(("name", "said"), [("old.txt", "a file is in the place"), ("old.txt/b", "below something")])
 def test_a_file_in_the_place_of_a_folder(tmp_path, old, name, said):
     with pytest.raises(OutputError, match=said):
-        _files.ready_folder(tmp_path / name)
+        whole_files.ready_folder(tmp_path / name)
 
 
 def test_a_folder_without_permission(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "open", failing(errno.EACCES))
     with pytest.raises(OutputError, match="no permission"):
-        _files.ready_folder(tmp_path)
+        whole_files.ready_folder(tmp_path)
 
 
 def test_after_an_interrupt_nothing_is_left_and_nothing_more_is_written(old):
     said = run(
         f"""
         import os, threading, time
-        from fastfair import _files
+        from fastfair._lib import whole_files
         path = {str(old)!r}
         def slow():
-            with _files.written(path) as file:
+            with whole_files.written(path) as file:
                 file.write(b"new")
                 writing.set()
                 goes_on.wait()
@@ -266,12 +267,12 @@ def test_after_an_interrupt_nothing_is_left_and_nothing_more_is_written(old):
         thread = threading.Thread(target=caught)
         thread.start()
         writing.wait()
-        _files.abandon()
+        whole_files.abandon()
         print(sorted(os.listdir(os.path.dirname(path))))
         goes_on.set()
         thread.join()
         try:
-            _files.write_text(path, "new")
+            whole_files.write_text(path, "new")
         except OSError as error:
             print(error)
         """
@@ -285,16 +286,16 @@ def test_an_interrupt_does_not_wait_for_a_thread_that_hangs(old):
     said = run(
         f"""
         import os, threading, time
-        from fastfair import _files
+        from fastfair._lib import whole_files
         def hang(*args):
             renaming.set()
             time.sleep(60)
         renaming = threading.Event()
         os.replace = hang
-        threading.Thread(target=_files.write_text, args=({str(old)!r}, "new"), daemon=True).start()
+        threading.Thread(target=whole_files.write_text, args=({str(old)!r}, "new"), daemon=True).start()
         renaming.wait()
         start = time.monotonic()
-        _files.abandon()
+        whole_files.abandon()
         print(time.monotonic() - start < 1, os.listdir({str(old.parent)!r}), flush=True)
         os._exit(0)
         """

@@ -10,7 +10,7 @@ import pytest
 from group_test_study import ALPHA, DECISIONS, EQUAL, FOR_POWER, MARGINS, SPECIAL, Decisions, Scenario
 
 import fastfair as ff
-from fastfair.margins import CENTERS, QUANTILES
+from fastfair.group_tests.margins import CENTERS, QUANTILES
 
 NULLS = (
     *(

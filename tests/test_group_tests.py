@@ -22,8 +22,7 @@ from test_pairs import small_embeddings
 from test_resampling import population
 
 import fastfair as ff
-from fastfair import _random
-from fastfair._group_replicates import STATISTICS, GroupRates, _studentized, of_counts, pvalue
+from fastfair._lib import seeds
 from fastfair.errors import (
     DroppedWarning,
     FewResamplesWarning,
@@ -31,8 +30,9 @@ from fastfair.errors import (
     NarrowIntervalsWarning,
     NotComputableWarning,
 )
-from fastfair.failure_counts import design_effect
-from fastfair.resampling import Resampler
+from fastfair.group_tests.failure_counts import design_effect
+from fastfair.group_tests.replicates import STATISTICS, GroupRates, _studentized, of_counts, pvalue
+from fastfair.resampling.comparison_replicates import Resampler
 
 ORACLES = {
     "f": slow.replicated_f,
@@ -598,7 +598,7 @@ def test_false_matches_of_groups_are_tested_with_the_replicates_of_evaluations(n
     np.testing.assert_array_equal(test.n_errors, rates.counts.group_false_matches)
     np.testing.assert_array_equal(test.n_subjects, rates.counts.group_nonmated_subjects)
     assert test.fmr == pytest.approx(test.n_errors.sum() / test.n_trials.sum())
-    drawn = Resampler(c, [ff.at_threshold(rates.threshold)], metrics=()).replicate(150, _random.stream(3)[0])
+    drawn = Resampler(c, [ff.at_threshold(rates.threshold)], metrics=()).replicate(150, seeds.stream(3)[0])
     replicates = drawn.fmr[0, 1:4]
     np.testing.assert_allclose(test.standard_error, replicates.std(axis=1, ddof=1))
     n, rate = test.n_trials, test.group_fmr

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import fastfair as ff
-from fastfair._terminal import print_evaluation
+from fastfair.cli.tables import print_evaluation
+from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
-from fastfair.operating_points import OperatingPoint
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 
@@ -73,7 +73,7 @@ def test_comparisons_of_systems_keep_near_thresholds_apart():
 
 
 def test_bands_keep_near_levels_apart():
-    from fastfair._bands_of import bands_of
+    from fastfair.bands.all_bands import bands_of
 
     levels = [0.1000001, 0.1000004, 0.2]
     e = ff.von_mises_fisher_embeddings(30, 4, 8, 5.0, rng=0)

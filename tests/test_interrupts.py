@@ -12,7 +12,7 @@ from test_aside import SOON, interrupted
 
 HEEDED = """
     import os, signal, sys, time
-    from fastfair._interrupts import end_at_once
+    from fastfair.cli.interrupts import end_at_once
     end_at_once()
 """
 
@@ -40,8 +40,8 @@ def test_a_command_ends_at_once_while_the_main_thread_cannot_be_stopped(tmp_path
 
 def test_a_file_that_is_being_written_is_removed(tmp_path):
     code = """
-    from fastfair import _files
-    with _files.written("results.json") as file:
+    from fastfair._lib import whole_files
+    with whole_files.written("results.json") as file:
         file.write(b"half")
         file.flush()
         print("ready", flush=True)
@@ -109,7 +109,7 @@ def test_the_entry_heeds_interrupts_before_it_imports(tmp_path):
     import runpy, sys, time
     class Slow:
         def find_spec(self, name, *_):
-            if name == "fastfair.cli":
+            if name == "fastfair.cli.main":
                 print("ready", flush=True)
                 time.sleep(60)
     sys.meta_path.insert(0, Slow())
@@ -124,13 +124,13 @@ def test_a_command_ends_as_interrupted_where_a_reader_raises_for_it(tmp_path):
     # As polars does: it has a handler of its own that precedes ours.
     (tmp_path / "scores.csv").write_text("score,mated\n1,1\n0,0\n")
     code = """
-    import fastfair.io
+    import fastfair.io.comparisons
     def read(*_, **__):
         print("ready", flush=True)
         os.kill(os.getpid(), signal.SIGINT)
         raise KeyboardInterrupt
-    fastfair.io.read_comparisons = read
-    from fastfair import cli
+    fastfair.io.comparisons.read_comparisons = read
+    from fastfair.cli import main as cli
     sys.argv = ["fastfair", "evaluate", "scores.csv"]
     cli.main()
     """

@@ -12,9 +12,9 @@ import pytest
 from test_paired import columns
 
 import fastfair as ff
-from fastfair._inversion import POWERS
 from fastfair.errors import NarrowIntervalsWarning
 from fastfair.measures import MEASURES
+from fastfair.uncertainty.inversion import POWERS
 
 pytestmark = pytest.mark.jit  # thousands of passes
 AT = ff.at_threshold(1.0)

@@ -140,57 +140,6 @@ def test_kernels_import_numpy_numba_and_each_other_alone(path):
         assert roots <= allowed | {"typing"}, f"{path.name} imports {roots - allowed}"
 
 
-LAYERS = {
-    "_text": -1, "_interrupts": 0, "__main__": 18,
-    "errors": 0, "_shown": 0.1, "_warning": 0, "_arrays": 0.3, "_labels": 0.6,
-    "_files": 1, "_csv": 2, "_memory": 0.5, "_version": 0, "_keys": 0, "_results": 1.8, "_validation": 1,
-    "_random": 1.2, "_kinds": 1.4, "_arguments": 1.6, "_sides": 2, "_frames": 2, "_plots": 2,
-    "_blocks": 1, "_radix": 1, "_progress": 2, "intervals": 2, "_grouping": 2, "embeddings": 3,
-    "simulators": 4, "binormal": 4, "synthesis": 4,
-    "comparisons": 3, "measures": 3, "curves": 4, "operating_points": 5, "error_rates": 7, "_measuring": 7,
-    "_units": 4, "_matching": 4, "_error_lists": 5, "_shrinks": 6, "resampling": 7, "_figures": 8,
-    "_pairs": 4, "_pair_lists": 5, "_pair_replicates": 7, "_level_rates": 8, "_level_curves": 9, "_all_pairs": 5,
-    "_failures": 7, "failure_counts": 8, "failure_files": 9, "_group_data": 9, "_group_replicates": 9,
-    "group_test_result": 9, "group_tests": 10, "margins": 10, "_group_plots": 3,
-    "bands": 10, "fairness_bands": 10, "coverage": 9,
-    "quantities": 8, "_freedom": 9, "_inversion": 9, "_uncertainty": 10, "_asked": 11,
-    "evaluation_result": 11, "_bands_of": 11, "contrasts": 12,
-    "_failure_law": 0, "_studies": 1, "_planning_plots": 3, "_plans": 4, "planning": 11,
-    "evaluation": 12, "_system_measures": 13, "systems": 14, "paired": 13, "_terminal": 14, "_cli_options": 14,
-    "_cli_output": 14, "cli_embeddings": 15, "cli_group_tests": 15,
-    "cli_plan": 15, "cli_synthesize": 15, "papers": 15, "cli_papers": 16, "cli": 17,
-    "_attributes": 1.5, "_reading": 2, "_text_files": 3, "_array_files": 3, "_hdf5": 3, "_tables": 4,
-    "_formats": 5, "_field_files": 6, "_subjects": 5, "io": 7, "score_files": 4, "vector_files": 6, "datasets": 8,
-}  # fmt: skip
-
-
-def test_imports_point_one_way():
-    late = {
-        ("comparisons", "_frames"),
-        ("_results", "_plots"),
-        ("_group_plots", "group_test_result"),
-        ("_group_plots", "margins"),
-        ("_plots", "bands"),
-        ("_plots", "coverage"),
-        ("_plots", "fairness_bands"),
-        ("_plots", "synthesis"),
-        ("embeddings", "_all_pairs"),
-        ("embeddings", "comparisons"),
-    }  # inside functions, where the need arises
-    for path in LIBRARY.rglob("*.py"):
-        module = path.relative_to(LIBRARY).parts[0].removesuffix(".py")
-        if path.parent == KERNELS or module == "__init__":
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(node, ast.ImportFrom) or not node.level:
-                continue
-            inner = path.parent != LIBRARY and node.level == 1
-            targets = [] if inner else [node.module.split(".")[0]] if node.module else [a.name for a in node.names]
-            for target in targets:
-                if target in LAYERS and (module, target) not in late:
-                    assert LAYERS[target] < LAYERS[module], f"{module} imports {target}"
-
-
 def test_calls_from_several_threads_give_the_same_numbers():
     code = textwrap.dedent("""
         import threading, numpy as np, fastfair as ff

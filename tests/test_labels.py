@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import fastfair as ff
-from fastfair import _labels
+from fastfair._lib import label_codes
 from fastfair.errors import InputError
 
 SCORES = [0.9, 0.8, 0.3, 0.4]
@@ -241,8 +241,8 @@ def test_labels_written_alike_are_refused_as_groups():
 
 
 def test_the_rule_is_one_function():
-    assert [_labels.clean(x) for x in (" a\t", b" a ", Sex.M, 1.0, np.int8(1), True, 1.5, Word("x "))] == [
+    assert [label_codes.clean(x) for x in (" a\t", b" a ", Sex.M, 1.0, np.int8(1), True, 1.5, Word("x "))] == [
         "a", "a", "m", 1, 1, True, 1.5, "x"
     ]  # fmt: skip
     for label, kind in ((np.str_("a"), str), (1.0, int), (np.bool_(1), bool), (np.float32(0.5), float)):
-        assert type(_labels.clean(label)) is kind
+        assert type(label_codes.clean(label)) is kind

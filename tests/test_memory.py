@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from fastfair import _memory
+from fastfair._lib import memory
 from fastfair.errors import InputError
 
 GIB = 2**30
@@ -16,8 +16,8 @@ GIB = 2**30
 @pytest.fixture
 def system(tmp_path, monkeypatch):
     """A computer with 8 GiB free, whose files can be written."""
-    monkeypatch.setattr(_memory, "_PROC", tmp_path / "proc")
-    monkeypatch.setattr(_memory, "_CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(memory, "_PROC", tmp_path / "proc")
+    monkeypatch.setattr(memory, "_CGROUPS", tmp_path / "cgroup")
     (tmp_path / "proc" / "self").mkdir(parents=True)
     (tmp_path / "proc" / "meminfo").write_text("MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\nHugePages: 0\n")
 
@@ -30,21 +30,21 @@ def system(tmp_path, monkeypatch):
 
 
 def test_what_is_free_in_the_computer(system):
-    assert _memory.available() == 8 * GIB
+    assert memory.available() == 8 * GIB
 
 
 def test_the_tightest_group_of_version_2_counts(system):
     system("proc/self/cgroup", "0::/outer/inner")
     system("cgroup/outer/inner/memory.max", "max")
     system("cgroup/outer/inner/memory.current", GIB)
-    assert _memory.available() == 8 * GIB
+    assert memory.available() == 8 * GIB
     system("cgroup/outer/memory.max", 4 * GIB)
     system("cgroup/outer/memory.current", 3 * GIB)
     system("cgroup/outer/memory.stat", f"anon 5\ninactive_file {GIB}\nactive_file 7")
-    assert _memory.available() == 2 * GIB
+    assert memory.available() == 2 * GIB
     system("cgroup/memory.max", GIB)
     system("cgroup/memory.current", 3 * GIB)
-    assert _memory.available() == 0
+    assert memory.available() == 0
 
 
 def test_groups_of_version_1(system):
@@ -53,19 +53,19 @@ def test_groups_of_version_1(system):
     system("cgroup/memory/a/memory.usage_in_bytes", 2 * GIB)
     system("cgroup/memory/memory.limit_in_bytes", 9223372036854771712)
     system("cgroup/memory/memory.usage_in_bytes", 9 * GIB)
-    assert _memory.available() == GIB
+    assert memory.available() == GIB
 
 
 def test_other_systems(system, monkeypatch, tmp_path):
     (tmp_path / "proc" / "meminfo").unlink()
     monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": 2**20, "SC_PAGE_SIZE": 4096}.__getitem__)
-    assert _memory.available() == 4 * GIB
+    assert memory.available() == 4 * GIB
     monkeypatch.delattr(os, "sysconf")
-    assert _memory.available() == 2**47
+    assert memory.available() == 2**47
 
 
 def test_this_computer():
-    assert 2**20 < _memory.available() < 2**47
+    assert 2**20 < memory.available() < 2**47
 
 
 @pytest.mark.parametrize(
@@ -85,10 +85,10 @@ def test_what_takes_more_is_refused_with_what_would_do(n_bytes, said):
     with pytest.raises(
         InputError, match=re.escape(f"the things would take {said} of memory, and 8 GiB are free: use fewer")
     ):
-        _memory.require(n_bytes, "the things", "use fewer")
+        memory.require(n_bytes, "the things", "use fewer")
 
 
 @pytest.mark.usefixtures("system")
 def test_what_fits_goes_on():
-    _memory.require(8 * GIB, "the things", "use fewer")
-    _memory.require(0, "the things", "use fewer")
+    memory.require(8 * GIB, "the things", "use fewer")
+    memory.require(0, "the things", "use fewer")

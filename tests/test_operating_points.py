@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import TIED, from_lists, from_rows, grouped, score_lists
 
 import fastfair as ff
-from fastfair.operating_points import allowed_errors
+from fastfair.error_rates.operating_points import allowed_errors
 
 LEVELS = st.one_of(st.sampled_from([0.0, 0.1, 0.2, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 0.9]), st.floats(0, 0.999))
 

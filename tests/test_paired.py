@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import binom
 
 import fastfair as ff
-from fastfair._measuring import measure_of
-from fastfair.contrasts import NO_SPREAD, OF_FEW_ERRORS, OF_MEASURES, OF_THRESHOLDS
 from fastfair.errors import InputError
+from fastfair.evaluation.contrasts import NO_SPREAD, OF_FEW_ERRORS, OF_MEASURES, OF_THRESHOLDS
+from fastfair.measures._compute import measure_of
 
 pytestmark = pytest.mark.jit  # thousands of passes
 POINTS = [ff.at_fmr(0.05), ff.at_threshold(1.0)]

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
 import fastfair as ff
-from fastfair import _keys, _memory, _pair_replicates, _pairs, _radix, _random
-from fastfair._pair_replicates import PairResampler
+from fastfair._lib import memory, radix_sort, seeds
+from fastfair.data import pair_search, score_keys
 from fastfair.errors import InputError
+from fastfair.resampling import pair_replicates
+from fastfair.resampling.pair_replicates import PairResampler
 
 UNITS = ("sample", "subject", "subject+sample")
 KINDS = {"cosine": "cosine", "inner_product": "inner product", "negative_euclidean": "negative Euclidean"}
@@ -37,10 +39,10 @@ def small_embeddings(
 
 def matrix_of(e: ff.Embeddings) -> np.ndarray:
     """Every similarity as the engine has it."""
-    mated, nonmated = _pairs.PairFinder(e).find(1.0)
+    mated, nonmated = pair_search.PairFinder(e).find(1.0)
     matrix = np.zeros((len(e), len(e)), e.vectors.dtype)
     for found, inverted in ((mated, False), (nonmated, True)):
-        values = _keys.decode(~found.keys if inverted else found.keys)
+        values = score_keys.decode(~found.keys if inverted else found.keys)
         i, j = e.order[found.first], e.order[found.second]
         matrix[i, j] = matrix[j, i] = values
     return matrix
@@ -62,7 +64,7 @@ def test_a_vector_and_its_copy_are_at_distance_zero():
     vectors = np.random.default_rng(0).normal(size=(6, 8)).astype(np.float32) * 1e3
     vectors[1] = vectors[0]
     e = ff.Embeddings(vectors, list("aabbcc"), similarity="negative_euclidean")
-    assert _keys.decode(_pairs.PairFinder(e).find(1.0)[0].keys)[-1] == 0
+    assert score_keys.decode(pair_search.PairFinder(e).find(1.0)[0].keys)[-1] == 0
 
 
 @pytest.mark.jit
@@ -71,12 +73,12 @@ def test_a_vector_and_its_copy_are_at_distance_zero():
 def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(similarity: str, dtype: type):
     rng = np.random.default_rng(2)
     e = ff.Embeddings(rng.normal(size=(1400, 6)).astype(dtype), rng.integers(0, 200, 1400), similarity=similarity)
-    everything = _pairs.PairFinder(e).find(1.0)
+    everything = pair_search.PairFinder(e).find(1.0)
     assert everything[1].complete
     assert everything[1].keys.size == e.n_nonmated
     assert everything[0].keys.size == e.n_mated
     for threads, tile in ((1, 1), (2, 2), (2, 4)):
-        mated, nonmated = _pairs.PairFinder(e, threads, tile).find(0.05)
+        mated, nonmated = pair_search.PairFinder(e, threads, tile).find(0.05)
         assert not nonmated.complete
         assert 0.03 < nonmated.keys.size / e.n_nonmated < 0.07
         for found, whole in ((mated, everything[0]), (nonmated, everything[1])):
@@ -109,7 +111,7 @@ def test_estimates_and_replicates_are_those_of_the_data_written_out(
         e, np.array(levels), weighting=weighting, unit=unit, with_groups=True, with_overall_fmr=True
     )
     found, expected = resampler.estimate()
-    key = _random.stream(seed)[0]
+    key = seeds.stream(seed)[0]
     drawn = resampler.replicate(3, key)
     weights = resampler.units.new_weights()
     resampler.units.draw(0, key, weights)
@@ -166,15 +168,15 @@ def check(e, threshold, fmr, fnmr, matrix, subject, groups, levels, weighting, d
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_tail_that_is_too_short_is_extended(monkeypatch: pytest.MonkeyPatch, unit: str):
     e = ff.von_mises_fisher_embeddings(300, 4, 8, concentration=(5, 40), rng=1)
-    levels, key = np.array([1e-4, 0.02]), _random.stream(5)[0]
+    levels, key = np.array([1e-4, 0.02]), seeds.stream(5)[0]
 
     def run() -> tuple:
         resampler = PairResampler(e, levels, weighting="identity", unit=unit, with_groups=False)
         return resampler.estimate()[0], resampler.replicate(128, key), resampler
 
     long = run()
-    monkeypatch.setattr(_pair_replicates, "_SPARE", {unit: 0.3})
-    monkeypatch.setattr(_pair_replicates, "_SPARE_DEVIATIONS", 0)
+    monkeypatch.setattr(pair_replicates, "_SPARE", {unit: 0.3})
+    monkeypatch.setattr(pair_replicates, "_SPARE_DEVIATIONS", 0)
     short = run()
     assert not long[2]._lists["fmr", False].complete
     for name in ("threshold", "fnmr"):
@@ -190,7 +192,7 @@ def test_threads_and_tiles_change_no_bit(monkeypatch: pytest.MonkeyPatch, weight
     e = ff.Embeddings(rng.normal(size=(1300, 16)).astype(np.float32), subject, group=subject % 3)
     bands = []
     for threads, tile in ((1, 4), (2, 1), (2, 3)):
-        monkeypatch.setattr(_pairs.PairFinder.__init__, "__defaults__", (None, tile))
+        monkeypatch.setattr(pair_search.PairFinder.__init__, "__defaults__", (None, tile))
         bands.append(ff.roc_band(e, [1e-4, 1e-2], weighting=weighting, rng=1, n_threads=threads, n_resamples=200))
     for band in bands[1:]:
         assert np.array_equal(band.replicates, bands[0].replicates)
@@ -208,11 +210,11 @@ def test_levels_below_the_resolution_name_the_lowest():
 
 def test_too_many_pairs_are_refused_with_what_they_would_take(monkeypatch: pytest.MonkeyPatch):
     e = ff.von_mises_fisher_embeddings(400, 4, 8, concentration=(5, 40), rng=1)
-    monkeypatch.setattr(_memory, "_LITTLE", 0)
-    monkeypatch.setattr(_memory, "available", lambda: 2**20)
+    monkeypatch.setattr(memory, "_LITTLE", 0)
+    monkeypatch.setattr(memory, "available", lambda: 2**20)
     with pytest.raises(InputError, match="non-mated pairs to be kept would take"):
         ff.roc_band(e, [0.1])
-    monkeypatch.setattr(_memory, "available", lambda: 2**10)
+    monkeypatch.setattr(memory, "available", lambda: 2**10)
     with pytest.raises(InputError, match="use fewer vectors of a subject"):
         ff.roc_band(e, [0.1])
 
@@ -223,7 +225,7 @@ def test_pairs_are_sorted_by_key_and_then_by_vectors(keys: list[int], seed: int)
     rng = np.random.default_rng(seed)
     codes = rng.permutation(len(keys)).astype(np.int64)
     packed = (np.array(keys, np.int64) << 9) | codes
-    found = _radix.sort_by_bits(packed.copy(), np.empty_like(packed), 9, 15)
+    found = radix_sort.sort_by_bits(packed.copy(), np.empty_like(packed), 9, 15)
     pairs.order_ties(found, 9)
     assert found.tolist() == sorted(packed.tolist())
 

@@ -17,6 +17,7 @@ from fastfair.papers._settings import Settings
 from fastfair.papers.paper1 import audit, claims, printed
 from fastfair.papers.paper1.law import lawful_scores
 from fastfair.papers.paper1.systems import run
+from fastfair.synthesis.systems import TABLES
 
 SMALL = {"overall_mated": 1000, "overall_nonmated": 10_000}
 # Two seeds, and no more than is needed to have pages.
@@ -216,7 +217,7 @@ def test_runs_hold_the_measures_of_the_engine(runs):
 @pytest.mark.jit
 def test_tables_stand_beside_the_printed_ones(runs):
     table = paper1.measures_table(runs, "VI")
-    assert [row[0] for row in table.rows] == list(ff.systems.TABLES["VI"][1])
+    assert [row[0] for row in table.rows] == list(TABLES["VI"][1])
     column = table.columns.index("GARBE, printed")
     assert table.rows[0][column] == "0.0090"
     sets = paper1.sets_table(runs)

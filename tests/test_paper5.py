@@ -13,7 +13,7 @@ from test_embedding_bands import faces, lfw
 from test_pairs import small_embeddings
 
 import fastfair as ff
-from fastfair._bands_of import bands_of
+from fastfair.bands.all_bands import bands_of
 from fastfair.papers import paper5
 from fastfair.papers._drawing import style
 from fastfair.papers._parts import Figure, Range, Table

@@ -18,9 +18,9 @@ import pytest
 from click.testing import CliRunner
 
 import fastfair as ff
-from fastfair import _reading
-from fastfair.cli import cli
+from fastfair.cli.main import cli
 from fastfair.errors import FileFormatError, InputError, MissingFileError
+from fastfair.io import reading
 
 HEADER = "score,mated,reference,probe\n"
 PAIR = "score,mated,race_1,race_2\n0.9,1,a,a\n0.8,1,b,b\n0.2,0,a,b\n0.1,0,b,a\n"
@@ -429,9 +429,11 @@ def test_paths_that_are_no_files(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("s.csv.gz", b"score,mated\n0.9,1\n0.1,0\n"), ("s.csv.gz", gzip.compress(b"")), ("s.csv.gz", b"\x1f\x8b"),
-        ("s.csv.gz", gzip.compress(b"score,mated\n0.9,1\n0.1,0\n")[:-4]),
-        ("s.csv.gz", gzip.compress(b"score,mated\n0.9,1\n0.1,0\n") + b"rest"), ("s.csv", gzip.compress(b"score")),
+        ("s.csv.gz", b"score,mated\n0.9,1\n0.1,0\n"), ("s.csv.gz", gzip.compress(b"", mtime=0)),
+        ("s.csv.gz", b"\x1f\x8b"),
+        ("s.csv.gz", gzip.compress(b"score,mated\n0.9,1\n0.1,0\n", mtime=0)[:-4]),
+        ("s.csv.gz", gzip.compress(b"score,mated\n0.9,1\n0.1,0\n", mtime=0) + b"rest"),
+        ("s.csv", gzip.compress(b"score", mtime=0)),
         ("s.npz", b"PK\x03\x04"), ("s.npz", b"PK\x05\x06" + bytes(18)), ("s.parquet", b"PAR1" + bytes(8) + b"PAR1"),
         ("s.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': ('<f8'"),
     ],
@@ -520,7 +522,7 @@ def test_hdf5_that_comes_to_no_end_or_crashes_is_damaged(tmp_path, monkeypatch):
         ("raise SystemExit", "does not run"),
     ):
         (tmp_path / "check.py").write_text(program)
-        monkeypatch.setattr("fastfair._hdf5._PROGRAM", tmp_path / "check.py")
+        monkeypatch.setattr("fastfair.io.hdf5_files._PROGRAM", tmp_path / "check.py")
         begun = time.perf_counter()
         with pytest.raises(FileFormatError, match=message):
             ff.read_embeddings(path)
@@ -532,8 +534,8 @@ def test_whatever_is_raised_becomes_our_error_but_not_what_ends_the_program():
         pass
 
     for error in (Panic("p"), MemoryError(), RecursionError("r"), KeyError("k"), UnicodeError("u"), OverflowError()):
-        with pytest.raises(FileFormatError, match="f cannot be read: "), _reading.reading("f"):
+        with pytest.raises(FileFormatError, match="f cannot be read: "), reading.reading("f"):
             raise error
     for error in (KeyboardInterrupt, SystemExit):
-        with pytest.raises(error), _reading.reading("f"):
+        with pytest.raises(error), reading.reading("f"):
             raise error

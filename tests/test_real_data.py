@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import fastfair as ff
+from fastfair.data import score_keys
 
 # With kernels as plain Python these lists take minutes, and reach no branch that short ones do not.
 pytestmark = pytest.mark.jit
@@ -50,7 +51,7 @@ def test_every_group_agrees_with_scikit_learns_detection_curve(voxceleb):
             sides = voxceleb.mated.similarities, voxceleb.nonmated.similarities
         else:
             keys = voxceleb.mated_by_group.within[k - 1], voxceleb.nonmated_by_group.within[k - 1]
-            sides = tuple(ff._keys.decode(k) for k in keys)
+            sides = tuple(score_keys.decode(k) for k in keys)
         fpr, fnr, _ = det_curve(*sides)
         nearest = np.argmin(np.abs(fnr - fpr))
         assert evaluation.value("eer", group) == pytest.approx(max(fpr[nearest], fnr[nearest]), abs=1e-12)
@@ -109,7 +110,7 @@ def test_every_group_agrees_with_bt4vts_own_output(system, tmp_path):
         # What bt4vt writes for a group is its cost at the group's score nearest to the overall threshold, of the scores
         # between the last that loses no mated comparison and the first that gains nothing over the highest.
         k = c.groups.index(group)
-        mated, nonmated = (ff._keys.decode(side.within[k]) for side in (c.mated_by_group, c.nonmated_by_group))
+        mated, nonmated = (score_keys.decode(side.within[k]) for side in (c.mated_by_group, c.nonmated_by_group))
         scores = np.union1d(mated, nonmated)
         accepted = nonmated.size - np.searchsorted(nonmated, scores)
         scores = scores[(scores >= mated[0]) & (scores <= scores[accepted == accepted[-1]][0])]

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from strategies import TIED
 
 import fastfair as ff
-from fastfair import _random, curves
-from fastfair.operating_points import threshold_key
-from fastfair.resampling import LANES, Replicates, Resampler
+from fastfair._lib import seeds
+from fastfair.error_rates import curves
+from fastfair.error_rates.operating_points import threshold_key
+from fastfair.resampling.comparison_replicates import LANES, Replicates, Resampler
 
-KEY = _random.stream(7)[0]
+KEY = seeds.stream(7)[0]
 POINTS = (ff.at_fmr(0.2), ff.at_fnmr(0.25), ff.at_threshold(0.5), ff.at_eer())
 UNITS = ("comparison", "subject", "sample", "subject+sample")
 

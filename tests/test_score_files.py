@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies import ANY
 
 import fastfair as ff
-from fastfair._labels import is_missing
+from fastfair._lib.label_codes import is_missing
 from fastfair.errors import InputError, OutputError
 
 SUFFIXES = [".csv", ".tsv", ".parquet"]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import fastfair as ff
-from fastfair import _memory
+from fastfair._lib import memory
+from fastfair.error_rates.operating_points import at_threshold
 from fastfair.errors import InputError
-from fastfair.operating_points import at_threshold
 
 PLAN = {"n_groups": 3, "n_subjects": 100, "n_attempts": 2, "fnmr": 0.05, "correlation": 0.2}
 NEEDED = {name: value for name, value in PLAN.items() if name != "n_subjects"}
@@ -78,7 +78,7 @@ OF_COUNTS = {
 
 @pytest.fixture(autouse=True)
 def small_computer(monkeypatch):
-    monkeypatch.setattr(_memory, "available", lambda: 2**30)
+    monkeypatch.setattr(memory, "available", lambda: 2**30)
 
 
 @pytest.mark.parametrize("n", [2 * 10**9, np.int64(2**62), 10**30], ids="{:.2g}".format)

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import fastfair as ff
-from fastfair import _terminal
-from fastfair._text import drawn, visible
+from fastfair._lib.text import drawn, visible
+from fastfair.cli import tables
 from fastfair.errors import DroppedWarning, FastfairWarning, InputError
 
 WILD = ("\x1b[31mred", "a\nb", "\x1b]0;x\x07", "$x$", "\u202eabc", "_hidden", "c\r\x9bd\u2028e")
@@ -50,18 +50,18 @@ def test_control_characters_are_written_as_escapes():
 def test_tables_show_labels_escaped(comparisons, capsys):
     at = ff.at_fmr(0.05)
     evaluation = ff.evaluate(comparisons, at, n_resamples=20, rng=0)
-    _terminal.print_evaluation(evaluation)
-    _terminal.print_contrasts(ff.compare(comparisons, comparisons, at, measures="gini", n_resamples=20, rng=0))
+    tables.print_evaluation(evaluation)
+    tables.print_contrasts(ff.compare(comparisons, comparisons, at, measures="gini", n_resamples=20, rng=0))
     assert is_safe(capsys.readouterr().out)
     mixed = ff.FailureCounts([1, 0, 2, 1] * 7, [4, 5, 4, 5] * 7, np.repeat(np.array(WILD, object), 4))
     test, margin = (call(mixed, n_resamples=50, rng=0) for call in (ff.fnmr_test, ff.margin_of_error))
-    _terminal.print_group_tests(test, margin)
+    tables.print_group_tests(test, margin)
     assert is_safe(capsys.readouterr().out)
 
 
 def test_left_out_groups_are_shown_escaped(capsys):
     c = ff.Comparisons([0.9, 0.1, 0.8, 0.2, 0.7], [1, 0, 1, 0, 1], reference_group=["a", "a", "b", "b", "\x1b[2J"])
-    _terminal.print_evaluation(ff.evaluate(c, n_resamples=0, incomplete_groups="drop"))
+    tables.print_evaluation(ff.evaluate(c, n_resamples=0, incomplete_groups="drop"))
     assert is_safe(capsys.readouterr().out, ["\x1b[2J"])
 
 

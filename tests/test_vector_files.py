@@ -13,7 +13,13 @@ import pyarrow as pa
 import pytest
 
 import fastfair as ff
-from fastfair.errors import DroppedWarning, FileFormatError, InputError, MissingDependencyError, MissingFileError
+from fastfair.errors import (
+    DroppedWarning,
+    FileFormatError,
+    InputError,
+    MissingDependencyError,
+    MissingFileError,
+)
 
 VECTORS = np.array([[3, 4], [0, 2], [1, 0], [0, -1], [1, 1]], np.float32)
 FIELDS = {"vectors": VECTORS, "subject": list("babca"), "sex": list("mfmff"), "eyes": list("xyxxy")}

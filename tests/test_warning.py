@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fastfair as ff
-from fastfair._warning import warn
+from fastfair._lib.warnings import warn
 from fastfair.errors import EmptyGroupWarning, FastfairWarning, ReversedScoresWarning
 
 LIBRARY = Path(ff.__file__).parent

@@ -7,7 +7,7 @@ import pytest
 from fastfair.kernels import philox, weights
 from scipy import stats
 
-from fastfair import _units
+from fastfair.resampling import units
 
 KEY = np.array([1, 2], np.uint32)
 
@@ -32,7 +32,7 @@ def test_known_answers_of_the_random123_library(counter, key, expected):
 
 
 def test_the_library_and_the_kernels_have_one_number_of_lanes():
-    assert _units.LANES == philox.LANES
+    assert units.LANES == philox.LANES
 
 
 def test_lanes_are_replicates_and_every_word_of_the_counter_counts():

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
-from fastfair import _random
-from fastfair.resampling import LANES, Resampler
+from fastfair._lib import seeds
+from fastfair.resampling.comparison_replicates import LANES, Resampler
 
 from .clock import Clocked, clocked, take_turns
 from .common import Trials, must_agree, scratch_folder, versions, voxceleb1_h
@@ -246,7 +246,7 @@ def against_numpy() -> Measurement:
 
 def _our_replicates(comparisons: ff.Comparisons) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return the subjects' weights of some of our replicates, (64, subjects), and the EERs found with them."""
-    key = _random.stream(0)[0]
+    key = seeds.stream(0)[0]
     resampler = Resampler(comparisons, (), scheme="product", metrics=["eer"])
     (subjects,) = resampler.units._draws
     weights = np.empty((subjects.size, LANES), np.uint8)

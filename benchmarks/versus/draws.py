@@ -9,9 +9,9 @@ import numpy as np
 from fastfair.kernels import philox
 from numpy.typing import NDArray
 
-from fastfair import _random
-from fastfair._units import SUBJECTS, Draw
-from fastfair.resampling import LANES
+from fastfair._lib import seeds
+from fastfair.resampling.comparison_replicates import LANES
+from fastfair.resampling.units import SUBJECTS, Draw
 
 from .clock import clocked, take_turns
 from .common import must_agree, versions
@@ -52,7 +52,7 @@ def _bare_philox(first_replicate, key, out):
 
 
 def against_bare_generator() -> Measurement:
-    key = _random.stream(0)[0]
+    key = seeds.stream(0)[0]
     draw = Draw.of(SUBJECTS, np.zeros(_SUBJECTS, np.int64))
     weights = np.empty((_SUBJECTS, LANES), np.uint8)
     words = np.empty((_SUBJECTS // 2, 4, LANES), np.uint64)  # two words a draw

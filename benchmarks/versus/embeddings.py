@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_limits
 
 import fastfair as ff
 from benchmarks._data import embeddings_of_subjects, vectors_of_subjects
-from fastfair import _random
-from fastfair._pair_lists import VectorUnits
+from fastfair._lib import seeds
+from fastfair.resampling.pair_lists import VectorUnits
 
 from .clock import clocked, take_turns
 from .common import must_agree, scratch_folder, versions
@@ -121,7 +121,7 @@ def against_algorithm_1() -> Measurement:
 
     units = VectorUnits(e, "sample")
     weights = units.new_weights()
-    units.draw(0, _random.stream(0)[0], weights)
+    units.draw(0, seeds.stream(0)[0], weights)
     replicates = ours().replicates
     for lane in range(2):
         apart = np.abs(replicate(np.repeat(np.arange(len(e)), weights[:-1, lane])) - replicates[lane]).max()

@@ -6,9 +6,9 @@ import numba
 import numpy as np
 from fastfair.kernels import sweep
 
-from fastfair import _random
-from fastfair._units import ComparisonUnits
-from fastfair.resampling import LANES
+from fastfair._lib import seeds
+from fastfair.resampling.comparison_replicates import LANES
+from fastfair.resampling.units import ComparisonUnits
 
 from .clock import clocked, take_turns
 from .common import Trials, must_agree, versions, voxceleb1_h
@@ -31,7 +31,7 @@ def _multiply_and_add(x, y, times):
 def against_bare_loop() -> Measurement:
     units = ComparisonUnits(Trials.of(voxceleb1_h()).without_groups(), "subject")
     weights = units.new_weights()
-    units.draw(0, _random.stream(0)[0], weights)
+    units.draw(0, seeds.stream(0)[0], weights)
     a, b = map(np.ascontiguousarray, units.nonmated)
     largest, totals = sweep.largest_weight(weights), np.zeros(LANES, np.int64)
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _validation
-from .._arguments import checked
+from fastfair._lib import validation
+from fastfair._lib.arguments import checked
+
 from ._functions import (
     Floats,
     fdr,
@@ -94,7 +95,7 @@ class Measure:
         return metric is None or self._known(metric) in ("fmr", "fnmr", "tmr")
 
     def _known(self, metric: str) -> str:
-        return _validation.choice(f"metric of {self.name}", metric, self.metrics)
+        return validation.choice(f"metric of {self.name}", metric, self.metrics)
 
     @property
     def bounded(self) -> bool:

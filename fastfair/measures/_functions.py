@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _arrays, _kinds, _validation
-from .._arguments import checked
-from ..errors import InputError
+from fastfair._lib import argument_kinds, arrays, validation
+from fastfair._lib.arguments import checked
+from fastfair.errors import InputError
 
 Floats = NDArray[np.float64]
 
 
-@checked(fmr=_kinds.numbers, fnmr=_kinds.numbers)
+@checked(fmr=argument_kinds.numbers, fnmr=argument_kinds.numbers)
 def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     """Compute the Fairness Discrepancy Rate.
 
@@ -39,11 +39,11 @@ def fdr(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     0.75
     """
     a, b = _group_rates(fmr=fmr, fnmr=fnmr)
-    alpha = _validation.rate("alpha", alpha, one_allowed=True)
+    alpha = validation.rate("alpha", alpha, one_allowed=True)
     return 1 - (alpha * np.ptp(a, axis=-1) + (1 - alpha) * np.ptp(b, axis=-1))
 
 
-@checked(fmr=_kinds.numbers, fnmr=_kinds.numbers)
+@checked(fmr=argument_kinds.numbers, fnmr=argument_kinds.numbers)
 def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     """Compute the Inequity Rate.
 
@@ -69,7 +69,7 @@ def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats
     >>> float(ff.measures.inequity_rate([0.01, 0.04], [0.1, 0.1]))
     2.0
     """
-    alpha = _validation.rate("alpha", alpha, one_allowed=True)
+    alpha = validation.rate("alpha", alpha, one_allowed=True)
     a, b = _group_rates(fmr=fmr, fnmr=fnmr)
     return _max_over_min(a) ** alpha * _max_over_min(b) ** (1 - alpha)
 
@@ -108,7 +108,7 @@ def gini(x: ArrayLike) -> Floats:
         return np.where(total == 0, 0.0, spread / (total * np.float64(n_groups - 1)))[()]
 
 
-@checked(fmr=_kinds.numbers, fnmr=_kinds.numbers)
+@checked(fmr=argument_kinds.numbers, fnmr=argument_kinds.numbers)
 def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     """Compute the Gini Aggregation Rate for Biometric Equitability.
 
@@ -134,7 +134,7 @@ def garbe(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats:
     >>> float(ff.measures.garbe([0.0, 0.1], [0.2, 0.2]))
     0.5
     """
-    alpha = _validation.rate("alpha", alpha, one_allowed=True)
+    alpha = validation.rate("alpha", alpha, one_allowed=True)
     a, b = _group_rates(fmr=fmr, fnmr=fnmr)
     return alpha * gini(a) + (1 - alpha) * gini(b)
 
@@ -167,7 +167,7 @@ def std(x: ArrayLike) -> Floats:
         return np.std(group_array("x", x), axis=-1)
 
 
-@checked(fmr=_kinds.numbers)
+@checked(fmr=argument_kinds.numbers)
 def skewed_error_ratio(fmr: ArrayLike) -> Floats:
     """Compute the Skewed Error Ratio.
 
@@ -194,7 +194,7 @@ def skewed_error_ratio(fmr: ArrayLike) -> Floats:
     return _max_over_min(*_group_rates(fmr=fmr))
 
 
-@checked(fmr=_kinds.numbers)
+@checked(fmr=argument_kinds.numbers)
 def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
     """Compute the mean absolute percentage error from the global false match rate, as a fraction.
 
@@ -225,7 +225,7 @@ def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
     return _divide(np.abs(a - reference), reference).mean(axis=-1)
 
 
-@checked(fmr=_kinds.numbers, fnmr=_kinds.numbers)
+@checked(fmr=argument_kinds.numbers, fnmr=argument_kinds.numbers)
 def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: ArrayLike) -> Floats:
     """Compute the Sum of Error Differences of each group; its mean and standard deviation over groups are reported.
 
@@ -461,10 +461,10 @@ def log_geomean_sum(x: ArrayLike) -> Floats:
 
 def metric_array(name: str, values: ArrayLike) -> Floats:
     """Make an array of numbers that are not negative."""
-    array = _arrays.floats(name, values)
+    array = arrays.floats(name, values)
     if (array < 0).any():
         raise InputError(f"{name} must not be negative, but holds {float(array[array < 0].flat[0]):g}")
-    beyond = (array > _validation.LARGEST_SCORE) & np.isfinite(array)
+    beyond = (array > validation.LARGEST_SCORE) & np.isfinite(array)
     if beyond.any():
         raise InputError(
             f"{name} must not be above 1e150, as its squares overflow, but holds {array[beyond].flat[0]:g}"
@@ -495,12 +495,12 @@ def _with_groups(name: str, array: Floats) -> Floats:
 
 def _group_rates(**rates: ArrayLike) -> list[Floats]:
     """Make arrays of rates of the same groups."""
-    arrays = [_with_groups(name, rate_array(name, values)) for name, values in rates.items()]
-    if len({array.shape[-1] for array in arrays}) > 1:
-        found = ", ".join(f"{name} has {array.shape[-1]}" for name, array in zip(rates, arrays, strict=True))
+    given = [_with_groups(name, rate_array(name, values)) for name, values in rates.items()]
+    if len({array.shape[-1] for array in given}) > 1:
+        found = ", ".join(f"{name} has {array.shape[-1]}" for name, array in zip(rates, given, strict=True))
         raise InputError(f"rates must be of the same groups, but {found}")
-    _require_one_shape(dict(zip(rates, (array.shape for array in arrays), strict=True)))
-    return arrays
+    _require_one_shape(dict(zip(rates, (array.shape for array in given), strict=True)))
+    return given
 
 
 def _average(name: str, values: ArrayLike, groups: Floats, *, a_rate: bool = False) -> Floats:

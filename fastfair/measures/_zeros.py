@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _kinds, _validation, intervals
-from .._arguments import checked
-from ..errors import InputError
+from fastfair import intervals
+from fastfair._lib import argument_kinds, validation
+from fastfair._lib.arguments import checked
+from fastfair.errors import InputError
+
 from ._functions import Floats, rate_array
 
 ZERO_POLICIES = ("keep", "raise", "clopper-pearson")
 
 
-@checked(comparisons=_kinds.numbers)
+@checked(comparisons=argument_kinds.numbers)
 def replace_zeros(
     rates: ArrayLike,
     policy: str | float = "keep",
@@ -52,9 +54,9 @@ def replace_zeros(
     x = rate_array("rates", rates)
     zero = x == 0
     if not isinstance(policy, str):
-        epsilon = _validation.positive("policy", _validation.rate("policy", policy))
+        epsilon = validation.positive("policy", validation.rate("policy", policy))
         return np.where(zero, epsilon, x)
-    _validation.choice("policy", policy, ZERO_POLICIES)
+    validation.choice("policy", policy, ZERO_POLICIES)
     if policy == "raise" and zero.any():
         where = [tuple(map(int, place)) for place in np.argwhere(zero)[:5]]
         raise InputError(
@@ -65,7 +67,7 @@ def replace_zeros(
     if comparisons is None:
         raise InputError("the policy 'clopper-pearson' needs the comparisons behind each rate")
     tail = (1 - intervals.level(confidence_level)) / 2
-    n = _validation.counts("comparisons", comparisons, 0)
+    n = validation.counts("comparisons", comparisons, 0)
     if n.shape and n.shape != x.shape[x.ndim - n.ndim :]:
         raise InputError(f"comparisons has the shape {n.shape}, but rates {x.shape}")
     with np.errstate(divide="ignore"):

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from .. import __version__, _files, _validation
-from .._arguments import checked
-from ..embeddings import Embeddings
-from ..errors import FastfairWarning
+from fastfair import __version__
+from fastfair._lib import validation, whole_files
+from fastfair._lib.arguments import checked
+from fastfair.data.embeddings import Embeddings
+from fastfair.errors import FastfairWarning
+
 from . import _drawing
 from ._settings import Settings, Tell
 from ._writing import write_html, write_page
@@ -73,9 +75,9 @@ def write_papers(
     OutputError
         Where nothing can be written to the folder.
     """
-    wanted = list(PAGES) if pages is None else [_validation.choice("pages", str(page), PAGES) for page in pages]
+    wanted = list(PAGES) if pages is None else [validation.choice("pages", str(page), PAGES) for page in pages]
     settings = Settings.of(quick=quick, seed=seed, tell=tell, embeddings=embeddings)
-    folder = _files.ready_folder(output)
+    folder = whole_files.ready_folder(output)
     files: list[Path] = []
     titles: dict[str, str] = {}
     with _drawing.style(), warnings.catch_warnings():
@@ -104,5 +106,5 @@ def _write_index(titles: dict[str, str], settings: Settings, folder: Path) -> li
     lines = [f"# {_INDEX_TITLE}", "", _effort(settings), ""]
     lines += [f"- [{title}]({name}.md)" for name, title in titles.items()]
     index = folder / "index.md"
-    _files.write_text(index, "\n".join(lines) + "\n")
+    whole_files.write_text(index, "\n".join(lines) + "\n")
     return [index, write_html(index, _INDEX_TITLE)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .. import _validation
+from fastfair._lib import validation
 
 # Okabe and Ito's colours, which colour-blind readers tell apart, the yellow left out as too light for lines.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#666666")
@@ -31,14 +31,14 @@ _STYLE = {
 @contextmanager
 def style() -> Iterator[None]:
     """Draw in the pages' style."""
-    matplotlib = _validation.require("matplotlib", "cli", "drawing")
-    cycler = _validation.require("cycler", "cli", "drawing").cycler
+    matplotlib = validation.require("matplotlib", "cli", "drawing")
+    cycler = validation.require("cycler", "cli", "drawing").cycler
     with matplotlib.rc_context({**_STYLE, "axes.prop_cycle": cycler(color=COLORS)}):
         yield
 
 
 def new_figure(rows: int = 1, columns: int = 1, size: tuple[float, float] | None = None, **kwargs: Any) -> Any:
     """Make a figure outside of pyplot, so that nobody has to close it, and its axes in an array of two dimensions."""
-    figures = _validation.require("matplotlib.figure", "cli", "drawing")
+    figures = validation.require("matplotlib.figure", "cli", "drawing")
     figure = figures.Figure(figsize=size or (3.6 * columns, 3.0 * rows), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **kwargs)

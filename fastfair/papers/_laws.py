@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from .._measuring import BaseMetric, RatePair, measure_all
-from ..binormal import Binormal
-from ..measures import MEASURES
+from fastfair.measures import MEASURES
+from fastfair.measures._compute import BaseMetric, RatePair, measure_all
+from fastfair.synthesis.binormal import Binormal
 
 Floats = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..embeddings import Embeddings
+from fastfair.data.embeddings import Embeddings
 
 Tell = Callable[[str], None]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from ..comparisons import Comparisons
-from ..datasets import voxceleb1_h
+from fastfair.data.comparisons import Comparisons
+from fastfair.datasets import voxceleb1_h
 
 SYSTEMS = ("resnetse34v2", "resnetse34l")
 

@@ -8,8 +8,9 @@ import io
 import re
 from pathlib import Path
 
-from .. import _files, _validation
-from .._csv import neutralised_cell
+from fastfair._lib import validation, whole_files
+from fastfair._lib.csv_text import neutralised_cell
+
 from ._parts import Cell, Figure, Page, Range, Table
 
 _CSS = """\
@@ -42,16 +43,16 @@ def write_page(page: Page, folder: Path) -> list[Path]:
                 png, svg = (path.relative_to(folder).as_posix() for path in paths)
                 lines += [f"![{_alt(part.caption)}]({png})", "", f"{part.caption} ([SVG]({svg}))", ""]
     markdown = folder / f"{page.name}.md"
-    _files.write_text(markdown, "\n".join(lines))
+    whole_files.write_text(markdown, "\n".join(lines))
     return [markdown, write_html(markdown, page.title), *files]
 
 
 def write_html(markdown: Path, title: str) -> Path:
     """Write a page of Markdown as HTML beside it, links between pages included."""
-    parser = _validation.require("markdown_it", "cli", "writing pages").MarkdownIt("commonmark").enable("table")
+    parser = validation.require("markdown_it", "cli", "writing pages").MarkdownIt("commonmark").enable("table")
     body = _PAGE_LINK.sub(r'href="\1.html', parser.render(markdown.read_text(encoding="utf-8")))
     path = markdown.with_suffix(".html")
-    _files.write_text(
+    whole_files.write_text(
         path,
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{html.escape(title)}</title>\n'
         f"<style>\n{_CSS}</style>\n{body}</html>\n",
@@ -85,17 +86,17 @@ def _write_csv(table: Table, path: Path) -> None:
             else:
                 cells += [cell, None, None] if wide else [cell]
         writer.writerow(map(neutralised_cell, cells))
-    _files.ready_folder(path.parent)
-    _files.write_text(path, lines.getvalue())
+    whole_files.ready_folder(path.parent)
+    whole_files.write_text(path, lines.getvalue())
 
 
 def _save(figure: Figure, paths: list[Path]) -> None:
-    _files.ready_folder(paths[0].parent)
+    whole_files.ready_folder(paths[0].parent)
     for path in paths:
         # No date: the same figure makes the same file.
         kind = path.suffix[1:]
         date = {"Date": None} if kind == "svg" else {}
-        with _files.written(path) as file:
+        with whole_files.written(path) as file:
             figure.drawing.savefig(file, format=kind, dpi=_RESOLUTION, metadata=date)
         figure.drawing.set_layout_engine("none")  # all is in its place: laying out anew would take as long as drawing
 

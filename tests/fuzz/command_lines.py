@@ -27,7 +27,7 @@ import valid_calls
 from click.testing import CliRunner
 
 import fastfair as ff
-from fastfair.cli import cli
+from fastfair.cli.main import cli
 from fastfair.errors import FastfairError, FastfairWarning
 
 ALLOWED = ("exit 0", "exit 2")

@@ -14,6 +14,8 @@ import calls
 import public_api
 import valid_calls
 
+from fastfair.error_rates.rates import Rates
+
 
 def test_a_sample_of_calls_ends_as_allowed():
     told = []
@@ -45,7 +47,7 @@ def faulty(what):
         warnings.warn("odd", RuntimeWarning, stacklevel=1)
     while what == "hang":
         pass
-    return calls.ff.error_rates.Rates(None, 0.5, 2.0 if what == "wrong" else 0.5, 0.5, (), *[None] * 5)
+    return Rates(None, 0.5, 2.0 if what == "wrong" else 0.5, 0.5, (), *[None] * 5)
 
 
 @pytest.mark.parametrize("what", ["foreign", "foreign warning", "hang", "wrong", "accepted"])

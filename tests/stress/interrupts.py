@@ -37,15 +37,16 @@ _INTERRUPTED = (130, -signal.SIGINT)
 # From the first line on an interrupt is ours to heed: before, the interpreter itself is starting.
 _COMMAND = """
 import runpy, sys
-from fastfair import _interrupts
-heed = _interrupts.end_at_once
-_interrupts.end_at_once = lambda: (heed(), print("begun", flush=True))
+from fastfair.cli import interrupts
+heed = interrupts.end_at_once
+interrupts.end_at_once = lambda: (heed(), print("begun", flush=True))
 sys.argv = ["fastfair", *ARGUMENTS]
 runpy.run_module("fastfair", run_name="__main__", alter_sys=True)
 """
 _START = """
+import numpy as np  # in whose own import an interrupt is an ImportError
 print("begun", flush=True)
-import numpy as np, fastfair as ff
+import fastfair as ff
 d = np.load("data.npz")
 first, second = (ff.Comparisons(d[name], d["mated"], d["reference"], d["probe"], {"sex": d["sex"]}, {"sex": d["sex"]})
                  for name in ("first", "second"))
@@ -88,7 +89,7 @@ class Case:
 
     @property
     def begins(self) -> str:
-        """What it prints when an interrupt may come: where it goes on, NumPy itself is imported first."""
+        """What it prints when an interrupt may come: where it goes on, fastfair is imported and the data are there."""
         return "ready" if self.goes_on else "begun"
 
 

@@ -29,15 +29,16 @@ import itertools, os, sys
 from pathlib import Path
 import numpy as np, polars as pl
 import fastfair as ff
-from fastfair import _csv, score_files
-from fastfair.quantities import write_json
+from fastfair._lib import csv_text
+from fastfair.io import write
+from fastfair.uncertainty.quantities import write_json
 
 folder, rows = Path(sys.argv[1]), int(sys.argv[2])
 
 def write(first):
     for version in itertools.count(first):
         write_json({"version": version, "values": [version] * rows}, folder / "result.json")
-        _csv.write_csv(pl.DataFrame({"version": [version] * rows}), folder / "result.csv")
+        csv_text.write_csv(pl.DataFrame({"version": [version] * rows}), folder / "result.csv")
         c = ff.Comparisons(np.full(rows, float(version)), np.arange(rows) % 2 == 0)
         ff.write_comparisons(c, folder / "scores.csv")
         ff.write_comparisons(c, folder / "scores.parquet")

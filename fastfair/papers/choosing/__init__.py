@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from ...contrasts import OF_MEASURES, WITHHELD, Contrast
-from .._parts import Cell, Page, Part, Range, Table
-from .._settings import Settings
-from .._voxceleb import SYSTEMS
+from fastfair.evaluation.contrasts import OF_MEASURES, WITHHELD, Contrast
+from fastfair.papers._parts import Cell, Page, Part, Range, Table
+from fastfair.papers._settings import Settings
+from fastfair.papers._voxceleb import SYSTEMS
+
 from . import rules
 from .figures import at_point, draw_relations, draw_uncertainty
 from .runs import LEVELS, MADE, POINTS, Entry, Runs, run

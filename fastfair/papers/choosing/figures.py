@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import _validation
-from ...contrasts import Contrast
-from ...operating_points import OperatingPoint
-from .._drawing import COLORS, new_figure
-from .._parts import Figure
+from fastfair._lib import validation
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.evaluation.contrasts import Contrast
+from fastfair.papers._drawing import COLORS, new_figure
+from fastfair.papers._parts import Figure
+
 from .rules import Ability, Relation, favours, relation, title
 
 _SHADES: dict[Relation, str] = {
@@ -34,8 +35,8 @@ def draw_relations(name: str, contrasts: Sequence[Contrast], points: Sequence[Op
     for k, (ax, point) in enumerate(zip(axes[0], points, strict=True)):
         _draw_matrix(ax, at_point(contrasts, point), with_names=k == 0)
         ax.set_title(f"By {grouping.lower()}, at {point}")
-    patches = _validation.require("matplotlib.patches", "cli", "drawing")
-    lines = _validation.require("matplotlib.lines", "cli", "drawing")
+    patches = validation.require("matplotlib.patches", "cli", "drawing")
+    lines = validation.require("matplotlib.lines", "cli", "drawing")
     handles = [patches.Patch(facecolor=shade, edgecolor="0.6", label=label) for label, shade in _SHADES.items()]
     marks = {"color": "black", "marker": "x", "linestyle": "", "markersize": 4}
     handles.append(lines.Line2D([], [], label="estimates favour different systems", **marks))
@@ -49,7 +50,7 @@ def draw_relations(name: str, contrasts: Sequence[Contrast], points: Sequence[Op
 
 
 def _draw_matrix(ax: Any, contrasts: Sequence[Contrast], with_names: bool) -> None:
-    colors = _validation.require("matplotlib.colors", "cli", "drawing")
+    colors = validation.require("matplotlib.colors", "cli", "drawing")
     order = list(_SHADES)
     codes = np.array([[order.index(relation(one, other)) for other in contrasts] for one in contrasts])
     shades = colors.ListedColormap(list(_SHADES.values()))

@@ -10,13 +10,14 @@ from typing import Literal
 
 import numpy as np
 
-from ..._measuring import measure_of
-from ...contrasts import WITHHELD, Contrast
-from ...systems import TABLES
-from .._laws import scaled_measures
-from ..paper1 import claims
-from ..paper1.law import lawful_scores
-from ..paper1.systems import Scores
+from fastfair.evaluation.contrasts import WITHHELD, Contrast
+from fastfair.measures._compute import measure_of
+from fastfair.papers._laws import scaled_measures
+from fastfair.papers.paper1 import claims
+from fastfair.papers.paper1.law import lawful_scores
+from fastfair.papers.paper1.systems import Scores
+from fastfair.synthesis.systems import TABLES
+
 from .runs import Runs, entries_of, fairest
 
 Relation = Literal["agree", "disagree", "not told apart", "withheld", "not computable"]

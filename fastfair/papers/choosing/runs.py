@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._measuring import measure_of
-from ...binormal import Binormal
-from ...comparisons import Comparisons
-from ...contrasts import Contrast
-from ...evaluation import evaluate
-from ...evaluation_result import Evaluation
-from ...operating_points import at_fmr
-from ...paired import PairedEvaluation, compare
-from ...quantities import Quantity
-from .._laws import measures_of_laws
-from .._settings import Settings
-from .._voxceleb import SYSTEMS, scores
+from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates.operating_points import at_fmr
+from fastfair.evaluation.compare import PairedEvaluation, compare
+from fastfair.evaluation.contrasts import Contrast
+from fastfair.evaluation.evaluate import evaluate
+from fastfair.evaluation.result import Evaluation
+from fastfair.measures._compute import measure_of
+from fastfair.papers._laws import measures_of_laws
+from fastfair.papers._settings import Settings
+from fastfair.papers._voxceleb import SYSTEMS, scores
+from fastfair.synthesis.binormal import Binormal
+from fastfair.uncertainty.quantities import Quantity
 
 Floats = NDArray[np.float64]
 LEVELS = (1e-3, 1e-2)

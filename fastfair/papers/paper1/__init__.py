@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import spearmanr
 
-from ...measures import limitations_table
-from ...operating_points import OperatingPoint
-from .._parts import Cell, Page, Part, Range, Table, Verdict, verdict_table
-from .._rules import Outcome
-from .._settings import Settings
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.measures import limitations_table
+from fastfair.papers._parts import Cell, Page, Part, Range, Table, Verdict, verdict_table
+from fastfair.papers._rules import Outcome
+from fastfair.papers._settings import Settings
+
 from . import claims
 from .audit_parts import audit_parts
 from .figures import draw_beside_printed, draw_sets

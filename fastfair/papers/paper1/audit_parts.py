@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .._parts import Cell, Part, Table
+from fastfair.papers._parts import Cell, Part, Table
+
 from . import audit
 from .printed import COLUMNS, SET_SIZE, SYSTEMS, PrintedSystem
 

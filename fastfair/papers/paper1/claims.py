@@ -11,10 +11,11 @@ from itertools import pairwise, permutations
 import numpy as np
 from scipy.stats import spearmanr
 
-from ..._measuring import measure_of
-from ...systems import TABLES
-from .._parts import Verdict
-from .._rules import Outcome
+from fastfair.measures._compute import measure_of
+from fastfair.papers._parts import Verdict
+from fastfair.papers._rules import Outcome
+from fastfair.synthesis.systems import TABLES
+
 from .printed import COLUMNS, SYSTEMS
 from .systems import Runs, Scores
 

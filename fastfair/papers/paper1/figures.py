@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from ... import _validation
-from ...curves import det
-from ...measures import MEASURES
-from .._drawing import COLORS, LINES, new_figure
-from .._parts import Figure
+from fastfair._lib import validation
+from fastfair.error_rates.curves import det
+from fastfair.measures import MEASURES
+from fastfair.papers._drawing import COLORS, LINES, new_figure
+from fastfair.papers._parts import Figure
+
 from .printed import COLUMNS, FACTORS, SYSTEMS
 from .systems import Runs
 
@@ -69,7 +70,7 @@ def draw_beside_printed(runs: Runs) -> Figure:
 
 
 def _draw_measure(ax: Any, tables: Any, ours: Any, printed: Any, title: str, lowest: float) -> None:
-    ticker = _validation.require("matplotlib.ticker", "cli", "drawing")
+    ticker = validation.require("matplotlib.ticker", "cli", "drawing")
     median = np.median(ours, axis=0)
     low, high = np.percentile(ours, [5, 95], axis=0, method="inverted_cdf")
     shown = np.isfinite(median) & (median > 0) & (printed > 0) & np.isfinite(high)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ...binormal import Binormal
-from ...systems import TABLES
-from .._laws import measures_of_laws
+from fastfair.papers._laws import measures_of_laws
+from fastfair.synthesis.binormal import Binormal
+from fastfair.synthesis.systems import TABLES
+
 from .printed import OVERALL_FMR
 from .systems import Scores
 

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._measuring import measure_of
-from ...curves import eer
-from ...errors import TargetMissedWarning
-from ...operating_points import OperatingPoint, at_fmr
-from ...synthesis import Synthesis
-from ...systems import ScenarioFamily, scenario_family
-from .._settings import Settings
+from fastfair.error_rates.curves import eer
+from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
+from fastfair.errors import TargetMissedWarning
+from fastfair.measures._compute import measure_of
+from fastfair.papers._settings import Settings
+from fastfair.synthesis.hill_climbing import Synthesis
+from fastfair.synthesis.systems import ScenarioFamily, scenario_family
+
 from .printed import COLUMNS
 
 Floats = NDArray[np.float64]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ...contrasts import OF_MEASURES
-from ...measures import MEASURES
-from .._parts import Page, Part, Verdict, verdict_table
-from .._settings import Settings
+from fastfair.evaluation.contrasts import OF_MEASURES
+from fastfair.measures import MEASURES
+from fastfair.papers._parts import Page, Part, Verdict, verdict_table
+from fastfair.papers._settings import Settings
+
 from . import claims, criteria, figures, table1, tables
 from .printed import GARBE_TERMS_AT, IR_COMPUTABLE, NATIONALITIES, NONMATED, POOLED_EER, RANGES_AT
 from .rules import SAME_SCALE, chance_of_errors_everywhere

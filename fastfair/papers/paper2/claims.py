@@ -7,16 +7,37 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._uncertainty import INVERSION
-from ...contrasts import OF_MEASURES, WITHHELD
-from ...intervals import confidence_interval, simultaneous_band
-from ...measures import MEASURES
-from ...operating_points import at_fmr
-from .._parts import Range, Verdict
-from .._rules import Outcome, together
+from fastfair.error_rates.operating_points import at_fmr
+from fastfair.evaluation.contrasts import OF_MEASURES, WITHHELD
+from fastfair.intervals import confidence_interval, simultaneous_band
+from fastfair.measures import MEASURES
+from fastfair.papers._parts import Range, Verdict
+from fastfair.papers._rules import Outcome, together
+from fastfair.uncertainty.quantity_intervals import INVERSION
+
 from . import rules
-from .printed import GARBE_TERMS_AT, IR_AT, IR_COMPUTABLE, NONMATED, POOLED_EER, RANGES_AT, RANGES_OVER, SWAPS
-from .runs import GROUPINGS, OPTIMISED, SLIM, Floats, Run, Study, contributions, disparity, terms, values
+from .printed import (
+    GARBE_TERMS_AT,
+    IR_AT,
+    IR_COMPUTABLE,
+    NONMATED,
+    POOLED_EER,
+    RANGES_AT,
+    RANGES_OVER,
+    SWAPS,
+)
+from .runs import (
+    GROUPINGS,
+    OPTIMISED,
+    SLIM,
+    Floats,
+    Run,
+    Study,
+    contributions,
+    disparity,
+    terms,
+    values,
+)
 
 _WITHHELD = f"which is lower beyond chance is {WITHHELD}"
 AT, OVER = np.s_[:1], np.s_[:]  # operating points: an FMR of 0.1 % alone, and all

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...measures import MEASURES
-from .._parts import Table, Verdict
+from fastfair.measures import MEASURES
+from fastfair.papers._parts import Table, Verdict
+
 from . import rules
 from .printed import TABLE_2
 from .runs import NAMES, Floats, Study, contributions, disparity, values

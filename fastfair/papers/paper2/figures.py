@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import _validation
-from ...bands import roc_band
-from ...measures import MEASURES
-from ...operating_points import at_fmr
-from .. import _drawing, _voxceleb
-from .._parts import Figure
-from .._settings import Settings
+from fastfair._lib import validation
+from fastfair.bands.roc import roc_band
+from fastfair.error_rates.operating_points import at_fmr
+from fastfair.measures import MEASURES
+from fastfair.papers import _drawing, _voxceleb
+from fastfair.papers._parts import Figure
+from fastfair.papers._settings import Settings
+
 from .claims import AT, OVER, garbe_difference, over_alpha
 from .printed import SWAPS
 from .runs import GROUPINGS, OPTIMISED, SLIM, Floats, Run, Study, terms, values
@@ -41,7 +42,7 @@ def measure_figure(study: Study, name: str, figures: str) -> Figure:
             ax.set_ylim(bottom=0)
         _boxes(row[2], study, name, points)
         row[2].set(title=f"({next(letters)}) {where}, terms")
-    lines = _validation.require("matplotlib.lines", "cli", "drawing")
+    lines = validation.require("matplotlib.lines", "cli", "drawing")
     handles = [
         lines.Line2D([], [], color=_COLOR[run.system], linestyle=_LINE[run.grouping], label=run.label)
         for run in study.drawn
@@ -75,7 +76,7 @@ def _half_of_levels(ax: Any, run: Run, name: str) -> None:
 
 def _density(ax: Any, found: Floats, run: Run, name: str) -> None:
     """Draw a density estimate over the range of the values; of logarithms where the measure has no upper bound."""
-    stats = _validation.require("scipy.stats", "cli", "drawing")
+    stats = validation.require("scipy.stats", "cli", "drawing")
     known = found[np.isfinite(found)]
     unbounded = not MEASURES[name].bounded
     if unbounded:
@@ -90,7 +91,7 @@ def _density(ax: Any, found: Floats, run: Run, name: str) -> None:
 
 def _log_axis(ax: Any, axis: Any) -> None:
     """Make an axis logarithmic, with plain numbers 1, 2 and 5 of each decade."""
-    ticker = _validation.require("matplotlib.ticker", "cli", "drawing")
+    ticker = validation.require("matplotlib.ticker", "cli", "drawing")
     (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
     axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(ticker.FormatStrFormatter("%g"))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...measures import Measure
-from .._rules import Outcome, by_count
+from fastfair.measures import Measure
+from fastfair.papers._rules import Outcome, by_count
 
 Floats = NDArray[np.float64]
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ... import measures
-from ...evaluation_result import Evaluation
-from ...operating_points import OperatingPoint, at_fmr
-from ...paired import PairedEvaluation, compare
-from .. import _voxceleb
-from .._settings import Settings
+from fastfair import measures
+from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
+from fastfair.evaluation.compare import PairedEvaluation, compare
+from fastfair.evaluation.result import Evaluation
+from fastfair.papers import _voxceleb
+from fastfair.papers._settings import Settings
+
 from .printed import NATIONALITIES
 
 Floats = NDArray[np.float64]

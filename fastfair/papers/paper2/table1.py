@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...measures import MEASURES
-from .. import _drawing
-from .._parts import Cell, Figure, Table, Verdict
+from fastfair.measures import MEASURES
+from fastfair.papers import _drawing
+from fastfair.papers._parts import Cell, Figure, Table, Verdict
+
 from .printed import MATED, NATIONALITIES, NONMATED, POOLED_EER, SWAPS, TABLE_1
 from .rules import of_cases
 from .runs import NAMES, OPTIMISED, SLIM, Floats, terms, values

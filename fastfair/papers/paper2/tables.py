@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...intervals import confidence_interval
-from ...measures import MEASURES
-from ...operating_points import at_fmr
-from .._parts import Cell, Range, Table
+from fastfair.error_rates.operating_points import at_fmr
+from fastfair.intervals import confidence_interval
+from fastfair.measures import MEASURES
+from fastfair.papers._parts import Cell, Range, Table
+
 from .claims import AT, OVER, over_alpha, share_computable, swap_of
 from .printed import (
     GARBE_TERMS_AT,

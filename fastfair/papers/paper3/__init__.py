@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import math
 
-from .._parts import Page, Part, Verdict, verdict_table
-from .._settings import Settings
+from fastfair.papers._parts import Page, Part, Verdict, verdict_table
+from fastfair.papers._settings import Settings
+
 from .claims import base_metric_claims, exposure_claims
 from .consistency import audit, nrb_of_table_4, table_3_misses, table_4_agreeing
 from .figures import figure_1, figure_2
 from .meta_claims import contradiction_claims, meta_measure_claims
-from .printed import FPR_AVERAGES, HOURS_AT_DESIGN, HOURS_OF_WORST, METRICS, NRB_READ, OVERALL, TABLE_4
+from .printed import (
+    FPR_AVERAGES,
+    HOURS_AT_DESIGN,
+    HOURS_OF_WORST,
+    METRICS,
+    NRB_READ,
+    OVERALL,
+    TABLE_4,
+)
 from .rules import SURE, per_cent, written
 from .runs import LARGE, POINTS, SIZEABLE, Runs, ranged, run
 from .tables import (

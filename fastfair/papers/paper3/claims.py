@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import measures
-from ...evaluation_result import Evaluation
-from .._parts import Verdict
-from .._rules import by_count, together
+from fastfair import measures
+from fastfair.evaluation.result import Evaluation
+from fastfair.papers._parts import Verdict
+from fastfair.papers._rules import by_count, together
+
 from .printed import FPR_AVERAGES, METRICS, OVERALL, TABLE_2, TABLE_4, label
 from .rules import (
     BY_SHARE,

@@ -5,16 +5,10 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from .._parts import Verdict
-from .._rules import by_count
-from .printed import (
-    FPR_AVERAGES,
-    OVERALL,
-    TABLE_2,
-    TABLE_3,
-    TABLE_4,
-    Group,
-)
+from fastfair.papers._parts import Verdict
+from fastfair.papers._rules import by_count
+
+from .printed import FPR_AVERAGES, OVERALL, TABLE_2, TABLE_3, TABLE_4, Group
 
 HALF = 5e-4  # a unit of the third decimal, which is the last of every number
 _METRIC = {"eer": 0, "min_dcf": 1}

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._plots import per_cent
-from .._drawing import COLORS, LINES, new_figure
-from .._parts import Figure, Range
+from fastfair._lib.axes import per_cent
+from fastfair.papers._drawing import COLORS, LINES, new_figure
+from fastfair.papers._parts import Figure, Range
+
 from .printed import ALPHAS, FPR_AVERAGES
 from .runs import POINTS, GroupSet, Runs
 

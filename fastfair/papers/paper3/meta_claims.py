@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._parts import Verdict
-from .._rules import together
+from fastfair.papers._parts import Verdict
+from fastfair.papers._rules import together
+
 from .printed import FDR_READ, FPR_AVERAGES, NRB_READ
 from .rules import BY_SHARE, by_share, level_outcome, opposed, per_cent, rises, written
 from .runs import POINTS, Runs

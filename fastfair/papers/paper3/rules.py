@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._parts import Range
-from .._rules import Outcome
+from fastfair.papers._parts import Range
+from fastfair.papers._rules import Outcome
+
 from .printed import FDR_READ
 
 Floats = NDArray[np.float64]

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...comparisons import Comparisons
-from ...error_rates import rates
-from ...evaluation import evaluate
-from ...evaluation_result import Evaluation
-from ...group_test_result import FmrTest
-from ...group_tests import fmr_test
-from ...operating_points import OperatingPoint, at_fmr
-from .._parts import Range
-from .._settings import Settings
-from .._voxceleb import scores
+from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
+from fastfair.error_rates.rates import rates
+from fastfair.evaluation.evaluate import evaluate
+from fastfair.evaluation.result import Evaluation
+from fastfair.group_tests.equal_rates import fmr_test
+from fastfair.group_tests.results import FmrTest
+from fastfair.papers._parts import Range
+from fastfair.papers._settings import Settings
+from fastfair.papers._voxceleb import scores
+
 from .printed import ALPHAS, FPR_AVERAGES, METRICS, NATIONALITIES
 
 Floats = NDArray[np.float64]

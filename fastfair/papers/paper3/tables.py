@@ -5,9 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...evaluation_result import Evaluation
-from .._parts import Cell, Range, Table
-from .printed import ATTEMPTS_PER_HOUR, HOURS_AT_DESIGN, METRICS, OVERALL, TABLE_2, TABLE_3, TABLE_4, Group, label
+from fastfair.evaluation.result import Evaluation
+from fastfair.papers._parts import Cell, Range, Table
+
+from .printed import (
+    ATTEMPTS_PER_HOUR,
+    HOURS_AT_DESIGN,
+    METRICS,
+    OVERALL,
+    TABLE_2,
+    TABLE_3,
+    TABLE_4,
+    Group,
+    label,
+)
 from .runs import POINTS, GroupSet, Runs, ranged
 
 _UNIT = {"eer": 100, "min_dcf": 1}

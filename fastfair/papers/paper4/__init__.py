@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._parts import Page, Part, verdict_table
-from .._settings import Settings
+from fastfair.papers._parts import Page, Part, verdict_table
+from fastfair.papers._settings import Settings
+
 from .chance import (
     FIGURE_1,
     MARGIN,

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...failure_counts import FailureCounts
-from ...group_tests import fnmr_test
-from ...margins import MarginOfError, margin_of_error, share_inside
-from ...simulators import correlated_decisions
-from .._drawing import new_figure
-from .._parts import Figure, Range, Table, Verdict
-from .._rules import Outcome
-from .._settings import Settings
+from fastfair.group_tests.equal_rates import fnmr_test
+from fastfair.group_tests.failure_counts import FailureCounts
+from fastfair.group_tests.margins import MarginOfError, margin_of_error, share_inside
+from fastfair.papers._drawing import new_figure
+from fastfair.papers._parts import Figure, Range, Table, Verdict
+from fastfair.papers._rules import Outcome
+from fastfair.papers._settings import Settings
+from fastfair.synthesis.simulators import correlated_decisions
+
 from .rules import level_outcome
 
 LEVEL = 0.05  # α of the paper

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import _validation
-from ..._plans import MarginPlan
-from ...planning import margin_study
-from .._parts import Figure, Table, Verdict
-from .._rules import Outcome
-from .._settings import Settings
+from fastfair._lib import validation
+from fastfair.papers._parts import Figure, Table, Verdict
+from fastfair.papers._rules import Outcome
+from fastfair.papers._settings import Settings
+from fastfair.planning.plan import margin_study
+from fastfair.planning.plans import MarginPlan
+
 from .rules import (
     FEW_STEPS,
     bend,
@@ -110,7 +111,7 @@ def figures(found: Study, *, quick: bool) -> tuple[Figure, Figure]:
         if plan.n_simulations is None
         else f"95 % quantiles of {plan.n_simulations:,} simulated studies for each point, as in the paper"
     )
-    pyplot = _validation.require("matplotlib.pyplot", "cli", "drawing")
+    pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
     drawings = plan.plot_overview(), plan.plot_one_at_a_time()
     for drawing in drawings:
         pyplot.close(drawing)  # it can still be saved

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .._rules import Outcome
+from fastfair.papers._rules import Outcome
 
 Floats = NDArray[np.float64]
 FEW_STEPS = 0.01  # of all, that may go against a trend which still holds in part

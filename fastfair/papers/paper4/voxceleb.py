@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...failure_counts import FailureCounts
-from ...group_test_result import FnmrTest
-from ...group_tests import fnmr_test
-from ...margins import MarginOfError, margin_of_error
-from ...operating_points import at_fmr
-from .._drawing import new_figure
-from .._parts import Cell, Figure, Range, Table, Verdict
-from .._rules import by_count
-from .._settings import Settings
-from .._voxceleb import SYSTEMS, scores
+from fastfair.error_rates.operating_points import at_fmr
+from fastfair.group_tests.equal_rates import fnmr_test
+from fastfair.group_tests.failure_counts import FailureCounts
+from fastfair.group_tests.margins import MarginOfError, margin_of_error
+from fastfair.group_tests.results import FnmrTest
+from fastfair.papers._drawing import new_figure
+from fastfair.papers._parts import Cell, Figure, Range, Table, Verdict
+from fastfair.papers._rules import by_count
+from fastfair.papers._settings import Settings
+from fastfair.papers._voxceleb import SYSTEMS, scores
+
 from .chance import unclustered
 
 Floats = NDArray[np.float64]

@@ -6,13 +6,14 @@ from collections import Counter
 
 import numpy as np
 
-from ..._plots import per_cent
-from ...coverage import CoverageExperiment
-from ...embeddings import Embeddings
-from ...fairness_bands import FAIR_OUTSIDE
-from ...operating_points import ENOUGH_ERRORS
-from .._parts import Page, Part, Table, verdict_table
-from .._settings import Settings
+from fastfair._lib.axes import per_cent
+from fastfair.bands.coverage import CoverageExperiment
+from fastfair.bands.fairness import FAIR_OUTSIDE
+from fastfair.data.embeddings import Embeddings
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS
+from fastfair.papers._parts import Page, Part, Table, verdict_table
+from fastfair.papers._settings import Settings
+
 from . import coverage, curves, measures, printed
 
 _INTRODUCTION = """\

@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from ..._plots import per_cent
-from ...bands import roc_band
-from ...coverage import CoverageExperiment, coverage_experiment
-from ...embeddings import Embeddings
-from ...simulators import VonMisesFisherIdentities
-from .._drawing import COLORS, LINES, new_figure
-from .._parts import Cell, Figure, Range, Table, Verdict
-from .._rules import Outcome, by_count
-from .._settings import Settings
+from fastfair._lib.axes import per_cent
+from fastfair.bands.coverage import CoverageExperiment, coverage_experiment
+from fastfair.bands.roc import roc_band
+from fastfair.data.embeddings import Embeddings
+from fastfair.papers._drawing import COLORS, LINES, new_figure
+from fastfair.papers._parts import Cell, Figure, Range, Table, Verdict
+from fastfair.papers._rules import Outcome, by_count
+from fastfair.papers._settings import Settings
+from fastfair.synthesis.simulators import VonMisesFisherIdentities
+
 from . import printed
 from .curves import label_rates
 from .rules import ENOUGH_DATASETS, SLACK, chance, judged, near, settled

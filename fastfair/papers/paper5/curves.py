@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._plots import per_cent
-from ...bands import RocBand, roc_band
-from ...embeddings import Embeddings
-from ...simulators import von_mises_fisher_embeddings
-from .._drawing import COLORS, new_figure
-from .._parts import Figure, Range, Table, Verdict
-from .._settings import Settings
+from fastfair._lib.axes import per_cent
+from fastfair.bands.roc import RocBand, roc_band
+from fastfair.data.embeddings import Embeddings
+from fastfair.papers._drawing import COLORS, new_figure
+from fastfair.papers._parts import Figure, Range, Table, Verdict
+from fastfair.papers._settings import Settings
+from fastfair.synthesis.simulators import von_mises_fisher_embeddings
+
 from .rules import judged
 
 Floats = NDArray[np.float64]

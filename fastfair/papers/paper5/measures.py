@@ -9,16 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._bands_of import Bands, bands_of
-from ..._plots import per_cent
-from ...embeddings import Embeddings
-from ...fairness_bands import FairnessBand
-from ...measures import MEASURES
-from ...simulators import VonMisesFisherIdentities
-from .._drawing import COLORS, LINES, new_figure
-from .._parts import Cell, Figure, Table, Verdict
-from .._rules import by_count
-from .._settings import Settings
+from fastfair._lib.axes import per_cent
+from fastfair.bands.all_bands import Bands, bands_of
+from fastfair.bands.fairness import FairnessBand
+from fastfair.data.embeddings import Embeddings
+from fastfair.measures import MEASURES
+from fastfair.papers._drawing import COLORS, LINES, new_figure
+from fastfair.papers._parts import Cell, Figure, Table, Verdict
+from fastfair.papers._rules import by_count
+from fastfair.papers._settings import Settings
+from fastfair.synthesis.simulators import VonMisesFisherIdentities
+
 from .rules import judged
 
 Floats = NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._rules import Outcome
+from fastfair.papers._rules import Outcome
 
 SLACK = 0.03  # of coverages, beside chance: three points
 ENOUGH_DATASETS = 400  # two binomial standard errors are then five points at most

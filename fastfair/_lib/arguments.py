@@ -1,0 +1,160 @@
+"""The door of every public function: one table from an argument's name to what it must be."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar, overload
+
+from fastfair.errors import FastfairError, InputError
+
+from . import argument_kinds as k
+from .argument_kinds import Check
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_NO_DEFAULT = object()
+
+
+# A name that means two things has the commoner here, and the other where `checked` decorates the function.
+_NAMES: tuple[tuple[Check, str], ...] = (
+    (k.one_of("Comparisons"), "comparisons first second"),
+    (k.one_of("Embeddings"), "embeddings"),
+    (k.one_of("Comparisons", "Embeddings", "FailureCounts"), "data"),
+    (k.point, "at"),
+    (
+        k.text,
+        """accept attempts backend center eer_method failed failures format group incomplete_groups kind mated measure
+        metadata_id method metric missing_metadata name over probe probe_sample quantile rate reference
+        reference_sample scheme score score_kind similarity statistic subject subject_pattern system unit
+        weighting""",
+    ),
+    (k.texts, "groups measures metrics probe_group reference_group tables"),
+    (
+        k.whole,
+        """dim max_subjects n n_attempts n_datasets n_mated n_nonmated n_resamples n_simulations n_steps
+        n_subjects n_threads overall_mated overall_nonmated seed""",
+    ),
+    (
+        k.number,
+        """alpha c_fa c_miss confidence_level correlation fmr fnmr mu overall_fmr p_target step subject_effect
+        threshold tmr tnmr""",
+    ),
+    (k.any_float, "value"),
+    (k.text_or_number, "policy zero_policy"),
+    (k.flag, "allow_label_conflicts det follow_up normalize quick stop"),
+    (k.seed, "rng"),
+    (k.heard, "progress"),
+    (k.function, "tell"),
+    (k.array, "centers differences jackknife pvalues replicates scores vectors"),
+    (
+        k.numbers,
+        """average concentrations degrees_of_freedom difference estimate fmr_global fnmr_global margin n_groups
+        n_samples power rates targets v_statistic x""",
+    ),
+    (k.pair, "concentration"),
+    (k.text_or_several(k.number), "ratios"),
+    (k.several(k.text), "methods"),
+    (k.several(k.number), "confidence_levels"),
+    (k.several(k.text_or_whole), "pages"),
+    (k.path, "output path"),
+    (k.source, "frame metadata samples trials"),
+    (k.axes, "ax"),
+    (k.rows, "positions"),
+    (k.key, "key"),
+)
+TABLE: dict[str, Check] = {name: check for check, names in _NAMES for name in names.split()}
+
+
+@dataclass(frozen=True)
+class _Entry:
+    name: str
+    check: Check | None
+    default: Any = _NO_DEFAULT
+
+    def read(self, value: Any) -> Any:
+        """Return the value as the function is to have it."""
+        if self.check is None or value is self.default:
+            return value
+        try:
+            return self.check(self.name, value)
+        except FastfairError:
+            raise
+        except Exception as error:  # of the value's own methods
+            raise InputError(f"{self.name} cannot be read, as it raises {type(error).__name__}") from error
+
+
+def _entries(function: Callable[..., Any], special: Mapping[str, Check]) -> tuple[list[_Entry], dict[str, _Entry]]:
+    """Return the arguments by position, the one gathered by a star last, and by name."""
+    code = function.__code__
+    n_positional, n_named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    names, filled = code.co_varnames[:n_named], function.__defaults__ or ()
+    defaults = dict(zip(names[n_positional - len(filled) : n_positional], filled, strict=True))
+    defaults |= function.__kwdefaults__ or {}
+    entries = []
+    for place, name in enumerate(names):
+        check = None if place == 0 and name in ("self", "cls") else special.get(name) or TABLE[name]
+        entries.append(_Entry(name, check, defaults.get(name, _NO_DEFAULT)))
+    positional = entries[:n_positional]
+    if code.co_flags & inspect.CO_VARARGS:
+        name = code.co_varnames[n_named]
+        positional.append(_Entry(name, special.get(name) or TABLE[name]))
+    return positional, {entry.name: entry for entry in entries}
+
+
+@overload
+def checked(function: _Function, /) -> _Function: ...
+@overload
+def checked(*, takes: Callable[..., Any] | None = None, **special: Check) -> Callable[[_Function], _Function]: ...
+def checked(function: Any = None, /, *, takes: Callable[..., Any] | None = None, **special: Check) -> Any:
+    """Check every argument of a function before it runs.
+
+    Parameters
+    ----------
+    function : function or dataclass
+        What is called; of a dataclass, its constructor.
+    takes : function, optional
+        Whose arguments, but for the first, are gathered by two stars and handed on.
+    **special : check
+        For arguments that are not what their name is in the table.
+
+    Returns
+    -------
+    function
+        With the name, signature and documentation of the one given.
+    """
+    if function is None:
+        return lambda given: _decorated(given, takes, special)
+    return _decorated(function, takes, special)
+
+
+def _decorated(function: Any, takes: Any, special: Mapping[str, Check]) -> Any:
+    if isinstance(function, type):
+        function.__init__ = _decorated(function.__init__, takes, special)  # type: ignore[misc]
+        return function
+    positional, by_name = _entries(function, special)
+    n = len(positional)
+    gathers = bool(function.__code__.co_flags & inspect.CO_VARARGS)
+    known = by_name if takes is None else dict(list(takes.__entries__.items())[1:]) | by_name
+
+    # Doors are passed often: what is wanted of an entry lies ready, and what a function has by default is not read.
+    by_place = [(entry.check is not None, entry.default, entry.read) for entry in positional]
+
+    @wraps(function)
+    def door(*args: Any, **kwargs: Any) -> Any:
+        given = [
+            read(value) if looks and value is not default else value
+            for (looks, default, read), value in zip(by_place, args)  # noqa: B905 - Python itself tells of too many
+        ]
+        if len(args) > n:
+            given += [by_place[-1][2](value) for value in args[n:]] if gathers else args[n:]
+        for name, value in kwargs.items():
+            if name in known:
+                kwargs[name] = known[name].read(value)
+            elif takes is not None:
+                raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument {name!r}")
+        return function(*given, **kwargs)
+
+    door.__entries__ = by_name  # type: ignore[attr-defined]
+    return door

@@ -1,0 +1,141 @@
+"""The gate for arrays: what callers give becomes a plain array in native byte order, or an error says why not."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterator, Mapping, Set
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.errors import InputError
+
+from .shown import shown
+
+Floats = NDArray[np.float64]
+_EXACT = 2**53  # whole numbers up to it are themselves in float64
+
+
+def plain(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
+    """Make a plain array in native byte order of anything that is like one, without a copy where it is one.
+
+    Refused are masked entries, mappings, sets, generators, and rows that differ in length. Memory-mapped arrays stay
+    mapped. What goes on to a kernel passes `contiguous` as well.
+    """
+    if isinstance(values, Mapping | Set | Iterator):
+        raise InputError(f"{name} must be an array or a list, not {type(values).__name__}")
+    _refuse_masked(name, values)
+    try:
+        array = np.asarray(values, dtype)
+    except ValueError:
+        raise InputError(f"{name} must be an array of one shape, but its entries differ in length") from None
+    except Exception as error:  # what other libraries' __array__ raises
+        raise InputError(f"{name} cannot be made an array of: {type(error).__name__}: {error}") from None
+    if array.dtype.names is not None:
+        raise InputError(f"{name} must be a plain array, but has the fields {', '.join(array.dtype.names)}")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return array
+
+
+def contiguous(array: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
+    """Copy an array unless it lies row by row in memory, aligned, in a dtype, as kernels take it."""
+    return np.require(array, dtype, ["C", "A"])
+
+
+def column(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
+    """Make a one-dimensional plain array of anything list-like."""
+    return one_dimensional(name, plain(name, values, dtype))
+
+
+def one_dimensional(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Check that an array is a column."""
+    if array.ndim == 0:
+        raise InputError(f"{name} must be one-dimensional, an array or a list, not {shown(array[()])}")
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, but its shape is {array.shape}")
+    return array
+
+
+def numbers_in(name: str, values: object) -> NDArray[Any]:
+    """Make a plain array of whole or floating numbers of at most 8 bytes; floats are those given, without rounding."""
+    array = plain(name, values)
+    kind = array.dtype.kind
+    if kind == "f" and isinstance(values, list | tuple) and array.size and not (np.abs(array) < _EXACT).all():
+        # NumPy rounds large whole numbers that stand beside floats.
+        array = _exact(name, plain(name, values, object))
+    elif kind == "f" and array.dtype.itemsize > 8:
+        converted = array.astype(np.float64)
+        if not np.array_equal(converted, array, equal_nan=True):
+            raise InputError(f"{name} of type {array.dtype} do not fit float64; round them first")
+        array = converted
+    elif kind == "O":
+        array = _exact(name, array)
+    elif kind not in "fiu":
+        first = f" and the first is {shown(next(iter(array.flat)))}" if kind in "USTc" and array.size else ""
+        raise InputError(f"{name} must be numbers, but their type is {array.dtype}{first}")
+    return array
+
+
+def floats(name: str, values: object) -> Floats:
+    """Make a plain array of float64; whole numbers that it would round are refused."""
+    array = numbers_in(name, values)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
+        large = (array > _EXACT) | (array < -_EXACT) if array.dtype.kind == "i" else array > _EXACT
+        if large.any():
+            wrong = [
+                place for place in np.argwhere(large) if int(float(array[tuple(place)])) != int(array[tuple(place)])
+            ]
+            if wrong:
+                raise InputError(
+                    f"{name} holds whole numbers above 2^53, which float64 would round, as {array[tuple(wrong[0])]} "
+                    f"{_in_row(wrong[0])}; scale them down",
+                    row=_row(wrong[0]),
+                )
+    return array.astype(np.float64, copy=False)
+
+
+def _refuse_masked(name: str, values: object) -> None:
+    place: tuple[int, ...] | None = None
+    if isinstance(values, np.ma.MaskedArray):
+        if np.ma.is_masked(values):
+            place = tuple(np.argwhere(np.ma.getmaskarray(values))[0])
+    elif isinstance(values, list | tuple):
+        masked = (k for k, v in enumerate(values) if isinstance(v, np.ma.MaskedArray) and np.ma.is_masked(v))
+        place = next(((k,) for k in masked), None)
+    if place is not None:
+        raise InputError(f"{name} is masked {_in_row(place)}; leave those rows out", row=_row(place))
+
+
+def _exact(name: str, array: NDArray[Any]) -> Floats:
+    """Make float64 of Python's numbers, refusing what is none and what would be rounded."""
+    made = np.empty(array.shape, np.float64)
+    for place, value in np.ndenumerate(array):
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value[()]
+        if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal):
+            raise InputError(f"{name} must be numbers, but {_in_row(place)} there is {shown(value)}", row=_row(place))
+        try:
+            number = float(value)
+        except (OverflowError, ValueError):  # beyond the largest float, or a NaN that signals
+            number = math.inf
+        made[place] = number
+        # Decimals that are written as the float is are what was meant, as they are in a file.
+        written = isinstance(value, Decimal) and not value.is_snan() and Decimal(repr(number)) == value
+        if not (number == value or written or (math.isnan(number) and value != value)):
+            raise InputError(
+                f"{name} holds a number that float64 would round, {shown(value)} {_in_row(place)}; round it first",
+                row=_row(place),
+            )
+    return made
+
+
+def _row(place: Any) -> int | None:
+    return int(place[0]) if len(place) else None
+
+
+def _in_row(place: Any) -> str:
+    return f"in row {int(place[0])} (counted from 0)" if len(place) else "as a whole"

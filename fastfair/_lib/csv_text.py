@@ -1,0 +1,76 @@
+"""Text in CSV that no spreadsheet takes for a formula, and back."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from . import whole_files
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_Column = TypeVar("_Column", bound="pl.Series | pl.Expr")
+
+# Spreadsheets compute what begins so, and leave alone what an apostrophe stands before. Text that has apostrophes there
+# of its own gets one more, so that taking one off gives back every text.
+_FORMULA = r"'*[=+\-@\t\r]"
+
+
+def neutralised(column: _Column) -> _Column:
+    """Put an apostrophe before text that a spreadsheet would compute.
+
+    Parameters
+    ----------
+    column : polars series or expression
+        Of text.
+
+    Returns
+    -------
+    polars series or expression
+    """
+    return _replaced(column, f"^({_FORMULA})", "'$1")
+
+
+def restored(column: _Column) -> _Column:
+    """Take off the apostrophe that `neutralised` puts before text.
+
+    Parameters
+    ----------
+    column : polars series or expression
+        Of text.
+
+    Returns
+    -------
+    polars series or expression
+    """
+    return _replaced(column, f"^'({_FORMULA})", "$1")
+
+
+def neutralised_cell(cell: Any) -> Any:
+    """Do to one cell, which may be no text, what `neutralised` does to a column."""
+    return f"'{cell}" if isinstance(cell, str) and re.match(_FORMULA, cell) else cell
+
+
+def write_csv(frame: pl.DataFrame, path: str | os.PathLike[str], separator: str = ",") -> None:
+    """Write a data frame, its text neutralised.
+
+    Parameters
+    ----------
+    frame : polars data frame
+        What to write.
+    path : path
+        As in `whole_files.written`.
+    separator : str, default ","
+        Between cells.
+    """
+    import polars as pl
+
+    with whole_files.written(path) as file:
+        frame.with_columns(neutralised(pl.col(pl.String))).write_csv(file, separator=separator)
+
+
+def _replaced(column: _Column, pattern: str, by: str) -> _Column:
+    found: Any = column.str.replace(pattern, by)
+    return found

@@ -1,0 +1,209 @@
+"""Columns out of any data frame, and any data frame out of columns, through narwhals."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import narwhals as nw
+import numpy as np
+
+from fastfair._lib import side_columns
+from fastfair.errors import FastfairError, InputError, MissingDependencyError
+
+from . import label_codes, validation
+
+if TYPE_CHECKING:
+    import polars as pl
+    from narwhals.typing import IntoDataFrame
+
+BACKENDS = ("pandas", "polars", "pyarrow")
+_WIDE = (nw.Int128, nw.UInt128)  # which NumPy has not
+
+
+class FrameColumns:
+    """Columns of a data frame by name, with errors that offer the nearest names."""
+
+    def __init__(self, frame: IntoDataFrame, called: str = "frame", wanted: str = "a data frame") -> None:
+        try:
+            self._frame = nw.from_native(frame, eager_only=True)
+            self.names: list[str] = self._frame.columns
+        except TypeError as error:
+            raise InputError(
+                f"{called} must be {wanted} (pandas, polars, pyarrow, ...), not {type(frame).__name__}"
+            ) from error
+        except nw.exceptions.DuplicateError as error:
+            raise InputError(f"{called} has columns of one name: {' '.join(str(error).split())}") from error
+        odd = [name for name in self.names if not isinstance(name, str)]
+        if odd:
+            raise InputError(f"names of columns must be text, but {called} has {odd[0]!r}; rename it")
+
+    def __getitem__(self, name: str) -> nw.Series[Any]:
+        if name not in self.names:
+            raise InputError(
+                f"there is no column {name!r}{validation.did_you_mean(name, self.names)}; "
+                f"the columns are {', '.join(self.names)}"
+            )
+        return self._frame.get_column(name)
+
+    def numbers(self, name: str) -> np.ndarray[Any, Any]:
+        """Return a column of numbers; missing ones become NaN, which is refused where the row can be named."""
+        series = self[name]
+        dtype = series.dtype
+        if not dtype.is_numeric():
+            raise InputError(f"column {name!r} must hold numbers, but its type is {dtype}")
+        with _taking(name, dtype):
+            if not series.is_null().any():
+                if dtype in _WIDE:
+                    return series.cast(nw.Int64).to_numpy()
+                if dtype.is_integer() or dtype == nw.Decimal:
+                    return series.to_numpy()
+            return series.cast(nw.Float32 if dtype == nw.Float32 else nw.Float64).to_numpy()
+
+    def values(self, name: str) -> Any:
+        """Return a column of truth values, numbers or text, this as codes."""
+        series = self[name]
+        if self._is_text(name):
+            return self.labels(name)
+        with _taking(name, series.dtype):
+            return series.to_numpy()
+
+    def labels(self, name: str) -> validation.Coded | np.ndarray[Any, Any]:
+        """Code a column of labels in the data frame library, which is faster than in Python."""
+        if self._is_text(name):
+            distinct, codes = self._coded(name)
+            missing = [code for code, text in enumerate(distinct) if validation.is_missing(text)]
+            if missing:
+                _refuse_missing(name, np.isin(codes, missing))
+            return _sorted(distinct, codes)
+        series = self[name]
+        with _taking(name, series.dtype):
+            _refuse_missing(name, series.is_null().to_numpy())
+            return series.cast(nw.Int64).to_numpy() if series.dtype in _WIDE else series.to_numpy()
+
+    def texts(self, name: str) -> tuple[list[str | None], np.ndarray[Any, Any]]:
+        """Return the distinct labels of a column as text, None for missing ones, and each row's position in them."""
+        if self._is_text(name):
+            distinct, codes = self._coded(name)
+        else:
+            series = self[name]
+            known: dict[Any, int] = {}
+            with _taking(name, series.dtype):
+                codes = np.array([known.setdefault(entry, len(known)) for entry in series.to_list()], np.int64)
+            distinct = list(known)
+            if series.dtype == nw.Object:
+                label_codes.encode(name, [entry for entry in distinct if not label_codes.is_missing(entry)])
+        with _taking(name, self[name].dtype):
+            return [None if validation.is_missing(e) else str(label_codes.clean(e)) for e in distinct], codes
+
+    def text(self, name: str) -> pl.Series:
+        """Return a column of polars as text without the blanks around it, "" where it is missing."""
+        self._is_text(name)
+        pl = validation.require("polars", "cli", "reading data frames")
+        with _taking(name, self[name].dtype):
+            return self.polars([name])[name].cast(pl.String).fill_null("").str.strip_chars()
+
+    def _is_text(self, name: str) -> bool:
+        dtype = self[name].dtype
+        if dtype.is_nested():
+            raise InputError(f"column {name!r} must hold labels, text or numbers, but its type is {dtype}")
+        return dtype in (nw.String, nw.Categorical, nw.Enum)
+
+    def _coded(self, name: str) -> tuple[list[str], np.ndarray[Any, Any]]:
+        """Return the distinct texts of a column, "" for missing ones, and a position in them for each row."""
+        with _taking(name, self[name].dtype):
+            series = self[name].cast(nw.String).fill_null("")
+            distinct = series.unique().to_list()
+            if series.implementation.is_polars():  # which codes text itself, in a fraction of the time
+                return distinct, series.cast(nw.Enum(distinct)).to_native().to_physical().to_numpy()
+            positions = list(range(len(distinct)))
+            return distinct, series.replace_strict(distinct, positions, return_dtype=nw.Int32).to_numpy()
+
+    def groups_of(self, reference: str | Sequence[str] | None, probe: str | Sequence[str] | None) -> tuple[Any, Any]:
+        """Return the labels of references and of probes by attribute, each None where no columns are named."""
+        named = [
+            None if names is None else [names] if isinstance(names, str) else list(names)
+            for names in (reference, probe)
+        ]
+        if named[0] is None or named[1] is None:
+            for name in named[0] or named[1] or []:
+                side_columns.require_both_sides(name, self.names)
+        elif len(named[0]) != len(named[1]):
+            raise InputError(f"reference_group has {len(named[0])} columns and probe_group {len(named[1])}")
+        first = named[0] or named[1] or []
+        attributes = [side_columns.shared_name(*pair) for pair in zip(first, named[1] or first, strict=True)]
+        if len(set(attributes)) < len(attributes):
+            raise InputError(f"two attributes would have one name: {', '.join(attributes)}; rename the columns")
+        sides = [
+            None if names is None else dict(zip(attributes, map(self.labels, names), strict=True)) for names in named
+        ]
+        return sides[0], sides[1]
+
+    def polars(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return some columns as a data frame of polars."""
+        pl = validation.require("polars", "cli", "reading data frames")
+        frame = self._frame.select(names)
+        if not frame.implementation.is_pandas_like():
+            return frame.to_polars()
+        return pl.DataFrame([self._polars_series(name) for name in names])
+
+    def _polars_series(self, name: str) -> pl.Series:
+        """Convert a column of pandas by hand: polars would want pyarrow for text."""
+        pl = validation.require("polars", "cli", "reading data frames")
+        series = self[name]
+        with _taking(name, series.dtype):
+            if series.dtype.is_numeric() and not series.is_null().any():
+                return pl.Series(name, series.to_numpy())
+            entries = [None if validation.is_missing(entry) else entry for entry in series.to_list()]
+            return pl.Series(name, entries)
+
+
+@contextmanager
+def _taking(name: str, dtype: Any) -> Iterator[None]:
+    """Turn what a data frame library raises of a column into an error that names it."""
+    try:
+        yield
+    except (FastfairError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise InputError(f"column {name!r} of type {dtype} cannot be used: {reason}") from error
+
+
+def _refuse_missing(name: str, missing: np.ndarray[Any, Any]) -> None:
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise InputError(
+            f"column {name!r} is missing in row {row} (counted from 0) and {int(missing.sum())} in all; "
+            "give a label, or leave those rows out",
+            row=row,
+        )
+
+
+def _sorted(distinct: list[str], codes: np.ndarray[Any, Any]) -> validation.Coded:
+    """Sort labels, of which some may be the same when they are cleaned."""
+    cleaned = [label_codes.clean(text) for text in distinct]
+    ordered = sorted(set(cleaned))
+    position = {label: k for k, label in enumerate(ordered)}
+    labels = np.empty(len(ordered), object)
+    labels[:] = ordered
+    places = np.array([position[label] for label in cleaned], np.int32)
+    return validation.Coded(labels, places[codes])
+
+
+def build(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: str | None) -> Any:
+    """Make a data frame of columns with the library named, or the first one installed."""
+    if backend is None:
+        installed = [name for name in BACKENDS if importlib.util.find_spec(name)]
+        if not installed:
+            raise MissingDependencyError(f"a data frame needs one of {', '.join(BACKENDS)}; pip install one of them")
+        backend = installed[0]
+    else:
+        validation.choice("backend", backend, BACKENDS)
+        validation.require(backend, "test", f"a {backend} data frame")
+    return nw.from_dict(
+        {name: list(column) for name, column in columns.items()},
+        backend=cast("Literal['pandas', 'polars', 'pyarrow']", backend),
+    ).to_native()

@@ -1,0 +1,186 @@
+"""Labels of subjects, samples and groups: what counts as one and the same, and their coding."""
+
+from __future__ import annotations
+
+import enum
+import numbers
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair.errors import InputError
+
+from . import arrays
+
+# What NumPy and pandas write where there was no label, beside blank text.
+MISSING_TEXTS = ("nan", "NaN", "<NA>", "NaT")
+_LARGEST = 1e300  # number that is a label
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of labels as codes into the distinct labels, which are sorted."""
+
+    labels: NDArray[Any]
+    codes: NDArray[np.integer[Any]]
+
+
+Labels = ArrayLike | Coded
+
+
+def clean(label: Any) -> Any:
+    """Return what a label is the same as, in arrays, data frames and files alike.
+
+    Text is taken without the white space around it, as `str.strip` does; bytes are UTF-8 text; a whole number is an
+    int, whatever type it came in, so that 1.0 and 1 are one label; members of an enumeration are their values.
+
+    Parameters
+    ----------
+    label : object
+        Not missing; see `is_missing`.
+
+    Returns
+    -------
+    object
+        Python's own str, bool, int or float, or the label as it is.
+
+    Raises
+    ------
+    ValueError
+        For bytes that are not UTF-8, text that cannot be written as such, and numbers that are too large.
+    """
+    if isinstance(label, enum.Enum):
+        return clean(label.value)
+    if isinstance(label, bytes):
+        return label.decode().strip()
+    if isinstance(label, str):
+        text = str.__str__(label).strip()
+        text.encode()  # lone surrogates cannot be written anywhere
+        return text
+    if isinstance(label, bool | np.bool_):
+        return bool(label)
+    if isinstance(label, numbers.Real | Decimal):
+        number = _without_numpy(label)
+        if abs(number) > _LARGEST:
+            raise ValueError("too large a number")
+        return int(number) if number == int(number) else number
+    return label
+
+
+def _without_numpy(number: Any) -> Any:
+    return number.item() if isinstance(number, np.generic) else number
+
+
+def is_missing(value: object) -> bool:
+    """Tell a label that is none: None, NaN, pandas' NA and NaT, blank text, and the texts made of these."""
+    if isinstance(value, enum.Enum):
+        value = value.value
+    if isinstance(value, bytes):
+        value = value.decode(errors="replace")
+    if isinstance(value, str):
+        text = str.strip(value)
+        return not text or text in MISSING_TEXTS
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, numbers.Number | Decimal | np.datetime64) and bool(value != value)
+
+
+def encode(name: str, values: Labels) -> Coded:
+    """Code a column of labels, refusing missing ones; see `clean` for which are one and the same."""
+    if isinstance(values, Coded):
+        return values
+    # NumPy would make one text array of ["f", nan], and the missing label a label "nan".
+    array = arrays.column(name, values, object if isinstance(values, list | tuple) else None)
+    if array.dtype.kind in "iub":
+        labels, codes = np.unique(array, return_inverse=True)
+        return Coded(labels, codes)
+    if array.dtype.kind in "cV":
+        raise InputError(f"{name} must be labels, text or numbers, but their type is {array.dtype}")
+    entries = (array.astype(str) if array.dtype.kind in "mM" else array).tolist()
+    known: dict[Any, int] = {}
+    try:
+        codes = np.fromiter((known.setdefault(entry, len(known)) for entry in entries), np.int64, len(entries))
+    except Exception:  # of labels without a hash, or what theirs raise
+        raise _no_label(name, entries) from None
+    missing = [code for entry, code in known.items() if is_missing(entry)]
+    if missing:
+        rows = np.flatnonzero(np.isin(codes, missing))
+        raise InputError(
+            f"{name} is missing in row {rows[0]} (counted from 0) and {rows.size} in all; "
+            "give a label, or leave those rows out",
+            row=int(rows[0]),
+        )
+    _refuse_mixed(name, set(map(type, entries)), known)
+    cleaned = _clean_all(name, known, codes)
+    together: dict[Any, int] = {}
+    merged = np.fromiter((together.setdefault(label, len(together)) for label in cleaned), np.int64, len(cleaned))
+    try:
+        ordered = sorted(together)
+    except Exception:
+        raise InputError(f"{name} holds labels of the type {type(cleaned[0]).__name__}, which have no order") from None
+    rank = np.empty(len(together), np.int64)
+    rank[[together[label] for label in ordered]] = np.arange(len(together))
+    labels = np.empty(len(ordered), object)
+    labels[:] = ordered
+    return Coded(labels, rank[merged][codes])
+
+
+def encode_together(names: Sequence[str], columns: Sequence[Labels]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Code several columns with one list of labels."""
+    coded = [encode(name, values) for name, values in zip(names, columns, strict=True)]
+    if all(c.labels is coded[0].labels for c in coded):
+        return coded[0].labels, [c.codes for c in coded]
+    # As objects where types differ: NumPy would make floats of int64 and uint64, and one subject of two.
+    alike = len({c.labels.dtype for c in coded}) == 1
+    labels = [c.labels if alike else c.labels.astype(object) for c in coded]
+    together = encode(" and ".join(names), np.concatenate(labels))
+    sizes = np.cumsum([c.labels.size for c in coded])[:-1]
+    return together.labels, [table[c.codes] for c, table in zip(coded, np.split(together.codes, sizes), strict=True)]
+
+
+def _refuse_mixed(name: str, types: set[type], entries: Iterable[Any]) -> None:
+    """Refuse text beside numbers, and truth values beside either: 1 and "1" may or may not be meant as one."""
+    if any(issubclass(kind, enum.Enum) for kind in types):
+        types = {type(entry.value) if isinstance(entry, enum.Enum) else type(entry) for entry in entries}
+    kinds = {_kind(kind) for kind in types}
+    if len(kinds) > 1:
+        found = sorted({kind.__name__ for kind in types})
+        raise InputError(f"{name} mixes labels of the types {', '.join(found)}; use one")
+
+
+def _kind(of_label: type) -> str:
+    for kinds, kind in (
+        ((str, bytes), "text"),
+        ((bool, np.bool_), "truth value"),
+        ((numbers.Real, Decimal), "number"),
+    ):
+        if issubclass(of_label, kinds):
+            return kind
+    return of_label.__name__
+
+
+def _clean_all(name: str, known: dict[Any, int], codes: NDArray[np.int64]) -> list[Any]:
+    cleaned = []
+    for entry, code in known.items():
+        try:
+            cleaned.append(clean(entry))
+        except ValueError as error:
+            row, what = int(np.argmax(codes == code)), str(error)
+            if isinstance(error, UnicodeError):
+                what = f"not UTF-8 text: {entry!r}"
+            raise InputError(f"{name} is {what} in row {row} (counted from 0)", row=row) from None
+    return cleaned
+
+
+def _no_label(name: str, entries: Sequence[Any]) -> InputError:
+    for row, entry in enumerate(entries):
+        try:
+            hash(entry)
+        except Exception:
+            kind = type(entry).__name__
+            return InputError(f"{name} must be labels, but row {row} (counted from 0) is of type {kind}", row=row)
+    raise AssertionError(name)  # one of them raised

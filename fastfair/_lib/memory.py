@@ -1,0 +1,111 @@
+"""How much memory there is, and errors for what would take more, before any work."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from fastfair.errors import InputError
+
+_LITTLE = 2**24  # bytes that are always there: looking costs as much as small calls take
+_ADDRESSABLE = 2**47  # bytes that processors of today give a process, where nothing else is known
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_PROC = Path("/proc")
+_CGROUPS = Path("/sys/fs/cgroup")
+_NO_LIMIT = 2**60  # the old control groups say about 2**63 where there is none
+
+
+def require(n_bytes: int, what: str, would_do: str) -> None:
+    """Refuse what takes more memory than there is.
+
+    Parameters
+    ----------
+    n_bytes : int
+        What it takes at its peak, a Python int of any size.
+    what : str
+        What takes it, a plural.
+    would_do : str
+        What would do instead.
+
+    Raises
+    ------
+    InputError
+        Says how much it would take, how much there is, and what would do.
+    """
+    if n_bytes <= _LITTLE:
+        return
+    there = available()
+    if n_bytes > there:
+        raise InputError(f"{what} would take {_written(n_bytes)} of memory, and {_written(there)} are free: {would_do}")
+
+
+def available() -> int:
+    """Return the bytes that this process may still take.
+
+    Returns
+    -------
+    int
+        On Linux what is free or can be freed without swapping, in the computer and within the limits of the control
+        groups that the process is in; elsewhere all memory of the computer, where the system tells it.
+    """
+    free = _free_in_computer()
+    return max(0, min([free, *_free_in_groups()]))
+
+
+def _free_in_computer() -> int:
+    found = _fields(_PROC / "meminfo").get("MemAvailable:")
+    if found is not None:
+        return found * 1024
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return _ADDRESSABLE
+
+
+def _free_in_groups() -> Iterator[int]:
+    """Yield what each control group that has a limit leaves, of version 2 and 1."""
+    try:
+        lines = (_PROC / "self" / "cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            root, names = _CGROUPS, ("memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            root, names = _CGROUPS / "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        else:
+            continue
+        inner = Path(path.lstrip("/"))
+        for folder in (root / inner, *(root / outer for outer in inner.parents)):
+            limit, used = _number(folder / names[0]), _number(folder / names[1])
+            if limit is not None and used is not None and limit < _NO_LIMIT:
+                yield limit - used + _fields(folder / "memory.stat").get(names[2], 0)  # pages of files can be freed
+
+
+def _number(path: Path) -> int | None:
+    """Read a file that holds a number, or None where there is no such file or number."""
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _fields(path: Path) -> dict[str, int]:
+    """Read a file with a name and a number in each line."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return {}
+    pairs = (line.split()[:2] for line in lines)
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdigit()}
+
+
+def _written(n_bytes: int) -> str:
+    """Write a number of bytes in the largest unit of which there is at least one."""
+    k = min(max(n_bytes.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
+    whole = n_bytes >> 10 * k
+    if whole >= 2**20:
+        return f"more than {2**20:,} {_UNITS[-1]}"
+    return f"{n_bytes / 2 ** (10 * k):.3g} {_UNITS[k]}" if whole < 1000 else f"{whole:,} {_UNITS[k]}"

@@ -1,0 +1,57 @@
+"""Sorts of integers by a few of their bits, in time that grows as their number does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .threads import in_threads, slices
+
+Values = NDArray[np.int64]
+
+
+def sort_by_bits(values: Values, spare: Values, low: int, high: int, n_threads: int = 1) -> Values:
+    """Sort by the bits from `low` to below `high`, those alike staying in order.
+
+    Parameters
+    ----------
+    values, spare : (n,) ndarray
+        What is sorted, not negative, and as much room; both are overwritten.
+    low, high : int
+        The bits.
+    n_threads : int
+        How many share the work.
+
+    Returns
+    -------
+    (n,) ndarray
+        The one of the two arrays that holds the result.
+    """
+    from fastfair.kernels import radix
+
+    parts = slices(values.size, n_threads)
+    counts = np.empty((len(parts), 1 << radix.DIGIT), np.int64)
+    while low < high:
+        each = range(len(parts))
+        in_threads(values.size, partial(_count, values, parts, low, counts), each)
+        # Digit by digit, and of one digit part by part.
+        position = (np.cumsum(counts.T) - counts.T.ravel()).reshape(counts.T.shape).T.copy()
+        in_threads(values.size, partial(_scatter, values, parts, low, position, spare), each)
+        values, spare = spare, values
+        low += radix.DIGIT
+    return values
+
+
+def _count(values: Values, parts: Sequence[slice], low: int, counts: Values, k: int) -> None:
+    from fastfair.kernels import radix
+
+    radix.count_digits(values[parts[k]], low, counts[k])
+
+
+def _scatter(values: Values, parts: Sequence[slice], low: int, position: Values, out: Values, k: int) -> None:
+    from fastfair.kernels import radix
+
+    radix.scatter(values[parts[k]], low, position[k], out)

@@ -1,0 +1,50 @@
+"""Seeds of every kind that NumPy's users give, as the key of a counter-based stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.errors import InputError
+
+from .shown import shown
+
+_SEEDS = 2**1024  # more are of no use, and longer than Python writes down
+Seed = None | int | np.random.SeedSequence | np.random.Generator
+
+
+def fixed(rng: Seed) -> int | np.random.SeedSequence:
+    """Return a seed that gives the same stream every time."""
+    rng = checked_seed("rng", rng)
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**53))
+    if rng is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(11))  # what JSON can hold
+    return rng
+
+
+def checked_seed(name: str, rng: Any) -> Seed:
+    """Check a seed, drawing nothing."""
+    if rng is None or isinstance(rng, np.random.Generator | np.random.SeedSequence):
+        return rng
+    plain = rng[()] if isinstance(rng, np.ndarray) and rng.ndim == 0 else rng
+    if isinstance(plain, int | np.integer) and not isinstance(plain, bool) and 0 <= plain < _SEEDS:
+        return int(plain)
+    raise InputError(
+        f"{name} must be None, a whole number of at least 0 (and below 2^1024), a SeedSequence or a Generator, not "
+        f"{shown(rng)}"
+    )
+
+
+def stream(rng: Seed) -> tuple[NDArray[np.uint32], Any]:
+    """Return the key of a random stream, and what to pass as `rng` to have it again where that can be written down."""
+    rng = fixed(rng)
+    if isinstance(rng, np.random.SeedSequence):
+        return _key(rng), f"SeedSequence(entropy={rng.entropy}, spawn_key={rng.spawn_key})"
+    return _key(np.random.SeedSequence(rng)), rng
+
+
+def _key(sequence: np.random.SeedSequence) -> NDArray[np.uint32]:
+    return sequence.generate_state(2).astype(np.uint32)

@@ -1,0 +1,187 @@
+"""Columns of two sides: which one is whose, and that nobody takes one side's labels for both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from fastfair._lib import validation
+from fastfair.errors import InputError
+
+# Words that tell sides apart in names of columns: any of the first with any of the second.
+_SIDES = (
+    (("reference", "ref", "bio_ref", "enrol", "enroll", "enrolment", "enrollment", "enrolled", "gallery", "template"),
+     ("probe", "test", "query", "verification")),
+    (("left", "l"), ("right", "r")),
+    (("first", "one", "1"), ("second", "two", "2")),
+    (("0",), ("1",)),
+    (("a",), ("b",)),
+    (("i",), ("j",)),
+    (("x",), ("y",)),
+)  # fmt: skip
+_WORDS = re.compile(r"bio_ref|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|.", re.DOTALL)
+_SEPARATORS = " _-."
+
+Pair = tuple[str, str]
+
+
+def named(groups: str | Sequence[Any] | None) -> list[Any]:
+    """Return what groups= gives as a list: names, or pairs of them."""
+    return [groups] if isinstance(groups, str) else list(groups or [])
+
+
+def chosen(place: object, groups: Sequence[Any], known: list[str]) -> dict[str, Pair]:
+    """Settle which two columns hold each attribute.
+
+    Parameters
+    ----------
+    place : path or str
+        Where the columns are, for messages.
+    groups : sequence of str or of pairs of str
+        An attribute is one column for both sides; or "x" where there are "reference_x" and "probe_x"; or the columns of
+        both sides, and is then named by what their names share, or as the first.
+    known : list of str
+        The columns there are.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        The columns of references and of probes, by attribute.
+
+    Raises
+    ------
+    InputError
+        For columns that are not there, and for one side's column alone where there is the other's.
+    """
+    attributes: dict[str, Pair] = {}
+    for group in groups:
+        name, pair = _of_pair(place, group, known) if isinstance(group, tuple) else _of_name(place, group, known)
+        if attributes.get(name, pair) != pair:
+            raise InputError(f"groups has two attributes called {name!r}: {attributes[name]} and {pair}")
+        attributes[name] = pair
+    return attributes
+
+
+def present(name: str, known: Sequence[str]) -> Pair | None:
+    """Return the columns of an attribute on both sides, where there are any."""
+    for prefix in ("reference_", "bio_ref_"):
+        if f"{prefix}{name}" in known and f"probe_{name}" in known:
+            return f"{prefix}{name}", f"probe_{name}"
+    if name in known:
+        return name, name
+    pairs = [pair for column in known if (pair := sides(column, known)) is not None]
+    return next((pair for pair in pairs if shared_name(*pair) == name), None)
+
+
+def shared_name(reference: str, probe: str) -> str:
+    """Return what the names of two sides' columns share, or the reference's where they share nothing."""
+    for key, name in _keys(reference):
+        if name == probe or any(key[:2] == other[:2] and key[2] != other[2] for other, _ in _keys(probe)):
+            return name
+    if any(name == reference for _, name in _keys(probe)):
+        return reference
+    return reference.removeprefix("reference_").removeprefix("bio_ref_")
+
+
+def sides(name: str, known: Sequence[str]) -> Pair | None:
+    """Return a column and that of the other side, references' first; None where there is no other.
+
+    The other's name differs in the word that tells the side, or, where no column's does, lacks such a word.
+    """
+    pair = _opposite(name, known)
+    if pair is not None:
+        return pair
+    for other in known:
+        for one, plain in ((name, other), (other, name)):
+            for (_, _, side), rest in _keys(one):
+                if rest == plain and _opposite(one, known) is None:
+                    return (plain, one) if side else (one, plain)
+    return None
+
+
+def _opposite(name: str, known: Sequence[str]) -> Pair | None:
+    keys = [key for key, _ in _keys(name)]
+    for other in known:
+        for key, _ in _keys(other):
+            for pairing, rest, side in keys:
+                if key == (pairing, rest, 1 - side):
+                    return (other, name) if side else (name, other)
+    return None
+
+
+def require_both_sides(name: str, known: Sequence[str]) -> None:
+    """Refuse the column of one side for both, where there is one for the other."""
+    pair = sides(name, known)
+    if pair is not None:
+        raise InputError(
+            f"column {name!r} holds the labels of one side: give reference_group={pair[0]!r} and "
+            f"probe_group={pair[1]!r}; {_alone(name)}"
+        )
+
+
+def _of_pair(place: object, pair: Pair, known: list[str]) -> tuple[str, Pair]:
+    for name in pair:
+        if name not in known:
+            raise InputError(
+                f"{place} has no column {name!r}{validation.did_you_mean(name, known)}; its columns are "
+                f"{', '.join(known)}"
+            )
+    return shared_name(*pair), pair
+
+
+def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
+    for prefix in ("reference_", "bio_ref_"):
+        if f"{prefix}{group}" in known and f"probe_{group}" in known:
+            return group, (f"{prefix}{group}", f"probe_{group}")
+    if group in known:
+        pair = sides(group, known)
+        if pair is not None:
+            raise InputError(
+                f"{place}: column {group!r} holds the labels of one side: {_advice(pair)}; {_alone(group)}"
+            )
+        return group, (group, group)
+    pairs = {pair: shared_name(*pair) for name in known if (pair := sides(name, known)) is not None}
+    near = next((pair for pair, name in pairs.items() if validation.did_you_mean(group, [name])), None)
+    for_both = [name for name in known if not any(name in pair for pair in pairs)]
+    hint = f"; {_advice(near)}" if near else validation.did_you_mean(group, for_both)
+    raise InputError(
+        f"{place} has no column {group!r}, nor reference_{group} and probe_{group}{hint}; its columns are "
+        f"{', '.join(known)}. Labels of subjects come from a table of their own with metadata= and metadata_id="
+    )
+
+
+def _advice(pair: Pair) -> str:
+    reference, probe = pair
+    return (
+        f"{reference!r} and {probe!r} hold the labels of the two sides, so give the pair ({reference!r}, {probe!r}) in "
+        f"groups, on the command line --reference-group {reference} --probe-group {probe}"
+    )
+
+
+def _alone(name: str) -> str:
+    return f"where {name!r} is meant for both sides, give it for both"
+
+
+def _keys(name: str) -> list[tuple[tuple[int, Pair, int], str]]:
+    """Return for each word that may tell a side: which words, what stands around it, which side; and the rest."""
+    words = _WORDS.findall(name)
+    found = []
+    for k, word in enumerate(words):
+        before, after = "".join(words[:k]), "".join(words[k + 1 :])
+        if not (before + after).strip(_SEPARATORS):
+            continue  # a column called "a" holds no attribute of a side
+        if len(word) == 1 and word.isalpha() and not _stands_alone(before, word, after):
+            continue
+        for pairing, both in enumerate(_SIDES):
+            for side in (0, 1):
+                if word.lower() in both[side]:
+                    rest = before.rstrip(_SEPARATORS) if not after else before + after.lstrip(_SEPARATORS)
+                    found.append(((pairing, (before, after), side), rest))
+    return found
+
+
+def _stands_alone(before: str, letter: str, after: str) -> bool:
+    """Tell whether a letter is a word: between separators, or a capital after a small letter."""
+    begins = not before or before[-1] in _SEPARATORS or (letter.isupper() and before[-1].islower())
+    return begins and (not after or after[0] in _SEPARATORS)

@@ -1,0 +1,228 @@
+"""Files are written whole or not at all: into a temporary file beside the target, which then takes its name."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from fastfair.errors import FastfairError, InputError, OutputError
+
+_PATIENCE = 0.2  # seconds that an interrupt waits for a file that is just taking its name
+_REMEDIES = {
+    errno.ENOSPC: "no space is left there; free some, or write elsewhere",
+    errno.EDQUOT: "the quota there is used up; free some space, or write elsewhere",
+    errno.EACCES: "there is no permission to write there; write elsewhere",
+    errno.EPERM: "there is no permission to write there; write elsewhere",
+    errno.EROFS: "that file system is read-only; write elsewhere",
+    errno.EISDIR: "it is a folder; name a file in it",
+    errno.ENOTDIR: "it lies below something that is a file, not a folder",
+    errno.EEXIST: "a file is in the place of the folder; move it, or name another folder",
+    errno.ENOENT: "there is no such folder; make it first",
+    errno.ENAMETOOLONG: "its name is too long; give it a shorter one",
+    errno.ELOOP: "its links lead in a circle",
+}
+_SHOWN = 200  # characters of a path in a message
+
+# A process that is interrupted removes what it has begun. The lock may be taken again by the thread that holds it, as
+# the handler of a signal runs in the middle of what the main thread does.
+_lock = threading.RLock()
+_unfinished: set[Path] = set()
+_abandoned = False
+
+
+@contextmanager
+def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Give a file to write to, which becomes that of the path where nothing is raised.
+
+    Parameters
+    ----------
+    path : path
+        A file there is replaced and its permissions are kept, a link is followed, and what is no file on a disk, as
+        ``/dev/stdout``, is written to as it is.
+
+    Yields
+    ------
+    binary file
+
+    Raises
+    ------
+    OutputError
+        Where it cannot be written; what was there is still there.
+    """
+    with _explained(path):
+        try:
+            found = Path(path).stat()
+        except FileNotFoundError:
+            found = None
+        if found is not None and stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if found is not None and not stat.S_ISREG(found.st_mode):
+            with Path(path).open("wb") as stream:
+                yield stream
+            return
+        target = Path(os.path.realpath(path))
+        with _temporary(target.parent) as (temporary, file):
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
+            with _lock:
+                _refuse_what_is_late()
+                if found is not None:
+                    temporary.chmod(stat.S_IMODE(found.st_mode))
+                temporary.replace(target)
+        _sync(target.parent)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write text as UTF-8.
+
+    Parameters
+    ----------
+    path : path
+        As in `written`.
+    text : str
+        All that the file shall hold.
+    """
+    with written(path) as file:
+        file.write(text.encode())
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Find out whether `ready_folder` will do, and leave nothing behind.
+
+    Parameters
+    ----------
+    path : path
+        May be there.
+
+    Raises
+    ------
+    OutputError
+        As `ready_folder` does.
+    """
+    with _explained(path):
+        made = [folder for folder in (Path(path), *Path(path).parents) if not folder.exists()]
+        ready_folder(path)
+        for folder in made:
+            folder.rmdir()
+
+
+def ready_folder(path: str | os.PathLike[str]) -> Path:
+    """Make a folder, with those above it, and find out that files can be written there.
+
+    Parameters
+    ----------
+    path : path
+        May be there.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    OutputError
+        Where it cannot be made, or nothing can be written there.
+    """
+    with _explained(path):
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        with _temporary(folder):
+            return folder
+
+
+def abandon() -> None:
+    """Remove what is unfinished and let no file take its name any more, as the process is about to end."""
+    global _abandoned
+    waited = _lock.acquire(timeout=_PATIENCE)
+    _abandoned = True
+    for temporary in list(_unfinished):
+        _remove(temporary)
+    if waited:
+        _lock.release()
+
+
+@contextmanager
+def _temporary(folder: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """Open a file that an interrupt knows of, and remove it where it has not taken another name."""
+    temporary = folder / f".fastfair-{os.getpid()}-{secrets.token_hex(8)}.tmp"
+    try:
+        with _lock:
+            _refuse_what_is_late()
+            _unfinished.add(temporary)
+            file = temporary.open("xb")
+        with file:
+            yield temporary, file
+    finally:
+        _remove(temporary)
+
+
+def _remove(temporary: Path) -> None:
+    with suppress(OSError):  # it has taken its name, or its folder is gone
+        temporary.unlink()
+    _unfinished.discard(temporary)
+
+
+def _refuse_what_is_late() -> None:
+    if _abandoned:
+        raise OutputError("nothing is written after an interrupt")
+
+
+def _sync(folder: Path) -> None:
+    """Let the new name outlast a power cut, on systems that can."""
+    if hasattr(os, "O_DIRECTORY"):
+        with suppress(OSError):  # the file is whole and in its place; not every folder can be opened or synced
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+@contextmanager
+def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what the system says into an error that names the file and what would do."""
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        raise InputError(f"path must be a path, not {path!r}")
+    text = os.fspath(path)
+    if not text:
+        raise OutputError("the path to write to is empty; name a file or folder")
+    try:
+        os.fsencode(text)
+        if "\0" in text:
+            raise ValueError
+    except ValueError:
+        raise OutputError(f"{_shown(text)} cannot be written: no file can have such characters in its name") from None
+    try:
+        yield
+    except FastfairError:
+        raise
+    except Exception as error:
+        code = _code(error)
+        if code is None:
+            raise
+        explained = OutputError(f"{_shown(text)} cannot be written: {_REMEDIES.get(code, os.strerror(code))}")
+        explained.errno = code
+        raise explained from error
+
+
+def _code(error: Exception) -> int | None:
+    """Return the system's number of an error, which libraries written in Rust have in their text alone."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno
+    found = re.search(r"\(os error (\d+)\)", str(error))
+    return int(found.group(1)) if found else None
+
+
+def _shown(path: str) -> str:
+    path = path if len(path) <= _SHOWN else f"...{path[-_SHOWN:]}"
+    return path if path.isprintable() else repr(path)

@@ -1,0 +1,1 @@
+"""Curves over false match rates with pointwise intervals and simultaneous bands."""

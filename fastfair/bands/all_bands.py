@@ -1,0 +1,245 @@
+"""`bands_of`: thresholds, rates of groups and fairness measures over FMR, all from one pass over the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair import intervals
+from fastfair._lib import seeds, validation
+from fastfair._lib.warnings import warn
+from fastfair.data.embeddings import Embeddings
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr
+from fastfair.errors import FairValueOutsideWarning, InputError
+from fastfair.measures import MEASURES
+from fastfair.uncertainty.quantities import Quantity, columns_of, records, write_json
+
+from .curve import Curve, curve_of
+from .fairness import (
+    BAND_MEASURES,
+    FAIR_OUTSIDE,
+    RATES,
+    FairnessBand,
+    check_measure,
+    fairness_of_rates,
+)
+from .rates_at_levels import BandSettings, rates_over_levels
+from .roc import RocBand, roc_of_rates
+
+Floats = NDArray[np.float64]
+DEFAULT_MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
+FEW = f"some {ENOUGH_ERRORS} errors or fewer"
+_SETTINGS = ("weighting", "unit", "n_resamples", "confidence_level", "method")
+NO_ERRORS = "no errors, in the data and in replicates: no interval"
+
+
+@dataclass(frozen=True)
+class BandQuantity(Quantity):
+    """One number at one level.
+
+    Attributes
+    ----------
+    uncertainty : float
+        Standard deviation of the replicates divided by the estimate.
+    v_statistic : float
+        What the replicates scatter about.
+    band_low, band_high : float
+        Band that holds the quantity at all levels of one call together.
+    """
+
+    uncertainty: float = float("nan")
+    v_statistic: float = float("nan")
+    band_low: float = float("nan")
+    band_high: float = float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Bands:
+    """Everything over FMR that `bands_of` found.
+
+    Attributes
+    ----------
+    quantities : tuple of BandQuantity
+        Every number, level by level.
+    roc : RocBand
+        FNMR of all pairs.
+    group_roc : dict of str to RocBand
+        FNMR of each group, at the same thresholds.
+    fairness : tuple of FairnessBand
+        Of each measure and rate.
+    groups : tuple of str
+        All groups.
+    settings : dict
+        What was asked.
+    description : str
+        What was measured.
+    """
+
+    quantities: tuple[BandQuantity, ...]
+    roc: RocBand
+    group_roc: dict[str, RocBand]
+    fairness: tuple[FairnessBand, ...]
+    groups: tuple[str, ...]
+    settings: dict[str, Any]
+    description: str
+
+    def to_json(self, path: Path | None = None) -> str:
+        """Write everything as strict JSON: what is not computable is null."""
+        return write_json(
+            {
+                "description": self.description,
+                "settings": self.settings,
+                "groups": list(self.groups),
+                "quantities": records(columns_of(self.quantities)),
+            },
+            path,
+        )
+
+
+def bands_of(
+    embeddings: Embeddings,
+    fmr: ArrayLike,
+    measures: Sequence[str] = (),
+    *,
+    alpha: float = 0.5,
+    zero_policy: str | float = "keep",
+    weighting: str | None = None,
+    unit: str | None = None,
+    n_resamples: int | None = None,
+    confidence_level: float = 0.95,
+    method: str | None = None,
+    rng: seeds.Seed = None,
+    n_threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> Bands:
+    """Compute what `roc_band` and `fairness_band` do, for all pairs, every group and several measures.
+
+    Parameters
+    ----------
+    embeddings : Embeddings
+        The vectors.
+    fmr : (levels,) array_like
+        False match rates to hold.
+    measures : sequence of str
+        Of both rates where they take one; by default `DEFAULT_MEASURES` where there are groups to compare.
+    alpha, zero_policy
+        As in `fairness_band`.
+    weighting, unit, n_resamples, confidence_level, method, rng, n_threads, progress
+        As in `roc_band`.
+
+    Returns
+    -------
+    Bands
+
+    Warns
+    -----
+    FairValueOutsideWarning
+        As `fairness_band` does, once.
+    """
+    groups = embeddings.groups
+    if measures and len(groups) < 2:
+        raise InputError(f"a fairness measure compares groups, and the data have {len(groups)}: name more with groups=")
+    names = measures or (DEFAULT_MEASURES if len(groups) > 1 else ())
+    asked = [(name, rate) for name in names for rate in _rates_of(name)]
+    needs_average = [check_measure(name, rate, zero_policy) for name, rate in asked]
+    rng = seeds.fixed(rng)
+    settings = BandSettings.check(
+        embeddings, unit, method, weighting, None, n_resamples, confidence_level, rng, n_threads, progress
+    )
+    found = rates_over_levels(embeddings, fmr, settings, with_groups=True, with_overall_fmr=any(needs_average))
+    roc = roc_of_rates(found, settings)
+    group_roc = {group: roc_of_rates(found, settings, 1 + k) for k, group in enumerate(groups)}
+    fairness = tuple(fairness_of_rates(found, settings, groups, name, rate, alpha, zero_policy) for name, rate in asked)
+    if any(band.note for band in fairness):
+        warn(f"fairness measures: {FAIR_OUTSIDE}", FairValueOutsideWarning)
+    thresholds = curve_of(lambda rates: rates.threshold, found, settings, (-np.inf, np.inf))
+    columns = [_Column("threshold", None, thresholds, embeddings.n_nonmated)]
+    columns.append(_Column("fnmr", None, _curve(roc, roc.fnmr), embeddings.n_mated, embeddings.subjects.size))
+    n_subjects = [int((embeddings.subject_group == k).sum()) for k in range(len(groups))]
+    for k, (group, band) in enumerate(group_roc.items()):
+        columns.append(_Column("fnmr", group, _curve(band, band.fnmr), int(found.n_mated[k]), n_subjects[k]))
+    of_groups = curve_of(lambda rates: rates.fmr[:, 1:], found, settings)
+    for k, group in enumerate(groups):
+        columns.append(_Column("fmr", group, of_groups.of_group(k), int(found.n_nonmated[k]), n_subjects[k]))
+    for fair in fairness:
+        name, curve = fair.measure + (f"({fair.rate})" if fair.rate else ""), _curve(fair, fair.value)
+        if fair.value.ndim > 1:
+            columns += [_Column(name, group, curve.of_group(k), note=fair.note) for k, group in enumerate(groups)]
+        else:
+            columns.append(_Column(name, None, curve, note=fair.note))
+    return Bands(
+        quantities=tuple(
+            _quantity(column, at, level, settings.method)
+            for at, level in enumerate(found.levels.tolist())
+            for column in columns
+        ),
+        roc=roc,
+        group_roc=group_roc,
+        fairness=fairness,
+        groups=groups,
+        settings={
+            "fmr": found.levels.tolist(),
+            "measures": list(names),
+            "alpha": alpha,
+            "zero_policy": zero_policy,
+            **{name: getattr(settings, name) for name in _SETTINGS},
+            "rng": rng,
+        },
+        description=repr(embeddings),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A curve with its name and what stands behind it."""
+
+    name: str
+    group: str | None
+    curve: Curve
+    n_comparisons: int | None = None
+    n_subjects: int | None = None
+    note: str = ""
+
+
+def _rates_of(measure: str) -> tuple[str, ...]:
+    """Return the rates that a measure is taken of one by one; any, for one of both together."""
+    facts = MEASURES[validation.choice("measures", measure, BAND_MEASURES)]
+    return tuple(rate for rate in RATES if rate in facts.metrics) or RATES[:1]
+
+
+def _curve(band: RocBand | FairnessBand, value: Floats) -> Curve:
+    names = [field.name for field in fields(Curve) if field.name != "value"]
+    return Curve(value=value, **{name: getattr(band, name) for name in names})
+
+
+def _quantity(column: _Column, at: int, level: float, method: str) -> BandQuantity:
+    curve = column.curve
+    replicates = curve.replicates[:, at]
+    numbers: dict[str, Any] = {name: float(values[at]) for name, values in vars(curve).items() if name != "replicates"}
+    value, note = numbers.pop("value"), column.note
+    if column.n_comparisons is not None:
+        rate = level if column.name == "threshold" else value
+        if rate == 0 and not replicates.any():
+            note = NO_ERRORS
+            numbers |= dict.fromkeys(("low", "high", "band_low", "band_high"), math.nan)
+        elif rate * column.n_comparisons < ENOUGH_ERRORS:
+            note = FEW
+    return BandQuantity(
+        name=column.name,
+        group=column.group,
+        at=at_fmr(level),
+        estimate=value,
+        method=method,
+        standard_error=float(intervals.standard_error(replicates)),
+        not_computable=float(1 - np.isfinite(replicates).mean()),
+        n_comparisons=column.n_comparisons,
+        n_subjects=column.n_subjects,
+        note=note,
+        **numbers,
+    )

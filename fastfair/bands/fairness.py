@@ -1,0 +1,276 @@
+"""`fairness_band`: how certain a fairness measure is at every operating point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair._lib import argument_kinds, seeds, validation
+from fastfair._lib.arguments import checked
+from fastfair._lib.warnings import warn
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
+from fastfair.errors import FairValueOutsideWarning, InputError
+from fastfair.measures import MEASURES, ZERO_POLICIES, Measure
+from fastfair.measures._compute import BaseMetric, RatePair, measure_all
+from fastfair.resampling.pair_replicates import LevelRates
+
+from .curve import curve_of
+from .rates_at_levels import BandSettings, RatesOverLevels, rates_over_levels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+RATES = ("fmr", "fnmr")
+BAND_MEASURES = tuple(name for name, facts in MEASURES.items() if not facts.own_threshold)
+BAND_ZERO_POLICIES = tuple(policy for policy in ZERO_POLICIES if policy != "raise")  # which replicates would often do
+
+FAIR_OUTSIDE = "a fair system's value is not inside these intervals: they do not tell whether groups differ"
+
+
+@dataclass(frozen=True, eq=False)
+class FairnessBand:
+    """A fairness measure over FMR with its uncertainty.
+
+    Attributes
+    ----------
+    measure : str
+        Name out of `measures.MEASURES`.
+    rate : str or None
+        "fmr" or "fnmr"; None for measures of both.
+    fmr : (levels,) ndarray
+        False match rates of all comparisons held, ascending.
+    value : (levels,) ndarray, or (levels, groups) for measures with a value for each group
+        The measure at each.
+    low, high : as `value`
+        Pointwise interval, of quantiles of the replicates; see `note`.
+    band_low, band_high : as `value`
+        Simultaneous band of the same; see `note`.
+    uncertainty : as `value`
+        Standard deviation of the replicates divided by the value.
+    v_statistic : as `value`
+        What the replicates scatter about.
+    threshold : (levels,) ndarray
+        On the scale of the scores.
+    groups : tuple of str
+        Whose rates are compared.
+    replicates : (r, levels) or (r, levels, groups) ndarray
+        The measure in every replicate.
+    confidence_level : float
+        Of interval and band.
+    note : str
+        That a fair system's value lies outside, so that interval and band are no test; empty for measures that chance
+        moves either way.
+    """
+
+    measure: str
+    rate: str | None
+    fmr: Floats
+    value: Floats
+    low: Floats
+    high: Floats
+    band_low: Floats
+    band_high: Floats
+    uncertainty: Floats
+    v_statistic: Floats
+    threshold: Floats
+    groups: tuple[str, ...]
+    replicates: Floats = field(repr=False)
+    confidence_level: float = 0.95
+    note: str = ""
+
+    @checked
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw the measure over FMR in its pointwise interval (darker) and its simultaneous band (lighter).
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from fastfair._lib.axes import draw_fairness_band
+
+        title = MEASURES[self.measure].title
+        return draw_fairness_band(self, f"{title} of {self.rate.upper()}" if self.rate else title, ax, **kwargs)
+
+
+@checked(data=argument_kinds.one_of("Comparisons", "Embeddings"), fmr=argument_kinds.numbers)
+def fairness_band(
+    data: Comparisons | Embeddings,
+    measure: str = "max_geomean_ratio",
+    rate: str = "fnmr",
+    fmr: ArrayLike | None = None,
+    *,
+    alpha: float = 0.5,
+    zero_policy: str | float = "keep",
+    weighting: str | None = None,
+    unit: str | None = None,
+    n_resamples: int | None = None,
+    confidence_level: float = 0.95,
+    method: str | None = None,
+    scheme: str | None = None,
+    rng: seeds.Seed = None,
+    n_threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> FairnessBand:
+    """Compute a fairness measure at thresholds that hold many FMRs, with intervals and a simultaneous band.
+
+    Parameters
+    ----------
+    data : Comparisons or Embeddings
+        With at least two groups.
+    measure : str, default "max_geomean_ratio"
+        Name out of `measures.MEASURES`, but for "sed", which brings its own threshold.
+    rate : {"fnmr", "fmr"}
+        Which rate of the groups the measure compares; of no effect for measures of both.
+    fmr : (levels,) array_like, optional
+        False match rates of all comparisons to hold; the threshold is one for all groups.
+    alpha : float, default 0.5
+        Weight of false matches in measures of both rates.
+    zero_policy : {"keep", "clopper-pearson"} or float
+        What stands in for a group's rate of 0 in measures that divide by it; see `measures.replace_zeros`.
+    weighting, unit, n_resamples, confidence_level, method, scheme, rng, n_threads, progress
+        As in `roc_band`.
+
+    Returns
+    -------
+    FairnessBand
+
+    Raises
+    ------
+    InputError
+        For fewer than two groups, and as `roc_band` does.
+
+    Warns
+    -----
+    FairValueOutsideWarning
+        For every measure but those that chance moves either way (the group-to-average ones).
+
+    Notes
+    -----
+    Error rates of groups differ by chance, and more so in replicates than in the sample, so that no replicate is as
+    fair as a fair system. Interval and band are made of replicates: they show how a measure varies, and leave the fair
+    value out even where groups are alike. Whether groups differ is for `fnmr_test` and `fmr_test` to tell; intervals
+    that hold the fair value of a fair system are those of `evaluate`.
+
+    Groups' FMR and FNMR are those of comparisons inside each group. "recentered" takes the measure of the groups'
+    V-statistics off the replicates, as paper [1]_ does.
+
+    References
+    ----------
+    .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", section 4.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> e = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=0)
+    >>> e = ff.Embeddings(e.vectors, e.subject, group=e.subject % 2)
+    >>> band = ff.fairness_band(e, "max_geomean_ratio", "fnmr", [0.001, 0.01], rng=0)
+    >>> bool(((band.low < band.value) & (band.value < band.high)).all())
+    True
+    """
+    needs_average = check_measure(measure, rate, zero_policy)
+    settings = BandSettings.check(
+        data, unit, method, weighting, scheme, n_resamples, confidence_level, rng, n_threads, progress
+    )
+    if len(data.groups) < 2:
+        raise InputError(f"a fairness measure compares groups, and the data have {len(data.groups)}")
+    found = rates_over_levels(data, fmr, settings, with_groups=True, with_overall_fmr=needs_average)
+    band = fairness_of_rates(found, settings, data.groups, measure, rate, alpha, zero_policy)
+    if band.note:
+        warn(f"{measure}: {band.note}", FairValueOutsideWarning)
+    return band
+
+
+def check_measure(measure: str, rate: str, zero_policy: str | float) -> bool:
+    """Check what is asked of a measure, and tell whether it needs the FMR of all comparisons.
+
+    Parameters
+    ----------
+    measure, rate, zero_policy
+        As in `fairness_band`.
+
+    Returns
+    -------
+    bool
+    """
+    facts = MEASURES[validation.choice("measure", measure, BAND_MEASURES)]
+    validation.choice("rate", rate, RATES)
+    if isinstance(zero_policy, str):
+        validation.choice("zero_policy", zero_policy, BAND_ZERO_POLICIES)
+    if facts.inputs != "both rates" and rate not in facts.metrics:
+        raise InputError(f"measure {measure!r} is not one of {rate}; it takes {', '.join(facts.metrics)}")
+    return facts.inputs == "metric and average" and rate == "fmr"
+
+
+def fairness_of_rates(
+    found: RatesOverLevels,
+    settings: BandSettings,
+    groups: tuple[str, ...],
+    measure: str,
+    rate: str,
+    alpha: float = 0.5,
+    zero_policy: str | float = "keep",
+) -> FairnessBand:
+    """Make the band of a measure out of rates over levels.
+
+    Parameters
+    ----------
+    found : RatesOverLevels
+        The rates, of groups too.
+    settings : BandSettings
+        With method and level.
+    groups : tuple of str
+        Whose rates they are.
+    measure, rate, alpha, zero_policy
+        As in `fairness_band`.
+
+    Returns
+    -------
+    FairnessBand
+    """
+    facts = MEASURES[measure]
+    curve = curve_of(
+        lambda rates: _measured(facts, rate, rates, found, alpha, zero_policy), found, settings, facts.bounds
+    )
+    return FairnessBand(
+        measure=measure,
+        rate=None if facts.inputs == "both rates" else rate,
+        fmr=found.levels,
+        threshold=found.estimate.threshold,
+        groups=groups,
+        confidence_level=settings.confidence_level,
+        note=FAIR_OUTSIDE if facts.fairer != "nearer" else "",
+        **vars(curve),
+    )
+
+
+def _measured(
+    measure: Measure,
+    rate: str,
+    rates: LevelRates,
+    found: RatesOverLevels,
+    alpha: float,
+    zero_policy: str | float,
+) -> Floats:
+    """Return (levels, ...) values, or (levels, groups, ...) of measures with one for each group."""
+
+    def metric(values: Floats, comparisons: NDArray[np.int64]) -> BaseMetric:
+        return BaseMetric(values[:, 0], np.ascontiguousarray(np.moveaxis(values[:, 1:], 1, -1)), comparisons)
+
+    pair = RatePair(metric(rates.fmr, found.n_nonmated), metric(rates.fnmr, found.n_mated))
+    for quantity in measure_all((measure.name,), [pair], {}, pair, alpha, zero_policy):
+        if quantity.name in (measure.name, f"{measure.name}({rate})"):
+            return np.moveaxis(quantity.value, -1, 1) if measure.per_group else quantity.value
+    raise AssertionError(measure.name)

@@ -1,0 +1,279 @@
+"""Rates at thresholds held by an FMR, in the data and in every replicate, of comparisons and of embeddings alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair import intervals
+from fastfair._lib import seeds, validation
+from fastfair._lib.progress import reporting
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr, threshold_key
+from fastfair.error_rates.rates import rates_at_key
+from fastfair.errors import InputError
+from fastfair.resampling.comparison_replicates import SCHEMES, Resampler
+from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
+from fastfair.resampling.pair_replicates import LevelRates, PairResampler
+from fastfair.resampling.units import UNITS, require_units
+
+Floats = NDArray[np.float64]
+METHODS_OF_EMBEDDINGS = ("recentered", "percentile", "basic", "normal", "gaussian")
+# The default of each argument, and what it may be.
+_OF_EMBEDDINGS = {
+    "unit": ("sample", VECTOR_UNITS),
+    "method": ("recentered", METHODS_OF_EMBEDDINGS),
+    "weighting": ("identity", WEIGHTINGS),
+    "scheme": ("product", ("product",)),
+}
+_OF_COMPARISONS = {
+    "unit": ("subject", UNITS),
+    "method": ("percentile", intervals.METHODS_FOR_ANYTHING),
+    "weighting": ("comparison", ("comparison",)),
+    "scheme": ("dyadic", SCHEMES),
+}
+_LEVELS = 50  # by default: more than a plot shows
+_HIGHEST = 0.5, 0.1  # default level, of comparisons and of embeddings, whose pairs below are never kept
+
+
+@dataclass(frozen=True)
+class BandSettings:
+    """What is asked of a band, checked, with the defaults of the kind of data filled in."""
+
+    unit: str
+    method: str
+    weighting: str
+    scheme: str
+    n_resamples: int
+    confidence_level: float
+    key: NDArray[np.uint32]
+    n_threads: int | None
+    progress: bool | Callable[[int, int], None]
+
+    @classmethod
+    def check(
+        cls,
+        data: Comparisons | Embeddings,
+        unit: str | None,
+        method: str | None,
+        weighting: str | None,
+        scheme: str | None,
+        n_resamples: int | None,
+        confidence_level: float,
+        rng: seeds.Seed,
+        n_threads: int | None,
+        progress: bool | Callable[[int, int], None],
+    ) -> BandSettings:
+        """Check arguments against the kind of data."""
+        if isinstance(data, Embeddings):
+            choices, usual = _OF_EMBEDDINGS, 1000
+        else:
+            choices, usual = _OF_COMPARISONS, 2000
+        given = {"unit": unit, "method": method, "weighting": weighting, "scheme": scheme}
+        chosen = {
+            name: validation.choice(name, default if given[name] is None else given[name], allowed)
+            for name, (default, allowed) in choices.items()
+        }
+        n_resamples = validation.count("n_resamples", usual if n_resamples is None else n_resamples)
+        if n_resamples < 2:
+            raise InputError("a band needs replicates: n_resamples must be at least 2")
+        if isinstance(data, Comparisons):
+            require_units(data, chosen["unit"])
+        level = intervals.level(confidence_level)
+        key = seeds.stream(rng)[0]
+        return cls(
+            **chosen, n_resamples=n_resamples, confidence_level=level, key=key, n_threads=n_threads, progress=progress
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RatesOverLevels:
+    """Rates at every level with their replicates.
+
+    Attributes
+    ----------
+    levels : (levels,) ndarray
+        False match rates held, ascending.
+    estimate, replicates : LevelRates
+        Of the data, and with replicates on the last axis.
+    expected : LevelRates
+        What replicates scatter about: V-statistics, which differ from the estimates where a sample meets itself.
+    n_mated, n_nonmated : (groups,) ndarray of int
+        Comparisons of each group.
+    all_mated : int
+        Mated comparisons of all.
+    jackknife : callable
+        Gives the rates with one unit left out, as values about their stratum's mean.
+    """
+
+    levels: Floats
+    estimate: LevelRates
+    expected: LevelRates
+    replicates: LevelRates
+    n_mated: NDArray[np.int64]
+    n_nonmated: NDArray[np.int64]
+    all_mated: int
+    jackknife: Callable[[], LevelRates]
+
+
+def rates_over_levels(
+    data: Comparisons | Embeddings,
+    fmr: ArrayLike | None,
+    settings: BandSettings,
+    *,
+    with_groups: bool,
+    with_overall_fmr: bool = False,
+) -> RatesOverLevels:
+    """Compute rates at thresholds held by each FMR, in the data and in replicates.
+
+    Parameters
+    ----------
+    data : Comparisons or Embeddings
+        What is measured.
+    fmr : array_like or None
+        Levels as the caller gave them.
+    settings : BandSettings
+        For this kind of data.
+    with_groups, with_overall_fmr : bool
+        Whether rates of groups, and the FMR of all comparisons, are wanted.
+    """
+    if isinstance(data, Embeddings):
+        return _of_embeddings(data, _levels(fmr, data.n_nonmated, _HIGHEST[1]), settings, with_groups, with_overall_fmr)
+    return _of_comparisons(data, _levels(fmr, len(data.nonmated), _HIGHEST[0]), settings, with_groups)
+
+
+def _of_embeddings(
+    data: Embeddings, levels: Floats, settings: BandSettings, with_groups: bool, with_overall_fmr: bool
+) -> RatesOverLevels:
+    if levels[0] == 0:
+        raise InputError("fmr: over embeddings a level must be above 0, as not all non-mated pairs are kept")
+    with reporting(settings.progress, "similarities") as report:
+        resampler = PairResampler(
+            data, levels, weighting=settings.weighting, unit=settings.unit, with_groups=with_groups,
+            with_overall_fmr=with_overall_fmr, n_threads=settings.n_threads, progress=report,
+        )  # fmt: skip
+    estimate, expected_fnmr = resampler.estimate()
+    with reporting(settings.progress, f"{settings.n_resamples:,} replicates") as report:
+        replicates = resampler.replicate(settings.n_resamples, settings.key, report)
+    groups = data.subject_group == np.arange(len(data.groups) if with_groups else 0)[:, None]
+    n = groups @ data.n_samples
+    n_mated = groups @ (data.n_samples * (data.n_samples - 1) // 2)
+    expected = replace(estimate, fnmr=expected_fnmr)
+    return RatesOverLevels(
+        levels, estimate, expected, replicates, n_mated, n * (n - 1) // 2 - n_mated, data.n_mated, _no_jackknife
+    )
+
+
+def _no_jackknife() -> LevelRates:
+    raise InputError('method="bca" is not offered for embeddings: take method="recentered"')
+
+
+def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, with_groups: bool) -> RatesOverLevels:
+    points = [at_fmr(rate) for rate in levels.tolist()]
+    found = [rates_at_key(data, point, threshold_key(data, point)) for point in points]
+    n_groups = len(data.groups) if with_groups else 0
+    estimate = LevelRates(
+        threshold=np.array([rates.threshold for rates in found]),
+        fmr=np.array([[rates.fmr, *rates.group_fmr[:n_groups]] for rates in found]),
+        fnmr=np.array([[rates.fnmr, *rates.group_fnmr[:n_groups]] for rates in found]),
+    )
+    resampler = Resampler(data, points, unit=settings.unit, scheme=settings.scheme, metrics=(), with_groups=with_groups)
+
+    def kept(drawn: Any) -> LevelRates:
+        return LevelRates(drawn.threshold, drawn.fmr[:, : 1 + n_groups], drawn.fnmr)
+
+    def jackknife() -> LevelRates:
+        left_out = kept(resampler.jackknife(settings.n_threads))
+        return LevelRates(*map(resampler.influences, (left_out.threshold, left_out.fmr, left_out.fnmr)))
+
+    with reporting(settings.progress, f"{settings.n_resamples:,} replicates") as report:
+        drawn = resampler.replicate(settings.n_resamples, settings.key, n_threads=settings.n_threads, progress=report)
+    counts = found[0].counts
+    return RatesOverLevels(
+        levels, estimate, estimate, kept(drawn), counts.group_mated, counts.group_nonmated, counts.mated, jackknife
+    )
+
+
+def limits(
+    replicates: Floats,
+    estimate: Floats,
+    expected: Floats,
+    settings: BandSettings,
+    jackknife: Callable[[], Floats],
+    banded: NDArray[np.bool_] | None = None,
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Compute pointwise intervals and the simultaneous band of a curve.
+
+    Parameters
+    ----------
+    replicates : (..., r) ndarray
+        The curve in every replicate.
+    estimate, expected : (...) ndarray
+        The curve, and what its replicates scatter about.
+    settings : BandSettings
+        With method and level.
+    jackknife : callable
+        Gives the curve with one unit left out.
+    banded : (levels,) ndarray of bool, optional
+        The levels that the band is to hold, which is NaN elsewhere; all by default.
+
+    Returns
+    -------
+    pointwise, band : tuple of (...) ndarray
+        Low and high.
+    """
+    level, method = settings.confidence_level, settings.method
+    pointwise = interval(replicates, estimate, expected, level, method, jackknife() if method == "bca" else None)
+    shifted = _recentered(replicates, estimate, expected) if method in ("recentered", "gaussian") else replicates
+    return pointwise, _band(shifted if banded is None else np.where(banded[:, None], shifted, np.nan), level)
+
+
+def interval(
+    replicates: Floats, estimate: Floats, expected: Floats, level: float, method: str, jackknife: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Compute pointwise intervals alone, by any method of a band."""
+    if method != "gaussian":
+        return intervals.confidence_interval(
+            replicates, estimate, level, method, v_statistic=expected, jackknife=jackknife
+        )
+    shifted = _recentered(replicates, estimate, expected)
+    finite = np.isfinite(shifted)
+    with np.errstate(invalid="ignore"):
+        center = np.where(finite, shifted, 0).sum(axis=-1) / finite.sum(axis=-1)
+    return intervals.confidence_interval(shifted, center, level, "normal")
+
+
+def _recentered(replicates: Floats, estimate: Floats, expected: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):  # ratios to groups without errors are infinite
+        return replicates + (estimate - expected)[..., None]
+
+
+def _band(replicates: Floats, level: float) -> tuple[Floats, Floats]:
+    """Compute the simultaneous band of what is computable in most replicates, from those in which all of that is."""
+    known = ~np.isnan(replicates)
+    often = known.mean(axis=-1) > 0.5
+    low, high = np.full((2, *often.shape), np.nan)
+    curves = replicates[often]
+    complete = known[often].all(axis=0)
+    if often.any() and complete.sum() > 1:
+        low[often], high[often] = intervals.simultaneous_band(curves[:, complete], level)
+    return low, high
+
+
+def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:
+    if fmr is None:
+        return np.unique(np.geomspace(min(highest, ENOUGH_ERRORS / n_nonmated), highest, _LEVELS))
+    return checked_levels(fmr)
+
+
+def checked_levels(fmr: ArrayLike) -> Floats:
+    """Check false match rates to hold and sort them."""
+    levels = np.atleast_1d(validation.numbers_of("fmr", fmr))
+    if levels.ndim != 1:
+        raise InputError(f"fmr must be a list of rates, but its shape is {levels.shape}")
+    return np.unique([validation.rate("fmr", level) for level in levels.tolist()]) + 0.0  # not -0.0

@@ -1,0 +1,1 @@
+"""The command line: one file a verb, and what the verbs share."""

@@ -1,0 +1,184 @@
+"""The verb `embeddings` of the command line."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import frames
+from fastfair._lib.csv_text import write_csv
+from fastfair._lib.text import drawn
+from fastfair._lib.validation import SIMILARITIES
+from fastfair.bands.all_bands import DEFAULT_MEASURES, Bands, bands_of
+from fastfair.bands.fairness import BAND_MEASURES, BAND_ZERO_POLICIES, FairnessBand
+from fastfair.bands.rates_at_levels import METHODS_OF_EMBEDDINGS
+from fastfair.data.embeddings import Embeddings
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS
+from fastfair.errors import InputError
+from fastfair.io.embeddings import read_embeddings
+from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
+from fastfair.uncertainty.quantities import columns_of
+
+from .options import (
+    ALPHA,
+    CONFIDENCE_LEVEL,
+    MOST_CURVES,
+    RUNNING,
+    SUBJECTS,
+    Rates,
+    measure_option,
+    method_option,
+    read_with,
+    watched,
+    with_options,
+    zero_policy_option,
+)
+from .output import deliver, require_output
+from .tables import print_bands
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Levels = NDArray[np.float64]
+_DEFAULT_LEVELS = np.array([1e-4, 1e-3, 1e-2])
+_LAST_RESORT = 0.1  # for few pairs: the highest level that bands over embeddings have by default
+_DRAWN = 50  # levels of a curve in a plot
+
+
+def _options(command: Any) -> Any:
+    options = [
+        click.option("--vectors", metavar="NAME", help="Array or column of vectors. [default: vectors]"),
+        click.option("--subject", metavar="NAME", help="Array or column of subjects or paths. [default: subject]"),
+        click.option(
+            "--samples", type=click.Path(path_type=Path), metavar="FILE",
+            help="Table with one row a vector, where PATH does not hold the subjects.",
+        ),
+        *SUBJECTS,
+        click.option("--similarity", type=click.Choice(SIMILARITIES), default="cosine", show_default=True),
+        click.option(
+            "--fmr", "levels", multiple=True, type=Rates(), metavar="RATES",
+            help="False match rates to hold, as in 0.001,0.01. May be repeated. "
+            "[default: those of 0.0001, 0.001 and 0.01 that 30 false matches make]",
+        ),
+        measure_option(list(BAND_MEASURES), ", ".join(DEFAULT_MEASURES)),
+        ALPHA,
+        zero_policy_option(BAND_ZERO_POLICIES),
+        click.option(
+            "--weighting", type=click.Choice(WEIGHTINGS), default="identity", show_default=True,
+            help="What counts alike: subjects and pairs of them, or pairs of vectors.",
+        ),
+        click.option(
+            "--n-resamples", type=click.IntRange(min=2), default=1000, show_default=True, help="Bootstrap replicates."
+        ),
+        click.option(
+            "--unit", type=click.Choice(VECTOR_UNITS), default="sample", show_default=True,
+            help="What replicates draw with replacement: samples inside each subject, subjects inside each group, or "
+            "subjects and their samples.",
+        ),
+        CONFIDENCE_LEVEL,
+        method_option(METHODS_OF_EMBEDDINGS),
+        *RUNNING,
+        click.option("--plots", is_flag=True, help="With --output: draw ROC and fairness bands, as PNG and SVG."),
+    ]  # fmt: skip
+    return with_options(command, options)
+
+
+@click.command("embeddings")
+@click.argument("path", type=click.Path(path_type=Path))
+@_options
+def embeddings_command(
+    path: Path,
+    *,
+    levels: tuple[tuple[float, ...], ...],
+    names: tuple[str, ...],
+    as_json: bool,
+    output: Path | None,
+    plots: bool,
+    progress: bool | None,
+    **options: Any,
+) -> None:
+    """Measure the vectors in the file PATH: FNMR at false match rates, per group too, and fairness, with intervals."""
+    require_output(output, plots)
+    embeddings = read_with(read_embeddings, path, options)
+    asked = np.unique([rate for rates in levels for rate in rates]) if levels else _default_levels(embeddings)
+    computed = _curve_to(asked, embeddings) if plots else asked
+    bands = bands_of(embeddings, computed, names, progress=watched(progress), **options)
+    deliver(
+        output,
+        lambda: {
+            "bands.json": bands.to_json,
+            "bands.csv": partial(write_csv, frames.build(columns_of(bands.quantities), "polars")),
+        },
+        partial(_figures, bands) if plots else None,
+        partial(click.echo, bands.to_json()) if as_json else partial(print_bands, bands, asked.tolist()),
+    )
+
+
+def _default_levels(embeddings: Embeddings) -> Levels:
+    """Choose the usual levels that the data have pairs for, and say which they have not."""
+    enough = _DEFAULT_LEVELS * embeddings.n_nonmated >= ENOUGH_ERRORS
+    if enough.all():
+        return _DEFAULT_LEVELS
+    left_out = ", ".join(f"{level:g}" for level in _DEFAULT_LEVELS[~enough])
+    chosen = _DEFAULT_LEVELS[enough] if enough.any() else np.array([_LAST_RESORT])
+    click.echo(
+        f"FMR {left_out} would be fewer than {ENOUGH_ERRORS} of {embeddings.n_nonmated:,} non-mated pairs, so it is "
+        f"held at {', '.join(f'{level:g}' for level in chosen)}; --fmr sets it.",
+        err=True,
+    )
+    return chosen
+
+
+def _curve_to(asked: Levels, embeddings: Embeddings) -> Levels:
+    """Add levels for a curve up to the highest asked for, which costs no further pairs."""
+    least = min(asked[0], ENOUGH_ERRORS / embeddings.n_nonmated)
+    if least == asked[-1]:
+        raise InputError(
+            f"there is no curve to draw: an FMR below {least:g} would be fewer than {ENOUGH_ERRORS} of "
+            f"{embeddings.n_nonmated:,} non-mated pairs; hold a higher one too, or leave plots out"
+        )
+    return np.union1d(asked, np.geomspace(least, asked[-1], _DRAWN))
+
+
+def _figures(bands: Bands) -> dict[str, Figure]:
+    figures = {"roc": _roc_figure(bands)}
+    computable = [band for band in bands.fairness if np.isfinite(band.value).any()]
+    if computable:
+        figures["fairness"] = _fairness_figure(computable)
+    return figures
+
+
+def _roc_figure(bands: Bands) -> Figure:
+    """Draw the FNMR of all pairs, and beside it that of groups."""
+    from matplotlib.figure import Figure
+
+    with_groups = 1 < len(bands.groups) <= MOST_CURVES
+    figure = Figure(figsize=(11 if with_groups else 5.5, 4.5), layout="constrained")
+    axes = figure.subplots(1, 1 + with_groups, sharey=True, squeeze=False)[0]
+    bands.roc.plot(axes[0], label="all", color="black")
+    if with_groups:
+        for group, band in bands.group_roc.items():
+            band.plot(axes[1], label=drawn(group))
+        axes[1].set(xlabel="False match rate of all pairs", ylabel="")
+    for ax in axes:
+        ax.set_ylim(bottom=0)
+        ax.legend()
+    return figure
+
+
+def _fairness_figure(bands: list[FairnessBand]) -> Figure:
+    """Draw each measure in axes of its own."""
+    from matplotlib.figure import Figure
+
+    columns = min(2, len(bands))
+    rows = -(-len(bands) // columns)
+    figure = Figure(figsize=(5.5 * columns, 3.2 * rows), layout="constrained")
+    for k, band in enumerate(bands):
+        color = {} if band.value.ndim > 1 else {"color": "black"}
+        band.plot(figure.add_subplot(rows, columns, k + 1), **color)
+    return figure

@@ -1,0 +1,203 @@
+"""The command line: one verb a call."""
+
+from __future__ import annotations
+
+import gc
+import re
+import sys
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+try:
+    import click
+except ImportError:
+    sys.exit('The fastfair command needs more packages: pip install "fastfair[cli]"')
+
+from fastfair import __version__
+from fastfair._lib.csv_text import write_csv
+from fastfair._lib.text import drawn, visible
+from fastfair._lib.validation import SCORE_KINDS
+from fastfair.bands import roc
+from fastfair.error_rates import curves, operating_points
+from fastfair.errors import FastfairError, FastfairWarning
+from fastfair.evaluation.compare import compare
+from fastfair.evaluation.evaluate import evaluate
+from fastfair.intervals import METHODS_FOR_ANYTHING, METHODS_OF_EVALUATIONS
+from fastfair.io.comparisons import read_comparisons
+
+from .embeddings import embeddings_command
+from .group_tests import fnmr_test_command
+from .interrupts import wait_for_the_end
+from .options import (
+    MOST_CURVES,
+    evaluation_options,
+    method_option,
+    read_with,
+    reading_options,
+    watched,
+)
+from .output import deliver, guard_streams, require_output
+from .papers import papers_command
+from .plan import plan_command
+from .synthesize import synthesize_command
+from .tables import print_contrasts, print_evaluation
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_DEFAULT_POINTS = (operating_points.at_fmr(1e-3),)
+
+
+class _Verbs(click.Group):
+    """Verbs that an interrupt ends as `end_at_once` says: click would print another word and exit with 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            wait_for_the_end()
+            raise
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="fastfair")
+def cli() -> None:
+    """Measure how well and how fairly a biometric verification system works."""
+
+
+@cli.command("evaluate")
+@click.argument("scores", type=click.Path(path_type=Path))
+@reading_options
+@evaluation_options
+@method_option(METHODS_OF_EVALUATIONS)
+def evaluate_command(scores: Path, **options: Any) -> None:
+    """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals."""
+    require_output(options["output"], options["plots"])
+    _run(read_with(read_comparisons, scores, options), **options)
+
+
+@cli.command("compare")
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+@click.option("--second-score", metavar="COLUMN", help="Column of SECOND's scores, where it is another.")
+@click.option("--second-score-kind", type=click.Choice(SCORE_KINDS), help="Of SECOND, where it is another.")
+@reading_options
+@evaluation_options
+@method_option(METHODS_FOR_ANYTHING)
+def compare_command(
+    first: Path, second: Path, second_score: str | None, second_score_kind: str | None, **options: Any
+) -> None:
+    """Compare two systems' scores of the same comparisons, in the files FIRST and SECOND, replicate by replicate."""
+    output, as_json = options.pop("output"), options.pop("as_json")
+    if options.pop("plots"):
+        raise click.UsageError("--plots is for one system; evaluate each")
+    require_output(output)
+    of_second = dict(options)
+    if second_score is not None:
+        of_second["score"] = second_score
+    if second_score_kind is not None:
+        of_second["score_kind"] = second_score_kind
+    systems = read_with(read_comparisons, first, options), read_with(read_comparisons, second, of_second)
+    at, names = options.pop("at"), options.pop("names")
+    options["progress"] = watched(options["progress"])
+    found = compare(*systems, at or _DEFAULT_POINTS, names or "all", **options)
+    deliver(
+        output,
+        lambda: {"comparison.json": found.to_json, "comparison.csv": partial(write_csv, found.to_frame("polars"))},
+        None,
+        partial(click.echo, found.to_json()) if as_json else partial(print_contrasts, found),
+    )
+
+
+@cli.command("demo")
+@click.option("--system", type=click.Choice(["resnetse34v2", "resnetse34l"]), default="resnetse34v2", show_default=True)
+@evaluation_options
+@method_option(METHODS_OF_EVALUATIONS)
+def demo_command(system: str, **options: Any) -> None:
+    """Evaluate real data: VoxCeleb1-H, 550,894 trials of 1,190 speakers, by gender and nationality."""
+    from fastfair.datasets import voxceleb1_h
+
+    require_output(options["output"], options["plots"])
+    _run(voxceleb1_h(system), **options)
+
+
+for command in (embeddings_command, fnmr_test_command, papers_command, plan_command, synthesize_command):
+    cli.add_command(command)
+
+
+def _run(
+    comparisons: Any,
+    *,
+    at: tuple[operating_points.OperatingPoint, ...],
+    names: tuple[str, ...],
+    as_json: bool,
+    output: Path | None,
+    plots: bool,
+    progress: bool | None,
+    **options: Any,
+) -> None:
+    options["progress"] = watched(progress)
+    evaluation = evaluate(comparisons, at or _DEFAULT_POINTS, names or "all", **options)
+    shared = ("n_resamples", "unit", "confidence_level", "scheme", "n_threads")
+    again = {name: options[name] for name in shared} | {"rng": evaluation.settings.get("rng")}
+    deliver(
+        output,
+        lambda: {
+            "evaluation.json": evaluation.to_json,
+            "evaluation.csv": partial(write_csv, evaluation.to_frame("polars")),
+        },
+        partial(_figures, comparisons, **again) if plots else None,
+        partial(click.echo, evaluation.to_json()) if as_json else partial(print_evaluation, evaluation),
+    )
+
+
+def _figures(comparisons: Any, n_resamples: int, **options: Any) -> dict[str, Figure]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.5, 5.5), layout="constrained")
+    axes = figure.add_subplot()
+    curves.det(comparisons).plot(axes, label="all", color="black")
+    if n_resamples:
+        options |= {"n_resamples": n_resamples}
+        roc.roc_band(comparisons, **options).plot(axes, det=True, color="black", linewidth=0)
+    if 0 < len(comparisons.groups) <= MOST_CURVES:
+        for group in comparisons.groups:
+            curves.det(comparisons.within_group(group)).plot(axes, label=drawn(group), linewidth=1)
+        axes.legend()
+    return {"det": figure}
+
+
+def _in_options(message: str) -> str:
+    """Say the library's arguments as options of the command line: `mated=` as `--mated`, `n_groups` as `--groups`."""
+    params = [param for command in cli.commands.values() for param in command.params]
+    flags = {param.name: param.opts[0] for param in params if isinstance(param, click.Option)}
+
+    def option(match: re.Match[str]) -> str:
+        name, value = match.group(1) or match.group(3), match.group(2)
+        if name not in flags:
+            return match.group()
+        return flags[name] if value in (None, "True") else f"{flags[name]} {value.strip(chr(34))}"
+
+    with_value = r'\b([a-z_]+)=(True|"[a-z+-]+"|\d+)?(?![\w=])'
+    alone = r"(?<![\w'./])([a-z]+(?:_[a-z]+)+)(?![\w'./=(])"  # no word of prose has an underscore
+    return re.sub(f"{with_value}|{alone}", option, message)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.secho(f"Warning: {_in_options(str(message))}", fg="yellow", err=True)
+
+
+def main() -> None:
+    """Run the command line: errors in a line, without a traceback."""
+    warnings.simplefilter("always", FastfairWarning)
+    warnings.showwarning = _show_warning
+    guard_streams()
+    try:
+        cli()
+    except (FastfairError, OSError) as error:
+        click.secho(f"Error: {visible(_in_options(str(error)))}", fg="red", err=True)
+        sys.exit(2)
+    finally:
+        gc.freeze()  # spares the exit a search for garbage in all that the compiler loaded: a fifth of a short run

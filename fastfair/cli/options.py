@@ -1,0 +1,276 @@
+"""Options that verbs of the command line share, and how their values are written."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fastfair import measures
+from fastfair._lib import validation
+from fastfair._lib.validation import SCORE_KINDS
+from fastfair.error_rates import curves, operating_points
+from fastfair.evaluation.request import INCOMPLETE_GROUPS
+from fastfair.group_tests.margins import QUANTILES
+from fastfair.io.formats import FORMATS
+from fastfair.io.subject_tables import MISSING_METADATA
+from fastfair.resampling.comparison_replicates import SCHEMES
+from fastfair.resampling.units import UNITS
+
+MOST_CURVES = 8  # groups beyond which their curves cannot be told apart in one figure
+_POINTS = {
+    "fmr": operating_points.at_fmr,
+    "fnmr": operating_points.at_fnmr,
+    "threshold": operating_points.at_threshold,
+}
+_POINTS_ALONE = {"eer": operating_points.at_eer, "mean-group-eer": operating_points.at_mean_group_eer}
+
+
+class Point(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
+    """An operating point."""
+
+    name = "point"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> operating_points.OperatingPoint:
+        """Read kind=value, or the name of a kind that needs no value."""
+        if isinstance(value, operating_points.OperatingPoint):
+            return value
+        kind, _, number = value.lower().partition("=")
+        if kind in _POINTS_ALONE and not number:
+            return _POINTS_ALONE[kind]()
+        if kind not in _POINTS or not number:
+            known = ", ".join(["fmr=0.001", "fnmr=0.05", "threshold=0.4", *_POINTS_ALONE])
+            self.fail(f"{value!r} is not an operating point: write one of {known}", param, ctx)
+        if number.endswith("%"):
+            self.fail(f"{value!r} is a percentage: write the rate as a fraction, 0.01 for 1 %", param, ctx)
+        try:
+            return _POINTS[kind](float(number))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Numbers(click.ParamType):  # type: ignore[type-arg]
+    """One number, or several with commas between them."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
+        """Read numbers with commas between them."""
+        if isinstance(value, tuple):
+            return value
+        if "%" in value:
+            self.fail(f"{value!r} is a percentage: write the rate as a fraction, 0.01 for 1 %", param, ctx)
+        try:
+            return tuple(self.checked(float(part)) for part in value.split(","))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+    def checked(self, number: float) -> float:
+        """Return a number of the right kind and range."""
+        return int(number) if number.is_integer() else number
+
+
+class Rates(Numbers):
+    """One error rate, or several with commas between them."""
+
+    name = "rates"
+
+    def checked(self, number: float) -> float:
+        """Return a rate."""
+        return validation.rate("fmr", number)
+
+
+class _ZeroPolicy(click.ParamType):  # type: ignore[type-arg]
+    name = "policy"
+
+    def __init__(self, policies: Sequence[str]) -> None:
+        self.policies = policies
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str | float:
+        if value in self.policies:
+            return str(value)
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number nor one of {', '.join(self.policies)}", param, ctx)
+
+
+class Folder(click.Path):
+    """A folder to write to."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Refuse an empty name, which would be the current folder."""
+        if value == "":
+            self.fail("the name is empty: name a folder, or . for the one you are in", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+ALPHA = click.option("--alpha", type=float, default=0.5, show_default=True, help="Weight of false matches, 0 to 1.")
+CONFIDENCE_LEVEL = click.option(
+    "--confidence-level", type=float, default=0.95, show_default=True, help="Of intervals, 0 to 1."
+)
+RUNNING = [
+    click.option("--seed", "rng", type=click.IntRange(min=0), help="For the same random numbers again."),
+    click.option("--n-threads", type=click.IntRange(min=1), help="[default: all processors]"),
+    click.option("--progress/--no-progress", default=None, help="Show a bar. [default: where a person is watching]"),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
+    click.option(
+        "--output", type=Folder(), metavar="DIR",
+        help="Write the results there, as JSON and CSV.",
+    ),
+]  # fmt: skip
+SUBJECTS = [
+    click.option("--subject-pattern", metavar="REGEX", help="Cuts subject ids out of paths, as in '^([^/]+)/'."),
+    click.option("--metadata", type=click.Path(path_type=Path), metavar="FILE", help="Table with one row a subject."),
+    click.option("--metadata-id", metavar="COLUMN", help="Column of --metadata with subject ids."),
+    click.option(
+        "--group", "groups", multiple=True, metavar="ATTRIBUTE",
+        help="Attribute that makes groups; repeat to intersect.",
+    ),
+    click.option("--missing-metadata", type=click.Choice(MISSING_METADATA), default="raise", show_default=True),
+]  # fmt: skip
+
+
+def with_options(command: Any, options: list[Any]) -> Any:
+    """Add options in the order in which help shall list them."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def evaluation_options(command: Any) -> Any:
+    """Add the options of `evaluate` that every verb that evaluates takes."""
+    options = [
+        click.option(
+            "--at", multiple=True, type=Point(), metavar="POINT",
+            help="Operating point: fmr=0.001, fnmr=0.05, threshold=0.4, eer or mean-group-eer. May be repeated. "
+            "[default: fmr=0.001]",
+        ),
+        measure_option(list(measures.MEASURES), "all"),
+        ALPHA,
+        click.option(
+            "--eer-method", type=click.Choice(curves.EER_METHODS), default="nearest", show_default=True,
+            help="How the EER is read off the curve.",
+        ),
+        click.option("--p-target", type=float, default=0.05, show_default=True, help="minDCF: prior of mated."),
+        click.option("--c-miss", type=float, default=1.0, show_default=True, help="minDCF: cost of a false non-match."),
+        click.option("--c-fa", type=float, default=1.0, show_default=True, help="minDCF: cost of a false match."),
+        zero_policy_option(measures.ZERO_POLICIES),
+        click.option(
+            "--incomplete-groups", type=click.Choice(INCOMPLETE_GROUPS), default="raise", show_default=True,
+            help="Groups without mated or non-mated comparisons: refuse, leave out of the measures, or NaN measures.",
+        ),
+        click.option(
+            "--n-resamples", type=click.IntRange(min=0), default=2000, show_default=True,
+            help="Bootstrap replicates; 0 for estimates alone.",
+        ),
+        click.option(
+            "--unit", type=click.Choice(UNITS), default="subject", show_default=True,
+            help="What replicates draw with replacement: subjects inside each group, comparisons (too narrow where "
+            "subjects repeat), samples inside each subject, or subjects and their samples.",
+        ),
+        CONFIDENCE_LEVEL,
+        click.option(
+            "--scheme", type=click.Choice(SCHEMES), default="dyadic", show_default=True,
+            help="Weights of comparisons of two subjects: shrunk to the dyadic-robust variance, or plain products.",
+        ),
+        *RUNNING,
+        click.option("--plots", is_flag=True, help="With --output: draw DET curves, det.png and det.svg."),
+    ]  # fmt: skip
+    return with_options(command, options)
+
+
+def measure_option(names: list[str], default: str) -> Callable[[Any], Any]:
+    """Add the choice of fairness measures."""
+    return click.option(
+        "--measure", "names", multiple=True, type=click.Choice(names), metavar="NAME",
+        help=f"Fairness measure, a function of fastfair.measures. May be repeated. [default: {default}]",
+    )  # fmt: skip
+
+
+def zero_policy_option(policies: Sequence[str]) -> Callable[[Any], Any]:
+    """Add the choice of what stands in for rates of zero."""
+    return click.option(
+        "--zero-policy", type=_ZeroPolicy(policies), default="keep", show_default=True,
+        help=f"What ratios make of group rates of zero: {', '.join(policies)}, or a rate to stand in.",
+    )  # fmt: skip
+
+
+def quantile_option(command: Any) -> Any:
+    """Add the choice of what a margin of error holds."""
+    return click.option(
+        "--quantile", type=click.Choice(QUANTILES), default=QUANTILES[0], show_default=True,
+        help="Of the largest differences, which is the margin: at the confidence level, or the paper's 1 - alpha/2.",
+    )(command)  # fmt: skip
+
+
+def method_option(methods: tuple[str, ...]) -> Callable[[Any], Any]:
+    """Add the choice of an interval method, the first by default."""
+    return click.option(
+        "--method", type=click.Choice(methods), default=methods[0], show_default=True,
+        help="How intervals are made of replicates.",
+    )  # fmt: skip
+
+
+def reading_options(command: Any) -> Any:
+    """Add the options that say how score files are read."""
+    options = [
+        click.option(
+            "--score", metavar="COLUMN", help="Column of scores; for .npz the name of the matrix. [default: score]"
+        ),
+        click.option(
+            "--mated", metavar="COLUMN", help="Column that says who is mated. [default: mated, or same subjects]"
+        ),
+        click.option(
+            "--reference", metavar="COLUMN", help="Column of reference subjects or paths. [default: reference]"
+        ),
+        click.option("--probe", metavar="COLUMN", help="Column of probe subjects or paths. [default: probe]"),
+        *SUBJECTS,
+        click.option(
+            "--reference-group", "reference_group", multiple=True, metavar="COLUMN",
+            help="Column of references' labels of an attribute, with --probe-group; repeat to intersect.",
+        ),
+        click.option(
+            "--probe-group", "probe_group", multiple=True, metavar="COLUMN",
+            help="Column of probes' labels of the attribute of the --reference-group in the same place.",
+        ),
+        click.option("--format", "format", type=click.Choice(["auto", *FORMATS]), default="auto", show_default=True),
+        click.option(
+            "--trials",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Trial list, where SCORES holds scores alone.",
+        ),
+        click.option("--score-kind", type=click.Choice(SCORE_KINDS), default="similarity", show_default=True),
+        click.option(
+            "--allow-label-conflicts", is_flag=True,
+            help="Keep mated flags that contradict the subjects, and labels that contradict the metadata, which count.",
+        ),
+    ]  # fmt: skip
+    return with_options(command, options)
+
+
+def read_with(reader: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
+    """Read a file by the options that the reader knows, and take these out."""
+    reference, probe = options.pop("reference_group", ()), options.pop("probe_group", ())
+    if len(reference) != len(probe):
+        raise click.UsageError(
+            f"--reference-group is given {len(reference)} times and --probe-group {len(probe)} times: give both for "
+            "each attribute"
+        )
+    if reference:
+        options["groups"] = [*options["groups"], *zip(reference, probe, strict=True)]
+    names = [name for name in inspect.signature(reader).parameters if name in options]
+    return reader(path, **{name: options.pop(name) for name in names})
+
+
+def watched(progress: bool | None) -> bool:
+    """Tell whether to show a bar: as was asked, or where a person is watching."""
+    return sys.stderr.isatty() if progress is None else progress

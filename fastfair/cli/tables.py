@@ -1,0 +1,430 @@
+"""What was measured as tables on the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as _PlainTable
+
+from fastfair._lib.text import visible
+from fastfair.bands.all_bands import FEW, NO_ERRORS, Bands
+from fastfair.bands.fairness import FAIR_OUTSIDE
+from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
+from fastfair.evaluation.compare import PairedEvaluation
+from fastfair.evaluation.contrasts import REASONS, WITHHELD
+from fastfair.evaluation.result import Evaluation
+from fastfair.group_tests.margins import MarginOfError
+from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
+from fastfair.measures._compute import measure_of
+from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
+from fastfair.synthesis.system_measures import SystemMeasure
+from fastfair.uncertainty.quantities import HELD, Key, Quantity
+
+_Found = dict[Key, Quantity]
+_MOST_SETTINGS = 200  # of a plan, beyond which a table is no answer
+_MOST_COLUMNS = 10  # groups beyond which a matrix does not fit a terminal; JSON and CSV have it always
+
+
+class Table(_PlainTable):
+    """A table that shows labels as they are written, whatever they hold."""
+
+    def add_column(self, header: Any = "", *args: Any, **kwargs: Any) -> None:
+        """Add a column; see rich."""
+        super().add_column(visible(header), *args, **kwargs)
+
+    def add_row(self, *cells: Any, **kwargs: Any) -> None:
+        """Add a row; see rich."""
+        super().add_row(*(visible(cell) if isinstance(cell, str) else cell for cell in cells), **kwargs)
+
+
+def print_evaluation(evaluation: Evaluation) -> None:
+    """Print overall figures, a table of groups at each operating point, and the measures."""
+    # As wide as the tables are: cut to a narrow terminal they would lose digits. Labels are text, not markup.
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console.print(evaluation.description, style="bold")
+    found = {q.key: q for q in evaluation.quantities}
+    overall = [
+        ("EER", "eer", lambda value: _percent(value, 3), ""),
+        ("minDCF", "min_dcf", lambda value: f"{value:.4f}", f" (p_target {evaluation.settings['p_target']:g})"),
+        ("Cllr", "cllr", lambda value: f"{value:.3f}", ""),
+        ("min Cllr", "min_cllr", lambda value: f"{value:.3f}", ""),
+    ]
+    parts = [
+        f"{title} {_with_interval(found[name, None, None, None], form)}{more}"
+        for title, name, form, more in overall
+        if (name, None, None, None) in found
+    ]
+    console.print("   ".join(parts))
+    if evaluation.uncertainty is not None:
+        console.print(_about_intervals(evaluation.settings, f"{evaluation.settings['scheme']} weights"))
+    for k, result in enumerate(evaluation.rates):
+        point = result.at
+        threshold = _with_interval(found["threshold", None, None, point], lambda value: f"{value:.6g}")
+        _print(console, f"At {point}: threshold {threshold}", _rates_table(result, found, with_metrics=k == 0))
+        across = result.counts.matrix_nonmated.sum() - result.counts.group_nonmated.sum()
+        if across and len(result.groups) <= _MOST_COLUMNS:
+            _print(console, "FMR by group of reference (rows) and of probe (columns)", _matrix_table(result, found))
+        if result.below_resolution:
+            console.print(f"{point} asks for fewer than {ENOUGH_ERRORS} errors: below the data's resolution.")
+    if any(q.n_errors is not None and q.n_errors < ENOUGH_ERRORS for q in evaluation.quantities):
+        console.print(f"\n* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of 30)")
+    if any(HELD in q.note for q in evaluation.quantities):
+        console.print("  a rate that its operating point holds varies by whole comparisons alone")
+    if any(q.low is not None and q.n_errors == 0 for q in evaluation.quantities):
+        console.print("  no errors at all: the interval is Clopper and Pearson's, for independent comparisons")
+    if evaluation.measured_groups and evaluation.settings["measures"]:
+        table = _measures_table(evaluation.quantities, [result.at for result in evaluation.rates])
+        _print(console, f"Fairness over {len(evaluation.measured_groups)} groups", table)
+        if len(evaluation.measured_groups) < len(evaluation.groups):
+            left_out = sorted(set(evaluation.groups) - set(evaluation.measured_groups))
+            console.print(f"Left out of the measures: {visible(', '.join(left_out))}")
+
+
+def print_bands(bands: Bands, levels: Sequence[float]) -> None:
+    """Print FNMR at false match rates, of all pairs and of groups, and the measures."""
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console.print(bands.description, style="bold")
+    console.print(_about_intervals(bands.settings, f"{bands.settings['weighting']} weighting"))
+    points = [at_fmr(level) for level in levels]
+    shown = [q for q in bands.quantities if q.at in points]
+    found = {q.key: q for q in shown}
+
+    def starred(quantity: Quantity, form: Callable[[float], str]) -> str:
+        return _with_interval(quantity, form) + ("*" if quantity.note == FEW else " ")
+
+    def rate(name: str, group: str | None, point: OperatingPoint) -> str:
+        return starred(found[name, group, None, point], _short_percent)
+
+    table = Table(pad_edge=False, box=None)
+    for heading in ("at", "threshold", "FNMR", "uncertainty of FNMR"):
+        table.add_column(heading, justify="left" if heading == "at" else "right")
+    for point in points:
+        threshold = found["threshold", None, None, point]
+        uncertainty = _short_percent(found["fnmr", None, None, point].uncertainty)
+        table.add_row(str(point), starred(threshold, "{:.4g}".format), rate("fnmr", None, point), uncertainty)
+    _print(console, "All pairs", table)
+    for name, kind in (("fnmr", "mated"), ("fmr", "non-mated")) if bands.groups else ():
+        table = Table(pad_edge=False, box=None)
+        table.add_column("group")
+        for heading in (*(f"at {point}" for point in points), kind, "subjects"):
+            table.add_column(heading, justify="right")
+        for group in bands.groups:
+            behind = found[name, group, None, points[0]]
+            counts = (f"{number:,}" for number in (behind.n_comparisons, behind.n_subjects))
+            table.add_row(group, *(rate(name, group, point) for point in points), *counts)
+        _print(console, f"{name.upper()} inside each group, at the same thresholds", table)
+    if any(q.note == FEW for q in shown):
+        console.print(f"\n* {FEW} behind the number (Doddington's rule of {ENOUGH_ERRORS})")
+    if any(q.note == NO_ERRORS for q in shown):
+        console.print(f"  [-]: {NO_ERRORS}")
+    if bands.fairness:
+        _print(console, f"Fairness over {len(bands.groups)} groups", _measures_table(shown, points))
+    if any(q.note == FAIR_OUTSIDE for q in shown):
+        console.print(f"  {FAIR_OUTSIDE}")
+
+
+def print_contrasts(paired: PairedEvaluation) -> None:
+    """Print the differences between two systems, overall, per group, and of the measures."""
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    for name, evaluation in (("first", paired.first), ("second", paired.second)):
+        console.print(f"{name}: {evaluation.description}", style="bold")
+    console.print(_about_intervals(paired.first.settings, f"{paired.first.settings['scheme']} weights"))
+    console.print("difference: first - second; p: no difference, two-sided, adjusted (Holm) for being several groups")
+    points = [None, *(result.at for result in paired.first.rates)]
+    reasons: set[str] = set()
+    for point in points:
+        table = Table(pad_edge=False, box=None)
+        for heading in ("quantity", "group"):
+            table.add_column(heading)
+        for heading in ("first", "second", "difference", "ratio", "p"):
+            table.add_column(heading, justify="right")
+        table.add_column("better or fairer")
+        for contrast in paired.contrasts:
+            if contrast.at != point or contrast.name == "fmr_matrix":
+                continue
+            if contrast.group is not None and measure_of(contrast.name) is not None:
+                continue
+            table.add_row(
+                contrast.name,
+                contrast.group or "all",
+                *(_number(value) for value in (contrast.first, contrast.second)),
+                _limits(contrast.difference, contrast.low, contrast.high),
+                _limits(contrast.ratio, contrast.ratio_low, contrast.ratio_high),
+                _pvalue(contrast.pvalue_adjusted),
+                contrast.verdict,
+            )
+            reasons.update(reason for reason in REASONS if reason in contrast.note)
+        _print(console, "Without a threshold" if point is None else f"At {point}", table)
+    if reasons:
+        console.print(f"\n{WITHHELD}: there [low, high] leaves out 0 too often to tell equal systems from others")
+    for reason in REASONS:
+        if reason in reasons:
+            console.print(f"  {reason}")
+
+
+def print_group_tests(fnmr_test: FnmrTest, margin: MarginOfError, fmr_test: FmrTest | None = None) -> None:
+    """Print what tests and margin of error found, in sentences and as tables of groups."""
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console.print(repr(fnmr_test.counts), style="bold")
+    settings = fnmr_test.settings
+    console.print(
+        f"[low, high]: {100 * fnmr_test.confidence_level:g} % intervals; p: one group against the others together, and "
+        f"adjusted (Holm) for being several groups; {settings['n_resamples']:,} replicates over subjects, "
+        f"seed {settings['rng']}"
+    )
+    said = fnmr_test.summary()
+    more = [line for line in margin.summary().splitlines() if line not in said.splitlines()]
+    place = ["-"] * len(margin.groups) if math.isnan(margin.margin) else [
+        "inside" if group not in margin.outside else "above" if rate > margin.fnmr else "below"
+        for group, rate in zip(margin.groups, margin.group_fnmr, strict=True)
+    ]  # fmt: skip
+    at = "" if settings["at"] is None else f" at {settings['at']}"
+    _print(console, f"Do FNMRs differ{at}?", said)
+    _print(console, "By more than the margin of error?", "\n".join(more))
+    _print(console, "FNMR of groups", _groups_table(fnmr_test, "failures", {"margin": place}))
+    if fmr_test is not None:
+        _print(console, f"Do FMRs differ{at}?", fmr_test.summary())
+        _print(console, "FMR of groups", _groups_table(fmr_test, "false matches", {}))
+
+
+def _groups_table(test: GroupTest, errors: str, more: dict[str, list[str]]) -> Table:
+    table = Table(pad_edge=False, box=None)
+    table.add_column("group")
+    headings = ("subjects", test.trials, errors, test.error.upper(), "p", "p (Holm)")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for heading in more:
+        table.add_column(heading)
+    for k, group in enumerate(test.groups):
+        rate = _percent(test.group_rate[k])
+        if not math.isnan(test.low[k]):
+            low, high = (_percent(limit[k]).removesuffix(" %") for limit in (test.low, test.high))
+            rate += f" [{low}, {high}]"
+        table.add_row(
+            group,
+            *(f"{numbers[k]:,}" for numbers in (test.n_subjects, test.n_trials, test.n_errors)),
+            rate,
+            *(_pvalue(values[k]) for values in (test.group_pvalue, test.group_pvalue_holm)),
+            *(column[k] for column in more.values()),
+        )
+    return table
+
+
+def print_plan(plan: MarginPlan | PowerPlan | SubjectsPlan) -> None:
+    """Print one row a setting, or of many settings the range."""
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console.print(_PLANS[type(plan)], style="bold")
+    how = "exact"
+    if isinstance(plan, MarginPlan) and plan.n_simulations is not None:
+        how = f"{plan.n_simulations:,} studies drawn of each setting, seed {plan.seed}"
+    console.print(f"confidence level {100 * plan.confidence_level:g} %, {plan.quantile} quantile, {how}")
+    columns = plan.to_frame("polars").to_dict(as_series=False)
+    if plan.margin.size > _MOST_SETTINGS:
+        console.print(
+            f"\n{plan.margin.size:,} settings with margins from {_short_percent(plan.margin.min())} to "
+            f"{_short_percent(plan.margin.max())}; --output DIR and --json have all."
+        )
+        return
+    table = Table(pad_edge=False, box=None)
+    for name in columns:
+        table.add_column(_PLANNED[name][0], justify="right")
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*(_PLANNED[name][1](value) for name, value in zip(columns, row, strict=True)))
+    console.print()
+    console.print(table)
+
+
+def print_synthesis(sets: Sequence[Mapping[str, Any]], measures: Sequence[SystemMeasure]) -> None:
+    """Print what was reached in each set, and the measures of a system, or of many how many there are."""
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console.print("Reached", style="bold")
+    table = Table(pad_edge=False, box=None)
+    for name in sets[0]:
+        table.add_column(name.replace("_", " "), justify="left" if name in ("group", "rate") else "right")
+    for row in sets:
+        table.add_row(*(_MADE.get(name, str)(value) for name, value in row.items()))
+    console.print(table)
+    systems = {(row.table, row.ratios) for row in measures}
+    if len(systems) > 1:
+        console.print(
+            f"\n{len(systems)} systems with {len(measures):,} values of measures; --output DIR and --json have all."
+        )
+    elif systems:
+        points = list(dict.fromkeys(row.at for row in measures if row.at is not None))
+        quantities = [Quantity(row.measure, row.group, row.at, row.value) for row in measures]
+        _print(console, f"Fairness of {measures[0].ratios}", _measures_table(quantities, points))
+
+
+def _limits(value: float, low: float, high: float) -> str:
+    if math.isnan(value):
+        return "-"
+    return _number(value) + ("" if math.isnan(low) else f" [{_number(low)}, {_number(high)}]")
+
+
+def _about_intervals(settings: dict[str, Any], weights: str) -> str:
+    units = {"subject+sample": "subjects and their samples"}.get(settings["unit"], f"{settings['unit']}s")
+    return (
+        f"[low, high]: {100 * settings['confidence_level']:g} % intervals, {settings['n_resamples']:,} replicates over "
+        f"{units}, {settings['method']} method, {weights}, seed {settings['rng']}"
+    )
+
+
+def _print(console: Console, title: str, content: Table | str) -> None:
+    # A table's own title would be folded to the width of a narrow table.
+    console.print(f"\n{title}", style="bold")
+    console.print(content)
+
+
+def _rates_table(result: Rates, found: _Found, *, with_metrics: bool) -> Table:
+    table = Table(pad_edge=False, box=None)
+    table.add_column("group")
+    metrics = [
+        (title, name) for title, name in (("EER", "eer"), ("minDCF", "min_dcf")) if (name, None, None, None) in found
+    ]
+    metrics = metrics if with_metrics else []
+    behind = ("mated", "non-mated", "false matches", "false non-matches", "subjects")
+    for heading in ("FMR", "FNMR", *(title for title, _ in metrics), *behind):
+        table.add_column(heading, justify="right")
+    counts, point = result.counts, result.at
+    subjects = counts.group_nonmated_subjects
+    rows: list[tuple[Any, ...]] = [
+        (None, counts.mated, counts.nonmated, counts.false_matches, counts.false_nonmatches, counts.nonmated_subjects)
+    ]
+    rows += [
+        (
+            group,
+            counts.group_mated[k],
+            counts.group_nonmated[k],
+            counts.group_false_matches[k],
+            counts.group_false_nonmatches[k],
+            None if subjects is None else subjects[k],
+        )
+        for k, group in enumerate(result.groups)
+    ]
+    for group, *numbers in rows:
+        table.add_row(
+            "all" if group is None else group,
+            _rate(found["fmr", group, None, point]),
+            _rate(found["fnmr", group, None, point]),
+            *(
+                _with_interval(found[name, group, None, None], _percent if name == "eer" else "{:.4f}".format)
+                for _, name in metrics
+            ),
+            *("" if number is None else f"{number:,}" for number in numbers),
+            end_section=group is None,
+        )
+    return table
+
+
+def _matrix_table(result: Rates, found: _Found) -> Table:
+    table = Table(pad_edge=False, box=None)
+    table.add_column("")
+    for group in result.groups:
+        table.add_column(group, justify="right")
+    for reference in result.groups:
+        cells = [found.get(("fmr_matrix", reference, probe, result.at)) for probe in result.groups]
+        table.add_row(reference, *("-" if cell is None else _rate(cell) for cell in cells))
+    return table
+
+
+def _measures_table(quantities: Sequence[Quantity], points: Sequence[OperatingPoint]) -> Table:
+    rows: dict[tuple[str, str], dict[OperatingPoint | None, Quantity]] = {}
+    for quantity in quantities:
+        label = _measure_and_metric(quantity)
+        if label is not None and quantity.group is None:
+            rows.setdefault(label, {})[quantity.at] = quantity
+    without = [None] if any(None in values for values in rows.values()) else []
+    table = Table(pad_edge=False, box=None)
+    table.add_column("measure")
+    table.add_column("of")
+    for heading in (*(f"at {point}" for point in points), *("no threshold" for _ in without), "fair value"):
+        table.add_column(heading, justify="right")
+    table.add_column("fairer")
+    for (name, metric), values in rows.items():
+        measure = measure_of(name)
+        assert measure is not None
+        cells = [_with_interval(values[p], _number) if p in values else "" for p in [*points, *without]]
+        summary = name.removeprefix(measure.name).strip("_")
+        table.add_row(f"{summary} {measure.title}".strip(), metric, *cells, f"{measure.fairest:g}", measure.fairer)
+    return table
+
+
+def _measure_and_metric(quantity: Quantity) -> tuple[str, str] | None:
+    """Split "nrb(eer)" into measure and base metric; None for what is no measure over groups."""
+    if measure_of(quantity.name) is None:
+        return None
+    name, _, metric = quantity.name.partition("(")
+    return name, metric.rstrip(")").upper().replace("MIN_DCF", "minDCF").replace("CLLR", "Cllr")
+
+
+def _with_interval(quantity: Quantity, form: Callable[[float], str]) -> str:
+    """Write estimate and interval with one unit, as in "2.40 % [2.22, 2.57]"."""
+    text = form(quantity.estimate)
+    if quantity.low is None or quantity.high is None:
+        return text
+    if math.isnan(quantity.low):
+        return f"{text} [-]" if math.isfinite(quantity.estimate) else text
+    low, high = (form(limit).removesuffix(" %") for limit in (quantity.low, quantity.high))
+    return f"{text} [{low}, {high}]"
+
+
+def _percent(rate: float, digits: int = 2) -> str:
+    if math.isnan(rate):
+        return "-"
+    per_cent = 100 * rate
+    if per_cent == 0 or per_cent >= 0.5 * 10**-digits:
+        return f"{per_cent:.{digits}f} %" if per_cent else "0 %"
+    return f"{per_cent:.1g} %"  # so that few errors never look like none
+
+
+def _short_percent(rate: float) -> str:
+    return "-" if math.isnan(rate) else f"{100 * rate:.3g} %"
+
+
+def _rate(quantity: Quantity) -> str:
+    few = quantity.n_errors is not None and quantity.n_errors < ENOUGH_ERRORS and bool(quantity.n_comparisons)
+    return _with_interval(quantity, _percent) + ("*" if few else " ")
+
+
+def _pvalue(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.2g}"
+
+
+def _whole(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:,.0f}"
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return "not computable"
+    if abs(value) < 1e-12:
+        return "0"  # up to rounding
+    return "infinite" if math.isinf(value) else f"{value:.4g}"
+
+
+_PLANS: dict[type, str] = {
+    MarginPlan: "Margin of error: how far groups with equal FNMRs may lie from the overall one",
+    PowerPlan: "Power: how often one group whose FNMR differs from that of the others is found",
+    SubjectsPlan: "Subjects that a study needs in each group",
+}
+_PLANNED: dict[str, tuple[str, Callable[[float], str]]] = {
+    "n_groups": ("groups", _whole),
+    "n_subjects": ("subjects", _whole),
+    "n_attempts": ("attempts", _whole),
+    "fnmr": ("FNMR", _short_percent),
+    "correlation": ("correlation", "{:g}".format),
+    "difference": ("difference", _short_percent),
+    "wanted_margin": ("margin wanted", _short_percent),
+    "wanted_power": ("power wanted", _short_percent),
+    "margin": ("margin", _short_percent),
+    "power": ("power", _short_percent),
+}
+_MADE: dict[str, Callable[[Any], str]] = {
+    "target": _short_percent,
+    "reached": _short_percent,
+    "threshold": "{:.6f}".format,
+}

@@ -1,0 +1,1 @@
+"""Comparisons and embeddings: validated, sorted once, grouped, matched between systems."""

@@ -1,0 +1,536 @@
+"""`Comparisons`: scores, who was compared with whom, and groups; validated and sorted once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair._lib import argument_kinds, arrays, memory, validation
+from fastfair._lib.arguments import checked
+from fastfair.errors import InputError
+
+from . import group_labels, score_keys
+from .sorted_scores import (
+    Attributes,
+    BothSides,
+    GroupedSide,
+    SortedSide,
+    only_used,
+    read_only,
+    sort_sides,
+)
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+
+class Comparisons:
+    """Comparison scores with what is known of each comparison, sorted once for every later pass.
+
+    Parameters
+    ----------
+    scores : (n,) array_like of float
+        One score a comparison, in any order. float32 stays float32.
+    mated : (n,) array_like, or None
+        Whether both samples come from one subject: True/False, 1/0, 1/-1 or one of the usual pairs of words. None
+        takes it from the subjects, which must then be given.
+    reference, probe : (n,) array_like, optional
+        Subject ids on either side, of any label type. White space around text does not count, bytes are UTF-8 text, 1
+        and 1.0 are one label, and text beside numbers, or truth values beside either, are refused, as missing labels
+        are: None, NaN, blank text and "nan", "NaN", "<NA>", "NaT". The same holds for all labels.
+    reference_group, probe_group : (n,) array_like or dict of str to (n,) array_like, optional
+        Group labels on either side. A dict holds several attributes; the groups are then their intersections, labelled
+        as in "f & USA". With `reference_group` alone a comparison counts for its reference's group.
+    score_kind : {"similarity", "distance"}
+        Whether a comparison is accepted when its score is >= the threshold, or <= the threshold.
+    reference_sample, probe_sample : (n,) array_like, optional
+        Which sample (file, image, recording) each side was, of any label type. They need the subjects.
+    allow_label_conflicts : bool, default False
+        Accept non-mated comparisons of a subject with itself, and mated ones of two subjects.
+
+    Attributes
+    ----------
+    mated, nonmated : SortedSide
+        The two classes, sorted.
+    subjects : (k,) ndarray or None
+        The distinct subject ids, sorted.
+    samples : (s,) ndarray or None
+        The distinct sample ids, sorted.
+    sample_subject : (s,) ndarray of int32, or None
+        The subject of each sample, as a position in `subjects`.
+    attributes : dict of str to tuple of str
+        The labels of each attribute, sorted.
+    groups : tuple of str
+        The groups in use, sorted; empty where no labels were given.
+    grouping : tuple of str
+        The attributes that the groups are made of.
+    score_kind : str
+        As given.
+
+    Raises
+    ------
+    InputError
+        For NaN or infinite scores and those beyond 1e150, flags that are not two-valued, lengths that differ, missing
+        labels, one class absent, flags that contradict the subject ids, a sample of two subjects. Rows are counted
+        from 0.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> c = ff.Comparisons([0.9, 0.8, 0.3, 0.4, 0.1, 0.2], mated=[1, 1, 1, 0, 0, 0])
+    >>> c
+    Comparisons(3 mated, 3 non-mated, similarity)
+    >>> ff.eer(c).value
+    0.3333333333333333
+    """
+
+    mated: SortedSide
+    nonmated: SortedSide
+    subjects: NDArray[Any] | None
+    samples: NDArray[Any] | None
+    sample_subject: NDArray[np.int32] | None
+    attributes: Mapping[str, tuple[str, ...]]
+    groups: tuple[str, ...]
+    grouping: tuple[str, ...]
+    score_kind: str
+
+    @checked(
+        mated=argument_kinds.optional(argument_kinds.labels),
+        reference=argument_kinds.labels,
+        probe=argument_kinds.labels,
+        reference_group=argument_kinds.groups,
+        probe_group=argument_kinds.groups,
+        reference_sample=argument_kinds.labels,
+        probe_sample=argument_kinds.labels,
+    )
+    def __init__(
+        self,
+        scores: ArrayLike,
+        mated: ArrayLike | None,
+        reference: validation.Labels | None = None,
+        probe: validation.Labels | None = None,
+        reference_group: validation.Labels | Mapping[str, validation.Labels] | None = None,
+        probe_group: validation.Labels | Mapping[str, validation.Labels] | None = None,
+        score_kind: str = "similarity",
+        *,
+        reference_sample: validation.Labels | None = None,
+        probe_sample: validation.Labels | None = None,
+        allow_label_conflicts: bool = False,
+    ) -> None:
+        self.score_kind = validation.choice("score_kind", score_kind, validation.SCORE_KINDS)
+        values = validation.scores(scores)
+        subjects = _code_sides("subjects", ("reference", "probe"), (reference, probe))
+        samples = _code_sides("samples", ("reference_sample", "probe_sample"), (reference_sample, probe_sample))
+        attributes = _code_attributes(reference_group, probe_group)
+        if mated is None:
+            if subjects is None:
+                raise InputError("mated is None: it can be left out only where reference and probe are given")
+            flags = subjects[1] == subjects[2]
+        else:
+            flags = validation.mated_flags(mated)
+        sizes = {"scores": values.size, "mated": flags.size}
+        if subjects is not None:
+            sizes |= {"reference": subjects[1].size, "probe": subjects[2].size}
+        if samples is not None:
+            sizes |= {"reference_sample": samples[1].size, "probe_sample": samples[2].size}
+        for name, (_, reference_codes, probe_codes) in attributes.items():
+            sizes |= {
+                f"reference_group {name!r}": reference_codes.size,
+                f"probe_group {name!r}": probe_codes.size,
+            }
+        validation.same_length(sizes)
+        n_mated = int(np.count_nonzero(flags))
+        if n_mated in (0, flags.size):
+            missing = "mated" if n_mated == 0 else "non-mated"
+            raise InputError(f"there are no {missing} comparisons among the {flags.size}; both classes are needed")
+        if subjects is not None and not allow_label_conflicts:
+            _refuse_conflicts(flags, *subjects)
+        self.subjects = None if subjects is None else read_only(subjects[0])
+        self.samples = None if samples is None else read_only(samples[0])
+        self.sample_subject = None if samples is None else _subject_of_each(samples, subjects)
+        self.attributes = {name: labels for name, (labels, _, _) in attributes.items()}
+        self.mated, self.nonmated = sort_sides(values, flags, n_mated, score_kind, subjects, samples, attributes)
+        self._choose_groups(tuple(self.attributes))
+
+    @classmethod
+    @checked(mated=argument_kinds.optional(argument_kinds.text))
+    def from_frame(
+        cls,
+        frame: IntoDataFrame,
+        *,
+        score: str = "score",
+        mated: str | None = "mated",
+        reference: str | None = None,
+        probe: str | None = None,
+        reference_group: str | Sequence[str] | None = None,
+        probe_group: str | Sequence[str] | None = None,
+        reference_sample: str | None = None,
+        probe_sample: str | None = None,
+        score_kind: str = "similarity",
+        allow_label_conflicts: bool = False,
+    ) -> Comparisons:
+        """Take the columns of a data frame: pandas, polars, pyarrow or anything else narwhals knows.
+
+        `read_comparisons` takes data frames too, and can cut subjects out of paths and join a table of them.
+
+        Parameters
+        ----------
+        frame : data frame
+            One row a comparison.
+        score, mated, reference, probe : str, optional
+            Column names; `mated=None` takes the flag from the subjects.
+        reference_group, probe_group : str or sequence of str, optional
+            Columns with group labels; several make intersections. Attributes are named by what the names of both
+            columns share, as "race" for "race_1" and "race_2", else as the reference's. With `reference_group` alone
+            its columns are those of both sides, which is refused where there is a column of the other side.
+        reference_sample, probe_sample : str, optional
+            Columns that say which sample each side was.
+        score_kind, allow_label_conflicts
+            As in `Comparisons`.
+
+        Returns
+        -------
+        Comparisons
+
+        Raises
+        ------
+        InputError
+            For a column that is not there (the nearest names are offered) and as `Comparisons` does.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"s": [0.9, 0.2], "same": [True, False], "sex": ["f", "f"]})
+        >>> ff.Comparisons.from_frame(frame, score="s", mated="same", reference_group="sex").groups
+        ('f',)
+        """
+        from fastfair._lib.frames import FrameColumns
+
+        columns = FrameColumns(frame)
+        groups = columns.groups_of(reference_group, probe_group)
+        return cls(
+            columns.numbers(score),
+            None if mated is None else columns.values(mated),
+            None if reference is None else columns.labels(reference),
+            None if probe is None else columns.labels(probe),
+            *groups,
+            score_kind,
+            reference_sample=None if reference_sample is None else columns.labels(reference_sample),
+            probe_sample=None if probe_sample is None else columns.labels(probe_sample),
+            allow_label_conflicts=allow_label_conflicts,
+        )
+
+    @classmethod
+    @checked(
+        reference=argument_kinds.labels,
+        probe=argument_kinds.labels,
+        reference_group=argument_kinds.labels,
+        probe_group=argument_kinds.labels,
+    )
+    def from_matrix(
+        cls,
+        scores: ArrayLike,
+        reference: validation.Labels | None = None,
+        probe: validation.Labels | None = None,
+        reference_group: ArrayLike | None = None,
+        probe_group: ArrayLike | None = None,
+        score_kind: str = "similarity",
+    ) -> Comparisons:
+        """Take a full score matrix, one row a reference and one column a probe.
+
+        Parameters
+        ----------
+        scores : (r, p) array_like
+            Every reference against every probe; it need not be symmetric.
+        reference, probe : (r,) and (p,) array_like, optional
+            Subject ids of rows and columns. By default row i and column i are one subject, and the matrix is square.
+        reference_group, probe_group : (r,) and (p,) array_like, optional
+            Group labels of rows and columns.
+        score_kind
+            As in `Comparisons`.
+
+        Returns
+        -------
+        Comparisons
+            Comparisons of a subject with itself are mated, all others non-mated.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> ff.Comparisons.from_matrix([[9, 1, 2], [0, 8, 3], [2, 1, 7]])
+        Comparisons(3 mated, 6 non-mated, similarity, 3 subjects)
+        """
+        matrix = arrays.numbers_in("scores", scores)
+        if matrix.ndim != 2:
+            raise InputError(f"a score matrix has two dimensions, but the shape of scores is {matrix.shape}")
+        n_rows, n_columns = matrix.shape
+        if reference is None and probe is None:
+            if n_rows != n_columns:
+                raise InputError(
+                    f"scores is {n_rows} x {n_columns}: give the subjects of rows (reference) and columns (probe), as "
+                    "only in a square matrix row i and column i can be taken for one subject"
+                )
+            reference = probe = np.arange(n_rows)
+        sides = {"reference": (reference, n_rows), "probe": (probe, n_columns)}
+        sides |= {"reference_group": (reference_group, n_rows), "probe_group": (probe_group, n_columns)}
+        memory.require(
+            n_rows * n_columns * (matrix.itemsize + 8 * sum(labels is not None for labels, _ in sides.values())),
+            f"the comparisons of {n_rows:,} x {n_columns:,} scores",
+            "give a part of them",
+        )
+        spread: dict[str, Any] = {}
+        for name, (labels, size) in sides.items():
+            if labels is None:
+                continue
+            coded = validation.encode(name, labels)
+            validation.same_length({name: coded.codes.size, "scores along that side": size})
+            codes = np.repeat(coded.codes, n_columns) if name.startswith("reference") else np.tile(coded.codes, n_rows)
+            spread[name] = validation.Coded(coded.labels, codes)
+        return cls(matrix.ravel(), None, score_kind=score_kind, **spread)
+
+    @checked(attributes=argument_kinds.text)
+    def by(self, *attributes: str) -> Comparisons:
+        """Group by other attributes, sharing the sorted arrays.
+
+        Parameters
+        ----------
+        *attributes : str
+            Names out of `attributes`; several make intersections in the order given.
+
+        Returns
+        -------
+        Comparisons
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> labels = {"sex": ["f", "m"], "eyes": ["blue", "brown"]}
+        >>> c = ff.Comparisons([0.9, 0.2], [1, 0], reference_group=labels)
+        >>> c.groups, c.by("eyes").groups
+        (('f & blue', 'm & brown'), ('blue', 'brown'))
+        """
+        names = group_labels.chosen(attributes, self.attributes)
+        return self._with_sides(self.mated, self.nonmated, names)
+
+    @checked
+    def within_group(self, group: str) -> Comparisons:
+        """Keep the comparisons with both sides in a group, for a curve or an EER of its own.
+
+        Parameters
+        ----------
+        group : str
+            One of `groups`.
+
+        Returns
+        -------
+        Comparisons
+            Without groups.
+
+        Raises
+        ------
+        InputError
+            For a group that is not there, or that lacks mated or non-mated comparisons of its own.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0], reference_group=list("abab"))
+        >>> ff.eer(c.within_group("a")).value
+        0.0
+        """
+        validation.choice("group", group, self.groups)
+        code = self.groups.index(group)
+        sides = []
+        for by_group in (self.mated_by_group, self.nonmated_by_group):
+            inside = (by_group.reference_group == code) & (by_group.probe_group == code)
+            sides.append(by_group.side.take(np.flatnonzero(inside)))
+        if not all(map(len, sides)):
+            raise InputError(f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated comparisons")
+        kept = self._with_sides(sides[0], sides[1], ())
+        if self.subjects is not None:
+            used, position, sides = only_used(self.subjects.size, ("reference", "probe"), sides)
+            kept.subjects = read_only(self.subjects[used])
+            if self.samples is not None and self.sample_subject is not None:
+                used, _, sides = only_used(self.samples.size, ("reference_sample", "probe_sample"), sides)
+                kept.samples = read_only(self.samples[used])
+                kept.sample_subject = read_only(position[self.sample_subject[used]])
+            kept.mated, kept.nonmated = sides
+        return kept
+
+    def _with_sides(self, mated: SortedSide, nonmated: SortedSide, grouping: tuple[str, ...]) -> Comparisons:
+        return Comparisons._of_parts(
+            mated,
+            nonmated,
+            self.score_kind,
+            self.subjects,
+            self.samples,
+            self.sample_subject,
+            self.attributes,
+            grouping,
+        )
+
+    @classmethod
+    def _of_parts(
+        cls,
+        mated: SortedSide,
+        nonmated: SortedSide,
+        score_kind: str,
+        subjects: NDArray[Any] | None,
+        samples: NDArray[Any] | None,
+        sample_subject: NDArray[np.int32] | None,
+        attributes: Mapping[str, tuple[str, ...]],
+        grouping: tuple[str, ...],
+    ) -> Comparisons:
+        """Make comparisons of parts already validated and sorted."""
+        made = object.__new__(cls)
+        made.score_kind, made.subjects, made.attributes = score_kind, subjects, attributes
+        made.samples, made.sample_subject = samples, sample_subject
+        made.mated, made.nonmated = mated, nonmated
+        made._choose_groups(grouping)
+        return made
+
+    def _choose_groups(self, attributes: tuple[str, ...]) -> None:
+        """Give every comparison the group of its labels; only combinations that occur are groups."""
+        sides = [
+            columns
+            for side in (self.mated, self.nonmated)
+            for columns in (side.reference_attributes, side.probe_attributes)
+        ]
+        self.groups, self._group_codes = group_labels.intersections(attributes, self.attributes, sides)
+        self.grouping = attributes
+
+    @cached_property
+    def mated_by_group(self) -> GroupedSide:
+        """The mated comparisons with their groups."""
+        return self._by_group(self.mated, self._group_codes[:2])
+
+    @cached_property
+    def nonmated_by_group(self) -> GroupedSide:
+        """The non-mated comparisons with their groups."""
+        return self._by_group(self.nonmated, self._group_codes[2:])
+
+    def require_groups(self) -> None:
+        """Raise where there are no groups to tell apart."""
+        if not self.groups:
+            raise InputError("these comparisons have no groups: give reference_group (and probe_group)")
+
+    def _by_group(self, side: SortedSide, codes: list[NDArray[np.uint16]]) -> GroupedSide:
+        self.require_groups()
+        n_subjects = 0 if self.subjects is None else self.subjects.size
+        return GroupedSide(side, codes[0], codes[1], len(self.groups), n_subjects)
+
+    @cached_property
+    def subject_counts(self) -> tuple[int | None, int | None]:
+        """Distinct subjects of the mated and of the non-mated comparisons; None where they are not known."""
+        n_subjects = 0 if self.subjects is None else self.subjects.size
+        return self.mated.count_subjects(n_subjects), self.nonmated.count_subjects(n_subjects)
+
+    @checked
+    def to_threshold(self, key: np.signedinteger[Any]) -> float:
+        """Turn a key into a threshold on the caller's scale."""
+        return self.to_scale(float(score_keys.decode(np.array([key]))[0]))
+
+    @checked(similarity=argument_kinds.any_float)
+    def to_scale(self, similarity: float) -> float:
+        """Turn a similarity into a score on the caller's scale."""
+        return similarity if self.score_kind == "similarity" else 0.0 - similarity  # not -0.0
+
+    @checked(threshold=argument_kinds.any_float)
+    def to_key(self, threshold: float) -> np.signedinteger[Any]:
+        """Turn a threshold on the caller's scale into the least key that it accepts."""
+        similarity = threshold if self.score_kind == "similarity" else -threshold
+        return score_keys.first_key_at_least(similarity, self.mated.keys)
+
+    def __repr__(self) -> str:
+        parts = [f"{len(self.mated)} mated", f"{len(self.nonmated)} non-mated", self.score_kind]
+        if self.subjects is not None:
+            parts.append(f"{self.subjects.size} subjects")
+        if self.groups:
+            parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
+        return f"Comparisons({', '.join(parts)})"
+
+
+def _code_sides(
+    what: str, names: tuple[str, str], columns: tuple[validation.Labels | None, validation.Labels | None]
+) -> BothSides | None:
+    reference, probe = columns
+    if reference is None and probe is None:
+        return None
+    if reference is None or probe is None:
+        given, missing = reversed(names) if reference is None else names
+        raise InputError(f"{given} is given without {missing}: {what} are needed on both sides")
+    labels, (references, probes) = validation.encode_together(names, (reference, probe))
+    return labels, references.astype(np.int32, copy=False), probes.astype(np.int32, copy=False)
+
+
+def _subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[np.int32]:
+    """Find the one subject of each sample."""
+    if subjects is None:
+        raise InputError("reference_sample and probe_sample need the subjects: give reference and probe as well")
+    found = np.empty(samples[0].size, np.int32)
+    for sample, subject in zip(samples[1:], subjects[1:], strict=True):
+        found[sample] = subject
+    for name, sample, subject in zip(("reference", "probe"), samples[1:], subjects[1:], strict=True):
+        wrong = found[sample] != subject
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise InputError(
+                f"{name}_sample {samples[0][sample[row]]!r} is of subject {subjects[0][subject[row]]!r} in row {row} "
+                f"(counted from 0), but of {subjects[0][found[sample[row]]]!r} in another; a sample has one subject",
+                row=row,
+            )
+    return read_only(found)
+
+
+def _code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
+    if reference_group is None:
+        if probe_group is not None:
+            raise InputError("probe_group is given without reference_group")
+        return {}
+    if probe_group is None:
+        probe_group = reference_group
+    if isinstance(reference_group, Mapping) != isinstance(probe_group, Mapping):
+        raise InputError("reference_group and probe_group must both be dicts of attributes, or both be columns")
+    same = probe_group is reference_group
+    reference_group = group_labels.columns_of("reference_group", reference_group)
+    probe_group = reference_group if same else group_labels.columns_of("probe_group", probe_group)
+    if list(reference_group) != list(probe_group):
+        raise InputError(
+            f"reference_group has the attributes {list(reference_group)}, but probe_group has {list(probe_group)}"
+        )
+    coded: Attributes = {}
+    for name, column in reference_group.items():
+        sides = (column,) if probe_group[name] is column else (column, probe_group[name])
+        labels, codes = validation.encode_together(("reference_group", "probe_group")[: len(sides)], sides)
+        text = group_labels.attribute(name, labels)
+        small = [c.astype(np.uint16) for c in codes]
+        coded[name] = (text, small[0], small[-1])
+    return coded
+
+
+def _refuse_conflicts(
+    flags: NDArray[np.bool_], labels: NDArray[Any], reference: NDArray[Any], probe: NDArray[Any]
+) -> None:
+    same = reference == probe
+    conflicts = np.flatnonzero(flags != same)
+    if conflicts.size == 0:
+        return
+    row = int(conflicts[0])
+    n_nonmated = int(same[conflicts].sum())
+    raise InputError(
+        f"mated contradicts the subjects in {conflicts.size} comparisons ({n_nonmated} of one subject marked "
+        f"non-mated, {conflicts.size - n_nonmated} of two subjects marked mated); the first is row {row} (counted "
+        f"from 0): {labels[reference[row]]!r} with {labels[probe[row]]!r} marked "
+        f"{'mated' if flags[row] else 'non-mated'}. "
+        + (
+            "The ids look like paths: say how to cut the subjects out of them with subject_pattern="
+            if any("/" in str(label) for label in labels[:100])
+            else "Correct the labels or the subjects, or pass allow_label_conflicts=True to keep them"
+        ),
+        row=row,
+    )

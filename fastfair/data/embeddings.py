@@ -1,0 +1,256 @@
+"""`Embeddings`: vectors of samples, whose they are, and groups; pairs are made later, a tile at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair._lib import argument_kinds, validation
+from fastfair._lib.arguments import checked
+from fastfair.errors import InputError
+
+from . import group_labels
+from .sorted_scores import read_only
+
+if TYPE_CHECKING:
+    from .comparisons import Comparisons
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Embeddings:
+    """Vectors that a model made of samples, with the subject of each and the subjects' groups.
+
+    Every two vectors are a comparison: mated where they are of one subject.
+
+    Parameters
+    ----------
+    vectors : (n, d) array_like
+        One row a sample. float32 and float64 arrays, memory-mapped ones included, are kept without a copy and read a
+        block at a time, where rows lie one behind the other in the machine's byte order, else copied once; float16 and
+        whole numbers are widened.
+    subject : (n,) array_like
+        The subject of each vector, of any label type; see `Comparisons` for which labels are one and the same.
+    group : (n,) array_like or dict of str to (n,) array_like, optional
+        The group of each vector's subject. A dict holds several attributes; the groups are then their intersections,
+        labelled as in "f & USA".
+    similarity : {"cosine", "inner_product", "negative_euclidean"}
+        How alike two vectors are.
+
+    Attributes
+    ----------
+    vectors : (n, d) ndarray
+        As given.
+    similarity : str
+        As given.
+    subjects : (k,) ndarray
+        The distinct subjects, sorted.
+    subject : (n,) ndarray of int32
+        The subject of each vector, as a position in `subjects`.
+    attributes : dict of str to tuple of str
+        The labels of each attribute, sorted.
+    groups : tuple of str
+        The groups in use, sorted; empty where no labels were given.
+    grouping : tuple of str
+        The attributes that the groups are made of.
+    subject_group : (k,) ndarray of int32
+        The group of each subject, as a position in `groups`; -1 where there are none.
+    order : (n,) ndarray of intp
+        The vectors with each group's, and in it each subject's, side by side.
+    n_samples : (k,) ndarray of int64
+        How many vectors each subject has.
+    n_mated, n_nonmated : int
+        How many pairs there are of vectors of one subject, and of two.
+
+    Raises
+    ------
+    InputError
+        For vectors that are not finite (or zero, under the cosine; or so long or short, under the others, that
+        similarities leave the range of their floats), lengths that differ, missing labels, a subject of
+        two groups, one subject alone, and where no subject has two vectors. Rows are counted from 0.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> vectors = [[1, 0], [2, 1], [0, 1], [0, 3], [-1, 1]]
+    >>> e = ff.Embeddings(vectors, subject=["ann", "ann", "bob", "bob", "cy"], group=list("ffmmm"))
+    >>> e
+    Embeddings(5 x 2 float32, cosine, 3 subjects, 2 mated, 8 non-mated, 2 groups)
+    >>> e.subjects[e.subject], e.groups
+    (array(['ann', 'ann', 'bob', 'bob', 'cy'], dtype=object), ('f', 'm'))
+    """
+
+    vectors: NDArray[np.floating[Any]]
+    similarity: str
+    subjects: NDArray[Any]
+    subject: NDArray[np.int32]
+    attributes: Mapping[str, tuple[str, ...]]
+    groups: tuple[str, ...]
+    grouping: tuple[str, ...]
+    subject_group: NDArray[np.int32]
+    order: NDArray[np.intp]
+    n_samples: NDArray[np.int64]
+    n_mated: int
+    n_nonmated: int
+    _subject_codes: Mapping[str, NDArray[np.uint16]]
+
+    @checked(subject=argument_kinds.labels, group=argument_kinds.groups)
+    def __init__(
+        self,
+        vectors: ArrayLike,
+        subject: validation.Labels,
+        group: validation.Labels | Mapping[str, validation.Labels] | None = None,
+        similarity: str = "cosine",
+    ) -> None:
+        validation.choice("similarity", similarity, validation.SIMILARITIES)
+        array = validation.vectors(vectors)
+        who = validation.encode("subject", subject)
+        columns = {} if group is None else group_labels.columns_of("group", group)
+        attributes = {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
+        sizes = {"vectors": len(array), "subject": who.codes.size}
+        sizes |= {f"group {name!r}": coded.codes.size for name, coded in attributes.items()}
+        validation.same_length(sizes, "vector")
+        subjects, codes = who.labels, who.codes.astype(np.int32)
+        n_samples = np.bincount(codes, minlength=subjects.size)
+        n_mated = int((n_samples * (n_samples - 1) // 2).sum())
+        if subjects.size < 2:
+            raise InputError(f"all vectors are of one subject, {subjects.tolist()[0]!r}: there are no non-mated pairs")
+        if n_mated == 0:
+            raise InputError(f"none of the {subjects.size} subjects has two vectors: there are no mated pairs")
+        labels = {name: group_labels.attribute(name, coded.labels) for name, coded in attributes.items()}
+        subject_codes = {name: group_labels.one_for_each(who, name, coded) for name, coded in attributes.items()}
+        validation.require_usable(array, similarity)
+        self.__dict__.update(
+            vectors=read_only(array.view()),
+            similarity=similarity,
+            subjects=read_only(subjects),
+            subject=read_only(codes),
+            n_samples=read_only(n_samples),
+            n_mated=n_mated,
+            n_nonmated=codes.size * (codes.size - 1) // 2 - n_mated,
+            attributes=labels,
+            _subject_codes=subject_codes,
+        )
+        self._choose_groups(tuple(labels))
+
+    @checked(attributes=argument_kinds.text)
+    def by(self, *attributes: str) -> Embeddings:
+        """Group by other attributes, sharing the vectors.
+
+        Parameters
+        ----------
+        *attributes : str
+            Names out of `attributes`; several make intersections in the order given.
+
+        Returns
+        -------
+        Embeddings
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> labels = {"sex": list("ffm"), "eyes": ["blue", "blue", "brown"]}
+        >>> e = ff.Embeddings([[1, 0], [1, 1], [0, 1]], subject=list("aab"), group=labels)
+        >>> e.groups, e.by("eyes").groups
+        (('f & blue', 'm & brown'), ('blue', 'brown'))
+        """
+        names = group_labels.chosen(attributes, self.attributes)
+        made = object.__new__(Embeddings)
+        made.__dict__.update(self.__dict__)
+        made._choose_groups(names)
+        return made
+
+    @checked
+    def rows(self, positions: slice | NDArray[np.integer[Any]]) -> NDArray[np.floating[Any]]:
+        """Take some vectors, ready for a matrix product.
+
+        Parameters
+        ----------
+        positions : slice or (m,) ndarray of int
+            Rows of `vectors`.
+
+        Returns
+        -------
+        (m, d) ndarray
+            Contiguous. Under the cosine each has length 1, computed in float64 and rounded to the type of `vectors`, so
+            that a product of two is their similarity; else as they are.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> e = ff.Embeddings([[3.0, 4.0], [0.0, 2.0], [1.0, 0.0]], subject=list("aab"))
+        >>> e.rows(slice(0, 2))
+        array([[0.6, 0.8],
+               [0. , 1. ]])
+        """
+        try:
+            taken = self.vectors[positions]
+        except IndexError:
+            raise InputError(f"positions must be rows of the {len(self)} vectors, and some are not") from None
+        dtype = taken.dtype
+        if self.similarity != "cosine":
+            return np.ascontiguousarray(taken)
+        wide = taken.astype(np.float64, order="C")
+        if dtype == np.float64:  # squares of very long and very short vectors would leave its range
+            wide = np.ldexp(wide, -np.frexp(np.abs(wide).max(axis=1, keepdims=True))[1])
+        wide /= np.sqrt(np.einsum("ij,ij->i", wide, wide))[:, None]
+        return wide.astype(dtype, copy=False)
+
+    @checked
+    def comparisons(
+        self, *, n_threads: int | None = None, progress: bool | Callable[[int, int], None] = False
+    ) -> Comparisons:
+        """Make every pair a comparison, for `evaluate`, `rates`, `compare` and all else that takes score files.
+
+        Parameters
+        ----------
+        n_threads : int, optional
+            All processors by default.
+        progress : bool or callable, default False
+            Show a bar, or call with what is done and wanted.
+
+        Returns
+        -------
+        Comparisons
+            With subjects, groups and samples: a sample is a row of `vectors`, the lower of two is the reference. Two
+            models' vectors of the same samples give comparisons that `compare` can match.
+
+        Raises
+        ------
+        InputError
+            For more pairs than fit into memory; `roc_band` and `fairness_band` need none but the most similar.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> e = ff.Embeddings([[1, 0], [2, 1], [0, 1], [0, 3], [-1, 1]], subject=["ann", "ann", "bob", "bob", "cy"])
+        >>> e.comparisons()
+        Comparisons(2 mated, 8 non-mated, similarity, 3 subjects)
+        """
+        from .all_pairs import to_comparisons
+
+        return to_comparisons(self, self._subject_codes, n_threads, progress)
+
+    def _choose_groups(self, names: tuple[str, ...]) -> None:
+        groups, codes = group_labels.intersections(names, self.attributes, [self._subject_codes])
+        of_subject = codes[0].astype(np.int32) if codes else np.full(self.subjects.size, -1, np.int32)
+        self.__dict__.update(
+            groups=groups,
+            grouping=names,
+            subject_group=read_only(of_subject),
+            order=read_only(np.lexsort((self.subject, of_subject[self.subject]))),
+        )
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def __repr__(self) -> str:
+        n, d = self.vectors.shape
+        parts = [f"{n} x {d} {self.vectors.dtype.name}", self.similarity, f"{self.subjects.size} subjects"]
+        parts += [f"{self.n_mated} mated", f"{self.n_nonmated} non-mated"]
+        if self.groups:
+            parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
+        return f"Embeddings({', '.join(parts)})"

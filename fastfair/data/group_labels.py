@@ -1,0 +1,122 @@
+"""Groups out of labels: one attribute's, or the intersections of several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import validation
+from fastfair.errors import InputError
+
+_MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
+
+
+def columns_of(name: str, group: validation.Labels | Mapping[str, validation.Labels]) -> dict[str, Any]:
+    """Return group labels as columns by attribute, whose names are text without white space around it."""
+    if not isinstance(group, Mapping):
+        return {"group": group}
+    columns: dict[str, Any] = {}
+    for attribute, column in group.items():
+        if not isinstance(attribute, str) or not attribute.strip():
+            raise InputError(f"{name} has an attribute called {attribute!r}: names must be text, and not blank")
+        if attribute.strip() in columns:
+            raise InputError(f"{name} has two attributes called {attribute.strip()!r}")
+        columns[attribute.strip()] = column
+    return columns
+
+
+def attribute(name: str, labels: NDArray[Any]) -> tuple[str, ...]:
+    """Return the labels of an attribute as text, unless they are too many to be groups."""
+    if labels.size > _MOST_GROUPS:
+        raise InputError(f"{name!r} has {labels.size} labels; {_MOST_GROUPS} is the most")
+    text = tuple(map(str, labels))
+    if len(set(text)) < len(text):
+        twice = next(label for k, label in enumerate(text) if label in text[:k])
+        raise InputError(f"{name!r} has two labels that are written {twice!r}: rename them")
+    return text
+
+
+def chosen(names: tuple[str, ...], attributes: Iterable[str]) -> tuple[str, ...]:
+    """Check the names that `by` was given."""
+    if not names:
+        raise InputError(f"by() needs at least one attribute of {', '.join(attributes) or 'none given'}")
+    for k, name in enumerate(names):
+        validation.choice("attribute", name, attributes)
+        if name in names[:k]:
+            raise InputError(f"the attribute {name!r} is given twice")
+    return names
+
+
+def intersections(
+    names: Sequence[str], labels: Mapping[str, tuple[str, ...]], columns: Sequence[Mapping[str, NDArray[np.uint16]]]
+) -> tuple[tuple[str, ...], list[NDArray[np.uint16]]]:
+    """Make groups of the combinations of labels that occur.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The attributes, in the order their labels are joined; none make no groups.
+    labels : mapping of str to tuple of str
+        The labels of each attribute.
+    columns : sequence of mappings of str to (n,) uint16
+        Parts of the data: the label of each entry, as a position in `labels`.
+
+    Returns
+    -------
+    groups : tuple of str
+    codes : list of (n,) uint16
+        The group of each entry of each part; empty without attributes.
+    """
+    groups: tuple[str, ...] = ()
+    codes: list[NDArray[np.uint16]] = []
+    for name in names:
+        column = [part[name] for part in columns]
+        if not codes:
+            groups, codes = ("",), [np.zeros_like(part) for part in column]
+        groups, codes = _intersect(groups, codes, labels[name], column)
+    if len(set(groups)) < len(groups):
+        twice = next(label for k, label in enumerate(groups) if label in groups[:k])
+        raise InputError(f"two intersections of {' and '.join(names)} are called {twice!r}: rename their labels")
+    return groups, codes
+
+
+def _intersect(
+    labels: tuple[str, ...],
+    codes: list[NDArray[np.uint16]],
+    more_labels: tuple[str, ...],
+    more_codes: list[NDArray[np.uint16]],
+) -> tuple[tuple[str, ...], list[NDArray[np.uint16]]]:
+    n = len(more_labels)
+    mixed = [np.multiply(code, n, dtype=np.intp) + more for code, more in zip(codes, more_codes, strict=True)]
+    occurs = np.zeros(len(labels) * n, np.bool_)
+    for cells in mixed:
+        occurs[cells] = True
+    kept = np.flatnonzero(occurs)
+    if kept.size > _MOST_GROUPS:
+        raise InputError(f"these attributes make {kept.size} groups; {_MOST_GROUPS} is the most")
+    joined = tuple(
+        f"{labels[k // n]}{validation.INTERSECTION}{more_labels[k % n]}" if labels[k // n] else more_labels[k % n]
+        for k in kept
+    )
+    position = (np.cumsum(occurs) - 1).astype(np.uint16)
+    return joined, [position[cells] for cells in mixed]
+
+
+def one_for_each(subject: validation.Coded, name: str, labels: validation.Coded) -> NDArray[np.uint16]:
+    """Find the one label that each subject has."""
+    found = np.empty(subject.labels.size, np.uint16)
+    found[subject.codes] = labels.codes
+    wrong = found[subject.codes] != labels.codes
+    if wrong.any():
+        row = int(wrong.argmax())
+        code = subject.codes[row]
+        here, elsewhere = labels.labels.tolist()[labels.codes[row]], labels.labels.tolist()[found[code]]
+        raise InputError(
+            f"group {name!r}: subject {subject.labels.tolist()[code]!r} is {here!r} in row {row} (counted from 0), but "
+            f"{elsewhere!r} in another; a subject has one group",
+            row=row,
+        )
+    return found

@@ -1,0 +1,127 @@
+"""Two systems' scores of the same comparisons, matched by who was compared with whom."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.errors import InputError
+
+from .comparisons import Comparisons
+from .sorted_scores import SortedSide
+
+_SPOKEN = {"mated": "mated", "nonmated": "non-mated"}
+
+
+def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Comparisons:
+    """Return `second` with its comparisons numbered as those of `first`.
+
+    Parameters
+    ----------
+    first, second : Comparisons
+        With subjects.
+    one_by_one : bool
+        Whether each comparison must be told from every other, as resampling comparisons needs.
+
+    Returns
+    -------
+    Comparisons
+
+    Raises
+    ------
+    InputError
+        Where comparisons, subjects or groups are not the same, with an example.
+    """
+    for name, comparisons in (("first", first), ("second", second)):
+        if not isinstance(comparisons, Comparisons):
+            raise InputError(f"{name} must be Comparisons, not {type(comparisons).__name__}")
+        if comparisons.subjects is None:
+            raise InputError(f"{name} has no subjects: comparisons are matched by reference and probe")
+    if (first.grouping, first.groups) != (second.grouping, second.groups):
+        raise InputError(
+            f"the groups differ: first has {_list(first.groups)} and second {_list(second.groups)}; the same "
+            "comparisons have the same groups"
+        )
+    by_sample = first.samples is not None and second.samples is not None
+    labels = first.samples if by_sample else first.subjects
+    others = second.samples if by_sample else second.subjects
+    assert labels is not None
+    assert others is not None
+    what = "samples" if by_sample else "subjects"
+    if not np.array_equal(labels, others):
+        known, other = set(labels.tolist()), set(others.tolist())
+        raise InputError(
+            f"the {what} differ: {_some(known - other)} only in first, {_some(other - known)} only in second"
+        )
+    sides = []
+    for kind in ("mated", "nonmated"):
+        pair = [getattr(comparisons, kind) for comparisons in (first, second)]
+        codes = [_codes(side, by_sample, labels.size) for side in pair]
+        orders = [np.argsort(code, kind="stable") for code in codes]
+        ordered = [code[order] for code, order in zip(codes, orders, strict=True)]
+        if not np.array_equal(ordered[0], ordered[1]):
+            _refuse(kind, ordered, labels)
+        if one_by_one and (ordered[0][1:] == ordered[0][:-1]).any():
+            raise InputError(
+                f'unit="comparison" needs every comparison told from the others, but some {_SPOKEN[kind]} ones '
+                f"have the same {what} on both sides" + ("" if by_sample else ": give samples, or resample subjects")
+            )
+        if first.groups:
+            by_group = [getattr(comparisons, f"{kind}_by_group") for comparisons in (first, second)]
+            for column in ("reference_group", "probe_group"):
+                given = [getattr(side, column)[order] for side, order in zip(by_group, orders, strict=True)]
+                _same_groups(first, ordered[0], labels, *given)
+        # A comparison has the number it has in `first`, so that both are drawn together.
+        rows = np.empty(len(pair[1]), np.int64)
+        rows[orders[1]] = _rows(pair[0])[orders[0]]
+        sides.append(replace(pair[1], rows=rows))
+    return second._with_sides(sides[0], sides[1], second.grouping)
+
+
+def _rows(side: SortedSide) -> NDArray[Any]:
+    assert side.rows is not None  # subjects come with them
+    return side.rows
+
+
+def _codes(side: SortedSide, by_sample: bool, n: int) -> NDArray[np.int64]:
+    reference, probe = (side.reference_sample, side.probe_sample) if by_sample else (side.reference, side.probe)
+    return np.asarray(reference, np.int64) * n + np.asarray(probe, np.int64)
+
+
+def _same_groups(
+    first: Comparisons, codes: NDArray[np.int64], labels: NDArray[Any], one: NDArray[Any], other: NDArray[Any]
+) -> None:
+    # Comparisons with the same labels may lie in any order: within each code groups are compared as sets.
+    one, other = one[np.lexsort((one, codes))], other[np.lexsort((other, codes))]
+    apart = np.flatnonzero(one != other)
+    if apart.size:
+        code = int(codes[apart[0]])
+        pair = f"{labels[code // labels.size]!r} with {labels[code % labels.size]!r}"
+        raise InputError(
+            f"the groups of {apart.size} comparisons differ, such as {pair}: {first.groups[one[apart[0]]]!r} in first "
+            f"and {first.groups[other[apart[0]]]!r} in second"
+        )
+
+
+def _refuse(kind: str, ordered: list[NDArray[np.int64]], labels: NDArray[Any]) -> None:
+    counted = [dict(zip(*np.unique(codes, return_counts=True), strict=True)) for codes in ordered]
+    for k, name in enumerate(("first", "second")):
+        more = [code for code, n in counted[k].items() if n > counted[1 - k].get(code, 0)]
+        if more:
+            reference, probe = labels[more[0] // labels.size], labels[more[0] % labels.size]
+            raise InputError(
+                f"the {_SPOKEN[kind]} comparisons differ: {name} has {len(ordered[k]):,} and {len(more):,} pairs that "
+                f"the other lacks or has less often, such as {reference!r} with {probe!r}"
+            )
+
+
+def _some(labels: set[Any]) -> str:
+    shown = sorted(map(repr, labels))[:3]
+    return f"{len(labels)} ({', '.join(shown)})" if labels else "none"
+
+
+def _list(groups: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, groups)) if groups else "none"

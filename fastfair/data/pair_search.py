@@ -1,0 +1,323 @@
+"""The pairs that statistics over embeddings need: all mated ones and the most similar non-mated ones.
+
+Similarities are made a panel at a time and forgotten, but for these. Every panel has the same shape, padded at the
+edges, and is one product on one thread, so that two vectors' similarity has the same bits however the work is dealt.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import memory
+from fastfair._lib.blocks import count_threads, run_blocks
+from fastfair._lib.radix_sort import sort_by_bits
+from fastfair._lib.threads import in_threads, one_blas_thread, slices
+from fastfair.kernels._aside import aside
+
+from . import score_keys
+from .embeddings import Embeddings
+
+Floats = NDArray[np.floating[Any]]
+Positions = NDArray[np.int32]
+_PANEL = 512  # rows and columns of a panel: its similarities are scanned before they leave the cache
+_TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
+_FEW = 200_000  # non-mated pairs that are all kept
+_LEAST_SEEN, _MOST_SEEN = 500_000, 3_000_000  # pairs that the bound is guessed from,
+_BEHIND_BOUND = 20_000  # so that as many reach it, where data sets are large enough
+_ROWS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of one class, sorted; vectors are positions in `Embeddings.order`, the first before the second.
+
+    Attributes
+    ----------
+    keys : (pairs,) int32 or int64
+        Ascending with errors first: similarities for mated pairs, inverted ones for non-mated pairs.
+    first, second : (pairs,) int32
+        The vectors.
+    complete : bool
+        Whether all pairs of the class are there, and not the most similar ones alone.
+    """
+
+    keys: score_keys.Keys
+    first: Positions
+    second: Positions
+    complete: bool
+
+
+class PairFinder:
+    """Makes similarities and keeps what is asked for.
+
+    Parameters
+    ----------
+    embeddings : Embeddings
+        The vectors.
+    n_threads : int or None
+        As in `roc_band`.
+    tile : int
+        Panels a side of what a thread does at a time; the pairs do not depend on it.
+
+    Attributes
+    ----------
+    subject_end : (n,) int64
+        For each vector, in order, where those of its subject end.
+
+    Raises
+    ------
+    InputError
+        Where the mated pairs would take too much memory.
+    """
+
+    def __init__(self, embeddings: Embeddings, n_threads: int | None = None, tile: int = _TILE) -> None:
+        e = self._embeddings = embeddings
+        self._n_threads, self._tile = n_threads, tile
+        _require_memory("mated pairs", e.n_mated, e.vectors.dtype)
+        n = len(e)
+        subject = e.subject[e.order]
+        last = np.flatnonzero(np.diff(subject, append=-1)) + 1
+        self.subject_end = np.repeat(last, np.diff(last, prepend=0)).astype(np.int64)
+        self._later = self.subject_end - np.arange(1, n + 1)  # of its subject, and so its mated pairs as the first
+        self._mated_start = np.cumsum(self._later) - self._later
+        self._subject = subject
+        self._panel = min(_PANEL, -(-n // 64) * 64)
+        self._n_panels = -(-n // self._panel)
+        self._euclidean = e.similarity == "negative_euclidean"
+        dtype = np.dtype(np.float64) if self._euclidean else e.vectors.dtype
+        self._rows = np.zeros((self._n_panels * self._panel, e.vectors.shape[1]), dtype)
+        for start in range(0, n, _ROWS_AT_ONCE):
+            stop = min(start + _ROWS_AT_ONCE, n)
+            self._rows[start:stop] = e.rows(e.order[start:stop])
+        if self._euclidean:
+            self._rows[:n] -= self._rows[:n].mean(axis=0)  # so that less is lost to rounding
+            self._squares = np.einsum("ij,ij->i", self._rows, self._rows)
+            self._rounding = 1e-12 * max(float(self._squares.max()), 1e-300)
+
+    def find(self, share: float, progress: Callable[[int, int], None] | None = None) -> tuple[Pairs, Pairs]:
+        """Find the mated pairs and about the given share of the non-mated ones, the most similar.
+
+        Parameters
+        ----------
+        share : float
+            Of the non-mated pairs; from 1 on all are kept.
+        progress : callable or None
+            Called with the rows of tiles done and wanted.
+
+        Returns
+        -------
+        mated, nonmated : Pairs
+        """
+        e = self._embeddings
+        everything = share >= 1 or e.n_nonmated <= _FEW
+        wanted = e.n_nonmated if everything else int(share * e.n_nonmated)
+        _require_memory("non-mated pairs", wanted, e.vectors.dtype)
+        bound = -math.inf if everything else self._guess_bound(share)
+        packing = self._packing(bound)
+        store = _Store(wanted + (0 if everything else wanted // 4), packing)
+        mated = self._run(bound, store, progress)
+        first, second = self._mated_positions()
+        if self._euclidean:
+            mated = self._distances(first, second)
+        codes = (first.astype(np.int64) << packing.places) + second
+        of_mated = _Store(mated.size, self._packing(-math.inf))
+        of_mated.add(mated, codes, inverted=False)
+        threads = count_threads(self._n_threads)
+        return of_mated.sorted(complete=True, n_threads=threads), store.sorted(complete=everything, n_threads=threads)
+
+    def _packing(self, bound: float) -> _Packing:
+        """Find the range of keys, inverted or not, that similarities from a bound on can have."""
+        kind = self._embeddings.vectors.dtype
+        if self._euclidean:
+            most, least = 0.0, -math.inf
+        else:
+            most = float(np.einsum("ij,ij->i", self._rows, self._rows).max()) * 1.001
+            least = -most
+        with np.errstate(over="ignore"):
+            ends = score_keys.encode(np.array([most, -most, max(bound, least)], kind)).astype(np.int64)
+        if bound > -math.inf:
+            lowest, highest = int(~ends[0]), int(~ends[2])
+        else:  # mated pairs are kept whole, too, without inversion
+            lowest = int(min(~ends[0], ends[2]))
+            highest = int(max(~ends[2], ends[0]))
+        return _Packing(kind, lowest, (highest - lowest).bit_length(), (len(self._embeddings) - 1).bit_length())
+
+    def _run(self, bound: float, store: _Store, progress: Callable[[int, int], None] | None) -> Floats:
+        """Store the non-mated pairs that reach the bound, and return the mated similarities in order of vectors."""
+        from fastfair.kernels import pairs as kernels
+
+        n, panel = len(self._embeddings), self._panel
+        dtype = self._rows.dtype
+        mated = np.empty(self._embeddings.n_mated, dtype)
+        limit = dtype.type(-(bound**2) - self._rounding if self._euclidean and bound > -math.inf else bound)
+        places = store.packing.places
+        local = threading.local()
+        tiles = range(0, self._n_panels, self._tile)
+        work = [(p, q) for p in tiles for q in tiles if p <= q]
+
+        @one_blas_thread()
+        def tile(k: int) -> None:
+            if not hasattr(local, "panel"):
+                local.panel = np.empty((panel, panel), dtype)
+                local.kept = np.empty(panel * panel + 1, dtype), np.empty(panel * panel + 1, np.int64)
+            p0, q0 = work[k]
+            for p in range(p0, min(p0 + self._tile, self._n_panels)):
+                for q in range(max(p, q0), min(q0 + self._tile, self._n_panels)):
+                    self._fill(p, q, local.panel)
+                    at = p * panel, q * panel
+                    if self.subject_end[min(at[0] + panel, n) - 1] > at[1]:
+                        kernels.take_mated(local.panel, *at, self.subject_end, self._mated_start, mated)
+                    size = kernels.take_nonmated(local.panel, *at, self.subject_end, limit, places, *local.kept)
+                    similarity, codes = (kept[:size] for kept in local.kept)
+                    if self._euclidean:
+                        similarity = self._distances(codes >> places, codes & ((1 << places) - 1))
+                        near = similarity >= bound
+                        similarity, codes = similarity[near], codes[near]
+                    store.add(similarity, codes, inverted=True)
+
+        run_blocks(tile, range(len(work)), len(work), 1, self._n_threads, progress)
+        return mated
+
+    def _fill(self, p: int, q: int, panel: Floats) -> None:
+        """Write a panel of similarities; of negative squared distances, up to rounding, for the Euclidean one."""
+        rows, columns = (slice(k * self._panel, (k + 1) * self._panel) for k in (p, q))
+        np.matmul(self._rows[rows], self._rows[columns].T, out=panel)
+        if self._euclidean:
+            panel *= 2
+            panel -= self._squares[rows, None]
+            panel -= self._squares[columns]
+
+    def _guess_bound(self, share: float) -> float:
+        """Find the similarity that a share of non-mated pairs reaches, from some of them."""
+        n = len(self._embeddings)
+        wanted = math.isqrt(int(np.clip(_BEHIND_BOUND / share, _LEAST_SEEN, _MOST_SEEN)))
+        side = min(n, wanted, max(512, n // 4))  # a small part of all work
+        rng = np.random.default_rng(0)  # results do not depend on the bound
+        rows, columns = (rng.choice(n, side, replace=False) for _ in range(2))
+        seen = aside(one_blas_thread()(lambda: self._rows[rows] @ self._rows[columns].T))
+        if self._euclidean:
+            seen = -np.sqrt(np.maximum(self._squares[rows, None] + self._squares[columns] - 2 * seen, 0))
+        values = seen[self._subject[rows][:, None] != self._subject[columns]]
+        k = min(values.size - 1, math.ceil(share * values.size))
+        return float(np.partition(values, values.size - 1 - k)[values.size - 1 - k])
+
+    def _mated_positions(self) -> tuple[Positions, Positions]:
+        first = np.repeat(np.arange(self._later.size, dtype=np.int32), self._later)
+        second = np.arange(first.size) - np.repeat(self._mated_start, self._later) + first + 1
+        return first, second.astype(np.int32)
+
+    def _distances(self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Floats:
+        """Compute distances from the differences of vectors, as a product of them loses what is small."""
+        from fastfair.kernels import pairs as kernels
+
+        e = self._embeddings
+        out = np.empty(first.size, np.float64)
+        kernels.distances(e.vectors, e.order[first], e.order[second], out)
+        return out.astype(e.vectors.dtype)
+
+
+def _require_memory(what: str, n: int, dtype: np.dtype[Any]) -> None:
+    size = n * (16 if dtype.itemsize == 4 else 48)  # with what sorting them takes
+    would_do = "use fewer vectors of a subject" if what == "mated pairs" else "use lower FMRs, or fewer vectors"
+    memory.require(size, f"the {n:,} {what} to be kept", would_do)
+
+
+@dataclass(frozen=True)
+class _Packing:
+    """How keys and vectors share an integer.
+
+    Attributes
+    ----------
+    kind : dtype
+        Of similarities.
+    lowest, span : int
+        The lowest key there may be, and the bits that all are apart by.
+    places : int
+        Bits of a vector.
+    """
+
+    kind: np.dtype[Any]
+    lowest: int
+    span: int
+    places: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether a key and two vectors are an int64 that is not negative."""
+        return self.kind == np.float32 and 2 * self.places + self.span < 64
+
+
+class _Store:
+    """Pairs in the order in which threads find them, and then sorted.
+
+    Memory is touched once where it can be, as the first touch of a page may cost more than all that is done with it.
+    """
+
+    def __init__(self, capacity: int, packing: _Packing) -> None:
+        self.packing = packing
+        self._packed = np.empty(capacity if packing.fits else 0, np.int64)
+        self._used = 0
+        self._lock = threading.Lock()
+        self._overflow: list[NDArray[np.int64]] = []
+        self._wide: list[tuple[score_keys.Keys, NDArray[np.int64]]] = []
+
+    def add(self, similarity: Floats, codes: NDArray[np.int64], *, inverted: bool) -> None:
+        """Add some pairs: similarities, whose keys may be inverted, and codes that are two vectors."""
+        from fastfair.kernels import pairs as kernels
+
+        invert = -1 if inverted else 0
+        if not self.packing.fits:
+            self._wide.append((score_keys.encode(similarity) ^ invert, codes.copy()))
+            return
+        with self._lock:
+            start = self._used
+            fits = start + codes.size <= self._packed.size
+            if fits:
+                self._used += codes.size
+        out = self._packed[start : start + codes.size] if fits else np.empty(codes.size, np.int64)
+        bits = similarity.view(np.int32)
+        kernels.pack(bits, codes, invert, self.packing.lowest, 2 * self.packing.places, out)
+        if not fits:
+            self._overflow.append(out)
+
+    def sorted(self, *, complete: bool, n_threads: int) -> Pairs:
+        """Return the pairs by key and then by vectors; the store is of no use afterwards."""
+        from fastfair.kernels import pairs as kernels
+
+        places, span = self.packing.places, self.packing.span
+        if not self.packing.fits:
+            keys, codes = (np.concatenate(parts) for parts in zip(*self._wide, strict=True))
+            order = np.lexsort((codes, keys))
+            codes = codes[order]
+            first, second = codes >> places, codes & ((1 << places) - 1)
+            return Pairs(keys[order], first.astype(np.int32), second.astype(np.int32), complete)
+        packed = self._packed[: self._used]
+        if self._overflow:
+            packed = np.concatenate((packed, *self._overflow))
+        shift = 2 * places
+        spare = np.empty_like(packed)
+        found = sort_by_bits(packed, spare, shift, shift + span, n_threads)
+        free = spare if np.shares_memory(found, packed) else packed
+        first, second = np.split(free.view(np.int32), 2)
+
+        def unpack(part: slice) -> None:
+            kernels.order_ties(found[part], shift)
+            kernels.unpack_codes(found[part], places, first[part], second[part])
+
+        in_threads(found.size, unpack, _between_keys(found, shift, slices(found.size, n_threads)))
+        keys = found.view(np.int32)[: found.size]
+        kernels.unpack_keys(found, self.packing.lowest, shift, keys)
+        return Pairs(keys, first, second, complete)
+
+
+def _between_keys(packed: NDArray[np.int64], shift: int, parts: list[slice]) -> list[slice]:
+    """Move the cuts between parts of sorted pairs to where a key begins."""
+    cuts = [int(np.searchsorted(packed, (packed[part.start] >> shift) << shift)) for part in parts[1:]]
+    return [slice(start, stop) for start, stop in zip([0, *cuts], [*cuts, packed.size], strict=True)]

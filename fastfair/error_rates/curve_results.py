@@ -1,0 +1,223 @@
+"""Result objects: frozen, made of arrays, each with what stands behind its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.arguments import checked
+from fastfair._lib.text import visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.floating[Any]]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Roc:
+    """Error rates at every distinct score, in ascending order of similarity.
+
+    Attributes
+    ----------
+    threshold : (p,) ndarray of float
+        Every distinct score, and behind the most similar one the next float, which accepts nothing.
+    fmr, fnmr : (p,) ndarray of float
+        False match rate, falling from its value at the least similar score to 0; false non-match rate, rising to 1.
+    """
+
+    threshold: Floats
+    fmr: NDArray[np.float64]
+    fnmr: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return self.threshold.size
+
+    @checked
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw FNMR over FMR, FMR on a logarithmic axis.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from fastfair._lib.axes import draw_roc
+
+        return draw_roc(self, ax, **kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class Det:
+    """A detection error trade-off curve: error rates and their normal deviates, the coordinates of a DET plot.
+
+    Attributes
+    ----------
+    threshold, fmr, fnmr : (p,) ndarray of float
+        As in `Roc`.
+    fmr_deviate, fnmr_deviate : (p,) ndarray of float
+        Standard normal quantiles of the rates; infinite at rates of 0 and 1.
+    """
+
+    threshold: Floats
+    fmr: NDArray[np.float64]
+    fnmr: NDArray[np.float64]
+    fmr_deviate: NDArray[np.float64]
+    fnmr_deviate: NDArray[np.float64]
+
+    @checked
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw the curve on probit axes labelled in per cent.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from fastfair._lib.axes import draw_det
+
+        return draw_det(self, ax, **kwargs)
+
+
+@dataclass(frozen=True)
+class Eer:
+    """An equal error rate.
+
+    Attributes
+    ----------
+    value : float
+        The rate, a fraction.
+    threshold : float
+        Where it holds, on the scale of the scores; NaN for the convex hull, which mixes two thresholds.
+    method : str
+        How it was found.
+    """
+
+    value: float
+    threshold: float
+    method: str
+
+
+@dataclass(frozen=True)
+class MinDcf:
+    """A minimum detection cost.
+
+    Attributes
+    ----------
+    value : float
+        The least cost.
+    threshold : float
+        The lowest similarity threshold, or the highest distance threshold, that reaches it.
+    """
+
+    value: float
+    threshold: float
+
+
+@dataclass(frozen=True, eq=False)
+class RateCounts:
+    """What stands behind the rates: comparisons, errors and distinct subjects.
+
+    Attributes
+    ----------
+    mated, nonmated : int
+        Comparisons overall, cross-group ones included.
+    false_nonmatches, false_matches : int
+        Errors among them.
+    mated_subjects, nonmated_subjects : int or None
+        Distinct subjects on either side; None where subjects are not known.
+    group_mated, group_nonmated, group_false_nonmatches, group_false_matches : (g,) ndarray of int
+        The same for each group, of comparisons with both sides in it.
+    group_mated_subjects, group_nonmated_subjects : (g,) ndarray of int or None
+        Distinct subjects of each group.
+    matrix_nonmated, matrix_false_matches : (g, g) ndarray of int
+        Non-mated comparisons and errors by group of reference (rows) and group of probe (columns).
+    matrix_subjects : (g, g) ndarray of int or None
+        Distinct subjects, references and probes together, behind each cell.
+    """
+
+    mated: int
+    nonmated: int
+    false_nonmatches: int
+    false_matches: int
+    mated_subjects: int | None
+    nonmated_subjects: int | None
+    group_mated: Counts
+    group_nonmated: Counts
+    group_false_nonmatches: Counts
+    group_false_matches: Counts
+    group_mated_subjects: Counts | None
+    group_nonmated_subjects: Counts | None
+    matrix_nonmated: Counts
+    matrix_false_matches: Counts
+    matrix_subjects: Counts | None
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """Error rates at one threshold.
+
+    Attributes
+    ----------
+    at : OperatingPoint
+        What fixed the threshold.
+    threshold : float
+        Similarities >= it, or distances <= it, are accepted.
+    fmr, fnmr : float
+        Overall rates, of all comparisons.
+    groups : tuple of str
+        The groups, empty where there are none.
+    group_fmr, group_fnmr : (g,) ndarray of float
+        Rates of comparisons with both sides in the group; NaN where there are none.
+    fmr_matrix : (g, g) ndarray of float
+        False match rate by group of reference (rows) and group of probe (columns); NaN where there are none.
+    counts : RateCounts
+        Comparisons, errors and subjects behind each rate.
+    below_resolution : bool
+        Whether the operating point asks for a rate that fewer than 30 errors would make up.
+    few_false_matches, few_false_nonmatches : (g,) ndarray of bool
+        Groups whose FMR, or FNMR, rests on fewer than 30 errors (Doddington's rule of 30).
+    """
+
+    at: Any
+    threshold: float
+    fmr: float
+    fnmr: float
+    groups: tuple[str, ...]
+    group_fmr: NDArray[np.float64]
+    group_fnmr: NDArray[np.float64]
+    fmr_matrix: NDArray[np.float64]
+    counts: RateCounts
+    below_resolution: bool
+
+    @property
+    def few_false_matches(self) -> NDArray[np.bool_]:
+        """(g,) groups whose FMR rests on fewer than 30 errors (Doddington's rule of 30)."""
+        return self.counts.group_false_matches < 30
+
+    @property
+    def few_false_nonmatches(self) -> NDArray[np.bool_]:
+        """(g,) groups whose FNMR rests on fewer than 30 errors (Doddington's rule of 30)."""
+        return self.counts.group_false_nonmatches < 30
+
+    def __repr__(self) -> str:
+        lines = [f"Rates at {self.at}: threshold {self.threshold:.6g}, FMR {self.fmr:.6g}, FNMR {self.fnmr:.6g}"]
+        for group, fmr, fnmr in zip(self.groups, self.group_fmr, self.group_fnmr, strict=True):
+            lines.append(f"  {visible(group)}: FMR {fmr:.6g}, FNMR {fnmr:.6g}")
+        return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""`evaluate` and `compare`: the whole way from comparisons to rates, measures and their intervals."""

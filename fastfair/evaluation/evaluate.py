@@ -1,0 +1,399 @@
+"""`evaluate`: the whole way from comparisons to rates, measures and their intervals, in one call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import argument_kinds, seeds
+from fastfair._lib.arguments import checked
+from fastfair._lib.progress import reporting
+from fastfair._lib.warnings import warn
+from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates import curves
+from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.operating_points import (
+    ENOUGH_ERRORS,
+    OperatingPoint,
+    at_fmr,
+    at_mean_group_eer,
+    mean_group_eer_key,
+    threshold_key,
+)
+from fastfair.error_rates.rates import rates_at_key
+from fastfair.errors import NarrowIntervalsWarning, ReversedScoresWarning
+from fastfair.measures._compute import measure_of
+from fastfair.resampling.comparison_replicates import Resampler, different_groups
+from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
+from fastfair.uncertainty.entries import Figure, Plan, estimates, figures
+from fastfair.uncertainty.inversion import invert
+from fastfair.uncertainty.quantities import HELD, Quantity
+from fastfair.uncertainty.quantity_intervals import ENOUGH_EFFECTIVE_ERRORS, Uncertainty, has_few_effective_errors
+
+from . import request
+from .result import Evaluation
+
+Floats = NDArray[np.float64]
+# Of each kind in every group: with fewer, intervals of measures miss the truth more often.
+_LEAST_ERRORS = 5
+_LEAST_ERRORS_FOR_INVERSION = 1
+_MOST_NAMED = 4  # in a warning; notes are at every quantity
+
+
+@checked(at=argument_kinds.points)
+def evaluate(
+    comparisons: Comparisons,
+    at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
+    measures: str | Sequence[str] = "all",
+    *,
+    unit: str = "subject",
+    n_resamples: int = 2000,
+    confidence_level: float = 0.95,
+    method: str = "auto",
+    scheme: str = "dyadic",
+    rng: seeds.Seed = None,
+    n_threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+    metrics: str | Sequence[str] = "all",
+    alpha: float = 0.5,
+    eer_method: str = "nearest",
+    p_target: float = 0.05,
+    c_miss: float = 1,
+    c_fa: float = 1,
+    zero_policy: str | float = "keep",
+    incomplete_groups: str = "raise",
+) -> Evaluation:
+    """Compute error rates, EER, minDCF, Cllr and fairness measures, overall and per group, with bootstrap intervals.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        What to evaluate; without groups there are no measures.
+    at : OperatingPoint or sequence of OperatingPoint
+        Where rates, and the measures made of them, are taken. Thresholds are found from all comparisons, and found
+        again in every replicate, but for `at_threshold`. One that is given twice counts once.
+    measures : "all" or sequence of str
+        Names of functions in `fastfair.measures`.
+    unit : {"subject", "comparison", "sample", "subject+sample"}
+        What is drawn with replacement: subjects inside each group; comparisons, mated and non-mated apart, which is
+        too narrow where subjects repeat; samples inside each subject; or subjects, then their samples.
+    n_resamples : int, default 2000
+        Replicates; 0 for estimates alone.
+    confidence_level : float, default 0.95
+        In (0, 1).
+    method : {"auto", "percentile", "basic", "normal", "bca", "dyadic"}
+        How intervals are made of replicates. "auto": what simulations found right for each kind of quantity, "logit"
+        for rates and EERs, test inversion for measures over groups, "basic" for min Cllr, "percentile" for others.
+        "dyadic" is for false match rates, other quantities get "percentile" with it. See
+        `intervals.confidence_interval`.
+    scheme : {"dyadic", "product"}
+        Weights of comparisons of two subjects: their product, which overstates the spread of false match rates,
+        shrunk until replicates have the dyadic-robust variance; or the plain product. Samples have plain products.
+    rng : None, int, SeedSequence or Generator
+        Seed. A replicate depends on it and on the replicate's number alone.
+    n_threads : int, optional
+        All processors by default; results are the same to the last bit.
+    progress : bool or callable, default False
+        Show a bar, or call with replicates done and wanted.
+    metrics : "all" or sequence of {"eer", "min_dcf", "cllr", "min_cllr"}
+        Figures that need no operating point.
+    alpha : float, default 0.5
+        Weight of false matches in measures that take both rates, in [0, 1].
+    eer_method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
+        As in `eer`.
+    p_target, c_miss, c_fa : float
+        As in `min_dcf`.
+    zero_policy : {"keep", "raise", "clopper-pearson"} or float
+        What ratio measures make of group FMRs and FNMRs of zero; see `measures.replace_zeros`. A group's EER, minDCF
+        or Cllr of zero stays. Under "raise" replicates keep their zeros.
+    incomplete_groups : {"raise", "drop", "nan"}
+        What becomes of groups without mated or without non-mated comparisons of their own: an error; left out of the
+        measures, with a warning; or measures that are NaN, with a warning.
+
+    Returns
+    -------
+    Evaluation
+        With its replicates, so that another level or method costs nothing.
+
+    Raises
+    ------
+    InputError
+        For unknown names, percentages in place of rates, measures asked for without groups, incomplete groups, zero
+        rates under their "raise" policies, and comparisons without the units to resample.
+
+    Warns
+    -----
+    DroppedWarning
+        Names the groups left out.
+    EmptyGroupWarning
+        Names the groups that make measures NaN.
+    NarrowIntervalsWarning
+        Where intervals are likely to be too narrow, and why.
+    ReversedScoresWarning
+        For an EER above 50 %, as distances taken for similarities have.
+
+    Notes
+    -----
+    A replicate gives every unit the number of times it was drawn, and a comparison the product of its units' numbers
+    [1]_. The page "Intervals" of the user guide has the formulas and says when to use what.
+
+    References
+    ----------
+    .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", for embeddings.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> scores = [0.9, 0.3, 0.4, 0.1, 0.8, 0.7, 0.6, 0.2]
+    >>> c = ff.Comparisons(scores, [1, 1, 0, 0] * 2, list("abacdede"), list("abbddeed"), list("ffffmmmm"))
+    >>> ev = ff.evaluate(c, at=[ff.at_threshold(0.5)], rng=0)
+    >>> ev.value("fdr"), ev.value("fnmr", group="f")
+    (0.5, 0.5)
+    """
+    asked = request.check(
+        comparisons,
+        at,
+        measures=measures,
+        metrics=metrics,
+        alpha=alpha,
+        eer_method=eer_method,
+        costs=(p_target, c_miss, c_fa),
+        zero_policy=zero_policy,
+        incomplete_groups=incomplete_groups,
+        unit=unit,
+        n_resamples=n_resamples,
+        confidence_level=confidence_level,
+        method=method,
+        scheme=scheme,
+        n_threads=n_threads,
+    )
+    at_points = [_rates_at(comparisons, point, asked.measured) for point in asked.points]
+    found = _metrics(comparisons, asked)
+    # SED brings its own operating point, which only groups with both kinds of comparisons have.
+    own = []
+    if "sed" in asked.measures and all(_is_complete(comparisons, k) for k in asked.measured):
+        own = [_rates_at(comparisons, at_mean_group_eer(), asked.measured)]
+    plan = _plan(comparisons, asked)
+    cells = different_groups(comparisons) if comparisons.groups else ()
+    base = estimates([*at_points, *own], found, cells)
+    listed = list(figures(base, plan))
+    quantities = tuple(_quantity(figure, at_points) for figure in listed)
+    settings: dict[str, Any] = {
+        "score_kind": comparisons.score_kind,
+        "grouping": list(comparisons.grouping),
+        "at": [str(point) for point in asked.points],
+        "thresholds": [result.threshold for result in at_points],
+        "measures": list(asked.measures),
+        "metrics": list(asked.metrics),
+        "alpha": asked.alpha,
+        "eer_method": eer_method,
+        "p_target": p_target,
+        "c_miss": c_miss,
+        "c_fa": c_fa,
+        "zero_policy": zero_policy,
+        "incomplete_groups": incomplete_groups,
+        "n_resamples": asked.n_resamples,
+    }
+    measured = tuple(comparisons.groups[k] for k in asked.measured)
+    uncertainty = None
+    if asked.n_resamples:
+        key, seed = seeds.stream(rng)
+        settings |= {"unit": unit, "scheme": scheme if unit == "subject" else "product", "rng": seed}
+        settings |= {"confidence_level": asked.confidence_level, "method": method}
+        _warn_of_repeated_subjects(comparisons, unit)
+        resampler = Resampler(
+            comparisons,
+            [*asked.points, *(result.at for result in own)],
+            unit=unit,
+            scheme=scheme,
+            metrics=asked.metrics,
+            eer_method=eer_method,
+            costs=asked.costs,
+            measured=asked.measured,
+        )
+        with reporting(progress, f"{asked.n_resamples:,} replicates") as report:
+            drawn = resampler.replicate(asked.n_resamples, key, n_threads=n_threads, progress=report)
+        if zero_policy == "raise":
+            plan = replace(plan, zero_policy="keep")
+        replicated = [figure.value for figure in figures(drawn, plan)]
+        uncertainty = Uncertainty(
+            quantities,
+            np.array(replicated),
+            np.array([_is_held(figure, asked.points) for figure in listed]),
+            unit,
+            settings["scheme"],
+            partial(_jackknife, resampler, plan, n_threads),
+            degrees_of_freedom(listed, comparisons, resampler.units),
+            partial(invert, base, drawn, plan),
+            {figure.key: k for k, figure in enumerate(listed)} if plan.measures else {},
+        )
+        quantities = uncertainty.with_intervals(asked.confidence_level, method)
+        least = _LEAST_ERRORS_FOR_INVERSION if method == "auto" else _LEAST_ERRORS
+        _warn_of_few_errors(quantities, at_points, measured if asked.measures else (), least)
+    return Evaluation(
+        quantities, tuple(at_points), comparisons.groups, measured, settings, repr(comparisons), uncertainty
+    )
+
+
+def _rates_at(comparisons: Comparisons, point: OperatingPoint, measured: Sequence[int]) -> Rates:
+    of_groups = point.kind == "mean group eer"  # then of the groups measured, some of which may be dropped
+    key = mean_group_eer_key(comparisons, measured) if of_groups else threshold_key(comparisons, point)
+    return rates_at_key(comparisons, point, key)
+
+
+def _metrics(comparisons: Comparisons, asked: request.Asked) -> dict[str, Floats]:
+    """Compute the metrics that need no operating point, overall and of each group."""
+    compute: dict[str, Callable[[Any, Any], float]] = {
+        "eer": lambda mated, nonmated: curves.equal_error(mated, nonmated, asked.eer_method)[0],
+        "min_dcf": lambda mated, nonmated: asked.costs.least(mated, nonmated)[0],
+        "cllr": curves.log_likelihood_ratio_cost,
+        "min_cllr": curves.least_log_likelihood_ratio_cost,
+    }
+    sides = [(comparisons.mated.keys, comparisons.nonmated.keys)]
+    if comparisons.groups:
+        sides += zip(comparisons.mated_by_group.within, comparisons.nonmated_by_group.within, strict=True)
+    found = {}
+    for name in asked.metrics:
+        values = [
+            compute[name](mated, nonmated) if mated.size and nonmated.size else math.nan for mated, nonmated in sides
+        ]
+        found[name] = np.array(values, np.float64)
+    if "eer" in found and found["eer"][0] > 0.5:
+        warn(
+            f"the EER is {100 * found['eer'][0]:.3g} %, as mated comparisons score lower than non-mated ones: if the "
+            'scores are distances pass score_kind="distance", else look which value of mated means mated',
+            ReversedScoresWarning,
+        )
+    return found
+
+
+def _is_complete(comparisons: Comparisons, group: int) -> bool:
+    return all(side.cells[group, group] > 0 for side in (comparisons.mated_by_group, comparisons.nonmated_by_group))
+
+
+def _plan(comparisons: Comparisons, asked: request.Asked) -> Plan:
+    sizes = [np.zeros(0, np.int64)] * 2
+    matrix: tuple[tuple[int, int], ...] = ()
+    if comparisons.groups:
+        sides = comparisons.mated_by_group, comparisons.nonmated_by_group
+        sizes = [np.diagonal(side.cells) for side in sides]
+        if different_groups(comparisons):
+            matrix = tuple((i, j) for i, j in np.argwhere(sides[1].cells).tolist())
+    return Plan(
+        groups=comparisons.groups,
+        n_points=len(asked.points),
+        metrics=asked.metrics,
+        measures=asked.measures,
+        measured=asked.measured,
+        alpha=asked.alpha,
+        zero_policy=asked.zero_policy,
+        matrix=matrix,
+        group_mated=sizes[0],
+        group_nonmated=sizes[1],
+    )
+
+
+def _quantity(figure: Figure, at_points: Sequence[Rates]) -> Quantity:
+    """Put what stands behind a number beside it."""
+    value = float(figure.value)
+    if figure.point is None:
+        return Quantity(figure.name, figure.group, None, value, note=_not_computable(value))
+    result = at_points[figure.point]
+    counts, point = result.counts, result.at
+    if figure.name == "threshold":
+        low = f"asked below the data's resolution: fewer than {ENOUGH_ERRORS} errors" if result.below_resolution else ""
+        return Quantity(figure.name, None, point, value, note=low)
+    if measure_of(figure.name) is not None:
+        return Quantity(figure.name, figure.group, point, value, note=_not_computable(value))
+    behind: tuple[Any, ...]
+    if figure.name == "fnmr" and figure.cell is None:
+        behind = counts.mated, counts.false_nonmatches, counts.mated_subjects
+    elif figure.cell is None:
+        behind = counts.nonmated, counts.false_matches, counts.nonmated_subjects
+    elif figure.name == "fnmr":
+        k = figure.cell[0]
+        behind = counts.group_mated[k], counts.group_false_nonmatches[k], _at(counts.group_mated_subjects, k)
+    else:
+        cell = figure.cell
+        behind = (
+            counts.matrix_nonmated[cell],
+            counts.matrix_false_matches[cell],
+            _at(counts.matrix_subjects, cell),
+        )
+    size, errors, subjects = (None if number is None else int(number) for number in behind)
+    assert errors is not None
+    notes = [f"fewer than {ENOUGH_ERRORS} errors"] if errors < ENOUGH_ERRORS else []
+    if figure.cell is None and figure.name == result.at.kind:
+        notes.append(HELD)
+    return Quantity(
+        figure.name,
+        figure.group,
+        point,
+        value,
+        n_comparisons=size,
+        n_errors=errors,
+        n_subjects=subjects,
+        note="; ".join(notes) if size else "no comparisons",
+        probe_group=figure.probe_group,
+    )
+
+
+def _at(counts: Any, position: Any) -> Any:
+    return None if counts is None else counts[position]
+
+
+def _not_computable(value: float) -> str:
+    if np.isnan(value):
+        return "not computable: 0/0 or a group without comparisons"
+    return "not computable: a group has no errors" if np.isinf(value) else ""
+
+
+def _jackknife(resampler: Resampler, plan: Plan, n_threads: int | None) -> Floats:
+    """Compute every quantity with one unit left out, about the mean of the unit's stratum."""
+    left_out = [figure.value for figure in figures(resampler.jackknife(n_threads), plan)]
+    return resampler.influences(np.array(left_out))
+
+
+def _is_held(figure: Figure, points: Sequence[OperatingPoint]) -> bool:
+    return figure.name == "threshold" and figure.point is not None and points[figure.point].kind == "threshold"
+
+
+def _warn_of_few_errors(
+    quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str], least: int
+) -> None:
+    """Warn where intervals hold the truth less often than they promise, as simulations show."""
+    rates = [f"{q.name} of {' / '.join(filter(None, (q.group, q.probe_group))) or 'all'}"
+             for q in quantities if has_few_effective_errors(q)]  # fmt: skip
+    groups = []
+    for result in at_points if measured else ():
+        kinds = result.counts.group_false_matches, result.counts.group_false_nonmatches
+        few = np.minimum(*kinds) < least
+        groups += [group for group, too_few in zip(result.groups, few, strict=True) if too_few and group in measured]
+    fewer = f"fewer than {least}" if least > 1 else "no"
+    for what, found in (
+        (f"rest on fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors, (rate / standard error)^2,", rates),
+        (f"are of measures over groups with {fewer} false matches or false non-matches", groups),
+    ):
+        named = list(dict.fromkeys(found))
+        if named:
+            more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+            warn(
+                f"intervals that {what} are likely too narrow: {', '.join(named[:_MOST_NAMED])}{more}",
+                NarrowIntervalsWarning,
+            )
+
+
+def _warn_of_repeated_subjects(comparisons: Comparisons, unit: str) -> None:
+    n = len(comparisons.mated) + len(comparisons.nonmated)
+    if unit == "comparison" and comparisons.subjects is not None and comparisons.subjects.size < n:
+        warn(
+            f"intervals are too narrow: {comparisons.subjects.size} subjects are behind {n} comparisons, which "
+            'resampling comparisons takes for independent; unit="subject" does not',
+            NarrowIntervalsWarning,
+        )

@@ -1,0 +1,275 @@
+"""`Evaluation`: everything `evaluate` found, to look up, to export, and to give other intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair import intervals
+from fastfair._lib import argument_kinds, frames, validation
+from fastfair._lib.arguments import checked
+from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.errors import InputError
+from fastfair.uncertainty.quantities import Group, Quantity, columns_of, find, records, write_json
+from fastfair.uncertainty.quantity_intervals import Uncertainty
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Everything `evaluate` found, one quantity a row.
+
+    Attributes
+    ----------
+    quantities : tuple of Quantity
+        Every number, in the order of the report.
+    rates : tuple of Rates
+        Rates with counts and matrix at each operating point.
+    groups : tuple of str
+        All groups.
+    measured_groups : tuple of str
+        The groups that the measures run over: all but those dropped.
+    settings : dict
+        What was asked.
+    description : str
+        What was evaluated.
+    uncertainty : Uncertainty or None
+        The replicates; None where there are none. See `replicates` and `with_intervals`.
+    """
+
+    quantities: tuple[Quantity, ...]
+    rates: tuple[Rates, ...]
+    groups: tuple[str, ...]
+    measured_groups: tuple[str, ...]
+    settings: dict[str, Any]
+    description: str
+    uncertainty: Uncertainty | None = field(default=None, repr=False)
+
+    @checked(group=argument_kinds.group_or_cell)
+    def value(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> float:
+        """Return one estimate.
+
+        Parameters
+        ----------
+        name, group, at
+            As in `quantity`.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InputError
+            As `quantity` does.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
+        >>> ff.evaluate(c, at=[ff.at_threshold(0.35)], n_resamples=0).value("fmr")
+        0.5
+        """
+        return self.quantity(name, group, at).estimate
+
+    @checked(group=argument_kinds.group_or_cell)
+    def interval(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> tuple[float, float]:
+        """Return one confidence interval.
+
+        Parameters
+        ----------
+        name, group, at
+            As in `quantity`.
+
+        Returns
+        -------
+        low, high : float
+            NaN where there is none, and the quantity's note says why.
+
+        Raises
+        ------
+        InputError
+            As `quantity` does, and without replicates.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0])
+        >>> low, high = ff.evaluate(c, unit="comparison", rng=0).interval("eer")
+        >>> round(low, 4), round(high, 4)
+        (0.0009, 0.9963)
+        """
+        found = self.quantity(name, group, at)
+        self._need_replicates()
+        return (math.nan, math.nan) if found.low is None or found.high is None else (found.low, found.high)
+
+    @checked(group=argument_kinds.group_or_cell)
+    def replicates(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> NDArray[np.float64]:
+        """Return one quantity in every replicate.
+
+        Parameters
+        ----------
+        name, group, at
+            As in `quantity`.
+
+        Returns
+        -------
+        (n_resamples,) ndarray
+            NaN or infinite where the quantity was not computable.
+
+        Raises
+        ------
+        InputError
+            As `quantity` does, and without replicates.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0])
+        >>> ff.evaluate(c, unit="comparison", n_resamples=100, rng=0).replicates("eer").shape
+        (100,)
+        """
+        found = self.quantity(name, group, at)
+        uncertainty = self._need_replicates()
+        row = next(k for k, quantity in enumerate(self.quantities) if quantity is found)
+        return uncertainty.replicates[row]
+
+    @checked
+    def with_intervals(self, confidence_level: float | None = None, method: str | None = None) -> Evaluation:
+        """Make other intervals of the same replicates.
+
+        Parameters
+        ----------
+        confidence_level : float, optional
+            As in `evaluate`; by default as it was.
+        method : str, optional
+            As in `evaluate`; by default as it was.
+
+        Returns
+        -------
+        Evaluation
+
+        Raises
+        ------
+        InputError
+            For an unknown method, a level outside (0, 1), and without replicates.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0])
+        >>> ev = ff.evaluate(c, unit="comparison", rng=0)
+        >>> ev.with_intervals(0.5, "percentile").interval("eer")
+        (0.0, 0.5)
+        """
+        uncertainty = self._need_replicates()
+        settings = self.settings | {
+            "confidence_level": intervals.level(
+                self.settings["confidence_level"] if confidence_level is None else confidence_level
+            ),
+            "method": self.settings["method"]
+            if method is None
+            else validation.choice("method", method, intervals.METHODS_OF_EVALUATIONS),
+        }
+        found = uncertainty.with_intervals(settings["confidence_level"], settings["method"])
+        return replace(self, quantities=found, settings=settings)
+
+    def _need_replicates(self) -> Uncertainty:
+        if self.uncertainty is None:
+            raise InputError("there are no replicates: evaluate with n_resamples > 0")
+        return self.uncertainty
+
+    @checked(group=argument_kinds.group_or_cell)
+    def quantity(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Quantity:
+        """Return one estimate with what stands behind it.
+
+        Parameters
+        ----------
+        name : str
+            As in `Quantity`.
+        group : str or pair of str, optional
+            The group; by default all comparisons. For "fmr_matrix" the reference's and the probe's, as ("f", "m").
+        at : OperatingPoint, optional
+            Needed where the quantity was taken at several.
+
+        Returns
+        -------
+        Quantity
+
+        Raises
+        ------
+        InputError
+            Where there is no such quantity, or several.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
+        >>> q = ff.evaluate(c, at=[ff.at_threshold(0.35)], n_resamples=0).quantity("fmr")
+        >>> q.n_errors, q.n_comparisons, q.note
+        (1, 2, 'fewer than 30 errors')
+        """
+        return find(self.quantities, name, group, at)
+
+    @checked
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return one row a quantity, as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first of these that is installed.
+
+        Returns
+        -------
+        data frame
+            Columns as the attributes of `Quantity`, missing where `Quantity` has None.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
+        >>> ff.evaluate(c, n_resamples=0).to_frame("polars").columns[:4]
+        ['name', 'group', 'operating_point', 'estimate']
+        """
+        return frames.build(columns_of(self.quantities), backend)
+
+    @checked
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything as JSON.
+
+        Parameters
+        ----------
+        path : path, optional
+            A file to write to as well.
+
+        Returns
+        -------
+        str
+            Strict JSON: what is not computable is null, and the quantity's note says why.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> import json
+        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
+        >>> json.loads(ff.evaluate(c, n_resamples=0).to_json())["quantities"][0]["name"]
+        'threshold'
+        """
+        content = {
+            "description": self.description,
+            "settings": self.settings,
+            "groups": list(self.groups),
+            "measured_groups": list(self.measured_groups),
+            "quantities": records(columns_of(self.quantities)),
+        }
+        return write_json(content, path)
+
+    def __repr__(self) -> str:
+        points = ", ".join(str(r.at) for r in self.rates)
+        return f"Evaluation({self.description}; at {points}; {len(self.quantities)} quantities)"

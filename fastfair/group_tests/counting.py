@@ -1,0 +1,84 @@
+"""Failed and all attempts of each subject, counted at an operating point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.warnings import warn
+from fastfair.data import score_keys
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
+from fastfair.data.pair_search import PairFinder
+from fastfair.error_rates.operating_points import OperatingPoint, allowed_errors, threshold_key
+from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError
+
+Counts = NDArray[np.int64]
+Counted = tuple[Counts, Counts, NDArray[Any]]  # failures, attempts and group of each subject that has attempts
+_SPARE_DEVIATIONS = 6  # as many standard deviations more non-mated pairs are kept than are to be accepted
+
+
+def of_comparisons(comparisons: Comparisons, at: OperatingPoint) -> Counted:
+    """Count rejected mated comparisons; see `FailureCounts.from_comparisons`."""
+    comparisons.require_groups()
+    if comparisons.subjects is None:
+        raise InputError("the comparisons have no subjects, whose attempts are counted: give reference and probe")
+    by_group = comparisons.mated_by_group
+    side = by_group.side
+    assert side.reference is not None
+    assert side.probe is not None
+    if not np.array_equal(side.reference, side.probe):
+        raise InputError("mated comparisons of two subjects cannot be counted as attempts of one: leave them out")
+    n_groups = len(comparisons.groups)
+    inside = by_group.reference_group == by_group.probe_group
+    unit = side.reference * np.int64(n_groups) + by_group.reference_group
+    rejected = inside & (side.keys < threshold_key(comparisons, at))
+    attempts = np.bincount(unit[inside], minlength=comparisons.subjects.size * n_groups)
+    failures = np.bincount(unit[rejected], minlength=attempts.size)
+    if not inside.all():
+        warn(
+            f"{np.count_nonzero(~inside)} of {inside.size} mated comparisons are across groups and left out",
+            DroppedWarning,
+        )
+    there = np.flatnonzero(attempts)
+    in_several = there.size - np.unique(there // n_groups).size
+    if in_several:
+        warn(
+            "subjects have mated comparisons in more than one group, and count in each as if they were others: groups "
+            "that share subjects are not independent, as the tests take them to be",
+            DependentGroupsWarning,
+        )
+    return failures[there], attempts[there], there % n_groups
+
+
+def of_embeddings(embeddings: Embeddings, at: OperatingPoint, n_threads: int | None) -> Counted:
+    """Count rejected mated pairs of vectors; see `FailureCounts.from_embeddings`."""
+    if not embeddings.groups:
+        raise InputError("the embeddings have no groups to tell apart: give group")
+    if at.kind not in ("fmr", "fnmr", "threshold"):
+        raise InputError(
+            f"at must be at_fmr(), at_fnmr() or at_threshold() for embeddings, not {at!r}; embeddings.comparisons() "
+            "takes any operating point"
+        )
+    n, n_nonmated = embeddings.subjects.size, embeddings.n_nonmated
+    finder = PairFinder(embeddings, n_threads)
+    accepted = allowed_errors(at.value, n_nonmated) if at.kind == "fmr" else 0
+    kept = accepted + 1.0
+    while True:
+        mated, nonmated = finder.find(min(1, (kept + _SPARE_DEVIATIONS * kept**0.5) / n_nonmated))
+        if nonmated.complete or nonmated.keys.size > accepted:
+            break
+        kept *= 2
+    if at.kind == "fmr":
+        key = -nonmated.keys[accepted]  # keys of non-mated pairs are inverted: this accepts only what is above
+    elif at.kind == "fnmr":
+        key = mated.keys[allowed_errors(at.value, embeddings.n_mated)]
+    else:
+        key = score_keys.first_key_at_least(at.value, mated.keys)
+    subject = embeddings.subject[embeddings.order[mated.first]]
+    attempts = np.bincount(subject, minlength=n)
+    failures = np.bincount(subject[mated.keys < key], minlength=n)
+    there = np.flatnonzero(attempts)
+    return failures[there], attempts[there], embeddings.subject_group[there]

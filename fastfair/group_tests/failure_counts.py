@@ -1,0 +1,503 @@
+"""`FailureCounts`: how many attempts of each subject failed, which is all that tests of FNMRs need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair import intervals
+from fastfair._lib import argument_kinds, arrays, validation
+from fastfair._lib.arguments import checked
+from fastfair._lib.text import visible
+from fastfair.data import group_labels
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
+from fastfair.data.sorted_scores import read_only
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.errors import InputError
+
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+GroupLabels = validation.Labels | Mapping[str, validation.Labels]
+_CELLS_A_SUBJECT = 8  # of failures x attempts x groups, up to which counting takes no sort
+_ROUNDING = 1e-13  # share of the squares that sums of squared deviations of 0 may be off by
+
+
+@dataclass(frozen=True, eq=False)
+class SubjectKinds:
+    """Subjects with the same failures and attempts, together, the most frequent of each group first.
+
+    Attributes
+    ----------
+    failures, attempts, subjects : (kinds,) ndarray of int64
+        Of one subject, and how many there are of them.
+    end : (groups,) ndarray of int64
+        Where the kinds of each group end.
+    """
+
+    failures: Counts
+    attempts: Counts
+    subjects: Counts
+    end: Counts
+
+
+class FailureCounts:
+    """Failed and all attempts of every subject, and the subjects' groups.
+
+    An attempt is a mated comparison, and fails where it is rejected. Thresholded decisions are enough, so that systems
+    that keep their scores to themselves can be tested.
+
+    Parameters
+    ----------
+    failures : (n,) array_like of int
+        False non-matches of each subject.
+    attempts : (n,) array_like of int
+        Mated comparisons of each subject, at least 1.
+    group : (n,) array_like or dict of str to (n,) array_like
+        The group of each subject. A dict holds several attributes; the groups are then their intersections, labelled
+        as in "f & USA".
+
+    Attributes
+    ----------
+    failures, attempts : (n,) ndarray of int64
+        As given.
+    groups : tuple of str
+        The groups, sorted.
+    grouping : tuple of str
+        The attributes that the groups are made of.
+    subject_group : (n,) ndarray of uint16
+        The group of each subject, as a position in `groups`.
+    n_subjects, n_attempts, n_failures : (g,) ndarray of int64
+        Of each group.
+    fnmr : float
+        All failures over all attempts; NaN without attempts.
+    group_fnmr : (g,) ndarray
+        The same of each group.
+    icc : (g,) ndarray
+        Intra-class correlation of the attempts of a subject; 0 where it is not defined, as no subject of the group has
+        two attempts or none, or all, of them failed.
+    design_effect : (g,) ndarray
+        How many times the variance of as many independent attempts the FNMR has.
+    standard_error : (g,) ndarray
+        Of the FNMR, subjects being independent.
+
+    Raises
+    ------
+    InputError
+        For counts that are negative, not whole or missing, failures above attempts, subjects without attempts, lengths
+        that differ. Rows are counted from 0.
+
+    Notes
+    -----
+    With e_i of m_i attempts of subject i failed, N = sum m_i and m0 = sum m_i^2 / N, [1]_ has pi = sum e_i / N (2), the
+    intra-class correlation rho (5), the design effect 1 + (m0 - 1) rho, and the variance pi (1 - pi) (1 + (m0 - 1) rho)
+    / N (6), which is sum (e_i - m_i pi)^2 / N^2.
+
+    References
+    ----------
+    .. [1] Schuckers et al., "Statistical Methods for Assessing Differences in False Non-Match Rates Across Demographic
+       Groups", section III.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> counts = ff.FailureCounts([0, 2, 1, 0], [4, 4, 4, 3], group=["f", "f", "m", "m"])
+    >>> counts
+    FailureCounts(4 subjects, 15 attempts, 3 failures, 2 groups)
+    >>> counts.group_fnmr.round(3)
+    array([0.25 , 0.143])
+    """
+
+    @checked(failures=argument_kinds.array, attempts=argument_kinds.array, group=argument_kinds.groups)
+    def __init__(self, failures: ArrayLike, attempts: ArrayLike, group: GroupLabels) -> None:
+        e, m = (_whole(name, values) for name, values in (("failures", failures), ("attempts", attempts)))
+        columns = group_labels.columns_of("group", group)
+        if not columns:
+            raise InputError("group has no attributes: give the group of each subject")
+        coded = {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
+        sizes = {"failures": e.size, "attempts": m.size}
+        sizes |= {f"group {name!r}": column.codes.size for name, column in coded.items()}
+        validation.same_length(sizes, "subject")
+        if e.size == 0:
+            raise InputError("failures is empty: there is nothing to test")
+        for wrong, what in ((m < 1, "attempts must be at least 1 (leave subjects without any out)"),
+                            (e > m, "failures must not exceed attempts")):  # fmt: skip
+            if wrong.any():
+                row = int(wrong.argmax())
+                raise InputError(
+                    f"{what}, but row {row} (counted from 0) has {e[row]} failures in {m[row]} attempts", row=row
+                )
+        if float(m.max()) ** 2 * m.size > 2**62:
+            raise InputError(f"attempts of up to {m.max()} by {m.size} subjects are more than can be summed exactly")
+        labels = {name: group_labels.attribute(name, column.labels) for name, column in coded.items()}
+        groups, codes = group_labels.intersections(
+            tuple(labels), labels, [{name: column.codes.astype(np.uint16) for name, column in coded.items()}]
+        )
+        self._set(e, m, codes[0], groups, tuple(labels))
+
+    def _set(
+        self, failures: Counts, attempts: Counts, code: NDArray[Any], groups: tuple[str, ...], grouping: tuple[str, ...]
+    ) -> None:
+        self.failures, self.attempts = read_only(failures), read_only(attempts)
+        self.subject_group = read_only(code.astype(np.uint16))
+        self.groups, self.grouping = groups, grouping
+
+    @classmethod
+    def _of(cls, *parts: Any) -> FailureCounts:
+        """Make counts of parts already validated, as `_set` takes them; groups may be without subjects."""
+        made = object.__new__(cls)
+        made._set(*parts)
+        return made
+
+    @classmethod
+    @checked(failed=argument_kinds.array, subject=argument_kinds.labels, group=argument_kinds.groups)
+    def from_decisions(cls, failed: ArrayLike, subject: validation.Labels, group: GroupLabels) -> FailureCounts:
+        """Count the attempts of each subject, given one by one.
+
+        Parameters
+        ----------
+        failed : (attempts,) array_like of bool
+            Whether each attempt failed; 0 and 1 will do.
+        subject : (attempts,) array_like
+            Whose attempt it was, of any label type.
+        group : (attempts,) array_like or dict of str to (attempts,) array_like
+            The group of that subject.
+
+        Returns
+        -------
+        FailureCounts
+            One row a subject, sorted.
+
+        Raises
+        ------
+        InputError
+            As the class does, and for decisions that are not two-valued and subjects of two groups.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> counts = ff.FailureCounts.from_decisions([0, 1, 0, 0, 1], list("aabbb"), list("ffmmm"))
+        >>> counts.failures, counts.attempts
+        (array([1, 1]), array([2, 3]))
+        """
+        decisions = _whole("failed", failed)
+        if decisions.size and decisions.max() > 1:
+            row = int(decisions.argmax())
+            raise InputError(f"failed must be 0 or 1, but row {row} (counted from 0) is {decisions[row]}", row=row)
+        who = validation.encode("subject", subject)
+        columns = group_labels.columns_of("group", group)
+        coded = {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
+        sizes = {"failed": decisions.size, "subject": who.codes.size}
+        sizes |= {f"group {name!r}": column.codes.size for name, column in coded.items()}
+        validation.same_length(sizes, "decision")
+        of_subject = {
+            name: validation.Coded(column.labels, group_labels.one_for_each(who, name, column))
+            for name, column in coded.items()
+        }
+        n = who.labels.size
+        failures = np.bincount(who.codes[decisions == 1], minlength=n)
+        return cls(failures, np.bincount(who.codes, minlength=n), of_subject)
+
+    @classmethod
+    @checked
+    def from_comparisons(cls, comparisons: Comparisons, at: OperatingPoint) -> FailureCounts:
+        """Count mated comparisons rejected at an operating point.
+
+        Parameters
+        ----------
+        comparisons : Comparisons
+            With subjects and groups.
+        at : OperatingPoint
+            What fixes the threshold, one for all groups.
+
+        Returns
+        -------
+        FailureCounts
+            Of mated comparisons with both sides in one group; one row a subject and group. Groups without any stay in
+            `groups`, with no subjects.
+
+        Raises
+        ------
+        InputError
+            Without subjects or groups, and for mated comparisons of two subjects.
+
+        Warns
+        -----
+        DependentGroupsWarning
+            Where subjects are in several groups.
+        DroppedWarning
+            For mated comparisons across groups.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> who, groups = (list("aabbab"), list("aabbba")), list("ffmmfm")
+        >>> c = ff.Comparisons([0.9, 0.3, 0.8, 0.6, 0.4, 0.1], [1, 1, 1, 1, 0, 0], *who, groups, list("ffmmmf"))
+        >>> counts = ff.FailureCounts.from_comparisons(c, ff.at_threshold(0.5))
+        >>> counts.failures, counts.attempts
+        (array([1, 0]), array([2, 2]))
+        """
+        from .counting import of_comparisons
+
+        return cls._of(*of_comparisons(comparisons, at), comparisons.groups, comparisons.grouping)
+
+    @classmethod
+    @checked
+    def from_embeddings(
+        cls, embeddings: Embeddings, at: OperatingPoint, *, n_threads: int | None = None
+    ) -> FailureCounts:
+        """Count mated pairs of vectors rejected at an operating point.
+
+        Parameters
+        ----------
+        embeddings : Embeddings
+            With groups.
+        at : OperatingPoint
+            `at_fmr`, `at_fnmr` or `at_threshold`.
+        n_threads : int, optional
+            All processors by default.
+
+        Returns
+        -------
+        FailureCounts
+            One row a subject with at least two vectors. Groups without any stay in `groups`, with no subjects.
+
+        Raises
+        ------
+        InputError
+            Without groups, and for other operating points.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> e = ff.Embeddings([[1, 0], [2, 1], [0, 1], [0, 3], [-1, 1]], list("aabbc"), group=list("ffmmm"))
+        >>> counts = ff.FailureCounts.from_embeddings(e, ff.at_threshold(0.95))
+        >>> counts.failures, counts.attempts
+        (array([1, 0]), array([1, 1]))
+        """
+        from .counting import of_embeddings
+
+        return cls._of(*of_embeddings(embeddings, at, n_threads), embeddings.groups, embeddings.grouping)
+
+    @cached_property
+    def kinds(self) -> SubjectKinds:
+        """Subjects with the same failures and attempts, counted together."""
+        from fastfair.kernels import clusters
+
+        widths = len(self.groups), int(self.attempts.max(initial=0)) + 1, int(self.failures.max(initial=0)) + 1
+        if np.prod(widths, dtype=np.float64) <= _CELLS_A_SUBJECT * self.failures.size:
+            sizes = np.zeros(int(np.prod(widths)), np.int64)
+            clusters.count_kinds(self.failures, self.attempts, self.subject_group, *widths[1:], sizes)
+            cells = np.flatnonzero(sizes)
+            sizes = sizes[cells]
+        else:
+            cell = (self.subject_group.astype(np.int64) * widths[1] + self.attempts) * widths[2] + self.failures
+            cells, sizes = np.unique(cell, return_counts=True)
+        group = cells // (widths[1] * widths[2])
+        order = np.lexsort((-sizes, group))
+        cells = cells[order]
+        end = np.searchsorted(group, np.arange(widths[0]), side="right")
+        return SubjectKinds(cells % widths[2], cells // widths[2] % widths[1], sizes[order], end.astype(np.int64))
+
+    @cached_property
+    def all_kinds(self) -> SubjectKinds:
+        """Subjects of all groups with the same failures and attempts, counted together."""
+        kinds = self.kinds
+        pairs, which = np.unique(np.stack((kinds.failures, kinds.attempts)), axis=1, return_inverse=True)
+        sizes = np.bincount(which.ravel(), kinds.subjects).astype(np.int64)  # NumPy 2.0.0 gives two dimensions
+        order = np.argsort(-sizes, kind="stable")
+        failures, attempts = pairs[:, order]
+        return SubjectKinds(failures, attempts, sizes[order], np.array([order.size]))
+
+    @cached_property
+    def sums(self) -> Counts:
+        """(5, g) sums over the subjects of each group, in the rows of `kernels.clusters`."""
+        kinds = self.kinds
+        e, m = kinds.failures, kinds.attempts
+        rows = np.array([m, e, e * e, e * m, m * m]) * kinds.subjects
+        totals = np.concatenate((np.zeros((5, 1), np.int64), np.cumsum(rows, axis=1)), axis=1)
+        return np.diff(totals[:, np.append(0, kinds.end)], axis=1)
+
+    @cached_property
+    def n_subjects(self) -> Counts:
+        """(g,) subjects of each group."""
+        return np.diff(np.append(0, np.cumsum(self.kinds.subjects))[np.append(0, self.kinds.end)])
+
+    @property
+    def n_attempts(self) -> Counts:
+        """(g,) attempts of each group."""
+        return self.sums[0]
+
+    @property
+    def n_failures(self) -> Counts:
+        """(g,) failed attempts of each group."""
+        return self.sums[1]
+
+    @property
+    def fnmr(self) -> float:
+        """All failures over all attempts; NaN without attempts."""
+        with np.errstate(invalid="ignore"):
+            return float(self.n_failures.sum() / self.n_attempts.sum())
+
+    @cached_property
+    def group_fnmr(self) -> Floats:
+        """(g,) failures over attempts; NaN without attempts."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.n_failures / self.n_attempts)
+
+    @cached_property
+    def icc(self) -> Floats:
+        """(g,) intra-class correlation of a subject's attempts; 0 where it is not defined."""
+        pairs = self.sums[4] - self.n_attempts
+        spread = self.group_fnmr * (1 - self.group_fnmr)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = (squared_deviations(self.sums) - self.n_attempts * spread) / (spread * pairs)
+        return np.where((pairs > 0) & (spread > 0), found, 0.0)
+
+    @cached_property
+    def design_effect(self) -> Floats:
+        """(g,) variance over that of as many independent attempts."""
+        return design_effect(self.sums)
+
+    @cached_property
+    def standard_error(self) -> Floats:
+        """(g,) of the FNMR, subjects being independent."""
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(squared_deviations(self.sums)) / self.n_attempts
+
+    @checked
+    def confidence_interval(self, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
+        """Compute an interval of each group's FNMR from its clustered variance.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+            In (0, 1).
+
+        Returns
+        -------
+        low, high : (g,) ndarray
+            logit(pi) plus and minus t standard errors, as `intervals.confidence_interval` has it under "logit", with
+            the degrees of freedom of the subjects; Clopper and Pearson's for independent attempts where none, or all,
+            failed; NaN for fewer than two subjects.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> counts = ff.FailureCounts([0, 2, 1, 0], [4, 4, 4, 3], group=["f", "f", "m", "m"])
+        >>> low, high = counts.confidence_interval(0.5)
+        >>> bool(((low < counts.group_fnmr) & (counts.group_fnmr < high)).all())
+        True
+        """
+        level = intervals.level(confidence_level)
+        rate, n = self.group_fnmr, self.n_subjects
+        known = n > 1
+        low, high = intervals.logit_interval(rate, self.standard_error, np.maximum(n - 1, 1), level)
+        ends = np.array([intervals.upper_limit_without_errors(max(1, int(k)), level) for k in self.n_attempts])
+        low = np.where(rate == 0, 0.0, np.where(rate == 1, 1 - ends, low))
+        high = np.where(rate == 0, ends, np.where(rate == 1, 1.0, high))
+        return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+    def remarks(self) -> list[str]:
+        """Say of which groups too little is known.
+
+        Returns
+        -------
+        list of str
+            Sentences; none where all is well.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> ff.FailureCounts([1, 0, 0, 0], [1, 1, 2, 2], group=list("ffmm")).remarks()[0]
+        'f: no subject has two attempts, so that their correlation is not known; 0 is used.'
+        """
+        pairs, failures = self.sums[4] - self.n_attempts, self.n_failures
+        said = []
+        for without, what in (
+            (pairs == 0, "no subject has two attempts, so that their correlation is not known; 0 is used."),
+            (failures == 0, "no attempt failed; the interval is Clopper and Pearson's, for independent attempts."),
+            (failures == self.n_attempts, "all attempts failed; the interval is Clopper and Pearson's, for independent "
+             "attempts."),
+        ):  # fmt: skip
+            if without.any():
+                named = ", ".join(group for group, is_so in zip(self.groups, without, strict=True) if is_so)
+                said.append(f"{visible(named)}: {what}")
+        return said
+
+    @checked(groups=argument_kinds.several(argument_kinds.text))
+    def without(self, groups: Sequence[str]) -> FailureCounts:
+        """Leave groups out.
+
+        Parameters
+        ----------
+        groups : sequence of str
+            Some of `groups`.
+
+        Returns
+        -------
+        FailureCounts
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> ff.FailureCounts([0, 2, 1], [4, 4, 4], group=list("fmx")).without(["x"]).groups
+        ('f', 'm')
+        """
+        for group in groups:
+            validation.choice("group", group, self.groups)
+        kept = [k for k, group in enumerate(self.groups) if group not in groups]
+        position = np.full(len(self.groups), len(self.groups))
+        position[kept] = np.arange(len(kept))
+        inside = np.isin(self.subject_group, kept)
+        return FailureCounts._of(
+            self.failures[inside],
+            self.attempts[inside],
+            position[self.subject_group[inside]],
+            tuple(self.groups[k] for k in kept),
+            self.grouping,
+        )
+
+    def __repr__(self) -> str:
+        parts = (
+            (self.failures.size, "subject"), (int(self.n_attempts.sum()), "attempt"),
+            (int(self.n_failures.sum()), "failure"), (len(self.groups), "group"),
+        )  # fmt: skip
+        return f"FailureCounts({', '.join(f'{n} {what}{chr(115) * (n != 1)}' for n, what in parts)})"
+
+
+def squared_deviations(sums: Counts) -> Floats:
+    """Sum (e_i - m_i pi)^2 over subjects, from the sums of `kernels.clusters`, (5, ...)."""
+    m, e, ee, em, mm = sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = e / m
+        found = ee - 2 * rate * em + rate * rate * mm
+        return np.where(found > _ROUNDING * ee, found, 0.0)
+
+
+def design_effect(sums: Counts) -> Floats:
+    """Compute 1 + (m0 - 1) rho from the sums of `kernels.clusters`, (5, ...); 1 where no or all attempts failed."""
+    m, e = sums[:2]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where((e > 0) & (e < m), squared_deviations(sums) * m / (e * (m - e).astype(np.float64)), 1.0)
+
+
+def _whole(name: str, values: ArrayLike) -> Counts:
+    """Make int64 of whole numbers of at least 0."""
+    array = arrays.column(name, values)
+    if array.dtype.kind == "b":
+        return array.astype(np.int64)
+    array = arrays.numbers_in(name, array)
+    with np.errstate(invalid="ignore"):
+        wrong = ~((array >= 0) & (array == np.floor(array)) & (array < 2**31))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InputError(
+            f"{name} must be whole numbers of at least 0, but row {row} (counted from 0) is {array[row]}", row=row
+        )
+    return array.astype(np.int64)

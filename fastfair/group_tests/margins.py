@@ -1,0 +1,318 @@
+"""`margin_of_error`: how far the groups' FNMRs may lie from the overall one by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair import intervals
+from fastfair._lib import frames, seeds, validation
+from fastfair._lib.arguments import checked
+from fastfair._lib.progress import reporting
+from fastfair._lib.text import visible
+from fastfair._lib.warnings import warn
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.errors import NotComputableWarning
+from fastfair.uncertainty.quantities import records, write_json
+
+from .failure_counts import FailureCounts
+from .inputs import counts_to_test, require_resamples, warn_of_small_groups
+from .replicates import of_counts, replicate
+from .results import per_cent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+QUANTILES = ("family-wise", "paper")
+CENTERS = ("data", "replicate")
+
+
+def share_inside(confidence_level: float, quantile: str) -> float:
+    """Return the quantile of the largest distances that a margin is.
+
+    Parameters
+    ----------
+    confidence_level : float
+        1 - alpha.
+    quantile : {"family-wise", "paper"}
+        1 - alpha, or the 1 - alpha / 2 of the paper's step 5.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from fastfair.group_tests.margins import share_inside
+    >>> share_inside(0.95, "family-wise"), share_inside(0.95, "paper")
+    (0.95, 0.975)
+    """
+    level = intervals.level(confidence_level)
+    return level if validation.choice("quantile", quantile, QUANTILES) == "family-wise" else (1 + level) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class MarginOfError:
+    """Which groups' FNMRs are farther from the overall one than chance takes them.
+
+    Attributes
+    ----------
+    margin : float
+        How far a group's FNMR may lie from the overall one.
+    fnmr : float
+        All failures over all attempts.
+    low, high : float
+        The overall FNMR less and plus the margin, as they come; a rate cannot be below 0.
+    outside : tuple of str
+        Groups whose FNMR is outside. One far away moves the overall FNMR towards it, so that where groups are few
+        others may be outside on the other side.
+    groups : tuple of str
+        The groups, sorted.
+    group_fnmr : (g,) ndarray
+        FNMR of each.
+    counts : FailureCounts
+        What was looked at.
+    confidence_level : float
+        Chance that no group is outside if all are alike, or more; see `margin_of_error`.
+    quantile, center : str
+        As asked.
+    replicates : (r,) ndarray
+        The largest distance in every replicate.
+    settings : dict
+        What was asked, and the seed.
+    """
+
+    margin: float
+    fnmr: float
+    low: float
+    high: float
+    outside: tuple[str, ...]
+    groups: tuple[str, ...]
+    group_fnmr: Floats
+    counts: FailureCounts
+    confidence_level: float
+    quantile: str
+    center: str
+    replicates: Floats = field(repr=False)
+    settings: dict[str, Any]
+
+    def summary(self) -> str:
+        """Say in sentences what was found, for any reader.
+
+        Returns
+        -------
+        str
+        """
+        if np.isnan(self.margin):
+            return "There is no margin of error: see the warnings."
+        n, counts = len(self.groups), self.counts
+        text = [
+            f"The overall FNMR is {per_cent(self.fnmr)}: {counts.n_failures.sum():,} of {counts.n_attempts.sum():,} "
+            f"attempts of {counts.failures.size:,} people failed.",
+            f"Even if all {n} groups were treated alike, their FNMRs would differ by chance. The margin of error is "
+            f"{100 * self.margin:.3g} percentage points: in {per_cent(self.confidence_level)} of such studies every "
+            f"group would lie between {per_cent(max(0.0, self.low))} and {per_cent(min(1.0, self.high))}.",
+        ]
+        of_group = dict(zip(self.groups, self.group_fnmr, strict=True))
+        for above, word in ((True, "above"), (False, "below")):
+            found = [f"{g} ({per_cent(of_group[g])})" for g in self.outside if (of_group[g] > self.fnmr) == above]
+            if found:
+                verb = "is" if len(found) == 1 else "are"
+                named = ", ".join(found)
+                text.append(
+                    f"{len(found)} of {n} groups {verb} {word} that range, farther than chance explains: {named}."
+                )
+        if not self.outside:
+            text.append(
+                f"All {n} groups lie in that range: no difference was detected, which does not show that there is none."
+            )
+        return "\n".join(map(visible, text + self.counts.remarks()))
+
+    @checked
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return one row a group, as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first of these that is installed.
+
+        Returns
+        -------
+        data frame
+        """
+        return frames.build(self._columns(), backend)
+
+    @checked
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything but the replicates as strict JSON; what is not computable is null.
+
+        Parameters
+        ----------
+        path : path, optional
+            A file to write to as well.
+
+        Returns
+        -------
+        str
+        """
+        names = ("margin", "fnmr", "low", "high")
+        content = {
+            "settings": self.settings,
+            **{name: getattr(self, name) for name in names},
+            "outside": list(self.outside),
+            "groups": records(self._columns()),
+        }
+        return write_json(content, path)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        counts = self.counts
+        return {
+            "group": list(self.groups),
+            "n_subjects": counts.n_subjects.tolist(),
+            "n_attempts": counts.n_attempts.tolist(),
+            "n_failures": counts.n_failures.tolist(),
+            "fnmr": self.group_fnmr.tolist(),
+            "outside": [group in self.outside for group in self.groups],
+        }
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw each group's FNMR, the overall one (dashed) and the margins about it (dotted), as the paper's figure 1.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .plots import draw_margin
+
+        return draw_margin(self, ax)
+
+
+@checked
+def margin_of_error(
+    data: Comparisons | Embeddings | FailureCounts,
+    at: OperatingPoint | None = None,
+    *,
+    n_resamples: int = 9999,
+    confidence_level: float = 0.95,
+    quantile: str = "family-wise",
+    center: str = "data",
+    incomplete_groups: str = "raise",
+    rng: seeds.Seed = None,
+    n_threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> MarginOfError:
+    """Compute how far the groups' FNMRs may lie from the overall one by chance, and name those farther away.
+
+    Parameters
+    ----------
+    data, at
+        As in `fnmr_test`.
+    n_resamples : int, default 9999
+        Replicates.
+    confidence_level : float, default 0.95
+        1 - alpha, in (0, 1).
+    quantile : {"family-wise", "paper"}
+        Which quantile of the largest distances is the margin: that at 1 - alpha, or at 1 - alpha / 2 as step 5 of [1]_
+        has it, which the sentence behind it contradicts.
+    center : {"data", "replicate"}
+        What distances are taken to in a replicate: the overall rate of the data, as in [1]_, or the replicate's own.
+        As in the data a group counts in the overall rate that it is compared with, the first makes wider margins than
+        the level asks for where groups are few; the second does not.
+    incomplete_groups, rng, n_threads, progress
+        As in `fnmr_test`.
+
+    Returns
+    -------
+    MarginOfError
+
+    Raises
+    ------
+    InputError
+        As `fnmr_test` does.
+
+    Warns
+    -----
+    NotComputableWarning
+        Where no attempt failed or all did: the margin is NaN.
+    DroppedWarning
+        Names the groups left out.
+    NarrowIntervalsWarning
+        Names groups much smaller than others, of so few failures that one by chance without any is outside.
+
+    Notes
+    -----
+    Replicates are those of `fnmr_test`: each group's subjects drawn with replacement, and its rate shifted by the
+    overall less the group's. A group is outside where its distance exceeds the margin.
+
+    References
+    ----------
+    .. [1] Schuckers et al., "Statistical Methods for Assessing Differences in False Non-Match Rates Across Demographic
+       Groups", section IV-B.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> counts = ff.FailureCounts([0, 1, 0, 0, 2, 3, 1, 2], [4] * 8, group=list("ffffmmmm"))
+    >>> found = ff.margin_of_error(counts, rng=0)
+    >>> found.fnmr, found.outside
+    (0.28125, ('f', 'm'))
+    """
+    share = share_inside(confidence_level, quantile)
+    validation.choice("center", center, CENTERS)
+    n_resamples = require_resamples(n_resamples)
+    counts = counts_to_test(data, at, incomplete_groups, n_threads)
+    warn_of_small_groups(counts)
+    key, seed = seeds.stream(rng)
+    observed = of_counts(counts)
+    with reporting(progress, f"{n_resamples:,} replicates") as report:
+        replicated = replicate(counts, n_resamples, key, n_threads, report).shifted(observed)
+    middle = observed.overall if center == "data" else replicated.overall[:, None]
+    distances = np.abs(replicated.rate - middle).max(axis=1)
+    overall = float(observed.overall)
+    margin = float(np.quantile(distances, share))
+    if overall in (0, 1):
+        warn(
+            f"{'none' if overall == 0 else 'all'} of the attempts are errors: there is no margin of error",
+            NotComputableWarning,
+        )
+        margin = np.nan
+    outside = np.abs(observed.rate - overall) > margin * (1 + 1e-9)
+    return MarginOfError(
+        margin=margin,
+        fnmr=overall,
+        low=overall - margin,
+        high=overall + margin,
+        outside=tuple(group for group, is_outside in zip(counts.groups, outside, strict=True) if is_outside),
+        groups=counts.groups,
+        group_fnmr=counts.group_fnmr,
+        counts=counts,
+        confidence_level=intervals.level(confidence_level),
+        quantile=quantile,
+        center=center,
+        replicates=distances,
+        settings={
+            "at": None if at is None else str(at),
+            "n_resamples": n_resamples,
+            "confidence_level": confidence_level,
+            "quantile": quantile,
+            "center": center,
+            "incomplete_groups": incomplete_groups,
+            "rng": seed,
+        },
+    )

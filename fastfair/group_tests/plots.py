@@ -1,0 +1,70 @@
+"""Drawing tests over groups; matplotlib is imported only in modules of plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import validation
+from fastfair._lib.axes import per_cent
+from fastfair._lib.text import drawn
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .margins import MarginOfError
+    from .results import GroupTest
+
+_USUAL, _STANDS_OUT = "#0072B2", "#D55E00"  # told apart by the colour-blind
+
+
+def draw_margin(found: MarginOfError, ax: Axes | None) -> Axes:
+    """Draw each group's FNMR between the margins; those outside stand out."""
+    ax = _axes(ax, found.groups)
+    _bounds(ax, found.fnmr, found.low, found.high)
+    _points(ax, found.groups, found.group_fnmr, found.outside, "outside")
+    ax.set_xlabel("False non-match rate")
+    return ax
+
+
+def draw_test(found: GroupTest, ax: Axes | None) -> Axes:
+    """Draw each group's rate in its interval; those that differ from the others stand out."""
+    ax = _axes(ax, found.groups)
+    ax.axvline(found.rate, color="0.3", linestyle="--", linewidth=1, zorder=0)
+    for row, (group, low, high) in enumerate(zip(found.groups, found.low, found.high, strict=True)):
+        color = _STANDS_OUT if group in found.different else _USUAL
+        ax.plot([low, high], [row, row], color=color, linewidth=1.2)
+    _points(ax, found.groups, found.group_rate, found.different, "differs from the others")
+    ax.set_xlabel(f"False {'match' if found.error == 'fmr' else 'non-match'} rate")
+    return ax
+
+
+def _axes(ax: Axes | None, groups: Sequence[str]) -> Axes:
+    if ax is None:
+        pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
+        ax = pyplot.subplots(figsize=(6.4, max(2.4, 1 + 0.24 * len(groups))), layout="constrained")[1]
+    assert ax is not None
+    ax.set_yticks(range(len(groups)), [drawn(group) for group in groups])
+    ax.invert_yaxis()
+    ax.grid(axis="x", alpha=0.3)
+    ax.xaxis.set_major_formatter(per_cent)
+    return ax
+
+
+def _bounds(ax: Axes, middle: float, low: float, high: float) -> None:
+    ax.axvline(middle, color="0.3", linestyle="--", linewidth=1, zorder=0, label="overall")
+    for bound, label in ((max(0.0, low), "margin of error"), (min(1.0, high), None)):
+        ax.axvline(bound, color="0.3", linestyle=":", linewidth=1.2, zorder=0, label=label)
+
+
+def _points(ax: Axes, groups: Sequence[str], rates: NDArray[np.float64], apart: Sequence[str], label: str) -> None:
+    is_apart = np.array([group in apart for group in groups], bool)
+    rows = np.arange(len(groups))
+    for chosen, color, marker, name in ((~is_apart, _USUAL, "o", None), (is_apart, _STANDS_OUT, "D", label)):
+        if chosen.any():
+            ax.plot(rates[chosen], rows[chosen], marker, color=color, label=name, markersize=5)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(loc="best", fontsize="small")

@@ -1,0 +1,202 @@
+"""Error rates of groups in bootstrap replicates, and the statistics that tell whether they differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair._lib import memory
+from fastfair._lib.blocks import run_blocks
+from fastfair._lib.progress import Report
+
+from .failure_counts import FailureCounts, design_effect, squared_deviations
+
+Floats = NDArray[np.float64]
+STATISTICS = ("f", "max-difference", "max-ratio")
+_AT_ONCE = 512  # replicates of a block
+_SUBJECTS_OF_GROUPS, _SUBJECTS_OF_ALL = 3, 4  # kinds of draws, told apart in the random stream from those of `_units`
+_ROUNDING = 1e-9  # statistics that are equal may differ by this share of them,
+_EQUAL = 1e-12  # and rates, and statistics that are 0, by this much
+
+
+@dataclass(frozen=True, eq=False)
+class GroupRates:
+    """Rates of groups, in data (...,) = () or in replicates (...,) = (r,).
+
+    Attributes
+    ----------
+    rate : (..., g) ndarray
+        Of each group.
+    size : (..., g) ndarray
+        Trials behind each, which weigh the groups.
+    effect : (..., g) ndarray
+        Design effects: variances over those of as many independent trials.
+    """
+
+    rate: Floats
+    size: NDArray[Any]
+    effect: Floats
+
+    @property
+    def overall(self) -> Floats:
+        """(...) mean of the rates, weighted by size."""
+        return np.asarray((self.size * self.rate).sum(axis=-1) / self.size.sum(axis=-1))
+
+    def difference_from_rest(self) -> Floats:
+        """(..., g) each rate less that of all other groups together."""
+        errors = self.size * self.rate
+        rest = self.size.sum(axis=-1, keepdims=True) - self.size
+        return np.asarray(self.rate - (errors.sum(axis=-1, keepdims=True) - errors) / rest)
+
+    def shifted(self, data: GroupRates) -> GroupRates:
+        """Center replicates as if all groups had the overall rate of the data."""
+        return GroupRates(self.rate - data.rate + data.overall, self.size, self.effect)
+
+    def statistic(self, name: str, size: NDArray[Any]) -> Floats:
+        """Measure how much the rates differ.
+
+        Parameters
+        ----------
+        name : {"f", "max-difference", "max-ratio"}
+            Which statistic.
+        size : (g,) ndarray
+            Trials of each group in the data, the weights of "f".
+
+        Returns
+        -------
+        (...) ndarray
+            Infinite where rates do not vary within groups, or a ratio has no positive rates to be made of.
+        """
+        center = self.overall[..., None]
+        if name == "max-difference":
+            return np.asarray(np.abs(self.rate - center).max(axis=-1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if name == "max-ratio":
+                ratio = np.maximum(self.rate / center, center / self.rate).max(axis=-1)
+                return np.where((self.rate > _EQUAL).all(axis=-1), ratio, np.inf)
+            between = (size * (self.rate - center) ** 2).sum(axis=-1) / (size.size - 1)
+            within = (size * self.rate * (1 - self.rate) * self.effect).sum(axis=-1) / (size.sum() - size.size)
+            return np.where(within > _EQUAL, between / within, np.inf)
+
+
+def of_counts(counts: FailureCounts) -> GroupRates:
+    """Take the rates of the data."""
+    return GroupRates(counts.group_fnmr, counts.n_attempts, counts.design_effect)
+
+
+def replicate(
+    counts: FailureCounts,
+    n_resamples: int,
+    key: NDArray[np.uint32],
+    n_threads: int | None = None,
+    progress: Report | None = None,
+) -> GroupRates:
+    """Draw the subjects of each group with replacement.
+
+    Parameters
+    ----------
+    counts : FailureCounts
+        Whose groups all have subjects.
+    n_resamples : int
+        Replicates; each is a function of the key and its number alone.
+    key : (2,) ndarray of uint32
+        Of the random stream.
+    n_threads, progress
+        As in `evaluate`.
+
+    Returns
+    -------
+    GroupRates
+        (n_resamples, g), not shifted.
+    """
+    from fastfair.kernels import clusters
+
+    kinds, sizes = counts.kinds, counts.n_subjects
+    shape = (n_resamples, sizes.size)
+    memory.require(
+        48 * n_resamples * sizes.size,  # three numbers of each, and what is made of them
+        f"{n_resamples:,} replicates of {sizes.size:,} groups",
+        "use fewer resamples",
+    )
+    rate, effect, size = np.empty(shape), np.empty(shape), np.empty(shape, np.int64)
+
+    def block(first: int) -> None:
+        n = min(_AT_ONCE, n_resamples - first)
+        sums = np.empty((5, n, sizes.size), np.int64)
+        clusters.draw_sums(
+            kinds.failures, kinds.attempts, kinds.subjects.astype(np.float64), kinds.end, sizes,
+            _SUBJECTS_OF_GROUPS, first, n, key, sums,
+        )  # fmt: skip
+        at = slice(first, first + n)
+        size[at], effect[at] = sums[clusters.ATTEMPTS], design_effect(sums)
+        rate[at] = sums[clusters.FAILURES] / sums[clusters.ATTEMPTS]
+
+    run_blocks(block, range(0, n_resamples, _AT_ONCE), n_resamples, _AT_ONCE, n_threads, progress)
+    return GroupRates(rate, size, effect)
+
+
+def exceedances(observed: ArrayLike, replicated: Floats) -> NDArray[np.int64]:
+    """Count the replicates, along the first axis, that reach what was observed, rounding aside."""
+    seen = np.asarray(observed, np.float64)
+    with np.errstate(invalid="ignore"):
+        least = np.where(np.isfinite(seen), seen - _ROUNDING * np.abs(seen) - _EQUAL, seen)
+    return np.asarray((replicated >= least).sum(axis=0))
+
+
+def pvalue(observed: ArrayLike, replicated: Floats) -> Any:
+    """Compute the share of replicates, along the first axis, that reach what was observed, itself counted in."""
+    share = (1 + exceedances(observed, replicated)) / (1 + len(replicated))
+    return np.where(np.isnan(observed), np.nan, share)[()]
+
+
+def group_pvalues(
+    counts: FailureCounts, n_resamples: int, key: NDArray[np.uint32], n_threads: int | None = None
+) -> Floats:
+    """Test each group against all others together.
+
+    In replicates every group's subjects are drawn from those of all groups, as if groups told nothing. The statistic is
+    the difference of the two rates over its standard error.
+
+    Parameters
+    ----------
+    counts : FailureCounts
+        Whose groups all have subjects.
+    n_resamples, key, n_threads
+        As in `replicate`.
+
+    Returns
+    -------
+    (g,) ndarray
+        Two-sided: twice the share of replicates beyond what was observed, on its side.
+    """
+    from fastfair.kernels import clusters
+
+    kinds, sizes = counts.all_kinds, counts.n_subjects
+    observed = _studentized(counts.sums)
+    n_groups, n_kinds = sizes.size, kinds.subjects.size
+    failures, attempts = np.tile(kinds.failures, n_groups), np.tile(kinds.attempts, n_groups)
+    share = np.tile(kinds.subjects.astype(np.float64), n_groups)
+    end = n_kinds * np.arange(1, n_groups + 1)
+    beyond = np.zeros((-(-n_resamples // _AT_ONCE), 2, n_groups), np.int64)
+
+    def block(first: int) -> None:
+        sums = np.empty((5, min(_AT_ONCE, n_resamples - first), n_groups), np.int64)
+        clusters.draw_sums(failures, attempts, share, end, sizes, _SUBJECTS_OF_ALL, first, sums.shape[1], key, sums)
+        replicated = _studentized(sums)
+        beyond[first // _AT_ONCE] = exceedances(observed, replicated), exceedances(-observed, -replicated)
+
+    run_blocks(block, range(0, n_resamples, _AT_ONCE), n_resamples, _AT_ONCE, n_threads, None)
+    rarer = beyond.sum(axis=0).min(axis=0)
+    return np.minimum(1.0, 2 * (1 + rarer) / (1 + n_resamples))
+
+
+def _studentized(sums: NDArray[np.int64]) -> Floats:
+    """Divide each group's difference from the rest by its standard error. sums: (5, ..., g)."""
+    rest = sums.sum(axis=-1, keepdims=True) - sums
+    difference = sums[1] / sums[0] - rest[1] / rest[0]
+    error = np.sqrt(sum(squared_deviations(part) / part[0].astype(np.float64) ** 2 for part in (sums, rest)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.abs(difference) < _EQUAL, 0.0, difference / error)

@@ -1,0 +1,1 @@
+"""Score files, embeddings, tables of subjects and of failures: reading and writing."""

@@ -1,0 +1,98 @@
+"""Arrays of NumPy's files, whose headers are held against the files' sizes before anything is allocated."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy
+
+from fastfair._lib import memory, validation
+from fastfair.errors import FileFormatError, InputError
+
+from .reading import reading
+
+Array = np.ndarray[Any, Any]
+
+
+def read_npy(path: Path) -> Array:
+    """Map the array of a .npy file."""
+    with reading(path):
+        with path.open("rb") as stream:
+            _check_header(path, stream, path.stat().st_size)
+        array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+        return array
+
+
+class Archive:
+    """The arrays of a .npz file by name."""
+
+    def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
+        self._path, self._file = path, file
+        members = [info.filename for info in file.infolist()]
+        self.names = [member.removesuffix(".npy") for member in members]
+        name, times = next(iter(Counter(self.names).most_common(1)), ("", 0))
+        if times > 1:
+            raise FileFormatError(f"{path} has {times} arrays called {name!r}")
+
+    def __getitem__(self, name: str) -> Array:
+        info = self._file.infolist()[self.names.index(name)]
+        place = f"{self._path}: array {name!r}"
+        memory.require(info.file_size, f"the numbers of {place}", "save it as .npy, which is not read whole")
+        with reading(place):
+            with self._file.open(info) as stream:
+                _check_header(place, stream, info.file_size)
+            with self._file.open(info) as stream:
+                array: Array = npy.read_array(stream, allow_pickle=False)
+                if stream.read(1):
+                    raise FileFormatError(f"{place} goes on after its end")
+            return array
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Archive]:
+    """Open a .npz file."""
+    with reading(path):
+        file = zipfile.ZipFile(path)
+    with file:
+        yield Archive(path, file)
+
+
+def read_matrix(path: Path, name: str | None) -> Array:
+    """Read a .npy, or the named array of a .npz, or the one it has."""
+    if path.suffix == ".npy":
+        return read_npy(path)
+    with opened(path) as arrays:
+        if name is None and len(arrays.names) != 1:
+            raise InputError(f"{path} holds the arrays {', '.join(arrays.names)}: say which with score=")
+        name = arrays.names[0] if name is None else name
+        if name not in arrays.names:
+            raise InputError(
+                f"{path} has no array {name!r}{validation.did_you_mean(name, arrays.names)}; it holds "
+                f"{', '.join(arrays.names)}"
+            )
+        return arrays[name]
+
+
+def _check_header(place: object, stream: BinaryIO | Any, size: int) -> None:
+    """Refuse Python objects, and a header that says more or less than there is."""
+    version = npy.read_magic(stream)
+    if version not in ((1, 0), (2, 0)):
+        raise FileFormatError(f"{place} cannot be read: it is of version {version}, of arrays with named fields")
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    if dtype.hasobject:
+        raise FileFormatError(f"{place} cannot be read: it holds pickled Python objects, which are never loaded")
+    count: int = math.prod(map(int, shape))  # not in NumPy, whose numbers would overflow
+    said, held = count * dtype.itemsize, size - stream.tell()
+    if said != held or min(shape, default=0) < 0 or (dtype.itemsize == 0 and count):
+        raise FileFormatError(
+            f"{place} cannot be read: its header says {said:,} bytes, an array of shape {shape} and type {dtype}, but "
+            f"{held:,} follow"
+        )

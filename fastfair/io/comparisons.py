@@ -1,0 +1,303 @@
+"""`read_comparisons`: score files and metadata tables in, `Comparisons` out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastfair._lib import argument_kinds, side_columns, validation
+from fastfair._lib.arguments import checked
+from fastfair._lib.frames import FrameColumns
+from fastfair.data.comparisons import Comparisons
+from fastfair.errors import FileFormatError, InputError
+
+from . import array_files, field_files, formats, reading, tables, text_files
+from .subject_tables import MISSING_METADATA, Metadata, cut_out, take
+from .text_files import Text
+
+if TYPE_CHECKING:
+    import polars as pl
+    from narwhals.typing import IntoDataFrame
+
+_WHAT = "comparisons"
+_BothSides = tuple[validation.Coded, validation.Coded]
+
+
+@checked(path=argument_kinds.source, groups=argument_kinds.texts_or_pairs)
+def read_comparisons(
+    path: str | Path | IntoDataFrame,
+    score: str | None = None,
+    mated: str | None = None,
+    reference: str | None = None,
+    probe: str | None = None,
+    subject_pattern: str | None = None,
+    metadata: str | Path | IntoDataFrame | None = None,
+    metadata_id: str | None = None,
+    groups: str | Sequence[str | tuple[str, str]] | None = None,
+    format: str = "auto",
+    *,
+    trials: str | Path | None = None,
+    score_kind: str = "similarity",
+    missing_metadata: str = "raise",
+    allow_label_conflicts: bool = False,
+) -> Comparisons:
+    r"""Read a score file, with the subjects' metadata where there is a table of it.
+
+    Parameters
+    ----------
+    path : path or data frame
+        The score file; text files may be compressed with gzip. A data frame (pandas, polars, pyarrow, ...) is taken as
+        a file with named columns.
+    score, mated, reference, probe : str, optional
+        Columns of files with named columns; by default those of the same names where they exist, and
+        "reference_sample" and "probe_sample" for the samples. Without `mated`, comparisons of a subject with itself are
+        mated. For a ``.npz`` of score matrices, `score` names the array.
+    subject_pattern : str, optional
+        Regular expression (Rust syntax) that cuts the subject id out of `reference` and `probe`, as in
+        ``r"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": the first group, or the whole match. What it is cut out
+        of is the sample.
+    metadata : path or data frame, optional
+        One row a subject: CSV, TSV or Parquet, or any data frame.
+    metadata_id : str, optional
+        The column of `metadata` with subject ids.
+    groups : str or sequence of str or of pairs of str, optional
+        Attributes that make the groups: columns of `metadata`; without metadata columns of the score file, either one
+        column for both sides, or "reference_x" and "probe_x" (bob: "bio_ref_x" and "probe_x") for attribute x, or a
+        pair of columns, the references' and the probes': ``[("race_1", "race_2")]``, an attribute that is called as
+        the two names share. Several make intersections; `Comparisons.by` switches among them later.
+    format : str
+        "auto", or "csv", "tsv", "parquet" (named columns), "bob-4", "bob-5", "bob-csv", "voxceleb" (label enrol test,
+        scores in a fourth column or in `path` with the list in `trials`), "kaldi" (enrol test target in `trials`),
+        "matrix" (.npy, .npz or numbers as text; row i and column i are one subject). "auto" recognises a format or
+        raises; it never guesses between two.
+    trials : path, optional
+        The trial list, where `path` holds scores alone: one a line in the list's order, or "enrol test score".
+    score_kind : {"similarity", "distance"}
+        Whether high or low scores mean the same subject.
+    missing_metadata : {"raise", "drop"}
+        What becomes of comparisons with subjects that have no metadata, or an empty label: an error, or left out with
+        a warning that says how many.
+    allow_label_conflicts : bool, default False
+        As in `Comparisons`; and where the score file tells other labels of a subject than `metadata`, these count.
+
+    Returns
+    -------
+    Comparisons
+
+    Raises
+    ------
+    FileFormatError
+        For a file that is missing, empty, of another format or ambiguous, and for text where a number belongs (the
+        line is named).
+    InputError
+        For columns that are not there (the nearest names are offered), the column of one side alone as that of both,
+        subjects without metadata, labels that contradict the metadata, and as `Comparisons` does.
+
+    Warns
+    -----
+    DroppedWarning
+        Under ``missing_metadata="drop"``.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "s.csv").write_text("a,b,s\nann/1,ann/2,0.9\nann/1,bob/1,0.2\nbob/1,bob/2,0.8\n")
+    >>> _ = (folder / "who.csv").write_text("name,sex\nann,f\nbob,m\n")
+    >>> ff.read_comparisons(
+    ...     folder / "s.csv", score="s", reference="a", probe="b", subject_pattern="^([^/]+)/",
+    ...     metadata=folder / "who.csv", metadata_id="name", groups="sex",
+    ... )
+    Comparisons(2 mated, 1 non-mated, similarity, 2 subjects, 2 groups)
+    """
+    attributes = side_columns.named(groups)
+    validation.choice("missing_metadata", missing_metadata, MISSING_METADATA)
+    validation.choice("format", format, ("auto", *formats.FORMATS))
+    paired = next((name for name in attributes if isinstance(name, tuple)), None)
+    if metadata is not None and paired is not None:
+        raise InputError(f"with metadata= groups are names of its columns, not pairs such as {paired}")
+    if metadata is None and metadata_id is not None:
+        raise InputError("metadata_id is given without metadata=")
+    table_of_subjects = None if metadata is None else Metadata(metadata, metadata_id, attributes)
+    names = {"score": score, "mated": mated, "reference": reference, "probe": probe}
+    groups_of: dict[str, Any] = {
+        "groups": [] if table_of_subjects else attributes,
+        "of_metadata": attributes if table_of_subjects else [],
+    }
+    if isinstance(path, str | Path):
+        path = reading.check_file(path)
+        kind, text, listed = _opened(path, trials, format)
+        if kind == "matrix":
+            matrix = array_files.read_matrix(path, score) if text is None else field_files.read_matrix(text)
+            return _from_matrix(path, matrix, attributes, table_of_subjects, missing_metadata, score_kind)
+        table = _read_table(path, kind, text, listed, names, groups_of)
+    else:
+        table = formats.choose(tables.of_frame(path, "path", "the data frame"), "frame", names, **groups_of)
+        kind = "frame"
+    if subject_pattern is not None and (table.reference is None or table.probe is None):
+        raise InputError("subject_pattern= needs columns to cut: name them with reference= and probe=")
+    table.subject_pattern = subject_pattern or table.subject_pattern
+    sides: dict[str, Any] = {}
+    keep = None
+    with table.placed():
+        subjects, samples = _subjects_and_samples(kind, table)
+        if subjects is not None:
+            sides = {"reference": subjects[0], "probe": subjects[1]}
+        if samples is not None:
+            sides |= {"reference_sample": samples[0], "probe_sample": samples[1]}
+        columns = FrameColumns(table.frame)
+        if table_of_subjects is not None:
+            if subjects is None:
+                raise InputError("metadata needs to know the subjects: name the columns with reference= and probe=")
+            sides |= _look_up(table_of_subjects, subjects)
+            keep = table_of_subjects.find(subjects[0].labels, [c.codes for c in subjects], missing_metadata, _WHAT)
+            if not allow_label_conflicts:
+                table_of_subjects.require_agreement(columns, table.told, subjects)
+        elif table.attributes:
+            sides["reference_group"] = {name: columns.labels(pair[0]) for name, pair in table.attributes.items()}
+            sides["probe_group"] = {
+                name: sides["reference_group"][name] if pair[0] == pair[1] else columns.labels(pair[1])
+                for name, pair in table.attributes.items()
+            }
+        flags = None if table.mated is None else validation.mated_flags(columns.values(table.mated))
+        scores = columns.numbers(table.score)
+    if keep is not None:
+        scores, flags = scores[keep], None if flags is None else flags[keep]
+        sides = {name: take(side, keep) for name, side in sides.items()}
+    with table.placed(keep):
+        return Comparisons(scores, flags, score_kind=score_kind, allow_label_conflicts=allow_label_conflicts, **sides)
+
+
+def _opened(path: Path, trials: str | Path | None, format: str) -> tuple[str, Text | None, Text | None]:
+    """Tell the format, and read what is text: the file and the trial list."""
+    kind = formats.recognise_suffix(path) if format == "auto" else format
+    is_text = kind != "parquet" and not (kind == "matrix" and path.suffix in (".npy", ".npz"))
+    text = text_files.read(path) if is_text else None
+    listed = None if trials is None else text_files.read(reading.check_file(trials))
+    if kind is None and text is not None:
+        kind = formats.recognise(text, listed)
+    return str(kind), text, listed
+
+
+def _read_table(
+    path: Path,
+    kind: str,
+    text: Text | None,
+    listed: Text | None,
+    names: dict[str, str | None],
+    groups_of: dict[str, Any],
+) -> formats.ScoreTable:
+    if text is None or kind in ("csv", "tsv", "bob-csv"):
+        if listed is not None:
+            raise InputError(f"a {kind} file has its own labels: trials= goes with scores alone")
+        if text is None:
+            return formats.choose(tables.of_parquet(path), kind, names, **groups_of)
+        separator = "\t" if kind == "tsv" else ";" if ";" in text.first and "," not in text.first else ","
+        return formats.choose(tables.of_text(text, separator), kind, names, **groups_of)
+    named = [f"{role}=" for role, name in names.items() if name is not None]
+    if named:
+        raise InputError(f"a {kind} file has no named columns, so there is nothing to {' and '.join(named)}")
+    if groups_of["groups"]:
+        raise InputError(
+            f"a {kind} file has no columns of labels: give metadata= and metadata_id= for {groups_of['groups']}"
+        )
+    if kind in ("bob-4", "bob-5"):
+        return field_files.read_bob_columns(text, int(kind[-1]))
+    return field_files.read_trials(text, kind, listed)
+
+
+def _subjects_and_samples(kind: str, table: formats.ScoreTable) -> tuple[_BothSides | None, _BothSides | None]:
+    """Code the subjects and the samples, each with one list of labels; None where the file does not tell them."""
+    if table.reference is None or table.probe is None or (kind == "kaldi" and table.subject_pattern is None):
+        return None, None  # Kaldi's test ids are utterances, whose speakers only a pattern can tell
+    samples: _BothSides | None = None
+    if table.subject_pattern is not None:
+        subjects, samples = _cut_out(table, (table.reference, table.probe), table.subject_pattern)
+    else:
+        subjects = _code(table.frame, (table.reference, table.probe))
+    if kind == "bob-5":
+        samples = _code_text(table.frame.select(table.samples))
+        samples = samples if _have_one_subject(samples, subjects) else None
+    elif table.samples is not None:
+        samples = _code(table.frame, table.samples)
+    return subjects, samples
+
+
+def _code(frame: pl.DataFrame, sides: tuple[str, str]) -> _BothSides:
+    """Code two columns with one list of labels."""
+    columns = FrameColumns(frame)
+    labels, codes = validation.encode_together(sides, [columns.labels(name) for name in sides])
+    return validation.Coded(labels, codes[0]), validation.Coded(labels, codes[1])
+
+
+def _cut_out(table: formats.ScoreTable, sides: tuple[str, str], pattern: str) -> tuple[_BothSides, _BothSides]:
+    """Take the columns for the samples, and cut the subjects out of them."""
+    columns = FrameColumns(table.frame)
+    reference, probe = (columns.text(name) for name in sides)
+    samples = _code_text(reading.polars().DataFrame({"reference": reference, "probe": probe}))
+    subjects = cut_out(list(zip(sides, samples, strict=True)), pattern)
+    return (subjects[0], subjects[1]), samples
+
+
+def _code_text(sides: pl.DataFrame) -> _BothSides:
+    """Code two columns of text with one list of labels, of which there may be nearly as many as rows."""
+    pl = reading.polars()
+    reference, probe = sides.select(pl.all().cast(pl.Categorical)).get_columns()  # both at once
+    together = pl.concat([reference, probe.alias(reference.name)])
+    distinct = together.unique()
+    names = distinct.cast(pl.String)
+    order = names.arg_sort()  # the codes of a Categorical are in no order that a second reading would give again
+    physical = distinct.to_physical().gather(order).to_numpy()
+    position = np.empty(int(physical.max()) + 1, np.int32)
+    position[physical] = np.arange(physical.size)
+    labels = names.gather(order).to_numpy()
+    codes = position[together.to_physical().to_numpy()]
+    return validation.Coded(labels, codes[: len(sides)]), validation.Coded(labels, codes[len(sides) :])
+
+
+def _have_one_subject(samples: _BothSides, subjects: _BothSides) -> bool:
+    """Tell whether labels can be samples: some files have a placeholder there, or number models and tests apart."""
+    found = np.empty(samples[0].labels.size, np.intp)
+    for sample, subject in zip(samples, subjects, strict=True):
+        found[sample.codes] = subject.codes
+    return all(bool((found[a.codes] == b.codes).all()) for a, b in zip(samples, subjects, strict=True))
+
+
+def _look_up(metadata: Metadata, subjects: _BothSides) -> dict[str, Any]:
+    """Give both sides of every comparison its subject's labels."""
+    found = metadata.look_up(subjects[0].labels)
+    return {
+        side: {name: validation.Coded(c.labels, c.codes[coded.codes]) for name, c in found.items()}
+        for side, coded in zip(("reference_group", "probe_group"), subjects, strict=True)
+    }
+
+
+def _from_matrix(
+    path: Path,
+    matrix: np.ndarray[Any, Any],
+    attributes: list[Any],
+    metadata: Metadata | None,
+    missing_metadata: str,
+    score_kind: str,
+) -> Comparisons:
+    if metadata is None:
+        if attributes:
+            raise InputError(
+                f"a score matrix has no columns of labels: give metadata= and metadata_id= for groups={attributes}"
+            )
+        return Comparisons.from_matrix(matrix, score_kind=score_kind)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise FileFormatError(f"{path}: a score matrix is square, but this array's shape is {matrix.shape}")
+    n = matrix.shape[0]
+    subjects = np.arange(n)
+    sides = tuple(validation.Coded(subjects, codes) for codes in (np.repeat(subjects, n), np.tile(subjects, n)))
+    groups = _look_up(metadata, (sides[0], sides[1]))
+    keep = metadata.find(subjects, [c.codes for c in sides], missing_metadata, _WHAT)
+    columns: dict[str, Any] = {"scores": matrix.ravel(), "reference": sides[0], "probe": sides[1], **groups}
+    if keep is not None:
+        columns = {name: take(column, keep) for name, column in columns.items()}
+    return Comparisons(mated=None, score_kind=score_kind, **columns)

@@ -1,0 +1,287 @@
+"""`read_embeddings`: files of vectors, and of whose they are, in; `Embeddings` out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastfair._lib import argument_kinds, side_columns, validation
+from fastfair._lib.arguments import checked
+from fastfair._lib.frames import FrameColumns
+from fastfair.data.embeddings import Embeddings
+from fastfair.errors import FileFormatError, InputError
+
+from . import array_files, hdf5_files, reading, tables
+from .subject_tables import MISSING_METADATA, Metadata, cut_out, take
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+# How files of each suffix begin.
+_BEGINNINGS = {
+    ".npy": b"\x93NUMPY",
+    ".npz": b"PK",
+    ".parquet": b"PAR1",
+    ".h5": b"\x89HDF\r\n\x1a\n",
+    ".hdf5": b"\x89HDF\r\n\x1a\n",
+}
+
+
+@checked(
+    path=argument_kinds.source,
+    vectors=argument_kinds.text,
+    subject=argument_kinds.text_or_labels,
+    groups=argument_kinds.texts_or_groups,
+)
+def read_embeddings(
+    path: str | Path | IntoDataFrame,
+    vectors: str | None = None,
+    subject: str | validation.Labels | None = None,
+    subject_pattern: str | None = None,
+    metadata: str | Path | IntoDataFrame | None = None,
+    metadata_id: str | None = None,
+    groups: str | Sequence[str] | Mapping[str, validation.Labels] | None = None,
+    *,
+    samples: str | Path | IntoDataFrame | None = None,
+    similarity: str = "cosine",
+    missing_metadata: str = "raise",
+) -> Embeddings:
+    r"""Read a file of embeddings, with the subjects' metadata where there is a table of it.
+
+    Parameters
+    ----------
+    path : path or data frame
+        ``.npy`` (memory-mapped, not read whole), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
+        ``.hdf5``). A data frame is taken as Parquet.
+    vectors : str, optional
+        The array or column with one vector a sample; by default the one of this name. A ``.npy`` has no names.
+    subject : str or (n,) array_like, optional
+        The array or column with the subject of each vector, by default the one of this name; or the labels themselves.
+    subject_pattern : str, optional
+        Regular expression (Rust syntax) that cuts the subject out of `subject`, where that holds paths: the first
+        group, or the whole match.
+    metadata : path or data frame, optional
+        One row a subject: CSV, TSV or Parquet, or any data frame.
+    metadata_id : str, optional
+        The column of `metadata` with subject ids.
+    groups : str, sequence of str, or dict of str to (n,) array_like, optional
+        Attributes that make the groups: columns of `metadata`; without metadata arrays or columns of the file. A dict
+        holds the labels themselves. Several make intersections; `Embeddings.by` switches among them later.
+    samples : path or data frame, optional
+        A table of one row a vector, in their order, where the file does not hold the subjects (and groups) itself.
+    similarity : {"cosine", "inner_product", "negative_euclidean"}
+        As in `Embeddings`.
+    missing_metadata : {"raise", "drop"}
+        What becomes of vectors of subjects that have no metadata, or an empty label: an error, or left out with a
+        warning that says how many; the rest is then copied.
+
+    Returns
+    -------
+    Embeddings
+
+    Raises
+    ------
+    FileFormatError
+        For a file that is missing, empty, or not what its suffix says, and for pickled objects, which are never loaded.
+    InputError
+        For arrays or columns that are not there (the nearest names are offered), subjects without metadata, and as
+        `Embeddings` does.
+    MissingDependencyError
+        Where the package that reads the file is not installed.
+
+    Warns
+    -----
+    DroppedWarning
+        Under ``missing_metadata="drop"``.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> import numpy as np
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> np.save(folder / "v.npy", np.float32([[1, 0], [2, 1], [0, 1], [1, 3]]))
+    >>> _ = (folder / "images.csv").write_text("file,camera\nann/1,x\nann/2,x\nbob/1,y\nbob/2,y\n")
+    >>> _ = (folder / "who.csv").write_text("name,sex\nann,f\nbob,m\n")
+    >>> ff.read_embeddings(
+    ...     folder / "v.npy", samples=folder / "images.csv", subject="file", subject_pattern="^([^/]+)/",
+    ...     metadata=folder / "who.csv", metadata_id="name", groups="sex",
+    ... )
+    Embeddings(4 x 2 float32, cosine, 2 subjects, 2 mated, 4 non-mated, 2 groups)
+    """
+    validation.choice("missing_metadata", missing_metadata, MISSING_METADATA)
+    if metadata is None and metadata_id is not None:
+        raise InputError("metadata_id is given without metadata=")
+    if metadata is not None and isinstance(groups, Mapping):
+        raise InputError("with metadata= groups are names of its columns, not labels")
+    names = list(groups) if isinstance(groups, Mapping) else side_columns.named(groups)
+    table_of_subjects = None if metadata is None else Metadata(metadata, metadata_id, names)
+    wanted = [vectors or "vectors"]
+    if samples is None:
+        wanted += [subject] if isinstance(subject, str) else ["subject"] if subject is None else []
+        wanted += [] if isinstance(groups, Mapping) or metadata is not None else names
+    with _opened(path, wanted) as file:
+        fields = file if samples is None else _of_table(tables.table(samples, "samples", "samples"))
+        if subject is None or isinstance(subject, str):
+            who = fields.labels("subject", subject)
+        else:
+            who = validation.encode("subject", subject)
+        if subject_pattern is not None:
+            who = cut_out([("subject", who)], subject_pattern)[0]
+        labels: dict[str, Any] = {}
+        if isinstance(groups, Mapping):
+            labels = dict(groups)
+        elif table_of_subjects is None:
+            labels = {name: fields.labels("groups", name) for name in names}
+        array = file.vectors(vectors)
+    keep = None
+    if table_of_subjects is not None:
+        validation.same_length({"vectors": len(array), "subject": who.codes.size}, "vector")
+        found = table_of_subjects.look_up(who.labels)
+        labels = {name: validation.Coded(c.labels, c.codes[who.codes]) for name, c in found.items()}
+        keep = table_of_subjects.find(who.labels, [who.codes], missing_metadata, "vectors")
+    if keep is not None:
+        array, who, labels = array[keep], take(who, keep), take(labels, keep)
+    try:
+        return Embeddings(array, who, labels or None, similarity)
+    except InputError as error:
+        among = "" if keep is None else " (of those with metadata)"
+        raise type(error)(f"{file.place}: {error}{among}", error.row) from None
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """The named arrays of a file, or columns of a table, read when asked for.
+
+    Attributes
+    ----------
+    place : path or str
+        Where they are.
+    kind : str
+        What one is called.
+    names : list of str, or None
+        Their names; None where the file holds one array without a name.
+    take_vectors, take_labels : callable
+        Return the field of a name as an array of two dimensions, or as labels.
+    table : Table, or None
+        Where the fields are columns.
+    """
+
+    place: Path | str
+    kind: str
+    names: list[str] | None
+    take_vectors: Callable[[str], np.ndarray[Any, Any]]
+    take_labels: Callable[[str], validation.Labels]
+    table: tables.Table | None = None
+
+    def vectors(self, name: str | None) -> np.ndarray[Any, Any]:
+        """Return the vectors: the field named, or the one called so."""
+        if self.names is not None:
+            return self.take_vectors(_named(self, self.names, "vectors", name))
+        if name is not None:
+            raise InputError(f"{self.place} holds one array without a name, so there is nothing to vectors=")
+        return self.take_vectors("")
+
+    def labels(self, role: str, name: str | None) -> validation.Coded:
+        """Return the labels of a role: the field named, or the one called as the role."""
+        if self.names is None:
+            raise InputError(
+                f"{self.place} holds nothing but vectors: give the {role} of each as an array, or a table with one row "
+                "a vector as samples="
+            )
+        name = _named(self, self.names, role, name)
+        try:
+            return validation.encode(name, self.take_labels(name))
+        except FileFormatError:
+            raise
+        except InputError as error:
+            line = "" if self.table is None or error.row is None else f"{self.table.where(error.row)}: "
+            raise InputError(f"{self.place}: {line}{error}", error.row) from None
+
+
+def _named(fields: _Fields, names: list[str], role: str, name: str | None) -> str:
+    """Return the name of the field that plays a role."""
+    known = f"; its {fields.kind}s are {', '.join(names) or 'none'}"
+    wanted = role if name is None else name
+    if wanted in names:
+        return wanted
+    if name is None:
+        raise InputError(f"{fields.place} has no {fields.kind} {role!r}: name it with {role}={known}")
+    hint = validation.did_you_mean(name, names)
+    raise InputError(f"{fields.place} has no {fields.kind} {name!r} ({role}){hint}{known}")
+
+
+@contextmanager
+def _opened(source: Any, wanted: list[str]) -> Iterator[_Fields]:
+    """Open a file of vectors of which some fields are wanted, or take a data frame for one."""
+    if not isinstance(source, str | Path):
+        yield _of_table(tables.of_frame(source, "path", "the data frame"))
+        return
+    path = reading.check_file(source)
+    suffix = path.suffix.lower()
+    if suffix not in _BEGINNINGS:
+        raise FileFormatError(f"{path}: vectors are read from {', '.join(_BEGINNINGS)}, not from {suffix!r}")
+    _check_beginning(path, suffix)
+    if suffix == ".npy":
+        array = array_files.read_npy(path)
+        yield _Fields(path, "array", None, lambda name: array, lambda name: array)
+    elif suffix == ".npz":
+        with array_files.opened(path) as arrays:
+            yield _of_arrays(path, "array", arrays.names, arrays.__getitem__)
+    elif suffix == ".parquet":
+        yield _of_table(tables.of_parquet(path))
+    else:
+        with hdf5_files.opened(path, wanted) as datasets:
+            yield _of_arrays(path, "dataset", datasets.names, datasets.__getitem__)
+
+
+def _check_beginning(path: Path, suffix: str) -> None:
+    with path.open("rb") as file:
+        head = file.read(8)
+    if not head.startswith(_BEGINNINGS[suffix]):
+        found = next(
+            (f"as {other} files do" for other, b in _BEGINNINGS.items() if head.startswith(b)), f"with {head!r}"
+        )
+        raise FileFormatError(f"{path} is no {suffix} file: it begins {found}")
+
+
+def _of_arrays(path: Path, kind: str, names: list[str], take: Callable[[str], np.ndarray[Any, Any]]) -> _Fields:
+    def take_labels(name: str) -> validation.Labels:
+        array = take(name)
+        if array.dtype.kind == "S":
+            with reading.reading(f"{path}: {kind} {name!r}"):
+                return np.char.decode(array, "utf-8")
+        return array
+
+    return _Fields(path, kind, names, take, take_labels)
+
+
+def _of_table(table: tables.Table) -> _Fields:
+    def take_labels(name: str) -> validation.Labels:
+        return FrameColumns(table.columns([table.require("labels", name)])).labels(name)
+
+    def take_vectors(name: str) -> np.ndarray[Any, Any]:
+        pl = reading.polars()
+        place = f"{table.place}: column {name!r}"
+        column = table.columns([table.require("vectors", name)])[name]
+        if isinstance(column.dtype, pl.List):
+            sizes = column.list.len().fill_null(0)
+            size = int(np.max(sizes.to_numpy(), initial=0))
+            wrong = (sizes != size).arg_true()
+            if len(wrong):
+                row = int(wrong[0])
+                raise FileFormatError(
+                    f"{place} holds {int(sizes[row])} numbers in row {row} (counted from 0) and {size} in others; "
+                    f"{len(wrong)} such rows"
+                )
+            with reading.reading(place):
+                column = column.list.to_array(size)
+        with reading.reading(place):
+            return np.asarray(column.to_numpy())
+
+    return _Fields(table.place, "column", table.names, take_vectors, take_labels, table)

@@ -1,0 +1,106 @@
+"""`read_failure_counts`: tables of subjects, or of their attempts, in; `FailureCounts` out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastfair._lib import argument_kinds, side_columns, validation
+from fastfair._lib.arguments import checked
+from fastfair._lib.frames import FrameColumns
+from fastfair.errors import InputError
+from fastfair.group_tests.failure_counts import FailureCounts
+
+from . import reading, tables, text_files
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+
+@checked(path=argument_kinds.source)
+def read_failure_counts(
+    path: str | Path | IntoDataFrame,
+    failures: str | None = None,
+    attempts: str | None = None,
+    groups: str | Sequence[str] = "group",
+    *,
+    failed: str | None = None,
+    subject: str | None = None,
+) -> FailureCounts:
+    r"""Read a table of failed and all attempts with one row a subject, or of decisions with one row an attempt.
+
+    Parameters
+    ----------
+    path : path or data frame
+        CSV, TSV or Parquet, or any data frame.
+    failures, attempts : str, optional
+        Columns of a table with one row a subject; by default those of the same names.
+    groups : str or sequence of str, default "group"
+        Columns that make the groups. Several make intersections.
+    failed, subject : str, optional
+        Columns of a table with one row an attempt: whether it failed (1 or 0, true or false), and whose it was. Where
+        one of the two is given, rows are attempts, and the other is by default the column of the same name.
+
+    Returns
+    -------
+    FailureCounts
+
+    Raises
+    ------
+    FileFormatError
+        For a file that is missing, empty or no table.
+    InputError
+        For columns that are not there (the nearest names are offered), text where a number belongs, columns of both
+        kinds of tables, and as `FailureCounts` does.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "counts.csv").write_text("failures,attempts,sex\n0,4,f\n2,4,f\n1,3,m\n")
+    >>> ff.read_failure_counts(folder / "counts.csv", groups="sex")
+    FailureCounts(3 subjects, 11 attempts, 3 failures, 2 groups)
+    >>> _ = (folder / "decisions.csv").write_text("subject,failed,sex\nann,0,f\nann,1,f\nbob,0,m\n")
+    >>> ff.read_failure_counts(folder / "decisions.csv", failed="failed", groups="sex")
+    FailureCounts(2 subjects, 3 attempts, 1 failure, 2 groups)
+    """
+    of_attempts = failed is not None or subject is not None
+    if of_attempts and (failures is not None or attempts is not None):
+        raise InputError(
+            "failures= and attempts= are columns of a table with one row a subject, failed= and subject= of one with "
+            "one row an attempt: name those of one table"
+        )
+    table = tables.table(path, "path", "the data frame")
+    attributes = side_columns.named(groups)
+    if of_attempts:
+        counted = {"failed": failed or "failed"}
+    else:
+        counted = {"failures": failures or "failures", "attempts": attempts or "attempts"}
+    columns = [("groups", name) for name in attributes] + list(counted.items())
+    if of_attempts:
+        columns.append(("subject", subject or "subject"))
+    for role, name in columns:
+        if name not in table.names:
+            raise InputError(
+                f"{table.place}: there is no column {name!r}{validation.did_you_mean(name, table.names)}: name one "
+                f"with {role}=; the columns are {', '.join(table.names)}"
+            )
+        table.require(role, name)
+    frame = FrameColumns(table.columns([name for _, name in columns]))
+    with table.placed():
+        labels = {name: frame.labels(name) for name in attributes}
+        numbers = [_numbers(table, frame, name) for name in counted.values()]
+        if of_attempts:
+            return FailureCounts.from_decisions(numbers[0], frame.labels(subject or "subject"), labels)
+        return FailureCounts(numbers[0], numbers[1], labels)
+
+
+def _numbers(table: tables.Table, frame: FrameColumns, name: str) -> Any:
+    """Return a column of numbers or of true and false, which text files have as text."""
+    column = frame.polars([name])[name]
+    if column.dtype != reading.polars().String:
+        return frame.values(name)
+    text = column.str.strip_chars().str.to_lowercase().replace({"true": "1", "false": "0"})
+    return text_files.numbers(table.place, f"column {name!r}", text, table.lines)

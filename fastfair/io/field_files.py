@@ -1,0 +1,149 @@
+"""Score files of white-space separated fields: bob's 4 and 5 columns, VoxCeleb and Kaldi trial lists, matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.errors import FileFormatError, InputError
+
+from . import text_files
+from .formats import LABELS, ScoreTable
+from .reading import polars
+from .text_files import Text, is_number
+
+if TYPE_CHECKING:
+    import polars as pl
+
+VOXCELEB_SUBJECT = r"^([^/]+)/"
+_TRIAL = ["enrol", "test"]
+_Lines = NDArray[np.int64]
+
+
+def read_bob_columns(text: Text, n_columns: int) -> ScoreTable:
+    """Read bob's 4 columns (claimed real test score) or 5 (claimed model real test score)."""
+    names = "claimed real test score" if n_columns == 4 else "claimed model real test score"
+    frame, lines = _read_fields(text, names)
+    samples = None if n_columns == 4 else ("model", "test")
+    return ScoreTable(text.path, frame, "score", None, "claimed", "real", samples=samples, lines=lines)
+
+
+def read_trials(text: Text, kind: str, trials: Text | None) -> ScoreTable:
+    """Read a VoxCeleb or Kaldi trial list with its scores."""
+    pattern = VOXCELEB_SUBJECT if kind == "voxceleb" else None
+    if trials is None:
+        if kind == "kaldi":
+            raise InputError("format 'kaldi' needs the trial list: trials=")
+        listed, lines = _read_fields(text, "label enrol test score")
+        trials = text
+    else:
+        listed, lines = _read_fields(trials, "label enrol test" if kind == "voxceleb" else "enrol test label")
+    _refuse_contradictions(trials.path, listed, lines)
+    if trials is not text:
+        listed = _with_scores(text, listed, trials.path)
+    return ScoreTable(trials.path, listed, "score", "label", "enrol", "test", pattern, lines=lines)
+
+
+def read_matrix(text: Text) -> NDArray[np.float64]:
+    """Read a matrix of numbers with blanks or commas between them."""
+    frame, lines = text_files.split(text, "," if "," in text.first else None, flat=True)
+    n_columns = frame.height // lines.size
+    _refuse_data_in_comments(text, n_columns, lambda fields: all(map(is_number, fields)))
+    values = text_files.numbers(text.path, "a score", frame.to_series(), np.repeat(lines, n_columns))
+    return values.reshape(lines.size, n_columns)
+
+
+def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame:
+    """Give each trial its score, which files have in the order of the list or beside the names."""
+    path, first = text.path, text.first.split()
+    if len(first) == 1:
+        scores, _ = _read_fields(text, "score")
+        if scores.height != listed.height:
+            raise FileFormatError(f"{path} has {scores.height} scores, but {trials} has {listed.height} trials")
+        return listed.hstack(scores)
+    if len(first) != 3:
+        raise FileFormatError(
+            f"{path}: line {text.number}: a score file has 'score' or 'enrol test score', not {' '.join(first)!r}"
+        )
+    score_first = is_number(first[0]) and not is_number(first[2])
+    scores, lines = _read_fields(text, "score enrol test" if score_first else "enrol test score")
+    scores = scores.with_columns(line=lines).unique([*_TRIAL, "score"], keep="first", maintain_order=True)
+    several = _of_several(scores)
+    if several is not None:
+        raise FileFormatError(
+            f"{path}: {several['enrol'][0]} {several['test'][0]} has the score {several['score'][0]} in line "
+            f"{several['line'][0]} and {several['score'][1]} in line {several['line'][1]}"
+        )
+    unscored = listed.join(scores, on=_TRIAL, how="anti")
+    if unscored.height:
+        raise FileFormatError(
+            f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}, "
+            f"first {unscored['enrol'][0]} {unscored['test'][0]}"
+        )
+    unlisted = scores.join(listed, on=_TRIAL, how="anti", maintain_order="left")
+    if unlisted.height:
+        raise FileFormatError(
+            f"{unlisted.height} scores of {path} have no trial in {trials}, "
+            f"first {unlisted['enrol'][0]} {unlisted['test'][0]} in line {unlisted['line'][0]}"
+        )
+    return listed.join(scores.drop("line"), on=_TRIAL, how="left", maintain_order="left")
+
+
+def _read_fields(text: Text, names: str) -> tuple[pl.DataFrame, _Lines]:
+    """Read fields, of which "score" is a number and "label" one of the usual words, and the line of each row."""
+    pl = polars()
+    fields = names.split()
+    checks: dict[str, Callable[[str], bool]] = {"score": is_number, "label": lambda word: word.lower() in LABELS}
+    telling = [(k, checks[name]) for k, name in enumerate(fields) if name in checks]
+    _refuse_data_in_comments(text, len(fields), lambda found: all(check(found[k]) for k, check in telling))
+    frame, lines = text_files.split(text, None, names)
+    frame.columns = fields
+    if "score" in fields:
+        numbers = text_files.numbers(text.path, "the score", frame["score"], lines)
+        frame = frame.with_columns(score=pl.Series(numbers))
+    if "label" in fields:
+        words = frame["label"].str.to_lowercase()
+        wrong = (~words.is_in(list(LABELS))).arg_true()
+        if len(wrong):
+            row = int(wrong[0])
+            raise FileFormatError(
+                f"{text.path}: line {lines[row]}: the label must be one of {', '.join(LABELS)}, not "
+                f"{frame['label'][row]!r} ({len(wrong)} such rows)"
+            )
+        frame = frame.with_columns(
+            label=words.replace_strict(list(LABELS), list(LABELS.values()), return_dtype=pl.Boolean)
+        )
+    return frame, lines
+
+
+def _refuse_contradictions(path: Path, listed: pl.DataFrame, lines: _Lines) -> None:
+    """Refuse a trial that is listed as both; one listed twice as the same stays two comparisons."""
+    marked = listed.with_columns(line=lines).unique([*_TRIAL, "label"], keep="first", maintain_order=True)
+    both = _of_several(marked)
+    if both is not None:
+        line = dict(zip(both["label"], both["line"], strict=True))
+        raise FileFormatError(
+            f"{path}: {both['enrol'][0]} {both['test'][0]} is a target trial in line {line[True]} and a nontarget one "
+            f"in line {line[False]}"
+        )
+
+
+def _of_several(rows: pl.DataFrame) -> pl.DataFrame | None:
+    """Return the rows of the first trial that has more than one, or None."""
+    twice = rows.filter(rows.select(_TRIAL).is_duplicated())
+    return twice.join(twice[:1], on=_TRIAL, how="semi", maintain_order="left") if twice.height else None
+
+
+def _refuse_data_in_comments(text: Text, n_fields: int, is_data: Callable[[list[str]], Any]) -> None:
+    """Refuse a comment before the first row that would be a row, but for what its first field begins with."""
+    for number, line in text.comments:
+        found = line.split()
+        if found[0] != "#" and len(found) == n_fields and is_data(found):
+            raise FileFormatError(
+                f"{text.path}: line {number}: {line[:120]!r} begins as comments do, but reads as data; if it is a "
+                "comment, put a blank after the '#', and if it is data, let another row come first"
+            )

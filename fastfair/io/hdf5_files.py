@@ -1,0 +1,97 @@
+"""Datasets of HDF5 files, which another process has looked into first."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fastfair._lib import memory, validation
+from fastfair.errors import FileFormatError
+
+from .reading import reading
+
+_PROGRAM = Path(__file__).with_name("hdf5_check.py")
+_SECONDS = 3.0  # a damaged file may be read forever
+_BYTES_A_SECOND = 1e7
+
+
+class Datasets:
+    """The datasets of a file by path."""
+
+    def __init__(self, path: Path, file: Any, found: dict[str, Any]) -> None:
+        self.names: list[str] = found["names"]
+        self._path, self._file = path, file
+
+    def __getitem__(self, name: str) -> np.ndarray[Any, Any]:
+        h5py = validation.require("h5py", "hdf5", "reading HDF5")
+        with reading(f"{self._path}: dataset {name!r}"):
+            dataset = self._file[name]
+            return dataset.asstr()[...] if h5py.check_string_dtype(dataset.dtype) else dataset[...]
+
+
+@contextmanager
+def opened(path: Path, wanted: Sequence[str]) -> Iterator[Datasets]:
+    """Open a file of which some datasets are wanted, after a process of its own has read all of these.
+
+    libhdf5 crashes or never ends with some damaged files. The process costs a few tenths of a second, and a second
+    reading of what is wanted.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    wanted : sequence of str
+        Paths of datasets, which need not be there.
+
+    Yields
+    ------
+    Datasets
+
+    Raises
+    ------
+    FileFormatError
+        For damaged files, and where what is wanted lies in other files.
+    """
+    h5py = validation.require("h5py", "hdf5", "reading HDF5")
+    found = _looked_into(path, wanted)
+    for name, why in found["refused"].items():
+        raise FileFormatError(f"{path}: {name!r} {why}; copy it into the file")
+    for name, size in found["sizes"].items():
+        memory.require(size, f"the numbers of {path}: {name!r}", "save them as .npy, which is not read whole")
+    with reading(path):
+        file = h5py.File(path, "r")
+    with file:
+        yield Datasets(path, file, found)
+
+
+def _looked_into(path: Path, wanted: Sequence[str]) -> dict[str, Any]:
+    command = [sys.executable, "-P", str(_PROGRAM), str(path), *wanted]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    seconds = _SECONDS + path.stat().st_size / _BYTES_A_SECOND
+    with (
+        reading(path),
+        subprocess.Popen(command, 0, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
+    ):
+        try:
+            begun = process.stdout.readline() if process.stdout else ""
+            answer, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise FileFormatError(f"{path} cannot be read: libhdf5 comes to no end with it, so it is damaged") from None
+        finally:
+            process.kill()
+        if not begun:
+            raise FileFormatError(f"{path} cannot be looked into: {_PROGRAM.name} does not run")
+        if not answer:
+            raise FileFormatError(f"{path} cannot be read: libhdf5 crashes with it, so it is damaged")
+        found: dict[str, Any] = json.loads(answer)
+    if "error" in found:
+        raise FileFormatError(f"{path} cannot be read: {found['error']}")
+    return found

@@ -1,0 +1,64 @@
+"""What all readers share: which files are read at all, and what becomes of the errors of other libraries."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from fastfair._lib import validation
+from fastfair.errors import FastfairError, FileFormatError, InputError, MissingFileError
+
+_SHOWN = 200  # characters of a path in a message
+
+
+def polars() -> Any:
+    """Import polars, or say what brings it."""
+    return validation.require("polars", "cli", "reading files")
+
+
+@contextmanager
+def reading(place: Path | str) -> Iterator[None]:
+    """Turn whatever other libraries raise of a broken file into an error that names the file.
+
+    They raise nearly everything, and polars what is no `Exception`; only what ends the program goes through.
+    """
+    try:
+        yield
+    except (FastfairError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise FileFormatError(f"{place} cannot be read: {reason}") from error
+
+
+def check_file(path: str | Path) -> Path:
+    """Refuse what is no file on a disk, is missing, or is empty."""
+    if not isinstance(path, str | Path):
+        raise InputError(f"a file is named by its path, not by {type(path).__name__}")
+    path = Path(path)
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise MissingFileError(f"there is no file {path}{validation.did_you_mean(path.name, _beside(path))}") from None
+    except (OSError, ValueError) as error:  # names that no file can have: too long, with NULs or lone surrogates
+        text = str(path)
+        shown = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+        raise InputError(f"there can be no file {shown}: {getattr(error, 'strerror', None) or error}") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise FileFormatError(f"{path} is a folder: name a file in it")
+    if not stat.S_ISREG(found.st_mode):
+        raise FileFormatError(f"{path} is a pipe or a device: save what it gives as a file, and name that")
+    if found.st_size == 0:
+        raise FileFormatError(f"{path} is empty")
+    return path
+
+
+def _beside(path: Path) -> list[str]:
+    try:
+        return [entry.name for entry in os.scandir(path.parent) if entry.is_file()]
+    except OSError:
+        return []

@@ -1,0 +1,141 @@
+"""Named columns: of text files, of Parquet, and of data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import csv_text, validation
+from fastfair._lib.frames import FrameColumns
+from fastfair.errors import FileFormatError, InputError
+
+from . import reading, text_files
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SEPARATORS = ("\t", ",", ";")
+
+
+@dataclass
+class Rows:
+    """Where rows are from.
+
+    Attributes
+    ----------
+    place : path or str
+        What messages call it.
+    lines : (n,) ndarray of int, or None
+        The line of each row, where there are lines.
+    """
+
+    place: Path | str
+    lines: NDArray[np.int64] | None = field(default=None, kw_only=True)
+
+    def where(self, row: int) -> str:
+        """Say where a row stands."""
+        return f"row {row} (counted from 0)" if self.lines is None else f"line {self.lines[row]}"
+
+    @contextmanager
+    def placed(self, keep: Any = None) -> Iterator[None]:
+        """Name the place in errors that know a row, of those kept where some were left out."""
+        try:
+            yield
+        except InputError as error:
+            if error.row is None:
+                raise
+            row = error.row if keep is None else int(np.flatnonzero(keep)[error.row])
+            raise type(error)(f"{self.place}: {self.where(row)}: {error}", row) from None
+
+
+@dataclass
+class Table(Rows):
+    """Named columns of a file or a data frame, read when asked for.
+
+    Attributes
+    ----------
+    names : list of str
+        The columns, without the blanks that may surround their names in a text file.
+    """
+
+    names: list[str]
+    read: Callable[[list[str], Sequence[str]], pl.DataFrame]
+
+    def columns(self, names: Sequence[str], numbers: Sequence[str] = ()) -> pl.DataFrame:
+        """Read columns, some of which must be numbers where all is text."""
+        frame = self.read(list(dict.fromkeys(names)), numbers)
+        if frame.height == 0:
+            raise FileFormatError(f"{self.place} has a header but no rows")
+        return frame
+
+    def require(self, role: str, name: str) -> str:
+        """Check that there is such a column, and one alone."""
+        if name not in self.names:
+            raise InputError(
+                f"{self.place} has no column {name!r} ({role}){validation.did_you_mean(name, self.names)}; its "
+                f"columns are {', '.join(self.names)}"
+            )
+        if self.names.count(name) > 1:
+            raise FileFormatError(f"{self.place} has {self.names.count(name)} columns called {name!r}")
+        return name
+
+
+def of_text(text: text_files.Text, separator: str | None = None) -> Table:
+    """Take the named columns of a text file, parted by what its first line has where nothing else is said."""
+    pl = reading.polars()
+    by = separator or next((s for s in SEPARATORS if s in text.first), None)
+    if by is None:
+        raise FileFormatError(f"{text.path}: the header has neither tab, comma nor semicolon: {text.first[:120]!r}")
+    names = _restored(pl.Series(text_files.header(text, by))).to_list()
+
+    def read(wanted: list[str], numbers: Sequence[str]) -> Any:
+        places = sorted(names.index(name) for name in wanted)
+        frame, lines = text_files.split(text, by, columns=places)
+        frame.columns = [names[place] for place in places]
+        frame, made.lines = frame[1:], lines[1:]
+        return frame.select(
+            pl.Series(name, text_files.numbers(text.path, f"column {name!r}", frame[name], lines[1:]))
+            if name in numbers
+            else _restored(frame[name])
+            for name in wanted
+        )
+
+    made = Table(text.path, names, read)
+    return made
+
+
+def of_parquet(path: Path) -> Table:
+    """Take the columns of a Parquet file."""
+    pl = reading.polars()
+
+    def read(wanted: list[str], numbers: Sequence[str]) -> Any:
+        with reading.reading(path):
+            return pl.read_parquet(path, columns=wanted)
+
+    with reading.reading(path):
+        return Table(path, list(pl.read_parquet_schema(path)), read)
+
+
+def of_frame(frame: Any, called: str, place: str) -> Table:
+    """Take the columns of any data frame, an argument called so."""
+    columns = FrameColumns(frame, called, "a file's path or a data frame")
+    return Table(place, columns.names, lambda wanted, numbers: columns.polars(wanted))
+
+
+def table(source: Any, called: str, place: str) -> Table:
+    """Take the columns of a file, text or Parquet, or of a data frame: an argument called so."""
+    if not isinstance(source, str | Path):
+        return of_frame(source, called, place)
+    path = reading.check_file(source)
+    return of_parquet(path) if path.suffix == ".parquet" else of_text(text_files.read(path))
+
+
+def _restored(cells: pl.Series) -> pl.Series:
+    """Return what cells of a text file stand for."""
+    return csv_text.restored(cells.str.strip_chars())

@@ -1,0 +1,125 @@
+"""`write_comparisons`: score files that `read_comparisons` makes the same comparisons of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastfair._lib import csv_text, whole_files
+from fastfair._lib.arguments import checked
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.sorted_scores import SortedSide
+from fastfair.errors import InputError
+
+from . import reading
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_SUFFIXES = (".csv", ".tsv", ".parquet")
+_SUBJECTS, _SAMPLES = ("reference", "probe"), ("reference_sample", "probe_sample")
+
+
+@checked
+def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
+    """Write a score file with named columns, of which `read_comparisons` makes the same comparisons.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        In their original order where subjects or groups are known, else the mated ones first.
+    path : path
+        Ends in .csv, .tsv or .parquet. A file of this name is replaced.
+
+    Raises
+    ------
+    OutputError
+        Where the file cannot be written; a file of this name is then as it was.
+    InputError
+        For another suffix, and for labels and names of attributes that would not come back as they are.
+
+    See Also
+    --------
+    read_comparisons : takes `score_kind` and `groups`, which no file tells.
+
+    Notes
+    -----
+    The columns are score, mated, reference and probe, reference_sample and probe_sample, and for each attribute x
+    reference_x and probe_x, as far as they are known. Scores come back to the last bit, from text as float64. In text
+    all labels are text; Parquet keeps whole numbers.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> labels = {"sex": ["f", "m", "f"], "eyes": ["blue", "brown", "blue"]}
+    >>> c = ff.Comparisons([0.1, 0.7, 0.3], [1, 0, 1], reference_group=labels, score_kind="distance")
+    >>> ff.write_comparisons(c, path)
+    >>> print(path.read_text().splitlines()[0])
+    score,mated,reference_sex,probe_sex,reference_eyes,probe_eyes
+    >>> ff.read_comparisons(path, groups=["sex", "eyes"], score_kind="distance").groups
+    ('f & blue', 'm & brown')
+    """
+    path = Path(path)
+    if path.suffix not in _SUFFIXES:
+        raise InputError(f"path must end in {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}, not {path.name!r}")
+    with whole_files.written(path) as file:
+        frame = _frame(comparisons, as_text=path.suffix != ".parquet")
+        if path.suffix == ".parquet":
+            frame.write_parquet(file)
+        else:
+            frame.write_csv(file, separator="\t" if path.suffix == ".tsv" else ",")
+
+
+def _frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
+    pl = reading.polars()
+    sides = comparisons.mated, comparisons.nonmated
+    similarities = np.concatenate([side.similarities for side in sides])
+    scores = similarities if comparisons.score_kind == "similarity" else 0 - similarities
+    columns: dict[str, Any] = {
+        "score": scores.astype(np.float64) if as_text else scores,  # digits enough for float32 are too few for float64
+        "mated": np.repeat([True, False], [len(side) for side in sides]),
+    }
+    mated, nonmated = map(_codes, sides)
+    for name, labels in _labels(comparisons, as_text).items():
+        columns[name] = labels.gather(np.concatenate([mated[name], nonmated[name]]))
+    frame = pl.DataFrame(columns)
+    if as_text:
+        frame = frame.with_columns(csv_text.neutralised(pl.col(pl.String)))
+    rows = [side.rows for side in sides if side.rows is not None]
+    return frame[np.argsort(np.concatenate(rows))] if rows else frame
+
+
+def _codes(side: SortedSide) -> dict[str, Any]:
+    """Return each column of labels as positions in its list of labels."""
+    codes: dict[str, Any] = {name: getattr(side, name) for name in (*_SUBJECTS, *_SAMPLES)}
+    codes |= {f"reference_{name}": column for name, column in side.reference_attributes.items()}
+    codes |= {f"probe_{name}": column for name, column in side.probe_attributes.items()}
+    return codes
+
+
+def _labels(comparisons: Comparisons, as_text: bool) -> dict[str, Any]:
+    """Return the labels of each column to write, as a series that positions are looked up in."""
+    pl = reading.polars()
+    labels: dict[str, Any] = {}
+    for names, known in ((_SUBJECTS, comparisons.subjects), (_SAMPLES, comparisons.samples)):
+        if known is not None:
+            whole = not as_text and all(type(label) is int for label in known.tolist())
+            labels |= dict.fromkeys(names, pl.Series(known.tolist() if whole else list(map(str, known))))
+    for name, texts in comparisons.attributes.items():
+        if name == "sample":
+            raise InputError("an attribute called 'sample' would be read as the samples: rename it")
+        if as_text and set(name) & set("\t\r\n"):
+            raise InputError(f"{name!r} cannot head a column of a text file: rename it, or write .parquet")
+        labels |= dict.fromkeys((f"reference_{name}", f"probe_{name}"), pl.Series(texts))
+    if as_text:
+        for name, known in labels.items():
+            wrong = [text for text in (name, *known.to_list()) if set(text) & set("\0\ufeff")]
+            if wrong:
+                raise InputError(
+                    f"{name!r}: no text file can hold {wrong[0]!r}, for its NUL or byte order mark: write .parquet"
+                )
+    return labels

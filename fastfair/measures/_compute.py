@@ -1,0 +1,143 @@
+"""The measures of an evaluation from its base metrics, for points and replicates alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.measures import MEASURES, Measure, replace_zeros
+
+Floats = NDArray[np.float64]
+THRESHOLD_FREE = ("eer", "min_dcf", "cllr")
+
+
+@dataclass(frozen=True, eq=False)
+class BaseMetric:
+    """A base metric of all comparisons pooled and of each group; leading axes are free.
+
+    Attributes
+    ----------
+    overall : (...) ndarray
+        Of all comparisons.
+    groups : (..., g) ndarray
+        Of each group.
+    comparisons : (g,) ndarray of int, or None
+        Comparisons behind each group's value, where it is a rate.
+    """
+
+    overall: Floats | np.float64
+    groups: Floats
+    comparisons: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RatePair:
+    """FMR and FNMR at one threshold, or at as many as a leading axis has."""
+
+    fmr: BaseMetric
+    fnmr: BaseMetric
+
+    def metric(self, name: str) -> BaseMetric:
+        """Return the rate of that name; TMR is 1 - FNMR."""
+        if name == "tmr":
+            return BaseMetric(1 - self.fnmr.overall, 1 - self.fnmr.groups, self.fnmr.comparisons)
+        return self.fmr if name == "fmr" else self.fnmr
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredQuantity:
+    """One measure's values.
+
+    Attributes
+    ----------
+    name : str
+        Measure, base metric in parentheses where it has one; "_mean" or "_std" behind it for a summary over groups.
+    point : int or None
+        Which of `at_points` it is of; None where the measure needs none.
+    value : (...) or (..., g) ndarray
+        One value, or one a group.
+    per_group : bool
+        Which of the two.
+    """
+
+    name: str
+    point: int | None
+    value: Floats
+    per_group: bool
+
+
+def measure_all(
+    names: Sequence[str],
+    at_points: Sequence[RatePair],
+    threshold_free: dict[str, BaseMetric],
+    at_mean_group_eer: RatePair,
+    alpha: float,
+    zero_policy: str | float,
+) -> Iterator[MeasuredQuantity]:
+    """Compute measures at operating points, and those that need none.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Measures.
+    at_points : sequence of RatePair
+        Rates at each operating point, or at several each.
+    threshold_free : dict of BaseMetric
+        EER, minDCF and Cllr, or those of them that are wanted.
+    at_mean_group_eer : RatePair
+        Rates at the mean of the groups' EER thresholds.
+    alpha : float
+        Weight of false matches.
+    zero_policy : str or float
+        For measures that divide by group rates; see `measures.replace_zeros`.
+
+    Yields
+    ------
+    MeasuredQuantity
+    """
+    for name in names:
+        measure = MEASURES[name]
+        if measure.own_threshold:
+            fmr, fnmr = at_mean_group_eer.fmr, at_mean_group_eer.fnmr
+            value = measure.function(fmr.groups, fnmr.groups, fmr.overall, fnmr.overall)
+            yield MeasuredQuantity(name, None, value, True)
+            yield MeasuredQuantity(f"{name}_mean", None, value.mean(axis=-1), False)
+            with np.errstate(invalid="ignore"):  # infinite where no comparison of the pooled ones is an error
+                yield MeasuredQuantity(f"{name}_std", None, value.std(axis=-1), False)
+        elif measure.inputs == "both rates":
+            for point, pair in enumerate(at_points):
+                groups = [_without_zeros(measure, rate, zero_policy) for rate in (pair.fmr, pair.fnmr)]
+                yield MeasuredQuantity(name, point, measure.function(*groups, alpha), False)
+        else:
+            for metric in measure.metrics:
+                label = f"{name}({metric})"
+                if metric in THRESHOLD_FREE:
+                    if metric not in threshold_free:
+                        continue
+                    value = _of_one_metric(measure, threshold_free[metric], zero_policy)
+                    yield MeasuredQuantity(label, None, value, measure.per_group)
+                    continue
+                for point, pair in enumerate(at_points):
+                    value = _of_one_metric(measure, pair.metric(metric), zero_policy)
+                    yield MeasuredQuantity(label, point, value, measure.per_group)
+
+
+def _of_one_metric(measure: Measure, metric: BaseMetric, zero_policy: str | float) -> Floats:
+    groups = _without_zeros(measure, metric, zero_policy)
+    return (
+        measure.function(groups, metric.overall) if measure.inputs == "metric and average" else measure.function(groups)
+    )
+
+
+def _without_zeros(measure: Measure, metric: BaseMetric, zero_policy: str | float) -> Floats:
+    if not measure.ratio or metric.comparisons is None or zero_policy == "keep":
+        return metric.groups
+    return replace_zeros(metric.groups, zero_policy, metric.comparisons)
+
+
+def measure_of(name: str) -> Measure | None:
+    """Return the measure behind a quantity's name such as "nrb(eer)" or "sed_mean"; None for no measure."""
+    return MEASURES.get(name.partition("(")[0].removesuffix("_mean").removesuffix("_std"))

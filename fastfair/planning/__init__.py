@@ -1,0 +1,1 @@
+"""How many subjects and attempts a study needs."""

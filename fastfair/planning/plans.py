@@ -1,0 +1,259 @@
+"""Plans of studies: settings that broadcast, and what comes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair._lib import frames, validation
+from fastfair._lib.arguments import checked
+from fastfair.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+SETTINGS = ("n_groups", "n_subjects", "n_attempts", "fnmr", "correlation")
+_LEAST = {"n_groups": 2, "n_subjects": 1, "n_attempts": 1}
+
+
+def checked_settings(**given: ArrayLike) -> dict[str, NDArray[Any]]:
+    """Check settings by name and broadcast them."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, values in given.items():
+        if name in _LEAST:
+            arrays[name] = validation.counts(name, values, _LEAST[name])
+        else:
+            arrays[name] = validation.fractions(name, values, ends=name == "correlation")
+    return broadcast(arrays)
+
+
+def broadcast(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Give arrays one shape."""
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items() if array.ndim)
+        raise InputError(
+            f"the settings' shapes do not go together: {shapes}; give one an axis of its own, as in values[:, None]"
+        ) from None
+    return {name: np.broadcast_to(array, shape) for name, array in arrays.items()}
+
+
+class _Plan:
+    """What plans have in common: arrays of one shape, as a table and as lines."""
+
+    _given: ClassVar[tuple[str, ...]] = SETTINGS
+    _value: ClassVar[str]
+    _over: ClassVar[str] = "n_groups"
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {name: array.ravel() for name, array in vars(self).items() if isinstance(array, np.ndarray)}
+
+    @checked
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return one row a setting, as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first of these that is installed.
+
+        Returns
+        -------
+        data frame
+            The arrays among the attributes, by their names.
+        """
+        return frames.build(self._columns(), backend)
+
+    @checked
+    def plot(self, ax: Axes | None = None, *, over: str | None = None, **kwargs: Any) -> Axes:
+        """Draw what is planned over one setting, a line for each combination of the others.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        over : str, optional
+            The setting on the horizontal axis, by the attribute's name: by default the number of groups, and for the
+            power the number of subjects.
+        **kwargs
+            Passed to `Axes.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .plots import draw_plan
+
+        columns = self._columns()
+        given = [name for name in self._given if name in columns]
+        return draw_plan(
+            columns, validation.choice("over", over or self._over, given), given, self._value, ax, **kwargs
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MarginPlan(_Plan):
+    """Margins of error that studies would have.
+
+    Attributes
+    ----------
+    n_groups, n_subjects, n_attempts, fnmr, correlation : ndarray
+        The settings, broadcast to one shape.
+    margin : ndarray
+        Of each setting: groups whose rate is farther from the overall one are found to differ.
+    confidence_level : float
+        How often no group of a fair system is found to differ.
+    quantile : str
+        "family-wise" or "paper", as in `plan_margin`.
+    method : str
+        "simulation" or "exact".
+    n_simulations : int or None
+        Studies drawn for each setting; None where the margin is exact.
+    seed : int or str or None
+        The seed drawn with, to give as `rng` again.
+    """
+
+    _value = "margin"
+
+    n_groups: Counts
+    n_subjects: Counts
+    n_attempts: Counts
+    fnmr: Floats
+    correlation: Floats
+    margin: Floats
+    confidence_level: float
+    quantile: str
+    method: str
+    n_simulations: int | None = None
+    seed: Any = None
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The settings that change along each axis of `margin`."""
+        arrays = {name: getattr(self, name) for name in SETTINGS}
+        return tuple(
+            " & ".join(name for name, array in arrays.items() if (array != array.take([0], axis)).any())
+            for axis in range(self.margin.ndim)
+        )
+
+    @checked
+    def plot_overview(self, correlation: float = 0.05) -> Figure:
+        """Draw the margin over the groups, a panel for each number of subjects and attempts, a colour for each FNMR.
+
+        Parameters
+        ----------
+        correlation : float, default 0.05
+            The one to show.
+
+        Returns
+        -------
+        matplotlib Figure
+            Figure 2 of the paper. All panels have the same axes, both logarithmic.
+        """
+        from .plots import draw_overview
+
+        return draw_overview(self._columns(), correlation)
+
+    @checked
+    def plot_one_at_a_time(
+        self, *, n_subjects: int = 400, n_attempts: int = 2, fnmr: float = 0.1, correlation: float = 0.05
+    ) -> Figure:
+        """Draw the margin over the groups in four panels, each of which changes one setting and holds the others.
+
+        Parameters
+        ----------
+        n_subjects, n_attempts, fnmr, correlation
+            The settings held.
+
+        Returns
+        -------
+        matplotlib Figure
+            Figure 3 of the paper. All panels have the same axes, both logarithmic: lines as far apart differ by the
+            same factor.
+        """
+        from .plots import draw_one_at_a_time
+
+        held = {"n_subjects": n_subjects, "n_attempts": n_attempts, "correlation": correlation, "fnmr": fnmr}
+        return draw_one_at_a_time(self._columns(), held)
+
+
+@dataclass(frozen=True, eq=False)
+class PowerPlan(_Plan):
+    """How often studies would find a group that differs.
+
+    Attributes
+    ----------
+    n_groups, n_subjects, n_attempts, fnmr, correlation, difference : ndarray
+        The settings, broadcast to one shape.
+    margin : ndarray
+        Of each setting, exact.
+    power : ndarray
+        How often the group that differs is found.
+    confidence_level : float
+        How often no group of a fair system is found to differ.
+    quantile : str
+        "family-wise" or "paper", as in `plan_margin`.
+    """
+
+    _given = (*SETTINGS, "difference")
+    _value = "power"
+    _over = "n_subjects"
+
+    n_groups: Counts
+    n_subjects: Counts
+    n_attempts: Counts
+    fnmr: Floats
+    correlation: Floats
+    difference: Floats
+    margin: Floats
+    power: Floats
+    confidence_level: float
+    quantile: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SubjectsPlan(_Plan):
+    """How many subjects studies need.
+
+    Attributes
+    ----------
+    n_groups, n_attempts, fnmr, correlation : ndarray
+        The settings, broadcast to one shape.
+    wanted_margin : ndarray or None
+        The largest margin allowed, where that was asked for.
+    difference, wanted_power : ndarray or None
+        Of the group to be found, and how often it is to be found, where that was asked for.
+    n_subjects : ndarray
+        Subjects needed in each group: whole numbers, and NaN where the most allowed are not enough.
+    margin : ndarray
+        With that many subjects; where they are not enough, with the most allowed.
+    power : ndarray or None
+        Likewise, where a difference was asked for.
+    confidence_level : float
+        How often no group of a fair system is found to differ.
+    quantile : str
+        "family-wise" or "paper", as in `plan_margin`.
+    """
+
+    _given = ("n_groups", "n_attempts", "fnmr", "correlation", "wanted_margin", "difference", "wanted_power")
+    _value = "n_subjects"
+
+    n_groups: Counts
+    n_attempts: Counts
+    fnmr: Floats
+    correlation: Floats
+    wanted_margin: Floats | None = None
+    difference: Floats | None = None
+    wanted_power: Floats | None = None
+    n_subjects: Floats
+    margin: Floats
+    power: Floats | None = None
+    confidence_level: float
+    quantile: str

@@ -1,0 +1,227 @@
+"""One class of comparisons as the lists that `kernels.sweep` passes over: each begins where errors begin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.radix_sort import sort_by_bits
+from fastfair.data import score_keys
+from fastfair.data.sorted_scores import SortedSide
+from fastfair.errors import InputError
+
+from .units import ComparisonUnits
+
+Rows = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctPairs:
+    """The distinct pairs of units behind each list.
+
+    Attributes
+    ----------
+    first, second : (pairs,) int32
+        Their rows of weights, sorted within each list.
+    repeats : (pairs,) int32
+        How many comparisons each has.
+    end : (lists,) int64
+        Where each list's pairs end.
+    of_comparison : (n,) int32
+        The pair of every comparison of every list.
+    """
+
+    first: Rows
+    second: Rows
+    repeats: Rows
+    end: NDArray[np.int64]
+    of_comparison: Rows
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorLists:
+    """Lists of comparisons, one behind the other: list 0 holds all, the others those of groups or pairs of groups.
+
+    Attributes
+    ----------
+    keys : (n,) int32 or int64
+        Ascending in each list, errors first: non-mated keys are inverted.
+    a, b : (n,) int32
+        Rows of the two unit weights whose product is a comparison's weight.
+    end : (lists,) int64
+        Where each list ends.
+    mated : bool
+        Which class.
+    stratum, stratum_size : (rows,) int32, (strata,) int64
+        The stratum of each row of weights, and the units it has.
+    """
+
+    keys: score_keys.Keys
+    a: Rows
+    b: Rows
+    end: NDArray[np.int64]
+    mated: bool
+    stratum: Rows
+    stratum_size: NDArray[np.int64]
+
+    @property
+    def start(self) -> NDArray[np.int64]:
+        """(lists,) where each list begins."""
+        return np.concatenate(([0], self.end[:-1]))
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """(lists,) comparisons in each list."""
+        return np.diff(self.end, prepend=0)
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """What kernels take of the lists."""
+        return self.keys, self.a, self.b, self.end
+
+    def limits(self, thresholds: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Turn threshold keys into keys below which errors lie."""
+        return thresholds if self.mated else -thresholds
+
+    def total_weights(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
+        """Write the weight of all comparisons of each list in 64 replicates. totals: (lists, 64)."""
+        from fastfair.kernels import sweep
+
+        pairs = self.pairs
+        if self.end.size > 1 and self.sizes[1:].sum() == self.end[0]:  # the other lists share out list 0
+            begin = pairs.end[0]
+            first, second, repeats = pairs.first[begin:], pairs.second[begin:], pairs.repeats[begin:]
+            sweep.total_weights(first, second, repeats, pairs.end[1:] - begin, weights, largest, totals[1:])
+            totals[0] = totals[1:].sum(axis=0)
+        else:
+            sweep.total_weights(pairs.first, pairs.second, pairs.repeats, pairs.end, weights, largest, totals)
+
+    def count_errors(self, thresholds: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Count the errors of the first lists at a threshold key for each."""
+        from fastfair.kernels import curves as kernels
+
+        found = zip(self.start, self.end, self.limits(thresholds), strict=False)
+        return np.array([kernels.count_below(self.keys[i:j], limit) for i, j, limit in found], np.int64)
+
+    def shrinkage(self, errors: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Say how far the weights of each list must be shrunk where it has that many errors; see `kernels.dyadic`."""
+        from fastfair.kernels import dyadic as kernels
+
+        if not self.two_way:
+            return np.ones(self.end.size)
+        counts = np.empty(self.pairs.first.size)
+        kernels.count_pair_errors(self.pairs.of_comparison, self.start, self.start + errors, counts)
+        return self.shrinkage_of_sums(counts)
+
+    def shrinkage_of_sums(self, sums: NDArray[Any]) -> NDArray[np.float64]:
+        """Say the same of a mean of anything, from its sums over each distinct pair."""
+        from fastfair.kernels import dyadic as kernels
+
+        if not self.two_way:
+            return np.ones(self.end.size)
+        pairs = self.pairs
+        shrink = np.empty(self.end.size)
+        kernels.shrinkage(
+            pairs.first, pairs.second, pairs.repeats, pairs.end, sums, self.stratum, self.stratum_size, shrink
+        )
+        return shrink
+
+    def sum_pairs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum the values of comparisons over each distinct pair."""
+        pairs = self.pairs
+        return np.bincount(pairs.of_comparison, weights=values, minlength=pairs.first.size).astype(np.float64)
+
+    @cached_property
+    def two_way(self) -> bool:
+        """Whether any comparison hangs on two units that vary; else there is nothing to shrink."""
+        varies = self.stratum_size[self.stratum] > 1
+        return bool((varies[self.pairs.first] & varies[self.pairs.second]).any())
+
+    @cached_property
+    def pairs(self) -> DistinctPairs:
+        """The distinct pairs of units of each list."""
+        n_rows, n_lists = self.stratum.size, self.end.size
+        if n_lists * n_rows**2 >= 2**63:
+            raise InputError(f"{n_rows} units in {n_lists} lists are more than can be resampled: use fewer groups")
+        codes = np.repeat(np.arange(n_lists), self.sizes)
+        codes *= n_rows
+        codes += np.minimum(self.a, self.b)
+        high = np.maximum(self.a, self.b)
+        if high.min() == n_rows - 1 and n_lists * n_rows <= codes.size:
+            # One unit a comparison: few enough pairs to count them without a sort.
+            repeats = np.bincount(codes, minlength=n_lists * n_rows)
+            pairs = np.flatnonzero(repeats)
+            position = np.cumsum(repeats > 0, dtype=np.int32) - np.int32(1)
+            of_comparison, repeats = position[codes], repeats[pairs]
+            first, second = pairs % n_rows, np.full(pairs.size, n_rows - 1)
+            lists = pairs // n_rows
+        else:
+            codes *= n_rows
+            codes += high
+            codes, order = _sorted_with_order(codes)
+            new = np.concatenate(([True], codes[1:] != codes[:-1]))
+            of_comparison = np.empty(codes.size, np.int32)
+            of_comparison[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
+            at = np.flatnonzero(new)
+            pairs, repeats = codes[at], np.diff(at, append=codes.size)
+            first, second = pairs // n_rows % n_rows, pairs % n_rows
+            lists = pairs // n_rows**2
+        end = np.searchsorted(lists, np.arange(n_lists), side="right").astype(np.int64)
+        return DistinctPairs(
+            first.astype(np.int32), second.astype(np.int32), repeats.astype(np.int32), end, of_comparison
+        )
+
+
+def _sorted_with_order(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sort codes, in place, and say where each came from."""
+    places, span = max(1, int(codes.size - 1).bit_length()), int(codes.max()).bit_length()
+    if span + places < 64:
+        codes <<= places  # one sort of integers is faster than one of positions
+        codes |= np.arange(codes.size)
+        codes = sort_by_bits(codes, np.empty_like(codes), places, places + span)
+        order = codes & ((1 << places) - 1)
+        codes >>= places
+        return codes, order
+    order = np.argsort(codes)
+    return codes[order], order
+
+
+def make_lists(
+    side: SortedSide, mated: bool, units: ComparisonUnits, codes: NDArray[Any] | None, n_lists: int
+) -> ErrorLists:
+    """Deal the sorted comparisons of a class to lists.
+
+    Parameters
+    ----------
+    side : SortedSide
+        The comparisons.
+    mated : bool
+        Which class they are.
+    units : ComparisonUnits
+        What is resampled.
+    codes : (n,) ndarray of int, or None
+        The list of each comparison besides list 0, or 0 for none.
+    n_lists : int
+        Lists, list 0 included.
+
+    Returns
+    -------
+    ErrorLists
+    """
+    keys, (a, b) = side.keys, units.mated if mated else units.nonmated
+    if not mated:
+        keys, a, b = ~keys[::-1], a[::-1], b[::-1]
+        codes = None if codes is None else codes[::-1]
+    end = np.full(n_lists, keys.size, np.int64)
+    if codes is not None:
+        order = np.argsort(codes, kind="stable")
+        sizes = np.bincount(codes, minlength=n_lists)
+        order = order[sizes[0] :]
+        end[1:] += np.cumsum(sizes[1:])
+        keys, a, b = (np.concatenate((column, column[order])) for column in (keys, a, b))
+    keys, a, b = map(np.ascontiguousarray, (keys, a, b))
+    return ErrorLists(keys, a, b, end, mated, units.stratum, units.stratum_size)

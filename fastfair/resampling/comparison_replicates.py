@@ -1,0 +1,468 @@
+"""Replicates: every rate, threshold and base metric again under resampled weights, without a resampled copy.
+
+The scores are sorted once; a replicate is one weighted pass over as much of them as its operating points need.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import memory
+from fastfair._lib.blocks import run_blocks
+from fastfair.data import score_keys
+from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates import curves
+from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer_key, threshold_key
+from fastfair.errors import InputError
+
+from .comparison_lists import ErrorLists, make_lists
+from .dyadic_shrinkage import Shrinks, find_shrinks, no_shrinks
+from .units import LANES, ComparisonUnits
+
+SCHEMES = ("dyadic", "product")
+METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
+_EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2, "convex-hull": 0}  # whose hull is another kernel's
+_MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """What was found in every replicate, replicates on the last axis.
+
+    Attributes
+    ----------
+    threshold : (points, r) ndarray
+        Thresholds on the caller's scale.
+    fmr : (points, 1 + groups + cells, r) ndarray
+        False match rates: overall, of each group, of each pair of different groups in `cells`.
+    fnmr : (points, 1 + groups, r) ndarray
+        False non-match rates: overall and of each group.
+    metrics : dict of (1 + groups, r) ndarray
+        EER, minDCF, Cllr and min Cllr, overall and of each group.
+    cells : tuple of tuple of int
+        Reference's and probe's group of each pair.
+    """
+
+    threshold: Floats
+    fmr: Floats
+    fnmr: Floats
+    metrics: dict[str, Floats]
+    cells: tuple[tuple[int, int], ...]
+
+
+class Resampler:
+    """Draws replicates of comparisons.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        What is resampled.
+    points : sequence of OperatingPoint
+        Where rates are taken; thresholds held by a rate are found again in every replicate.
+    unit : {"comparison", "subject", "sample", "subject+sample"}
+        What is drawn with replacement: comparisons, mated and non-mated apart; subjects inside each group; samples
+        inside each subject; or subjects and their samples.
+    scheme : {"dyadic", "product"}
+        Whether the weight of a comparison of two subjects, the product of theirs, is shrunk until replicates have the
+        dyadic-robust variance, or left as it is; for `unit="subject"`, other units have plain products.
+    metrics : sequence of str
+        Which of "eer", "min_dcf", "cllr" and "min_cllr" to replicate.
+    eer_method : str
+        As in `eer`; thresholds are those of "nearest".
+    costs : DetectionCosts
+        For minDCF.
+    measured : sequence of int
+        Groups whose EER thresholds `at_mean_group_eer` is the mean of.
+    with_groups : bool
+        Whether groups and pairs of groups are wanted.
+
+    Raises
+    ------
+    InputError
+        Where the comparisons lack what the unit is made of.
+    """
+
+    def __init__(
+        self,
+        comparisons: Comparisons,
+        points: Sequence[OperatingPoint],
+        *,
+        unit: str = "subject",
+        scheme: str = "dyadic",
+        metrics: Sequence[str] = METRICS,
+        eer_method: str = "nearest",
+        costs: curves.DetectionCosts | None = None,
+        measured: Sequence[int] = (),
+        with_groups: bool = True,
+    ) -> None:
+        self._comparisons = comparisons
+        self._points = tuple(points)
+        self._rates = np.array([point.value for point in points], np.float64)
+        self._metrics = tuple(metrics)
+        self._eer_method = eer_method
+        self._costs = costs or curves.DetectionCosts()
+        self._measured = np.asarray(measured, np.intp)
+        self.units = ComparisonUnits(comparisons, unit)
+        n_groups = len(comparisons.groups) if with_groups else 0
+        self._n_groups = n_groups
+        self.cells = different_groups(comparisons) if n_groups else ()
+        self._y, self._x = self._lists(True, n_groups), self._lists(False, n_groups)
+        kinds = {point.kind for point in points}
+        self._need_eer = "eer" in metrics or bool(kinds & {"eer", "mean group eer"})
+        self._eer_lists = 1 + n_groups if "eer" in metrics or "mean group eer" in kinds else 1
+        thresholds = [
+            mean_group_eer_key(comparisons, measured)
+            if point.kind == "mean group eer"
+            else threshold_key(comparisons, point)
+            for point in points
+        ]
+        self._thresholds = np.array(thresholds, np.int64)
+        self._find_estimates()
+        self._hull_eer = "eer" in metrics and eer_method == "convex-hull"
+        if self._hull_eer or "min_cllr" in metrics:
+            self._find_blocks()
+        if "cllr" in metrics:
+            self._find_costs()
+        self._shrinks = self._find_shrinks(scheme)
+
+    def _lists(self, mated: bool, n_groups: int) -> ErrorLists:
+        comparisons = self._comparisons
+        side = comparisons.mated if mated else comparisons.nonmated
+        codes = None
+        n_lists = 1 + n_groups
+        if n_groups:
+            by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+            table = np.zeros((n_groups, n_groups), np.int32)
+            np.fill_diagonal(table, np.arange(1, n_groups + 1))
+            if not mated:
+                for position, cell in enumerate(self.cells):
+                    table[cell] = n_lists + position
+                n_lists += len(self.cells)
+            kind = np.uint16 if n_lists < 2**16 else np.int32  # the narrow one sorts in linear time
+            codes = table.astype(kind)[by_group.reference_group, by_group.probe_group]
+        return make_lists(side, mated, self.units, codes, n_lists)
+
+    def _find_estimates(self) -> None:
+        """Find where, without weights, the EER and the least cost of each list lie."""
+        lists = range(1 + self._n_groups)
+        self._eer_keys = np.zeros(len(lists), np.int64)
+        self._cost_keys = np.zeros(len(lists), np.int64)
+        self._least_costs = np.full(len(lists), np.nan)
+        for k in lists:
+            mated, nonmated = self._list(self._y, k), self._list(self._x, k)
+            if mated.size == 0 or nonmated.size == 0:
+                continue
+            nonmated = np.ascontiguousarray(~nonmated[::-1])
+            if self._need_eer and k < self._eer_lists:
+                self._eer_keys[k] = curves.nearest_equal_error(mated, nonmated).key
+            if "min_dcf" in self._metrics:
+                self._least_costs[k], self._cost_keys[k] = self._costs.least(mated, nonmated)
+        self._guesses = self._x.count_errors(self._eer_keys[: self._eer_lists])
+
+    def _find_blocks(self) -> None:
+        """Find what the hulls of all replicates are made of."""
+        from fastfair.kernels import replicated_hull
+
+        lists = range(1 + self._n_groups)
+        found = [replicated_hull.find_blocks(self._list(self._y, k), self._list(self._x, k)) for k in lists]
+        first, above = map(np.concatenate, zip(*found, strict=True))
+        self._blocks = first, above, np.cumsum([first.size for first, _ in found])
+
+    @staticmethod
+    def _list(lists: ErrorLists, k: int) -> score_keys.Keys:
+        return lists.keys[lists.start[k] : lists.end[k]]
+
+    def _find_shrinks(self, scheme: str) -> Shrinks:
+        names = [*(["eer"] if self._need_eer else []), *(name for name in self._metrics if name != "eer")]
+        if scheme != "dyadic" or self.units.unit != "subject":
+            return no_shrinks(self._y, self._x, len(self._points), names, 1 + self._n_groups)
+        keys = {"eer": self._eer_keys, "min_dcf": self._cost_keys}
+        keys = {name: keys[name] for name in names if name in keys}
+        costs = {}
+        if "cllr" in names:
+            costs["cllr"] = self._pair_costs
+        if "min_cllr" in names:
+            costs["min_cllr"] = self._calibrated_pair_costs()
+        return find_shrinks(self._y, self._x, self._thresholds, keys, costs, 1 + self._n_groups)
+
+    def _find_costs(self) -> None:
+        """Find what comparisons cost as log-likelihood ratios: summed over each distinct pair, and the lists' means."""
+        y, x = self._y, self._x
+        self._pair_costs = self._ratio_costs(y), self._ratio_costs(x)
+        self._mean_costs = self._means(y, self._pair_costs[0]), self._means(x, self._pair_costs[1])
+
+    @staticmethod
+    def _ratio_costs(lists: ErrorLists) -> Floats:
+        similarities = score_keys.decode(lists.keys if lists.mated else ~lists.keys).astype(np.float64)
+        return lists.sum_pairs(curves.log_likelihood_ratio_costs(similarities, lists.mated))
+
+    def _means(self, lists: ErrorLists, pair_costs: Floats) -> Floats:
+        n_metrics = 1 + self._n_groups
+        ends = zip(np.append(0, lists.pairs.end), lists.pairs.end[:n_metrics], strict=False)
+        return np.array([pair_costs[i:j].sum() for i, j in ends]) / np.maximum(lists.sizes[:n_metrics], 1)
+
+    def _calibrated_pair_costs(self) -> tuple[Floats, Floats]:
+        """Sum the costs after the best calibration: other calibrations change their mean in the second order."""
+        y_costs, x_costs = np.zeros(self._y.keys.size), np.zeros(self._x.keys.size)
+        for k in range(1 + self._n_groups):
+            mated, nonmated = self._list(self._y, k), self._list(self._x, k)
+            if mated.size and nonmated.size:
+                of_mated, of_nonmated = curves.calibrated_costs(mated, np.ascontiguousarray(~nonmated[::-1]))
+                y_costs[self._y.start[k] : self._y.end[k]] = np.repeat(*of_mated)
+                x_costs[self._x.start[k] : self._x.end[k]] = np.repeat(*of_nonmated)[::-1]
+        return self._y.sum_pairs(y_costs), self._x.sum_pairs(x_costs)
+
+    def replicate(
+        self,
+        n_resamples: int,
+        key: NDArray[np.uint32],
+        *,
+        first: int = 0,
+        n_threads: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Replicates:
+        """Draw replicates `first` to `first + n_resamples`, each a function of the key and its number alone.
+
+        Parameters
+        ----------
+        n_resamples : int
+            How many.
+        key : (2,) ndarray of uint32
+            Of the random stream.
+        first : int
+            Number of the first.
+        n_threads : int, optional
+            All processors by default; the numbers do not depend on it.
+        progress : callable, optional
+            Called with replicates done and wanted.
+
+        Returns
+        -------
+        Replicates
+        """
+        return self._run(n_resamples, lambda block, w: self.units.draw(first + block, key, w), n_threads, progress)
+
+    def jackknife(self, n_threads: int | None = None) -> Replicates:
+        """Leave out one unit at a time.
+
+        Parameters
+        ----------
+        n_threads : int, optional
+            As in `replicate`.
+
+        Returns
+        -------
+        Replicates
+            One for each unit.
+
+        Raises
+        ------
+        InputError
+            For more units than can be left out one at a time.
+        """
+        if self.units.n_units > _MOST_LEFT_OUT:
+            raise InputError(
+                f'method="bca" leaves out {self.units.n_units:,} units one at a time, and {_MOST_LEFT_OUT:,} is the '
+                "most: take another method or another unit"
+            )
+        return self._run(self.units.n_units, self.units.leave_one_out, n_threads, None)
+
+    def influences(self, left_out: Floats) -> Floats:
+        """Turn values with one unit left out into values about their stratum's mean, as strata are drawn apart.
+
+        Parameters
+        ----------
+        left_out : (..., units) ndarray
+            Of `jackknife`.
+
+        Returns
+        -------
+        (..., units) ndarray
+        """
+        stratum = self.units.stratum[: self.units.n_units]
+        centered = np.full(left_out.shape, np.nan)
+        for s in np.unique(stratum):
+            inside = stratum == s
+            values = np.where(np.isfinite(left_out[..., inside]), left_out[..., inside], np.nan)
+            n = np.isfinite(values).sum(axis=-1, keepdims=True)
+            with np.errstate(invalid="ignore"):
+                mean = np.where(np.isfinite(values), values, 0).sum(axis=-1, keepdims=True) / n
+                centered[..., inside] = (values - mean) * ((n - 1) / np.maximum(n, 1))
+        return centered
+
+    def _run(
+        self,
+        n: int,
+        fill: Callable[[int, NDArray[np.uint8]], None],
+        n_threads: int | None,
+        progress: Callable[[int, int], None] | None,
+    ) -> Replicates:
+        n_points, n_metrics = len(self._points), 1 + self._n_groups
+        padded = -(-n // LANES) * LANES
+        shapes = {
+            "threshold": (n_points,),
+            "fmr": (n_points, self._x.end.size),
+            "fnmr": (n_points, self._y.end.size),
+        } | dict.fromkeys(self._metrics, (n_metrics,))
+        size = 8 * padded * sum(int(np.prod(shape)) for shape in shapes.values())
+        memory.require(
+            2 * size,  # what is made of them is as large
+            f"{n:,} replicates of all rates",
+            "use fewer resamples, operating points or groups (pairs of groups count, too)",
+        )
+        out = {name: np.empty((*shape, padded)) for name, shape in shapes.items()}
+        local = threading.local()
+
+        def block(first: int) -> None:
+            if not hasattr(local, "scratch"):
+                local.scratch = _Scratch(self)
+            fill(first, local.scratch.weights)
+            self._sweep(local.scratch, {name: array[..., first : first + LANES] for name, array in out.items()})
+
+        run_blocks(block, range(0, padded, LANES), n, LANES, n_threads, progress)
+        kept = {name: array[..., :n] for name, array in out.items()}
+        metrics = {name: kept[name] for name in self._metrics}
+        return Replicates(kept["threshold"], kept["fmr"], kept["fnmr"], metrics, self.cells)
+
+    def _sweep(self, scratch: _Scratch, out: dict[str, Floats]) -> None:
+        """Compute one block from its weights."""
+        from fastfair.kernels import replicated_cost, replicated_eer, sweep
+
+        x, y, weights, shrinks = self._x, self._y, scratch.weights, self._shrinks
+        largest = scratch.largest = sweep.largest_weight(weights)
+        x.total_weights(weights, largest, scratch.x_totals)
+        y.total_weights(weights, largest, scratch.y_totals)
+        both = (*x.arrays, *y.arrays, weights, largest, scratch.x_totals, scratch.y_totals)
+        if self._need_eer:
+            y_shrink, x_shrink = shrinks.metrics["eer"]
+            replicated_eer.equal_error_rates(
+                *both, x_shrink, y_shrink, self._guesses, _EER_METHODS[self._eer_method],
+                scratch.x_sums, scratch.y_sums, scratch.eer, scratch.eer_keys,
+            )  # fmt: skip
+            if "eer" in out:
+                out["eer"][:] = scratch.eer
+        if self._hull_eer:
+            self._read_hull("eer", scratch, out["eer"])
+        if "min_cllr" in out:
+            self._read_hull("min_cllr", scratch, out["min_cllr"])
+        if "min_dcf" in out:
+            y_shrink, x_shrink = shrinks.metrics["min_dcf"]
+            replicated_cost.least_costs(
+                *both, x_shrink, y_shrink, self._costs.miss, self._costs.false_match, self._least_costs, scratch.costs
+            )
+            out["min_dcf"][:] = scratch.costs / self._costs.unit
+        if "cllr" in out:
+            out["cllr"][:] = self._cllr(scratch)
+        if not self._points:
+            return
+        thresholds = self._find_thresholds(scratch)
+        missing = thresholds == sweep.NO_LIMIT
+        found = score_keys.decode(np.where(missing, 0, thresholds).astype(x.keys.dtype)).astype(np.float64)
+        scale = 1 if self._comparisons.score_kind == "similarity" else -1
+        out["threshold"][:] = np.where(missing, np.nan, 0.0 + scale * found)
+        for errors, totals, shrink, shares in (
+            (x, scratch.x_totals, shrinks.nonmated, scratch.fmr),
+            (y, scratch.y_totals, shrinks.mated, scratch.fnmr),
+        ):
+            limits = np.where(missing, thresholds, errors.limits(thresholds))
+            order = np.argsort(limits, axis=None, kind="stable")
+            sweep.shares_at(
+                errors.keys, errors.a, errors.b, (), errors.end, errors.sizes, weights, largest, totals, limits,
+                order, shrink, shares,
+            )  # fmt: skip
+        out["fmr"][:], out["fnmr"][:] = scratch.fmr, scratch.fnmr
+
+    def _find_thresholds(self, scratch: _Scratch) -> NDArray[np.int64]:
+        """Find the (points, 64) threshold keys of a block."""
+        from fastfair.kernels import sweep
+
+        thresholds = np.empty((len(self._points), LANES), np.int64)
+        kinds = np.array([point.kind for point in self._points])
+        thresholds[kinds == "threshold"] = self._thresholds[kinds == "threshold", None]
+        thresholds[kinds == "eer"] = scratch.eer_keys[0]
+        if "mean group eer" in kinds:
+            keys = scratch.eer_keys[1 + self._measured]
+            missing = (keys == sweep.NO_LIMIT).any(axis=0)
+            kind_of_keys = self._x.keys.dtype
+            similarities = score_keys.decode(np.where(missing, 0, keys).astype(kind_of_keys)).astype(np.float64)
+            means = score_keys.first_keys_at_least(similarities.mean(axis=0), self._x.keys).astype(np.int64)
+            thresholds[kinds == "mean group eer"] = np.where(missing, sweep.NO_LIMIT, means)
+        for lists, kind, totals, shrink in (
+            (self._x, "fmr", scratch.x_totals, self._shrinks.nonmated),
+            (self._y, "fnmr", scratch.y_totals, self._shrinks.mated),
+        ):
+            found = np.flatnonzero(kinds == kind)
+            if found.size == 0:
+                continue
+            found = found[np.argsort(self._rates[found], kind="stable")]
+            size = int(lists.end[0])
+            positions = np.empty((found.size, LANES), np.int64)
+            sweep.first_beyond(
+                lists.a, lists.b, (), size, size, scratch.weights, scratch.largest, totals[0], shrink[0, found],
+                self._rates[found], positions,
+            )  # fmt: skip
+            keys = lists.keys[np.minimum(positions, size - 1)].astype(np.int64)  # at the end where shares round
+            # The non-mated score there is the first that must be rejected: the threshold is the next float above it.
+            thresholds[found] = np.where(positions < 0, sweep.NO_LIMIT, keys if lists.mated else -keys)
+        return thresholds
+
+    def _read_hull(self, name: str, scratch: _Scratch, values: Floats) -> None:
+        from fastfair.kernels import replicated_hull
+
+        x, y = self._x, self._y
+        what = replicated_hull.EQUAL_ERROR if name == "eer" else replicated_hull.MIN_CLLR
+        y_shrink, x_shrink = self._shrinks.metrics[name]
+        replicated_hull.hull_figures(
+            x.a, x.b, x.end, y.a, y.b, y.end, *self._blocks, scratch.weights, scratch.largest, scratch.x_totals,
+            scratch.y_totals, x_shrink, y_shrink, what, scratch.of_hull,
+        )  # fmt: skip
+        values[:] = scratch.of_hull
+
+    def _cllr(self, scratch: _Scratch) -> Floats:
+        from fastfair.kernels import sweep
+
+        means = []
+        of_lists = (self._y, scratch.y_totals), (self._x, scratch.x_totals)
+        found = zip(of_lists, self._shrinks.metrics["cllr"], self._pair_costs, self._mean_costs, strict=True)
+        for (lists, totals), shrink, costs, mean in found:
+            pairs = lists.pairs
+            sums = np.empty((lists.end.size, LANES))
+            sweep.total_costs(pairs.first, pairs.second, costs, pairs.end, scratch.weights, sums)
+            with np.errstate(invalid="ignore"):
+                weighted = sums[: shrink.size] / totals[: shrink.size]
+            means.append(((1 - shrink) * mean)[:, None] + shrink[:, None] * weighted)
+        return (means[0] + means[1]) / (2 * float(np.log(2)))  # nats to bits
+
+
+class _Scratch:
+    """What one thread works in."""
+
+    def __init__(self, resampler: Resampler) -> None:
+        x, y = resampler._x, resampler._y
+        n_points, n_metrics = len(resampler._points), 1 + resampler._n_groups
+        self.weights = resampler.units.new_weights()
+        self.largest = 1
+        self.x_totals = np.zeros((x.end.size, LANES), np.int64)
+        self.y_totals = np.zeros((y.end.size, LANES), np.int64)
+        chunks = int(x.sizes.max()) // LANES + 1 if resampler._need_eer else 0
+        self.x_sums = np.empty((chunks, LANES), np.int64)
+        self.y_sums = np.empty((chunks, LANES), np.int64)
+        self.eer = np.full((n_metrics, LANES), np.nan)
+        self.eer_keys = np.empty((n_metrics, LANES), np.int64)
+        self.costs = np.empty((n_metrics, LANES))
+        self.of_hull = np.empty((n_metrics, LANES))
+        self.fmr = np.empty((n_points, x.end.size, LANES))
+        self.fnmr = np.empty((n_points, y.end.size, LANES))
+
+
+def different_groups(comparisons: Comparisons) -> tuple[tuple[int, int], ...]:
+    """List the pairs of different groups that have non-mated comparisons."""
+    counts = comparisons.nonmated_by_group.cells.copy()
+    np.fill_diagonal(counts, 0)
+    return tuple(zip(*(axis.tolist() for axis in np.nonzero(counts)), strict=True))

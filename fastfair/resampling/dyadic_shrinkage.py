@@ -1,0 +1,103 @@
+"""How far the weights of lists of comparisons are shrunk, for each figure, before its replicates are right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.threads import in_threads
+
+from .comparison_lists import ErrorLists
+
+Floats = NDArray[np.float64]
+OfBoth = tuple[Floats, Floats]  # of the mated lists, of the non-mated ones
+
+
+@dataclass(frozen=True, eq=False)
+class Shrinks:
+    """What weights are shrunk by; 1 leaves them as they are.
+
+    Attributes
+    ----------
+    mated, nonmated : (lists, points) ndarray
+        For error rates at each operating point.
+    metrics : dict of pairs of (metrics' lists,) ndarray
+        For each metric, mated lists and non-mated ones.
+    """
+
+    mated: Floats
+    nonmated: Floats
+    metrics: dict[str, OfBoth]
+
+
+def no_shrinks(y: ErrorLists, x: ErrorLists, n_points: int, metrics: Sequence[str], n_metrics: int) -> Shrinks:
+    """Leave the weights of all mated and non-mated lists as they are.
+
+    Parameters
+    ----------
+    y, x : ErrorLists
+        Mated and non-mated comparisons.
+    n_points : int
+        Operating points.
+    metrics : sequence of str
+        Metrics, which are those of the first `n_metrics` lists.
+    n_metrics : int
+        How many lists.
+
+    Returns
+    -------
+    Shrinks
+    """
+    ones = np.ones(n_metrics)
+    return Shrinks(
+        np.ones((y.end.size, n_points)), np.ones((x.end.size, n_points)), dict.fromkeys(metrics, (ones, ones))
+    )
+
+
+def find_shrinks(
+    y: ErrorLists,
+    x: ErrorLists,
+    thresholds: NDArray[np.int64],
+    keys: Mapping[str, NDArray[np.int64]],
+    pair_costs: Mapping[str, OfBoth],
+    n_metrics: int,
+) -> Shrinks:
+    """Find what gives replicates the dyadic-robust variance; see `kernels.dyadic`.
+
+    Parameters
+    ----------
+    y, x : ErrorLists
+        Mated and non-mated comparisons.
+    thresholds : (points,) ndarray of int64
+        Threshold keys of the operating points.
+    keys : mapping of (n_metrics,) ndarray of int64
+        Threshold keys that metrics are found at, by the metric's name.
+    pair_costs : mapping of pairs of (pairs,) ndarray
+        What the comparisons of each distinct pair cost, for metrics that are means of costs.
+    n_metrics : int
+        Lists that metrics are of, the first ones.
+
+    Returns
+    -------
+    Shrinks
+    """
+    metrics = {name: (_at_keys(y, found, n_metrics), _at_keys(x, found, n_metrics)) for name, found in keys.items()}
+    for name, (of_mated, of_nonmated) in pair_costs.items():
+        metrics[name] = y.shrinkage_of_sums(of_mated)[:n_metrics], x.shrinkage_of_sums(of_nonmated)[:n_metrics]
+    return Shrinks(_at_points(y, thresholds), _at_points(x, thresholds), metrics)
+
+
+def _at_points(lists: ErrorLists, thresholds: NDArray[np.int64]) -> Floats:
+    if not (thresholds.size and lists.two_way):  # asked here, so that threads find it done
+        return np.ones((lists.end.size, thresholds.size))
+    errors = [lists.count_errors(np.full(lists.end.size, key)) for key in thresholds]
+    return np.stack(in_threads(lists.keys.size, lists.shrinkage, errors), axis=1)
+
+
+def _at_keys(lists: ErrorLists, keys: NDArray[np.int64], n_metrics: int) -> Floats:
+    errors = np.zeros(lists.end.size, np.int64)
+    errors[:n_metrics] = lists.count_errors(keys)
+    return lists.shrinkage(errors)[:n_metrics]

@@ -1,0 +1,208 @@
+"""Pairs of vectors as the lists that `kernels.sweep` passes over, and what all their weights add up to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.threads import in_threads, slices
+from fastfair.data import score_keys
+from fastfair.data.embeddings import Embeddings
+from fastfair.data.pair_search import Pairs
+
+from .units import SUBJECTS, Draw, Rows, Units
+
+Floats = NDArray[np.float64]
+Scale = tuple[()] | tuple[Floats, Floats]
+VECTOR_UNITS = ("sample", "subject", "subject+sample")
+WEIGHTINGS = ("identity", "comparison")
+
+
+class VectorUnits(Units):
+    """The units that replicates of embeddings are made of; rows stand in `Embeddings.order`.
+
+    Parameters
+    ----------
+    embeddings : Embeddings
+        The vectors.
+    unit : {"sample", "subject", "subject+sample"}
+        What is drawn.
+
+    Attributes
+    ----------
+    subject : (n,) int32
+        The subject of each vector, in order, numbered in order.
+    n_samples : (k,) int64
+        The vectors of each subject, in order.
+    group : (k,) int32
+        The group of each subject, in order; -1 where there are none.
+    """
+
+    def __init__(self, embeddings: Embeddings, unit: str) -> None:
+        self.unit = unit
+        code = embeddings.subject[embeddings.order]
+        new = np.diff(code, prepend=-1) != 0
+        self.subject = (np.cumsum(new) - 1).astype(np.int32)
+        self.n_samples = embeddings.n_samples[code[new]]
+        self.group = embeddings.subject_group[code[new]]
+        subjects = Draw.of(SUBJECTS, np.unique(self.group, return_inverse=True)[1])
+        if unit == "subject":
+            self._of_subjects(subjects)
+        else:
+            self._of_samples(self.subject, subjects)
+
+    def rows_of(self, mated: bool, first: Rows, second: Rows) -> tuple[Rows, Rows]:
+        """Return the two rows of weights of pairs of vectors."""
+        if self.unit == "subject":
+            a = self.subject[first]
+            return a, np.full(a.size, self.n_rows - 1, np.int32) if mated else self.subject[second]
+        if self.unit == "subject+sample" and mated:
+            return first, second + np.int32(self.subject.size)
+        return first, second
+
+    def per_row(self, of_subject: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give each row the value of its subject, and 1 to the row of ones."""
+        if self.unit != "subject":
+            of_subject = np.tile(of_subject[self.subject], 2 if self.unit == "subject+sample" else 1)
+        return np.append(of_subject, 1.0)
+
+    def subject_weights(self, weights: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """(k, 64) how often each subject was drawn; (k, 1) where that does not vary."""
+        if self.unit == "sample":
+            return np.ones((self.n_samples.size, 1), np.int64)
+        if self.unit == "subject":
+            return weights[:-1].astype(np.int64)
+        start = np.cumsum(self.n_samples) - self.n_samples  # its samples are drawn as often as it has some
+        sums = np.add.reduceat(weights[: self.subject.size], start, axis=0, dtype=np.int64)
+        return np.asarray(sums // self.n_samples[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class PairLists:
+    """Pairs of one class as lists, errors first: all in one, or those inside each group.
+
+    Attributes
+    ----------
+    keys, a, b, end
+        As in `_error_lists.ErrorLists`.
+    scale : tuple of (rows,) ndarray, or ()
+        Whose values at a and b multiply to what a pair counts in a rate; () where all count alike.
+    of_subject : (k,) ndarray
+        What the mated pairs of a subject count; of two subjects' non-mated pairs, the product of two of these.
+    members : tuple of (...) ndarray
+        The subjects of each list.
+    mated, complete : bool
+        Which class, and whether all its pairs are kept.
+    """
+
+    keys: score_keys.Keys
+    a: Rows
+    b: Rows
+    end: NDArray[np.int64]
+    scale: Scale
+    of_subject: NDArray[np.int64]
+    members: tuple[slice | NDArray[np.intp], ...]
+    mated: bool
+    complete: bool
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64] | Floats:
+        """(lists,) what all pairs of each list count, those not kept included."""
+        return self.totals(np.ones((self.of_subject.size, 1), np.int64))[:, 0]
+
+    def totals(self, subject_weights: NDArray[np.int64]) -> NDArray[np.int64] | Floats:
+        """Return the weight of all pairs of each list in every replicate, those not kept included, in closed form.
+
+        Parameters
+        ----------
+        subject_weights : (k, r) ndarray
+            How often each subject was drawn; r may be 1 where that does not vary.
+
+        Returns
+        -------
+        (lists, 64) or (lists, r) ndarray
+            Whole numbers where all pairs count alike.
+        """
+        weights = subject_weights * self.of_subject[:, None]
+        lists = [weights[members] for members in self.members]
+        if self.mated:
+            sums = np.array([part.sum(axis=0) for part in lists])
+        else:
+            sums = np.array([(part.sum(axis=0) ** 2 - (part**2).sum(axis=0)) // 2 for part in lists])
+        return sums.astype(np.float64) if self.scale else sums
+
+
+def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str) -> PairLists:
+    """Make one list of all pairs.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Sorted.
+    units : VectorUnits
+        What is resampled.
+    mated : bool
+        Which class the pairs are.
+    weighting : {"identity", "comparison"}
+        What counts alike: subjects, and pairs of them, or pairs of vectors.
+
+    Returns
+    -------
+    PairLists
+    """
+    n = units.n_samples
+    of_subject = n * (n - 1) // 2 if mated else n
+    scale: Scale = ()
+    if weighting == "identity" and np.unique(of_subject[of_subject > 0]).size > 1:
+        with np.errstate(divide="ignore"):
+            rows = units.per_row(np.where(of_subject > 0, 1 / of_subject, 0))
+        scale = rows, np.ones_like(rows) if mated else rows
+        of_subject = (of_subject > 0).astype(np.int64)
+    rows_of_pairs = units.rows_of(mated, pairs.first, pairs.second)
+    end = np.array([pairs.keys.size])
+    return PairLists(pairs.keys, *rows_of_pairs, end, scale, of_subject, (slice(None),), mated, pairs.complete)
+
+
+def lists_of_groups(pairs: Pairs, units: VectorUnits, of_all: PairLists, n_groups: int, n_threads: int) -> PairLists:
+    """Make a list of the pairs inside each group.
+
+    Parameters
+    ----------
+    pairs, units : Pairs, VectorUnits
+        As in `make_lists`.
+    of_all : PairLists
+        What that made.
+    n_groups : int
+        Groups.
+    n_threads : int
+        How many share the work.
+
+    Returns
+    -------
+    PairLists
+    """
+    from fastfair.kernels import pairs as kernels
+
+    group = units.group[units.subject]
+    parts = slices(pairs.keys.size, n_threads)
+    sizes = np.zeros((len(parts), n_groups), np.int64)
+
+    def count(k: int) -> None:
+        kernels.count_within_groups(pairs.first[parts[k]], pairs.second[parts[k]], group, sizes[k])
+
+    in_threads(pairs.keys.size, count, range(len(parts)))
+    end = np.cumsum(sizes.sum(axis=0))
+    position = (np.cumsum(sizes.T) - sizes.T.ravel()).reshape(sizes.T.shape).T.copy()  # of a group part by part
+    within = tuple(np.empty(int(end[-1]), array.dtype) for array in (pairs.keys, pairs.first, pairs.second))
+
+    def split(k: int) -> None:
+        of_part = (array[parts[k]] for array in (pairs.keys, pairs.first, pairs.second))
+        kernels.split_within_groups(*of_part, group, position[k], *within)
+
+    in_threads(pairs.keys.size, split, range(len(parts)))
+    rows = units.rows_of(of_all.mated, within[1], within[2])
+    members = tuple(np.flatnonzero(units.group == k) for k in range(n_groups))
+    return replace(of_all, keys=within[0], a=rows[0], b=rows[1], end=end, members=members)

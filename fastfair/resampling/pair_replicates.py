@@ -1,0 +1,275 @@
+"""Rates over embeddings at thresholds held by an FMR, in the data and in every replicate."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import memory
+from fastfair._lib.blocks import count_threads, run_blocks
+from fastfair.data import score_keys
+from fastfair.data.embeddings import Embeddings
+from fastfair.data.pair_search import PairFinder
+from fastfair.errors import InputError
+
+from .pair_lists import PairLists, Scale, VectorUnits, lists_of_groups, make_lists
+from .units import LANES
+
+Floats = NDArray[np.float64]
+Report = Callable[[int, int], None]
+ROUNDING = 1 + 1e-9  # a rate meets a level that it exceeds by no more than sums of floats may
+# Times as many non-mated pairs are kept as the highest level has errors, and
+_SPARE = {"sample": 1.08, "subject": 1.3, "subject+sample": 1.3}
+_SPARE_DEVIATIONS = 6  # as many standard deviations of their number more
+_MORE = 2.0  # times as many when a replicate needs pairs that are not kept
+
+
+@dataclass(frozen=True, eq=False)
+class LevelRates:
+    """Rates at every level.
+
+    Attributes
+    ----------
+    threshold : (levels, ...) ndarray
+        The lowest with an FMR of at most the level; NaN where there is none.
+    fmr, fnmr : (levels, 1 + groups, ...) ndarray
+        Of all comparisons and of each group at that threshold; NaN where not asked for.
+    """
+
+    threshold: Floats
+    fmr: Floats
+    fnmr: Floats
+
+
+class _TooFewKeptError(Exception):
+    """A replicate needs non-mated pairs below those that were kept."""
+
+
+class PairResampler:
+    """Computes rates over embeddings and draws replicates of them.
+
+    Parameters
+    ----------
+    embeddings : Embeddings
+        The vectors.
+    levels : (levels,) ndarray
+        False match rates to hold, ascending, in (0, 1).
+    weighting : {"identity", "comparison"}
+        What counts alike in a rate.
+    unit : {"sample", "subject", "subject+sample"}
+        What is drawn.
+    with_groups, with_group_fmr, with_overall_fmr : bool
+        Whether the FNMR of groups, their FMR, and the FMR of all pairs are wanted.
+    n_threads, progress
+        As in `roc_band`.
+
+    Raises
+    ------
+    InputError
+        For a level below the least FMR that the data can have.
+    """
+
+    def __init__(
+        self,
+        embeddings: Embeddings,
+        levels: Floats,
+        *,
+        weighting: str,
+        unit: str,
+        with_groups: bool,
+        with_group_fmr: bool = True,
+        with_overall_fmr: bool = False,
+        n_threads: int | None = None,
+        progress: Report | None = None,
+    ) -> None:
+        self.embeddings, self.levels, self.weighting = embeddings, levels, weighting
+        self._n_threads, self._progress = n_threads, progress
+        self._with_group_fmr, self._with_overall_fmr = with_group_fmr, with_overall_fmr
+        self._n_groups = len(embeddings.groups) if with_groups else 0
+        self.units = VectorUnits(embeddings, unit)
+        self._require_resolution()
+        self._finder = PairFinder(embeddings, n_threads)
+        expected = float(levels[-1]) * embeddings.n_nonmated
+        self._share = (_SPARE[unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + LANES) / embeddings.n_nonmated
+        self._find_pairs()
+
+    def _require_resolution(self) -> None:
+        n = self.units.n_samples
+        if self.weighting == "identity":
+            most = np.sort(n)[-2:]
+            least = 2 / (n.size * (n.size - 1) * float(most[0]) * float(most[1]))
+        else:
+            least = 1 / self.embeddings.n_nonmated
+        if self.levels[0] * ROUNDING < least:
+            raise InputError(
+                f"fmr: {self.levels[0]:g} is below the data's resolution, where one false match makes an FMR of "
+                f"{least:.3g}: that is the lowest level that can be answered"
+            )
+
+    def _find_pairs(self) -> None:
+        self._lists: dict[tuple[str, bool], PairLists] = {}  # by rate and whether of groups
+        for name, pairs in zip(("fnmr", "fmr"), self._finder.find(self._share, self._progress), strict=True):
+            of_all = make_lists(pairs, self.units, mated=name == "fnmr", weighting=self.weighting)
+            self._lists[name, False] = of_all
+            if self._n_groups and (name == "fnmr" or self._with_group_fmr):
+                self._lists[name, True] = lists_of_groups(
+                    pairs, self.units, of_all, self._n_groups, count_threads(self._n_threads)
+                )
+
+    @property
+    def lists(self) -> tuple[PairLists, PairLists]:
+        """The mated pairs, and the most similar non-mated ones."""
+        return self._lists["fnmr", False], self._lists["fmr", False]
+
+    def find_more(self) -> None:
+        """Keep more non-mated pairs."""
+        self._share *= _MORE
+        self._find_pairs()
+
+    def estimate(self) -> tuple[LevelRates, Floats]:
+        """Return the rates in the data, and the (levels, 1 + groups) FNMR that replicates scatter about."""
+        while (keys := self._threshold_keys()) is None:
+            self.find_more()
+        thresholds = score_keys.decode(keys).astype(np.float64)
+        rates = LevelRates(*(array[..., 0] for array in vars(self._room(1)).values()))
+        rates.threshold[:] = thresholds
+        expected = np.empty_like(rates.fnmr)
+        for (name, of_groups), lists in self._lists.items():
+            at = slice(1, None) if of_groups else slice(0, 1)
+            getattr(rates, name)[:, at] = _shares_below(lists, lists.scale, keys if name == "fnmr" else -keys)
+            if name == "fnmr":
+                expected[:, at] = _shares_below(lists, self._scale_of_draws(lists), keys)
+        return rates, expected
+
+    def _threshold_keys(self) -> score_keys.Keys | None:
+        """Find the threshold of each level in the data; None where it lies below the pairs that are kept."""
+        x = self._lists["fmr", False]
+        allowed = self.levels * ROUNDING * x.sizes[0]
+        if x.scale:
+            positions = np.searchsorted(_running_sums(x, x.scale, slice(None)), allowed, side="right")
+        else:
+            positions = allowed.astype(np.int64)
+        if not x.complete and positions[-1] >= x.keys.size:
+            return None
+        # The score there is the first that must be rejected: the threshold is the next float above it.
+        return -x.keys[np.minimum(positions, x.keys.size - 1)]
+
+    def _scale_of_draws(self, y: PairLists) -> Scale:
+        """Return what mated pairs count in the mean over all pairs of draws, in which a vector may meet itself."""
+        if self.units.unit == "subject":
+            return y.scale
+        apart = self.units.per_row(1 - 1 / self.units.n_samples)
+        return (apart * y.scale[0], y.scale[1]) if y.scale else (apart, np.ones_like(apart))
+
+    def replicate(self, n_resamples: int, key: NDArray[np.uint32], progress: Report | None = None) -> LevelRates:
+        """Draw replicates, each a function of the key and its number alone.
+
+        Parameters
+        ----------
+        n_resamples : int
+            How many.
+        key : (2,) ndarray of uint32
+            Of the random stream.
+        progress : callable or None
+            Called with replicates done and wanted.
+
+        Returns
+        -------
+        LevelRates
+            Replicates on the last axis.
+        """
+        padded = -(-n_resamples // LANES) * LANES
+        size = 8 * padded * self.levels.size * (2 + 2 * self._n_groups)
+        memory.require(
+            2 * size,  # what is made of them is as large
+            f"{n_resamples:,} replicates of all rates",
+            "use fewer resamples, levels or groups",
+        )
+        out = self._room(padded)
+        local = threading.local()
+
+        def block(first: int) -> None:
+            if not hasattr(local, "weights"):
+                local.weights = self.units.new_weights()
+            self.units.draw(first, key, local.weights)
+            self._sweep(local.weights, out, first)
+
+        starts = range(0, padded, LANES)
+        self._until_enough_pairs(lambda: run_blocks(block, starts, n_resamples, LANES, self._n_threads, progress))
+        return LevelRates(out.threshold[:, :n_resamples], out.fmr[..., :n_resamples], out.fnmr[..., :n_resamples])
+
+    def _room(self, n: int) -> LevelRates:
+        shape = self.levels.size, 1 + self._n_groups, n
+        return LevelRates(np.empty((shape[0], n)), np.full(shape, np.nan), np.empty(shape))
+
+    def _until_enough_pairs(self, work: Callable[[], None]) -> None:
+        while True:
+            try:
+                return work()
+            except _TooFewKeptError:
+                self.find_more()
+
+    def _sweep(self, weights: NDArray[np.uint8], out: LevelRates, first: int) -> None:
+        """Compute one block from its weights."""
+        from fastfair.kernels import sweep
+
+        x = self._lists["fmr", False]
+        largest = sweep.largest_weight(weights)
+        subjects = self.units.subject_weights(weights)
+        stored = int(x.end[0])
+        positions = np.empty((self.levels.size, LANES), np.int64)
+        sweep.first_beyond(
+            x.a, x.b, x.scale, stored, x.sizes[0], weights, largest, _lanes(x.totals(subjects))[0],
+            np.ones(self.levels.size), self.levels * ROUNDING, positions,
+        )  # fmt: skip
+        if not x.complete and (positions == stored).any():
+            raise _TooFewKeptError
+        missing = positions < 0
+        # The score there is the first that must be rejected: the threshold is the next float above it.
+        keys = -x.keys[np.minimum(positions, stored - 1)].astype(np.int64)
+        lanes = slice(first, first + LANES)
+        found = score_keys.decode(np.where(missing, 0, keys).astype(x.keys.dtype)).astype(np.float64)
+        out.threshold[:, lanes] = np.where(missing, np.nan, found)
+        keys[missing] = sweep.NO_LIMIT
+        for (name, of_groups), lists in self._lists.items():
+            if name == "fmr" and not of_groups and not self._with_overall_fmr:
+                continue
+            limits = keys if name == "fnmr" else np.where(missing, keys, -keys)
+            order = np.argsort(limits, axis=None, kind="stable")
+            shares = np.empty((self.levels.size, lists.end.size, LANES))
+            sweep.shares_at(
+                lists.keys, lists.a, lists.b, lists.scale, lists.end, lists.sizes, weights, largest,
+                _lanes(lists.totals(subjects)), limits, order, np.ones(shares.shape[1::-1]), shares,
+            )  # fmt: skip
+            getattr(out, name)[:, slice(1, None) if of_groups else slice(0, 1), lanes] = shares
+
+
+def _running_sums(lists: PairLists, scale: tuple[Floats, Floats], part: slice) -> Floats:
+    """Add up what pairs count, from the first on."""
+    return np.asarray(np.cumsum(scale[0][lists.a[part]] * scale[1][lists.b[part]]))
+
+
+def _shares_below(lists: PairLists, scale: Scale, limits: score_keys.Keys) -> Floats:
+    """Return the (levels, lists) share of errors, where all that the pairs count is as without that scale."""
+    from fastfair.kernels import curves as kernels
+
+    shares = np.empty((limits.size, lists.end.size))
+    for k, stop in enumerate(lists.end.tolist()):
+        part = slice(int(lists.end[k - 1]) if k else 0, stop)
+        counts = np.array([kernels.count_below(lists.keys[part], limit) for limit in limits])
+        if scale:
+            shares[:, k] = np.append(0, _running_sums(lists, scale, part))[counts]
+        else:
+            shares[:, k] = counts
+    with np.errstate(invalid="ignore"):  # a group may have no such pairs
+        return np.asarray(shares / lists.sizes)
+
+
+def _lanes(totals: NDArray[Any]) -> NDArray[Any]:
+    """Give every replicate a total of its own where they share one."""
+    return np.ascontiguousarray(np.broadcast_to(totals, (totals.shape[0], LANES)))

@@ -1,0 +1,233 @@
+"""What is resampled: units in strata, the rows of weights they have, and how a block of weights is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.data.comparisons import Comparisons
+from fastfair.errors import FastfairError, InputError
+
+LANES = 64  # replicates of a block, as in `kernels.philox`
+UNITS = ("comparison", "subject", "sample", "subject+sample")
+SUBJECTS, SAMPLES, COMPARISONS = range(3)  # kinds of draws, told apart in the random stream
+Rows = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """Units drawn with replacement inside strata.
+
+    Attributes
+    ----------
+    purpose : int
+        Kind of draw, part of the random stream.
+    row : (units,) int32
+        Where each unit stands, units of a stratum side by side.
+    end : (strata,) int64
+        Where each stratum ends.
+    """
+
+    purpose: int
+    row: Rows
+    end: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, purpose: int, stratum: NDArray[np.integer]) -> Draw:
+        """Lay units out by stratum; strata are numbered from 0 and none is empty."""
+        order = np.argsort(stratum, kind="stable")
+        row = np.empty(stratum.size, np.int32)
+        row[order] = np.arange(stratum.size, dtype=np.int32)
+        return cls(purpose, row, np.cumsum(np.bincount(stratum)))
+
+    @property
+    def size(self) -> int:
+        """Units in all."""
+        return self.row.size
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """(strata,) units in each."""
+        return np.diff(self.end, prepend=0)
+
+    def fill(self, first_replicate: int, key: NDArray[np.uint32], weights: NDArray[np.uint8]) -> None:
+        """Write the weights of 64 replicates. weights: (units, 64)."""
+        from fastfair.kernels import weights as kernels
+
+        if not kernels.draw_with_replacement(self.end, self.purpose, first_replicate, key, weights):
+            raise FastfairError("a unit was drawn more than 255 times in one replicate; no fair draw does that")
+
+
+class Units:
+    """Units in strata, each with a row of weights.
+
+    Attributes
+    ----------
+    unit : str
+        What is drawn.
+    n_rows : int
+        Rows of weights; the last is all ones.
+    stratum : (n_rows,) int32
+        The stratum of each row.
+    stratum_size : (strata,) int64
+        Units in each stratum; 1 for rows that never vary.
+    n_units : int
+        What the jackknife leaves out one at a time.
+    """
+
+    unit: str
+
+    def _set_rows(self, n_units: int, stratum: NDArray[np.integer], sizes: NDArray[np.int64]) -> None:
+        self.n_units = n_units
+        self.n_rows = stratum.size + 1
+        self.stratum = np.append(stratum, sizes.size).astype(np.int32)
+        self.stratum_size = np.append(sizes, 1)
+
+    def _of_subjects(self, subjects: Draw) -> None:
+        self._draws = [subjects]
+        self._set_rows(subjects.size, np.repeat(np.arange(subjects.end.size), subjects.sizes), subjects.sizes)
+
+    def _of_samples(self, owner: NDArray[np.integer], subjects: Draw) -> None:
+        """Set the rows of samples, and a second bank without subjects' draws. owner: (samples,) subjects' rows."""
+        # Strata are subjects, numbered as their rows are.
+        present, stratum = np.unique(owner, return_inverse=True)
+        samples = Draw.of(SAMPLES, stratum)
+        if self.unit == "sample":
+            self._draws = [samples]
+            self._set_rows(samples.size, np.repeat(np.arange(samples.end.size), samples.sizes), samples.sizes)
+            return
+        self._draws = [subjects, samples]
+        self._owner = np.repeat(present, samples.sizes).astype(np.int32)
+        by_subject = np.repeat(np.arange(subjects.end.size), subjects.sizes)[self._owner]
+        self._set_rows(subjects.size, np.tile(by_subject, 2), subjects.sizes)
+
+    def new_weights(self) -> NDArray[np.uint8]:
+        """Make room for a block of weights, each row in one line of the processor's cache."""
+        room = np.ones((self.n_rows + 1) * LANES, np.uint8)
+        start = -room.ctypes.data % LANES
+        return room[start : start + self.n_rows * LANES].reshape(self.n_rows, LANES)
+
+    def draw(self, first_replicate: int, key: NDArray[np.uint32], weights: NDArray[np.uint8]) -> None:
+        """Write the weights of 64 replicates; each depends on the key and its number alone."""
+        if self.unit != "subject+sample":
+            self._draws[0].fill(first_replicate, key, weights[:-1])
+            return
+        raw = np.empty((sum(draw.size for draw in self._draws), LANES), np.uint8)
+        subjects, samples = np.split(raw, [self._draws[0].size])
+        self._draws[0].fill(first_replicate, key, subjects)
+        self._draws[1].fill(first_replicate, key, samples)
+        self._multiply(raw, weights)
+
+    def leave_one_out(self, first_unit: int, weights: NDArray[np.uint8]) -> None:
+        """Write the weights of 64 jackknife replicates; those beyond the last unit leave out none."""
+        from fastfair.kernels import weights as kernels
+
+        if self.unit != "subject+sample":
+            kernels.leave_one_out(first_unit, self.n_units, weights[:-1])
+            return
+        raw = np.ones((sum(draw.size for draw in self._draws), LANES), np.uint8)
+        kernels.leave_one_out(first_unit, self.n_units, raw)
+        self._multiply(raw, weights)
+
+    def _multiply(self, raw: NDArray[np.uint8], weights: NDArray[np.uint8]) -> None:
+        from fastfair.kernels import weights as kernels
+
+        n_samples = self._draws[1].size
+        if not kernels.multiply_by_owner(self._owner, raw, weights[:n_samples]):
+            raise FastfairError("a sample was drawn more than 255 times in one replicate; no fair draw does that")
+        weights[n_samples:-1] = raw[-n_samples:]
+
+
+class ComparisonUnits(Units):
+    """The units that replicates of comparisons are made of, and each comparison's two rows of weights.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        With subjects, and samples where the unit needs them.
+    unit : {"comparison", "subject", "sample", "subject+sample"}
+        What is drawn.
+
+    Attributes
+    ----------
+    mated, nonmated : tuple of (n,) int32
+        Rows of weights of the comparisons of each class.
+
+    Raises
+    ------
+    InputError
+        Where the comparisons lack what the unit is made of.
+    """
+
+    def __init__(self, comparisons: Comparisons, unit: str) -> None:
+        self.unit = unit
+        if unit == "comparison":
+            self._of_comparisons(comparisons)
+            return
+        require_units(comparisons, unit)
+        subjects = Draw.of(SUBJECTS, _strata_of_subjects(comparisons))
+        if unit == "subject":
+            self._of_subjects(subjects)
+        else:
+            self._of_samples(subjects.row[comparisons.sample_subject], subjects)
+        sides = []
+        for side in (comparisons.mated, comparisons.nonmated):
+            same_subject = side.reference == side.probe
+            if unit == "subject":
+                a, b = subjects.row[side.reference], subjects.row[side.probe]
+                same_unit = same_subject
+            else:
+                row = self._draws[-1].row
+                a, b = row[side.reference_sample], row[side.probe_sample]
+                same_unit = a == b
+                if unit == "subject+sample":
+                    b = np.where(same_subject, b + np.int32(row.size), b)
+            sides.append((a, np.where(same_unit, np.int32(self.n_rows - 1), b)))
+        self.mated, self.nonmated = sides
+
+    def _of_comparisons(self, comparisons: Comparisons) -> None:
+        sizes = len(comparisons.mated), len(comparisons.nonmated)
+        classes = np.repeat(np.arange(2), sizes)
+        self._draws = [Draw.of(COMPARISONS, classes)]
+        self._set_rows(classes.size, classes, np.array(sizes))
+        sides = []
+        for side, start in ((comparisons.mated, 0), (comparisons.nonmated, sizes[0])):
+            row = np.arange(start, start + len(side), dtype=np.int32)
+            if side.rows is not None:  # numbered in the caller's order, which two systems share
+                row[np.argsort(side.rows)] = row.copy()
+            sides.append((row, np.full(len(side), self.n_rows - 1, np.int32)))
+        self.mated, self.nonmated = sides
+
+
+def require_units(comparisons: Comparisons, unit: str) -> None:
+    """Raise where the comparisons lack what the unit is made of."""
+    if unit == "comparison":
+        return
+    if comparisons.subjects is None:
+        raise InputError(
+            f'unit="{unit}" resamples subjects, but the comparisons have none: give reference and probe, or pass '
+            'unit="comparison" (too narrow where a subject is in several comparisons) or n_resamples=0'
+        )
+    if unit != "subject" and comparisons.samples is None:
+        raise InputError(
+            f'unit="{unit}" resamples samples, but the comparisons have none: give reference_sample and '
+            "probe_sample, or read them from paths with subject_pattern="
+        )
+
+
+def _strata_of_subjects(comparisons: Comparisons) -> NDArray[np.integer]:
+    """Number the strata that subjects are drawn in: their groups, or the range of groups where one has several."""
+    from fastfair.kernels import groups as kernels
+
+    assert comparisons.subjects is not None
+    n_subjects = comparisons.subjects.size
+    if not comparisons.groups:
+        return np.zeros(n_subjects, np.int64)
+    low, high = np.full(n_subjects, len(comparisons.groups), np.int64), np.full(n_subjects, -1, np.int64)
+    for by_group in (comparisons.mated_by_group, comparisons.nonmated_by_group):
+        side = by_group.side
+        kernels.widen_ranges(side.reference, by_group.reference_group, low, high)
+        kernels.widen_ranges(side.probe, by_group.probe_group, low, high)
+    return np.unique(low * (len(comparisons.groups) + 1) + high, return_inverse=True)[1]

@@ -1,0 +1,1 @@
+"""Comparisons and embeddings made to order, with known error rates."""

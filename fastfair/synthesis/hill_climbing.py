@@ -1,0 +1,380 @@
+"""`synthesize`: scores with the error rates that are asked for, by hill climbing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair._lib import argument_kinds, memory, seeds, validation
+from fastfair._lib.arguments import checked
+from fastfair._lib.blocks import run_blocks
+from fastfair._lib.progress import reporting
+from fastfair._lib.warnings import warn
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.sorted_scores import read_only
+from fastfair.errors import InputError, TargetMissedWarning
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+ACCEPTANCE = ("improving", "plateau")
+KINDS = ("fmr", "fnmr")
+
+
+@dataclass(frozen=True, eq=False)
+class Synthesis:
+    """Distances made to order.
+
+    Attributes
+    ----------
+    distances : (n,) ndarray
+        In [0, 1], the mated ones first.
+    mated : (n,) ndarray of bool
+        Which are mated.
+    threshold : float
+        Distances <= it are accepted.
+    fmr, fnmr : float
+        Rates there.
+    history : (n_steps + 1,) ndarray
+        How far the rates were from the target at first and after every step: ``|FMR - target| + |TMR - target|``, or
+        the same of FNMR and TNMR.
+    n_steps, n_accepted : int
+        Steps made, fewer than asked where the target was reached, and those that were accepted.
+    kind : str
+        "fmr" for a target of FMR at a TMR, "fnmr" for one of FNMR at a TNMR.
+    target, at : float
+        The rate asked for, and the TMR or TNMR that it was asked at.
+    """
+
+    distances: Floats = field(repr=False)
+    mated: NDArray[np.bool_] = field(repr=False)
+    threshold: float
+    fmr: float
+    fnmr: float
+    history: Floats = field(repr=False)
+    n_steps: int
+    n_accepted: int
+    kind: str
+    target: float
+    at: float
+
+    @property
+    def tmr(self) -> float:
+        """True match rate, 1 - FNMR."""
+        return 1 - self.fnmr
+
+    @property
+    def tnmr(self) -> float:
+        """True non-match rate, 1 - FMR."""
+        return 1 - self.fmr
+
+    @checked
+    def comparisons(self, group: str | None = None) -> Comparisons:
+        """Make comparisons of the distances.
+
+        Parameters
+        ----------
+        group : str, optional
+            The group of all of them.
+
+        Returns
+        -------
+        Comparisons
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> ff.synthesize(1000, 1000, fmr=0.01, rng=0).comparisons()
+        Comparisons(1000 mated, 1000 non-mated, distance)
+        """
+        groups = None if group is None else np.full(self.distances.size, group)
+        return Comparisons(self.distances, self.mated, reference_group=groups, score_kind="distance")
+
+    @checked
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw how far the rates were from the target, step by step.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot`.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from fastfair._lib.axes import draw_history
+
+        return draw_history(self, ax, **kwargs)
+
+
+@checked
+def synthesize(
+    n_mated: int,
+    n_nonmated: int,
+    *,
+    fmr: float | None = None,
+    tmr: float = 0.95,
+    fnmr: float | None = None,
+    tnmr: float = 0.95,
+    n_steps: int = 1000,
+    step: float | None = None,
+    accept: str = "improving",
+    stop: bool = True,
+    rng: seeds.Seed = None,
+) -> Synthesis:
+    """Make distances with a wanted FMR at a TMR, or FNMR at a TNMR, by hill climbing.
+
+    Parameters
+    ----------
+    n_mated, n_nonmated : int
+        Comparisons of each class.
+    fmr : float, optional
+        The FMR wanted at the threshold that accepts a share `tmr` of the mated comparisons, or the next larger share
+        there can be. Either this or `fnmr`.
+    tmr : float, default 0.95
+        In (0, 1).
+    fnmr : float, optional
+        The FNMR wanted at the threshold that rejects a share `tnmr` of the non-mated comparisons.
+    tnmr : float, default 0.95
+        In (0, 1).
+    n_steps : int, default 1000
+        Steps at most.
+    step : float, optional
+        The largest change of a distance in a step. By default it adapts, and every other time the class that the
+        threshold is found in changes a 64th as much.
+    accept : {"improving", "plateau"}
+        Whether a step is accepted only where the rates come closer, as in [1]_, or also where they stay as far.
+    stop : bool, default True
+        Stop where no step can come closer, as the rate is the nearest that so many comparisons can have.
+    rng : None, int, SeedSequence or Generator
+        Seed.
+
+    Returns
+    -------
+    Synthesis
+
+    Raises
+    ------
+    InputError
+        For rates outside (0, 1), rates that make less than one error (the nearest there can be is named), and counts
+        below 1.
+
+    Warns
+    -----
+    TargetMissedWarning
+        Where the steps end before the nearest rate is reached.
+
+    Notes
+    -----
+    Algorithm 1 of [1]_: mated distances start uniform in [0, 0.5] and non-mated ones in [0.5, 1], each step changes all
+    of them at random, and stays where ``|FMR - target| + |TMR - target|`` falls. The algorithm does not name its
+    threshold; it is the one at the TMR, found anew in every step. Changes are uniform between -step and step, and
+    distances are reflected at 0 and 1. The FNMR at a TNMR is the same with the classes and the axis reversed.
+
+    Steps that adapt are tried on a ladder, from the way that the first distance has to go that must cross the threshold
+    up to large ones, and from its foot again where one is accepted. A threshold that was accepted tends to move to one
+    side alone in later steps, be it the wrong one; so it is nearly held every other time.
+
+    The sets of the paper, with rates up to 0.05, reach their rates in 1,000 steps, but for about one in some thousand,
+    which is off by one comparison. Rates above 0.1 take more steps.
+
+    References
+    ----------
+    .. [1] Elobaid et al., "Sum of Group Error Differences: A Critical Examination of Bias Evaluation in Biometric
+       Verification and a Dual-Metric Measure", algorithm 1.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> made = ff.synthesize(3000, 3000, fmr=0.005, rng=0)
+    >>> made.fmr, made.tmr
+    (0.005, 0.95)
+    >>> ff.rates(made.comparisons(), ff.at_fnmr(0.05)).fmr
+    0.005
+    """
+    kind, target, at = _target(fmr, tmr, fnmr, tnmr)
+    made = synthesize_each(
+        n_mated, n_nonmated, kind, [target], at=at, n_steps=n_steps, step=step, accept=accept, stop=stop, rng=rng
+    )
+    return made[0]
+
+
+@checked(at=argument_kinds.number)
+def synthesize_each(
+    n_mated: int,
+    n_nonmated: int,
+    kind: str,
+    targets: ArrayLike,
+    *,
+    at: float = 0.95,
+    n_steps: int = 1000,
+    step: float | None = None,
+    accept: str = "improving",
+    stop: bool = True,
+    rng: seeds.Seed = None,
+    n_threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> tuple[Synthesis, ...]:
+    """Make many sets of distances, one for each target, several at a time.
+
+    Parameters
+    ----------
+    n_mated, n_nonmated : int
+        Comparisons of each class in every set.
+    kind : {"fmr", "fnmr"}
+        Whether targets are FMRs at a TMR or FNMRs at a TNMR.
+    targets : (k,) array_like
+        Rates wanted; the same several times gives different sets.
+    at : float, default 0.95
+        The TMR or TNMR.
+    n_steps, step, accept, stop
+        As in `synthesize`.
+    rng : None, int, SeedSequence or Generator
+        Seed. A set depends on it, on its target and on its place among the targets alone.
+    n_threads, progress
+        As in `evaluate`.
+
+    Returns
+    -------
+    tuple of Synthesis
+
+    Raises
+    ------
+    InputError
+        As `synthesize` does.
+
+    Warns
+    -----
+    TargetMissedWarning
+        Names the targets missed.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> made = ff.synthesize_each(3000, 3000, "fmr", [0.001, 0.002, 0.05], rng=0)
+    >>> [one.fmr for one in made]
+    [0.001, 0.002, 0.05]
+    """
+    sizes = {name: validation.count(name, n, 1) for name, n in (("n_mated", n_mated), ("n_nonmated", n_nonmated))}
+    steps = validation.count("n_steps", n_steps, 1)
+    validation.choice("kind", kind, KINDS)
+    free = sizes["n_nonmated" if kind == "fmr" else "n_mated"]
+    rates = np.ravel(validation.numbers_of("targets", targets))
+    wanted = [_reachable(kind, rate, free) for rate in rates.tolist()]
+    held_at = validation.open_fraction("tmr" if kind == "fmr" else "tnmr", at)
+    largest = 0.0 if step is None else validation.positive("step", step)
+    plateaus = validation.choice("accept", accept, ACCEPTANCE) == "plateau"
+    require_memory(sizes["n_mated"], sizes["n_nonmated"], steps, len(wanted))
+    key, _ = seeds.stream(rng)
+    made: list[Any] = [None] * len(wanted)
+
+    def make(k: int) -> None:
+        made[k] = _climb(
+            kind, sizes, wanted[k], held_at, steps, largest, plateaus, bool(stop), 2 * k + KINDS.index(kind), key
+        )
+
+    with reporting(progress, f"{len(wanted):,} sets") as report:
+        run_blocks(make, range(len(wanted)), len(wanted), 1, n_threads, report)
+    missed = [one for one in made if not _is_reached(one, free)]
+    if missed:
+        said = ", ".join(f"{one.target:g} ({getattr(one, kind):g} reached)" for one in missed[:5])
+        warn(
+            f"{len(missed)} of {len(made)} targets of the {kind.upper()} missed in {steps} steps: {said}"
+            f"{', ...' if len(missed) > 5 else ''}; give more steps or another seed",
+            TargetMissedWarning,
+        )
+    return tuple(made)
+
+
+def require_memory(n_mated: int, n_nonmated: int, n_steps: int, n_sets: int) -> None:
+    """Refuse sets that take more memory than there is.
+
+    Parameters
+    ----------
+    n_mated, n_nonmated, n_steps, n_sets : int
+        Comparisons and steps of a set, and sets.
+    """
+    memory.require(
+        n_sets * (24 * (n_mated + n_nonmated) + 16 * n_steps),
+        f"sets ({n_sets:,}) of {n_mated:,} mated and {n_nonmated:,} non-mated comparisons in {n_steps:,} steps",
+        "use fewer",
+    )
+
+
+def _climb(
+    kind: str,
+    sizes: dict[str, int],
+    target: float,
+    at: float,
+    n_steps: int,
+    step: float,
+    plateaus: bool,
+    stop: bool,
+    stream: int,
+    key: NDArray[np.uint32],
+) -> Synthesis:
+    from fastfair.kernels import climb
+
+    n_mated, n_nonmated = sizes["n_mated"], sizes["n_nonmated"]
+    held, free = (n_mated, n_nonmated) if kind == "fmr" else (n_nonmated, n_mated)
+    accepted_of_held = max(1, int(np.ceil(held * at * (1 - 1e-12))))
+    scores, history = np.empty(held + free), np.empty(n_steps + 1)
+    errors, n_accepted, n_made = climb.climb(
+        held, accepted_of_held - 1, target, step, plateaus, stop, stream, key, scores, history
+    )
+    if kind == "fmr":
+        threshold = float(np.partition(scores[:held], accepted_of_held - 1)[accepted_of_held - 1])
+        fmr, fnmr = errors / free, (held - accepted_of_held) / held
+    else:
+        scores = 1 - np.concatenate((scores[held:], scores[:held]))
+        # The mirror image of the last one rejected; distances below it are accepted.
+        last = np.partition(scores[n_mated:], held - accepted_of_held)[held - accepted_of_held]
+        threshold = float(np.nextafter(last, -np.inf))
+        fmr, fnmr = (held - accepted_of_held) / held, errors / free
+    mated = np.zeros(scores.size, np.bool_)
+    mated[:n_mated] = True
+    return Synthesis(
+        distances=read_only(scores),
+        mated=read_only(mated),
+        threshold=threshold,
+        fmr=fmr,
+        fnmr=fnmr,
+        history=read_only(history + abs(accepted_of_held / held - at)),
+        n_steps=n_made,
+        n_accepted=n_accepted,
+        kind=kind,
+        target=target,
+        at=at,
+    )
+
+
+def _is_reached(made: Synthesis, free: int) -> bool:
+    best = abs(round(made.target * free) / free - made.target)
+    return abs(getattr(made, made.kind) - made.target) < best + 1e-12
+
+
+def _target(fmr: float | None, tmr: float, fnmr: float | None, tnmr: float) -> tuple[str, float, float]:
+    if (fmr is None) == (fnmr is None):
+        raise InputError("give either fmr (at a tmr) or fnmr (at a tnmr)")
+    return ("fmr", fmr, tmr) if fmr is not None else ("fnmr", fnmr, tnmr)  # type: ignore[return-value]
+
+
+def _reachable(name: str, value: object, n: int) -> float:
+    """Check that a rate makes at least one error of n, and leaves at least one trial without."""
+    rate = validation.open_fraction(name, value)
+    if not 1 - 1e-9 <= rate * n <= n - 1 + 1e-9:
+        nearest = 1 / n if rate * n < 1 else (n - 1) / n
+        which = "non-mated" if name == "fmr" else "mated"
+        raise InputError(
+            f"{name}={rate:g} of {n:,} {which} comparisons is {rate * n:.3g} of them: the nearest rate there can be is "
+            f"{nearest:.6g}; ask for that, or for more comparisons"
+        )
+    return rate

@@ -1,0 +1,280 @@
+"""Data whose truth is known: identities on the sphere and embeddings of them, and correlated decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair._lib import memory, validation
+from fastfair._lib.arguments import checked
+from fastfair._lib.seeds import Seed, fixed
+from fastfair.data.embeddings import Embeddings
+from fastfair.data.sorted_scores import read_only
+from fastfair.errors import InputError
+
+_BLOCK = 2**17  # numbers that stay in a processor's cache
+
+
+@checked
+@dataclass(frozen=True, eq=False)
+class VonMisesFisherIdentities:
+    """Subjects whose vectors scatter about a centre on the sphere, each by a von Mises-Fisher distribution.
+
+    Data sets drawn from one object share their identities, as a study of coverage needs.
+
+    Parameters
+    ----------
+    centers : (k, d) array_like of float
+        The mean direction of each subject, of any length but 0; d is at least 2.
+    concentrations : float or (k,) array_like of float
+        How closely each subject's vectors lie about its centre: 0 is uniform on the sphere.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> identities = ff.VonMisesFisherIdentities.random(100, dim=32, concentration=(50, 200), rng=0)
+    >>> first, second = (identities.draw(n_samples=5, rng=seed) for seed in (1, 2))
+    >>> first.shape, first.dtype
+    ((500, 32), dtype('float32'))
+    """
+
+    centers: NDArray[np.float64]
+    concentrations: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        centers = validation.vectors(self.centers)
+        validation.require_usable(centers, "cosine")
+        if centers.shape[1] < 2:
+            raise InputError("centers needs at least 2 columns: on a line there are two directions alone")
+        centers = centers / np.linalg.norm(centers, axis=1, keepdims=True)
+        given = validation.numbers_of("concentrations", self.concentrations)
+        try:
+            concentrations = np.broadcast_to(given, len(centers)).copy()
+        except ValueError:
+            raise InputError(f"concentrations must be one number, or one for each of {len(centers)} centers") from None
+        if not (np.isfinite(given) & (given >= 0)).all():
+            raise InputError("concentrations must be finite numbers of at least 0")
+        object.__setattr__(self, "centers", read_only(centers.astype(np.float64)))
+        object.__setattr__(self, "concentrations", read_only(concentrations))
+
+    @classmethod
+    @checked
+    def random(
+        cls, n_subjects: int, dim: int, concentration: float | tuple[float, float], *, rng: Seed = None
+    ) -> VonMisesFisherIdentities:
+        """Draw centres uniformly from the sphere.
+
+        Parameters
+        ----------
+        n_subjects, dim : int
+            How many centres, of how many numbers; both at least 2.
+        concentration : float or pair of float
+            Of every subject, or the range that each subject's is drawn from uniformly.
+        rng : None, int, SeedSequence or Generator
+            As elsewhere. A seed may serve for `draw` as well: the two streams are apart.
+
+        Returns
+        -------
+        VonMisesFisherIdentities
+        """
+        n_subjects, dim = validation.count("n_subjects", n_subjects, 2), validation.count("dim", dim, 2)
+        low, high = _limits(concentration)
+        memory.require(
+            16 * n_subjects * dim, f"{n_subjects:,} centres of {dim:,} numbers", "use fewer subjects or a lower dim"
+        )
+        generator = np.random.Generator(np.random.PCG64(fixed(rng)).jumped())
+        return cls(generator.standard_normal((n_subjects, dim)), generator.uniform(low, high, n_subjects))
+
+    @checked
+    def draw(self, n_samples: int | ArrayLike, *, rng: Seed = None) -> NDArray[np.float32]:
+        """Draw a data set: each subject's vectors side by side, in the order of `centers`.
+
+        Parameters
+        ----------
+        n_samples : int or (k,) array_like of int
+            Vectors of each subject.
+        rng : None, int, SeedSequence or Generator
+            As elsewhere.
+
+        Returns
+        -------
+        (n, d) ndarray of float32
+            Of length 1.
+
+        Notes
+        -----
+        The cosine to the centre is drawn by Wood's rejection (1994), the direction about it is uniform: the
+        distribution is exact.
+        """
+        k, d = self.centers.shape
+        subject = np.repeat(np.arange(k), samples_of_each(n_samples, k, d))
+        generator = np.random.Generator(np.random.PCG64(fixed(rng)))
+        cosine, sine = _angles(self.concentrations[subject], d, generator)
+        vectors = np.empty((subject.size, d), np.float32)
+        step = max(1, _BLOCK // d)
+        for start in range(0, subject.size, step):
+            rows = slice(start, start + step)
+            center = self.centers[subject[rows]]
+            aside = generator.standard_normal(center.shape)
+            aside -= np.einsum("ij,ij->i", aside, center)[:, None] * center
+            aside *= (sine[rows] / np.sqrt(np.einsum("ij,ij->i", aside, aside)))[:, None]
+            center *= cosine[rows, None]
+            vectors[rows] = center + aside
+        return vectors
+
+
+@checked
+def von_mises_fisher_embeddings(
+    n_subjects: int,
+    n_samples: int | ArrayLike,
+    dim: int,
+    concentration: float | tuple[float, float],
+    *,
+    rng: Seed = None,
+) -> Embeddings:
+    """Draw embeddings of subjects whose centres are uniform on the sphere, with von Mises-Fisher scatter about them.
+
+    Parameters
+    ----------
+    n_subjects : int
+        At least 2.
+    n_samples : int or (n_subjects,) array_like of int
+        Vectors of each subject.
+    dim : int
+        Numbers in a vector, at least 2.
+    concentration : float or pair of float
+        How closely vectors lie about their subject's centre; a pair is a range that each subject's is drawn from.
+    rng : None, int, SeedSequence or Generator
+        Seed, for the same vectors again.
+
+    Returns
+    -------
+    Embeddings
+        Subjects are numbered from 0; the similarity is the cosine.
+
+    See Also
+    --------
+    VonMisesFisherIdentities : many data sets of the same subjects.
+
+    References
+    ----------
+    Wood, "Simulation of the von Mises Fisher distribution", Communications in Statistics 23(1), 1994.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.von_mises_fisher_embeddings(200, n_samples=10, dim=64, concentration=(100, 300), rng=0)
+    Embeddings(2000 x 64 float32, cosine, 200 subjects, 9000 mated, 1990000 non-mated)
+    """
+    seed = fixed(rng)
+    identities = VonMisesFisherIdentities.random(n_subjects, dim, concentration, rng=seed)
+    n_subjects, dim = identities.centers.shape
+    sizes = samples_of_each(n_samples, n_subjects, dim)
+    return Embeddings(identities.draw(sizes, rng=seed), np.repeat(np.arange(n_subjects), sizes))
+
+
+@checked
+def correlated_decisions(
+    n_subjects: int, n_attempts: int, fnmr: float, correlation: float, *, rng: Seed = None
+) -> NDArray[np.bool_]:
+    """Draw decisions on mated comparisons that are correlated within subjects.
+
+    Parameters
+    ----------
+    n_subjects, n_attempts : int
+        Subjects, and mated comparisons of each; both at least 1.
+    fnmr : float
+        The chance that a comparison fails, in (0, 1).
+    correlation : float
+        Between two decisions on one subject, the intra-class correlation in [0, 1]: at 0 all decisions are
+        independent, at 1 those on a subject are the same.
+    rng : None, int, SeedSequence or Generator
+        Seed, for the same decisions again.
+
+    Returns
+    -------
+    (n_subjects, n_attempts) ndarray of bool
+        True is a false non-match. The failures of a subject are beta-binomial.
+
+    See Also
+    --------
+    plan_margin : the margin of error of studies with such decisions.
+
+    Notes
+    -----
+    Decisions are drawn from an urn: after e failures in j attempts of a subject, the next fails with probability
+    ((1 - correlation) fnmr + correlation e) / (1 - correlation + correlation j). That is the same law as a failure
+    rate for each subject, drawn from a beta distribution.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> failed = ff.correlated_decisions(10_000, 3, fnmr=0.1, correlation=0.3, rng=0)
+    >>> failed.shape, float(failed.mean().round(2))
+    ((10000, 3), 0.1)
+    """
+    n_subjects = validation.count("n_subjects", n_subjects, 1)
+    n_attempts = validation.count("n_attempts", n_attempts, 1)
+    for name, number, ends in (("fnmr", fnmr, False), ("correlation", correlation, True)):
+        validation.fractions(name, validation.real(name, number), ends=ends)
+    memory.require(
+        10 * n_subjects * n_attempts + 24 * n_subjects,
+        f"the decisions on {n_subjects:,} subjects with {n_attempts:,} attempts each",
+        "use fewer",
+    )
+    apart = 1 - correlation
+    drawn = np.random.Generator(np.random.PCG64(fixed(rng))).random((n_attempts, n_subjects))
+    failed = np.empty(drawn.shape, bool)
+    failures, chance = np.zeros(n_subjects), np.full(n_subjects, fnmr)
+    for j in range(n_attempts):
+        failed[j] = drawn[j] < chance
+        failures += failed[j]
+        chance = (apart * fnmr + correlation * failures) / (apart + correlation * (j + 1))
+    return np.ascontiguousarray(failed.T)
+
+
+def _limits(concentration: Any) -> tuple[float, float]:
+    pair = (concentration, concentration) if np.ndim(concentration) == 0 else tuple(concentration)
+    if len(pair) != 2:
+        raise InputError(f"concentration must be a number or a pair (low, high), not {concentration!r}")
+    low, high = (validation.real("concentration", value) for value in pair)
+    if not 0 <= low <= high:
+        raise InputError(f"concentration must be at least 0, and a pair ascending, not {concentration!r}")
+    return low, high
+
+
+def samples_of_each(n_samples: int | ArrayLike, k: int, d: int) -> NDArray[np.intp]:
+    """Check how many vectors of d numbers each of k subjects has, and that there is memory for them."""
+    given = validation.counts("n_samples", n_samples, 1)
+    if given.shape not in ((), (k,)):
+        raise InputError(f"n_samples must be one number, or one for each of {k} subjects, not of shape {given.shape}")
+    of_each = np.broadcast_to(given, k).astype(np.intp)
+    n = sum(of_each.tolist())
+    memory.require((4 * d + 64) * n, f"{n:,} vectors of {d:,} numbers", "use fewer samples, subjects or a lower dim")
+    return of_each
+
+
+def _angles(
+    concentration: NDArray[np.float64], d: int, generator: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Draw the cosines and sines of the angles between vectors and their centres.
+
+    Wood's proposal is w = (1 - (1 + b) z) / (1 - (1 - b) z) with z from a beta distribution. It is written in 1 - w, as
+    w itself is too near 1 to be told from it where concentrations are high.
+    """
+    b = (d - 1) / (2 * concentration + np.hypot(2 * concentration, d - 1))
+    mode = 2 * b / (1 + b)  # 1 - x0 in Wood's notation
+    short, sine = np.empty(b.size), np.empty(b.size)  # short: 1 - w
+    left = np.arange(b.size)
+    while left.size:
+        z = generator.beta((d - 1) / 2, (d - 1) / 2, left.size)
+        low = 1 - (1 - b[left]) * z
+        short[left] = 2 * b[left] * z / low
+        sine[left] = 2 * np.sqrt(b[left] * z * (1 - z)) / low
+        x, m = short[left], mode[left]
+        ratio = concentration[left] * (m - x) + (d - 1) * np.log((m + (1 - m) * x) / (m * (2 - m)))
+        left = left[ratio < -generator.standard_exponential(left.size)]
+    return 1 - short, sine

@@ -1,0 +1,386 @@
+"""Biased systems made to order: groups with error rates in given ratios, and how the system fares overall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fastfair._lib import argument_kinds, frames, seeds, validation
+from fastfair._lib.arguments import checked
+from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
+from fastfair.errors import InputError
+from fastfair.measures._compute import BaseMetric
+from fastfair.uncertainty.quantities import columns_of
+
+from .hill_climbing import KINDS, Synthesis, require_memory, synthesize_each
+from .system_measures import SystemMeasure, system_measures, threshold_free
+
+# The systems of paper 1: its tables, whether they are biased in false matches or non-matches, and the ratios.
+TABLES = {
+    "IV": ("fmr", ("1:1:1:1", "1:1:1:2", "1:1:1:3", "1:1:1:5", "1:1:1:10", "1:1:1:20", "1:1:1:50")),
+    "V": ("fmr", ("1:1:2:2", "1:1:2:3", "1:1:2:5", "1:1:3:3", "1:1:3:5", "1:1:5:5")),
+    "VI": (
+        "fmr",
+        ("1:2:2:2", "1:2:2:3", "1:2:2:5", "1:3:3:2", "1:3:3:3", "1:3:3:5", "1:5:5:2", "1:5:5:3", "1:5:5:5"),
+    ),
+    "VII": (
+        "fmr",
+        (
+            "2:2:2:2", "2:2:2:3", "2:2:2:5", "2:2:3:3", "2:2:3:5", "2:2:5:5", "2:3:3:3", "2:3:3:5", "2:3:5:5",
+            "2:5:5:5", "3:3:3:3", "3:3:3:5", "3:3:5:5", "3:5:5:5", "5:5:5:5",
+        ),
+    ),
+    "VIII": ("fnmr", ("1:1:1:1", "1:1:1:2", "1:1:1:3", "1:1:1:5", "1:1:1:10", "1:1:1:20", "1:1:1:50")),
+}  # fmt: skip
+_MOST_GROUPS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class BiasedSystem:
+    """A system whose groups have error rates in given ratios.
+
+    Attributes
+    ----------
+    ratios : str
+        As in "1:1:3:5".
+    kind : str
+        "fmr" where groups differ in the FMR at a TMR, "fnmr" where in the FNMR at a TNMR.
+    groups : Comparisons
+        Of all groups, each comparison inside one.
+    overall : Comparisons
+        How the system fares overall, without groups.
+    sets : tuple of Synthesis
+        What each group was made of; groups of one ratio share theirs.
+    table : str
+        Where paper 1 lists it; "" for others.
+    """
+
+    ratios: str
+    kind: str
+    groups: Comparisons = field(repr=False)
+    overall: Comparisons = field(repr=False)
+    sets: tuple[Synthesis, ...] = field(repr=False)
+    table: str = ""
+
+    @checked
+    def measures(
+        self,
+        at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
+        measures: str | Sequence[str] = "all",
+        *,
+        alpha: float = 0.5,
+        zero_policy: str | float = "keep",
+    ) -> tuple[SystemMeasure, ...]:
+        """Compute fairness measures, with the rates of `overall` as the global ones.
+
+        Parameters
+        ----------
+        at : OperatingPoint
+            Where rates are taken; its threshold is found from `overall`, as a policy's is.
+        measures : "all" or sequence of str
+            Names of functions in `fastfair.measures`.
+        alpha, zero_policy
+            As in `evaluate`.
+
+        Returns
+        -------
+        tuple of SystemMeasure
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> system = ff.biased_system("1:1:1:1", overall_mated=1000, overall_nonmated=10_000, rng=0)
+        >>> [found.value for found in system.measures(ff.at_fmr(0.01), ["inequity_rate", "fdr"])]
+        [1.0, 1.0]
+        """
+        return self._measured(threshold_free(self.overall), at, measures, alpha, zero_policy)
+
+    def _measured(self, overall: Mapping[str, BaseMetric], *options: Any) -> tuple[SystemMeasure, ...]:
+        about = self.table, self.ratios, self.kind
+        return system_measures(about, self.groups, self.overall, overall, *options)
+
+
+@dataclass(frozen=True, eq=False)
+class ScenarioFamily:
+    """Many biased systems that share what is overall.
+
+    Attributes
+    ----------
+    systems : tuple of BiasedSystem
+        In the order of paper 1's tables.
+    overall : Comparisons
+        How every system fares overall.
+    """
+
+    systems: tuple[BiasedSystem, ...]
+    overall: Comparisons = field(repr=False)
+
+    @checked
+    def measures(
+        self,
+        at: OperatingPoint = at_fmr(1e-3),  # noqa: B008 - frozen
+        measures: str | Sequence[str] = "all",
+        *,
+        alpha: float = 0.5,
+        zero_policy: str | float = "keep",
+    ) -> tuple[SystemMeasure, ...]:
+        """Compute fairness measures of all systems.
+
+        Parameters
+        ----------
+        at, measures, alpha, zero_policy
+            As in `BiasedSystem.measures`.
+
+        Returns
+        -------
+        tuple of SystemMeasure
+        """
+        overall = threshold_free(self.overall)
+        options = at, measures, alpha, zero_policy
+        return tuple(found for system in self.systems for found in system._measured(overall, *options))
+
+    @checked(takes=measures)
+    def to_frame(self, backend: str | None = None, **options: Any) -> Any:
+        """Return one row a measure of a system, as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first of these that is installed.
+        **options
+            Passed to `measures`.
+
+        Returns
+        -------
+        data frame
+        """
+        return frames.build(columns_of(self.measures(**options)), backend)
+
+
+@checked(rate=argument_kinds.number, at=argument_kinds.number)
+def biased_system(
+    ratios: str | Sequence[float],
+    *,
+    kind: str = "fmr",
+    rate: float = 1e-3,
+    at: float = 0.95,
+    n_mated: int = 3000,
+    n_nonmated: int = 3000,
+    overall_fmr: float = 1e-4,
+    overall_mated: int = 12_000,
+    overall_nonmated: int = 600_000,
+    n_steps: int = 1000,
+    rng: seeds.Seed = None,
+    n_threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> BiasedSystem:
+    """Make a system whose groups have error rates in given ratios, by hill climbing.
+
+    Parameters
+    ----------
+    ratios : str or sequence of float
+        One number a group, as in "1:1:3:5": how many times `rate` its error rate is.
+    kind : {"fmr", "fnmr"}
+        Whether groups differ in the FMR at a TMR or in the FNMR at a TNMR.
+    rate : float, default 0.001
+        The error rate of a group with ratio 1.
+    at : float, default 0.95
+        The TMR or TNMR.
+    n_mated, n_nonmated : int, default 3000
+        Comparisons of each group.
+    overall_fmr : float, default 0.0001
+        FMR at a TMR of 0.95 of the system overall.
+    overall_mated, overall_nonmated : int
+        Comparisons that tell how the system fares overall; 12,000 and 600,000 by default.
+    n_steps : int, default 1000
+        As in `synthesize`.
+    rng, n_threads, progress
+        As in `evaluate`.
+
+    Returns
+    -------
+    BiasedSystem
+
+    Raises
+    ------
+    InputError
+        For ratios that are not numbers above 0 with colons between them, fewer than two of them, and rates that cannot
+        be had from so many comparisons.
+
+    Warns
+    -----
+    TargetMissedWarning
+        As `synthesize` does.
+
+    Notes
+    -----
+    The data sets of tables II and III of [1]_ by default: 3,000 mated and 3,000 non-mated comparisons a group, of which
+    those with one ratio share one set, and a set of its own for how the system fares overall. The paper's table III
+    prints 3,000 and 24,000 comparisons for that, its text 12,000 and 600,000.
+
+    References
+    ----------
+    .. [1] Elobaid et al., "Sum of Group Error Differences: A Critical Examination of Bias Evaluation in Biometric
+       Verification and a Dual-Metric Measure", sections III-A and IV-A.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> system = ff.biased_system("1:1:3:5", overall_mated=1000, overall_nonmated=10_000, rng=0)
+    >>> system.groups.groups
+    ('1 (x 1)', '2 (x 1)', '3 (x 3)', '4 (x 5)')
+    >>> [made.fmr for made in system.sets]
+    [0.001, 0.001, 0.003, 0.005]
+    """
+    family = _family(
+        [("", validation.choice("kind", kind, KINDS), _written(ratios))], rate, at, (n_mated, n_nonmated),
+        (overall_fmr, overall_mated, overall_nonmated), n_steps, rng, n_threads, progress,
+    )  # fmt: skip
+    return family.systems[0]
+
+
+@checked(rate=argument_kinds.number, at=argument_kinds.number)
+def scenario_family(
+    tables: str | Sequence[str] = "all",
+    *,
+    rate: float = 1e-3,
+    at: float = 0.95,
+    n_mated: int = 3000,
+    n_nonmated: int = 3000,
+    overall_fmr: float = 1e-4,
+    overall_mated: int = 12_000,
+    overall_nonmated: int = 600_000,
+    n_steps: int = 1000,
+    rng: seeds.Seed = None,
+    n_threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> ScenarioFamily:
+    """Make all 44 systems of paper 1's tables IV to VIII.
+
+    Parameters
+    ----------
+    tables : "all" or sequence of {"IV", "V", "VI", "VII", "VIII"}
+        Whose systems.
+    rate, at, n_mated, n_nonmated, overall_fmr, overall_mated, overall_nonmated, n_steps, rng, n_threads, progress
+        As in `biased_system`. Systems with groups of one ratio and kind share these groups' sets.
+
+    Returns
+    -------
+    ScenarioFamily
+
+    Raises
+    ------
+    InputError
+        As `biased_system` does.
+
+    Warns
+    -----
+    TargetMissedWarning
+        As `synthesize` does.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> family = ff.scenario_family(["V"], overall_mated=1000, overall_nonmated=10_000, rng=0)
+    >>> [system.ratios for system in family.systems]
+    ['1:1:2:2', '1:1:2:3', '1:1:2:5', '1:1:3:3', '1:1:3:5', '1:1:5:5']
+    """
+    names = (
+        list(TABLES) if isinstance(tables, str) and tables == "all" else [tables] if isinstance(tables, str) else tables
+    )
+    wanted = []
+    for name in names:
+        kind, systems = TABLES[validation.choice("tables", name, TABLES)]
+        wanted += [(name, kind, ratios) for ratios in systems]
+    if not wanted:
+        raise InputError(f"tables is empty: name some of {', '.join(TABLES)}")
+    overall = overall_fmr, overall_mated, overall_nonmated
+    return _family(wanted, rate, at, (n_mated, n_nonmated), overall, n_steps, rng, n_threads, progress)
+
+
+def _family(
+    wanted: Sequence[tuple[str, str, str]],
+    rate: float,
+    at: float,
+    sizes: tuple[int, int],
+    of_all: tuple[float, int, int],
+    n_steps: int,
+    rng: seeds.Seed,
+    n_threads: int | None,
+    progress: bool | Callable[[int, int], None],
+) -> ScenarioFamily:
+    """Make systems of given table, kind and ratios."""
+    unit = validation.positive("rate", rate)
+    seed = seeds.fixed(rng)
+    overall_fmr, overall_mated, overall_nonmated = of_all
+    overall_mated = validation.count("overall_mated", overall_mated, 1)
+    overall_nonmated = validation.count("overall_nonmated", overall_nonmated, 1)
+    require_memory(overall_mated, overall_nonmated, validation.count("n_steps", n_steps, 1), 1)
+    parsed = [(table, kind, ratios, _parsed(ratios)) for table, kind, ratios in wanted]
+    sets: dict[tuple[str, float], Synthesis] = {}
+    for number, kind in enumerate(KINDS):
+        factors = sorted({factor for _, of_kind, _, numbers in parsed if of_kind == kind for factor in numbers})
+        if factors:
+            made = synthesize_each(
+                *sizes, kind, [factor * unit for factor in factors], at=at, n_steps=n_steps, rng=_child(seed, number),
+                n_threads=n_threads, progress=progress,
+            )  # fmt: skip
+            sets |= {(kind, factor): one for factor, one in zip(factors, made, strict=True)}
+    overall = synthesize_each(
+        overall_mated, overall_nonmated, "fmr", [overall_fmr], n_steps=n_steps, rng=_child(seed, len(KINDS)),
+        n_threads=n_threads,
+    )[0].comparisons()  # fmt: skip
+    systems = tuple(
+        BiasedSystem(
+            ratios, kind, _together(numbers, [sets[kind, factor] for factor in numbers]), overall,
+            tuple(sets[kind, factor] for factor in numbers), table,
+        )
+        for table, kind, ratios, numbers in parsed
+    )  # fmt: skip
+    return ScenarioFamily(systems, overall)
+
+
+def _child(seed: int | np.random.SeedSequence, number: int) -> np.random.SeedSequence:
+    """Make a seed of its own for each kind of sets, the same whatever else is made."""
+    parent = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    return np.random.SeedSequence(parent.entropy, spawn_key=(*parent.spawn_key, number))
+
+
+def _written(ratios: str | Sequence[float]) -> str:
+    if isinstance(ratios, str):
+        return ratios
+    if not isinstance(ratios, Sequence | np.ndarray):
+        raise InputError(
+            f"ratios must be numbers with colons between them, as in '1:1:3:5', or in a list, not {ratios!r}"
+        )
+    return ":".join(f"{validation.positive('ratios', number):.12g}" for number in ratios)
+
+
+def _parsed(ratios: str) -> tuple[float, ...]:
+    """Read ratios such as 1:1:3:5."""
+    try:
+        numbers = tuple(float(part) for part in ratios.split(":"))
+    except ValueError:
+        numbers = ()
+    if not 2 <= len(numbers) <= _MOST_GROUPS or not all(0 < number < np.inf for number in numbers):
+        raise InputError(
+            f"ratios must be 2 to {_MOST_GROUPS} numbers above 0 with colons between them, as in '1:1:3:5', not "
+            f"{ratios!r}"
+        )
+    return numbers
+
+
+def _together(numbers: Sequence[float], sets: Sequence[Synthesis]) -> Comparisons:
+    """Make one group of each set."""
+    places = len(str(len(numbers)))  # so that labels sort in order
+    labels = [f"{k + 1:0{places}} (x {number:g})" for k, number in enumerate(numbers)]
+    return Comparisons(
+        np.concatenate([made.distances for made in sets]),
+        np.concatenate([made.mated for made in sets]),
+        reference_group=np.repeat(labels, [made.mated.size for made in sets]),
+        score_kind="distance",
+    )

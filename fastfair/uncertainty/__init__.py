@@ -1,0 +1,1 @@
+"""Intervals of the quantities that evaluations and bands report."""

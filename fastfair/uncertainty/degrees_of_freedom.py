@@ -1,0 +1,57 @@
+"""Degrees of freedom: how many units are behind a rate, less the strata that they are drawn in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.data.comparisons import Comparisons
+from fastfair.resampling.units import Units
+
+from .entries import Figure
+
+_SIDES = {"fnmr": ("mated",), "fmr": ("non-mated",), "fmr_matrix": ("non-mated",), "eer": ("mated", "non-mated")}
+
+
+def degrees_of_freedom(figures: Sequence[Figure], comparisons: Comparisons, units: Units) -> NDArray[np.float64]:
+    """Count the degrees of freedom of each rate and EER, at least 1; infinite for other figures and for samples.
+
+    Parameters
+    ----------
+    figures : sequence of Figure
+        Of an evaluation.
+    comparisons : Comparisons
+        What was evaluated.
+    units : Units
+        What is drawn.
+
+    Returns
+    -------
+    (figures,) ndarray
+    """
+    found = np.full(len(figures), np.inf)
+    if units.unit == "sample":
+        return found
+    alone = units.unit == "comparison"  # drawn in a stratum for each class; subjects in one for each group
+    n_strata = 1 if alone else units.stratum_size.size - 1  # less that of comparisons whose weight never varies
+    overall: dict[str, Any] = dict(zip(("mated", "non-mated"), comparisons.subject_counts, strict=True))
+    if alone:
+        overall = {"mated": len(comparisons.mated), "non-mated": len(comparisons.nonmated)}
+    cells: dict[str, Any] = {}
+    if comparisons.groups:
+        by_group = {"mated": comparisons.mated_by_group, "non-mated": comparisons.nonmated_by_group}
+        cells = {side: grouped.cells if alone else grouped.subjects for side, grouped in by_group.items()}
+    own = {group: (k, k) for k, group in enumerate(comparisons.groups)}
+    for k, figure in enumerate(figures):
+        if figure.name not in _SIDES:
+            continue
+        size, strata = min(overall[side] for side in _SIDES[figure.name]), n_strata
+        if figure.group is not None:
+            cell = figure.cell or own[figure.group]
+            size = min(int(cells[side][cell]) for side in _SIDES[figure.name])
+            strata = 1 if alone else len(set(cell))
+        found[k] = max(1, size - strata)
+    return found

@@ -1,0 +1,160 @@
+"""Every number of an evaluation from rates and base metrics, for the estimate and for replicates alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.error_rates.curve_results import Rates
+from fastfair.measures._compute import BaseMetric, RatePair, measure_all
+from fastfair.resampling.comparison_replicates import Replicates
+
+Floats = NDArray[np.float64]
+Key = tuple[str, str | None, str | None, int | None]  # name, group, probe's group and point
+
+_AT_ONCE = 2**17  # numbers that the second cache holds, with what is made of them
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number, or its replicates.
+
+    Attributes
+    ----------
+    name, group, probe_group : str, str or None
+        As in `Quantity`.
+    point : int or None
+        Position of the operating point.
+    value : () or (r,) ndarray
+        The number, or one of each replicate.
+    cell : tuple of int, or None
+        Groups of reference and probe of a rate; None where it is of all comparisons or no rate.
+    """
+
+    name: str
+    group: str | None
+    point: int | None
+    value: Any
+    cell: tuple[int, int] | None = None
+    probe_group: str | None = None
+
+    @property
+    def key(self) -> Key:
+        """What tells figures of one evaluation apart."""
+        return self.name, self.group, self.probe_group, self.point
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is wanted of rates and metrics.
+
+    Attributes
+    ----------
+    groups : tuple of str
+        All groups.
+    n_points : int
+        Operating points reported; one more may follow them, at the mean of the groups' EER thresholds, for measures.
+    metrics : tuple of str
+        Metrics reported.
+    measures : tuple of str
+        Names.
+    measured : tuple of int
+        Groups that measures run over.
+    alpha, zero_policy
+        As in `evaluate`.
+    matrix : tuple of tuple of int
+        Pairs of groups to report; empty where no comparison crosses groups.
+    group_mated, group_nonmated : (groups,) ndarray
+        Comparisons of each group.
+    """
+
+    groups: tuple[str, ...]
+    n_points: int
+    metrics: tuple[str, ...]
+    measures: tuple[str, ...]
+    measured: tuple[int, ...]
+    alpha: float
+    zero_policy: str | float
+    matrix: tuple[tuple[int, int], ...]
+    group_mated: NDArray[np.int64]
+    group_nonmated: NDArray[np.int64]
+
+
+def estimates(at_points: Sequence[Rates], metrics: dict[str, Floats], cells: Sequence[tuple[int, int]]) -> Replicates:
+    """Lay out point estimates as replicates are, without their axis."""
+    pairs = tuple(zip(*cells, strict=True)) if cells else ((), ())
+    return Replicates(
+        threshold=np.array([rates.threshold for rates in at_points]),
+        fmr=np.array([[rates.fmr, *rates.group_fmr, *rates.fmr_matrix[pairs]] for rates in at_points]),
+        fnmr=np.array([[rates.fnmr, *rates.group_fnmr] for rates in at_points]),
+        metrics=metrics,
+        cells=tuple(cells),
+    )
+
+
+def figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
+    """List the numbers in the order of the report."""
+    n_groups = len(plan.groups)
+    position = {(k, k): 1 + k for k in range(n_groups)}
+    position |= {cell: 1 + n_groups + k for k, cell in enumerate(base.cells)}
+    for point in range(plan.n_points):
+        yield Figure("threshold", None, point, base.threshold[point])
+        yield Figure("fmr", None, point, base.fmr[point, 0])
+        yield Figure("fnmr", None, point, base.fnmr[point, 0])
+        for name, rates in (("fmr", base.fmr), ("fnmr", base.fnmr)):
+            for k, group in enumerate(plan.groups):
+                yield Figure(name, group, point, rates[point, 1 + k], (k, k))
+        for i, j in plan.matrix:
+            value = base.fmr[point, position[i, j]]
+            yield Figure("fmr_matrix", plan.groups[i], point, value, (i, j), plan.groups[j])
+    for name in plan.metrics:
+        for k, value in enumerate(base.metrics[name]):
+            yield Figure(name, plan.groups[k - 1] if k else None, None, value)
+    yield from measured_figures(base, plan)
+
+
+def measured_figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
+    """List the measures alone."""
+    if not plan.measures:
+        return
+    rows = [1 + k for k in plan.measured]
+
+    def metric(values: Floats, axis: int = 0, comparisons: NDArray[np.int64] | None = None) -> BaseMetric:
+        # Groups are last as measures want them, and not in memory: replicates side by side make vectors.
+        of_groups = np.moveaxis(np.take(values, rows, axis), axis, -1)
+        of_each = None if comparisons is None else comparisons[list(plan.measured)]
+        return BaseMetric(np.take(values, 0, axis), of_groups, of_each)
+
+    def pair(fmr: Floats, fnmr: Floats, axis: int = 0) -> RatePair:
+        return RatePair(metric(fmr, axis, plan.group_nonmated), metric(fnmr, axis, plan.group_mated))
+
+    n = plan.n_points
+    if len(base.fmr) > n:
+        at_mean = pair(base.fmr[n], base.fnmr[n])
+    else:
+        nothing = metric(np.full_like(base.fnmr[0] if len(base.fnmr) else next(iter(base.metrics.values())), np.nan))
+        at_mean = RatePair(nothing, nothing)
+    metrics = {name: metric(values) for name, values in base.metrics.items()}
+    stretches = np.array_split(np.arange(n), n_calls(n, base.fmr[:1].size)) if n else []
+    at_points = [pair(base.fmr[points], base.fnmr[points], axis=1) for points in stretches]
+    for found in measure_all(plan.measures, at_points, metrics, at_mean, plan.alpha, plan.zero_policy):
+        each = (
+            [(None, found.value)]
+            if found.point is None
+            else zip(stretches[found.point].tolist(), found.value, strict=True)
+        )
+        for point, value in each:
+            if not found.per_group:
+                yield Figure(found.name, None, point, value)
+                continue
+            for k, group in enumerate(plan.measured):
+                yield Figure(found.name, plan.groups[group], point, value[..., k])
+
+
+def n_calls(n: int, size: int) -> int:
+    """Say in how many calls to work on n arrays of some size: few, each at home in a processor's cache."""
+    return min(n, -(-n * size // _AT_ONCE))

@@ -1,0 +1,176 @@
+"""Intervals of measures over groups by test inversion: which systems, fairer or less fair, would give such an estimate.
+
+Chance makes groups differ, so replicates, which add chance to the estimate, are less fair than it and never fair. Here
+they are moved to systems whose groups differ less, or more; the interval has the measures of the systems among whose
+replicates the estimate is nothing unusual.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.threads import in_threads
+from fastfair.measures import MEASURES
+from fastfair.measures._compute import THRESHOLD_FREE, measure_of
+from fastfair.resampling.comparison_replicates import Replicates
+
+from .entries import Key, Plan, measured_figures, n_calls
+
+Floats = NDArray[np.float64]
+# Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are interpolated between them.
+POWERS = np.array([0, 0.3, 0.6, 1, 1.3, 1.7, 2.5, 4, 10])
+_STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2  # at which measures are followed from fair to unfair
+_MOST = {"fmr": 1.0, "fnmr": 1.0, "eer": 1.0, "min_dcf": np.inf, "cllr": np.inf}
+
+
+@dataclass(frozen=True, eq=False)
+class Inversion:
+    """Where the estimates of measures lie among the replicates of fairer and of less fair systems.
+
+    Attributes
+    ----------
+    keys : tuple of Key
+        The measures.
+    as_unfair, as_fair : (measures, powers) ndarray
+        Shares of replicates at least as unfair as the estimate, and at least as fair; NaN where a group without errors
+        leaves nothing to raise to a power.
+    path : (measures, steps) ndarray
+        The measures of the systems themselves.
+    n_replicates : int
+        How many the shares are of.
+    """
+
+    keys: tuple[Key, ...]
+    as_unfair: Floats
+    as_fair: Floats
+    path: Floats
+    n_replicates: int
+
+    def intervals(self, confidence_level: float) -> tuple[Floats, Floats]:
+        """Return the least and the largest value among the systems that are not rejected, NaN where there is none."""
+        from scipy.special import ndtri
+
+        tail = (1 - confidence_level) / 2
+        least = 0.5 / self.n_replicates  # stands for a share of 0, whose normal deviate is infinite
+        wanted = float(ndtri(tail)) if tail > least else -np.inf
+        as_unfair, as_fair = (ndtri(np.clip(share, least, 1 - least)) for share in (self.as_unfair, self.as_fair))
+        low, high = np.full((2, len(self.keys)), np.nan)
+        for k, path in enumerate(self.path):
+            if np.isnan(as_unfair[k]).any() or np.isnan(path).any():
+                continue
+            first = _first_accepted(POWERS, as_unfair[k], wanted)
+            last = max(first, _first_accepted(POWERS[::-1], as_fair[k, ::-1], wanted))
+            inside = [*path[(first <= _STEPS) & (last >= _STEPS)], *np.interp([first, last], _STEPS, path)]
+            low[k], high[k] = min(inside), max(inside)
+        return low, high
+
+
+def invert(estimates: Replicates, drawn: Replicates, plan: Plan) -> Inversion:
+    """Hold the estimates of measures against replicates of systems along the way from fair to unfair.
+
+    Parameters
+    ----------
+    estimates : Replicates
+        Without their last axis.
+    drawn : Replicates
+        The replicates.
+    plan : Plan
+        As for `figures`. Measures without a less fair side, such as a group's ratio to the average, are left out.
+
+    Returns
+    -------
+    Inversion
+    """
+    measured = list(plan.measured)
+    own = replace(
+        plan,
+        groups=tuple(plan.groups[k] for k in measured),
+        measures=tuple(name for name in plan.measures if MEASURES[name].fairer != "nearer"),
+        measured=tuple(range(len(measured))),
+        group_mated=plan.group_mated[measured],
+        group_nonmated=plan.group_nonmated[measured],
+    )
+    rows = [0, *(1 + k for k in measured)]
+    start, scattered = _take(estimates, rows), _take(drawn, rows)
+    found = [(figure, float(figure.value)) for figure in measured_figures(_base(start), own)]
+    signs = [-1.0 if is_fairer_above(figure.name) else 1.0 for figure, _ in found]
+
+    def shares(powers: Floats) -> Floats:
+        moved = {name: _scatter(values, start[name], powers, _MOST[name]) for name, values in scattered.items()}
+        of_each = [
+            [_shares(sign * row, sign * value) for row in figure.value]
+            for figure, (_, value), sign in zip(measured_figures(_base(moved), own), found, signs, strict=True)
+        ]
+        return np.array(of_each).reshape(len(found), powers.size, 2)
+
+    size = max(values.size for values in scattered.values())
+    stretches = np.array_split(POWERS, n_calls(POWERS.size, size))
+    table = np.concatenate(in_threads(size, shares, stretches), axis=1)
+    followed = {name: _move(values, _STEPS, _MOST[name]) for name, values in start.items()}
+    path = [figure.value for figure in measured_figures(_base(followed), own)]
+    return Inversion(
+        keys=tuple(figure.key for figure, _ in found),
+        as_unfair=table[..., 0],
+        as_fair=table[..., 1],
+        path=np.array(path).reshape(len(found), _STEPS.size),
+        n_replicates=drawn.threshold.shape[-1],
+    )
+
+
+def _take(base: Replicates, rows: list[int]) -> dict[str, Floats]:
+    """Keep the rates and metrics of all comparisons and of the groups measured: (..., rows), replicates behind."""
+    rates = {"fmr": base.fmr, "fnmr": base.fnmr} if len(base.fmr) else {}
+    kept = {name: values[:, rows] for name, values in rates.items()}
+    return kept | {name: base.metrics[name][rows] for name in THRESHOLD_FREE if name in base.metrics}
+
+
+def _base(values: dict[str, Floats]) -> Replicates:
+    nothing = np.empty((0, 1))
+    metrics = {name: values[name] for name in THRESHOLD_FREE if name in values}
+    return Replicates(nothing, values.get("fmr", nothing), values.get("fnmr", nothing), metrics, ())
+
+
+def _move(start: Floats, powers: Floats, most: float) -> Floats:
+    """Raise what groups differ from their geometric mean by to powers, all comparisons alike. start: (..., rows)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.where(start > 0, np.log(start), np.nan)
+    middle = logs[..., 1:].mean(axis=-1, keepdims=True)
+    return np.minimum(np.exp(middle[..., None] + (logs - middle)[..., None] * powers), most)
+
+
+def _scatter(drawn: Floats, start: Floats, powers: Floats, most: float) -> Floats:
+    """Move replicates to powers; like that of counts, their spread goes with the root of the rate.
+
+    drawn: (..., rows, r); start: (..., rows). Returns (..., rows, powers, r).
+    """
+    to, about = _move(start, powers, most)[..., None], start[..., None, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.clip(to + (drawn[..., None, :] - about) * np.sqrt(to / about), 0, most)
+
+
+def _shares(replicates: Floats, estimate: float) -> tuple[float, float]:
+    """Return the shares of replicates at least as large, and at most as large, as the estimate; NaN ones aside."""
+    above, below = np.count_nonzero(replicates > estimate), np.count_nonzero(replicates < estimate)
+    n = above + np.count_nonzero(replicates <= estimate)
+    return (1 - below / n, 1 - above / n) if n else (np.nan, np.nan)
+
+
+def is_fairer_above(name: str) -> bool:
+    """Tell measures whose larger values are fairer."""
+    measure = measure_of(name)
+    return measure is not None and measure.fairer == "higher"
+
+
+def _first_accepted(powers: Floats, deviates: Floats, wanted: float) -> float:
+    """Return the power behind the last one rejected, where the deviate reaches the one wanted."""
+    rejected = np.flatnonzero(deviates < wanted)
+    if rejected.size == 0:
+        return float(powers[0])
+    k = int(rejected[-1])
+    if k == powers.size - 1:
+        return float(powers[k])
+    share = (wanted - deviates[k]) / (deviates[k + 1] - deviates[k])
+    return float(powers[k] + share * (powers[k + 1] - powers[k]))

@@ -1,0 +1,206 @@
+"""`Quantity`, one number of an evaluation, and what can be done with a list of such rows."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from fastfair._lib import validation, whole_files
+from fastfair._version import __version__
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.errors import InputError
+
+HELD = "held by the operating point"
+
+
+Group = str | tuple[str, str] | None  # a group, the reference's and the probe's, or all comparisons
+
+
+class TakenAt:
+    """What was taken at an operating point, which its text names in tables and files."""
+
+    at: OperatingPoint | None
+
+    @property
+    def operating_point(self) -> str | None:
+        """The operating point as text; None where it needs none."""
+        return None if self.at is None else str(self.at)
+
+
+@dataclass(frozen=True)
+class Quantity(TakenAt):
+    """One number of an evaluation.
+
+    Attributes
+    ----------
+    name : str
+        "threshold", "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", or a measure, its base metric in parentheses.
+    group : str or None
+        The group; None for all comparisons or for a measure over all groups. For `name` "fmr_matrix" the reference's.
+    at : OperatingPoint or None
+        Where it was taken; None where it needs none. Tables and files have its text, as `operating_point`.
+    estimate : float
+        The value; NaN or infinite where it is not computable, and `note` says why.
+    low, high : float or None
+        Confidence interval; None without replicates, NaN where there is none, and `note` says why.
+    method : str or None
+        How the interval was made: a method of `intervals.confidence_interval`, "inversion", or "clopper-pearson".
+    standard_error : float or None
+        Standard deviation of the finite replicates.
+    not_computable : float or None
+        Share of replicates in which the quantity was not computable: NaN or infinite.
+    n_comparisons, n_errors, n_subjects : int or None
+        What stands behind a rate.
+    note : str
+        What to beware of; empty where nothing.
+    probe_group : str or None
+        The probe's group, for `name` "fmr_matrix".
+    """
+
+    name: str
+    group: str | None
+    at: OperatingPoint | None
+    estimate: float
+    low: float | None = None
+    high: float | None = None
+    method: str | None = None
+    standard_error: float | None = None
+    not_computable: float | None = None
+    n_comparisons: int | None = None
+    n_errors: int | None = None
+    n_subjects: int | None = None
+    note: str = ""
+    probe_group: str | None = None
+
+    @property
+    def key(self) -> Key:
+        """What tells quantities of one evaluation apart."""
+        return self.name, self.group, self.probe_group, self.at
+
+
+class _Row(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def group(self) -> str | None: ...
+    @property
+    def probe_group(self) -> str | None: ...
+    @property
+    def at(self) -> OperatingPoint | None: ...
+
+
+Key = tuple[str, str | None, str | None, "OperatingPoint | None"]
+_AnyRow = TypeVar("_AnyRow", bound=_Row)
+
+
+def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | None) -> _AnyRow:
+    """Find the one row of a name, a group (None for all comparisons) and an operating point where there are several.
+
+    Parameters
+    ----------
+    rows : sequence
+        Quantities, or other rows with a name, group and operating point.
+    name, group, at
+        As in `Evaluation.quantity`.
+
+    Returns
+    -------
+    row
+
+    Raises
+    ------
+    InputError
+        Where there is no such row, or several.
+    """
+    named = [row for row in rows if row.name == name]
+    if not named:
+        names = sorted({row.name for row in rows})
+        raise InputError(f"there is no quantity {name!r}{validation.did_you_mean(name, names)}")
+    found = [row for row in named if _group_of(row) == group]
+    if not found:
+        known = ", ".join(dict.fromkeys(_written(_group_of(row)) for row in named))
+        raise InputError(f"{name} is not there for {_written(group)}, but for {known}")
+    points = ", ".join(dict.fromkeys(str(row.at) for row in found))
+    if at is not None:
+        found = [row for row in found if row.at == at]
+    if not found:
+        raise InputError(f"{name} was not taken at {at}, but at {points}")
+    if len(found) > 1:
+        raise InputError(f"{name} was taken at {points}: say which with at=")
+    return found[0]
+
+
+def _group_of(row: _Row) -> Group:
+    return row.group if row.group is None or row.probe_group is None else (row.group, row.probe_group)
+
+
+def _written(group: Group) -> str:
+    return "all comparisons" if group is None else repr(group)
+
+
+def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
+    """Turn rows that are dataclasses into columns.
+
+    Parameters
+    ----------
+    rows : sequence of dataclass
+        Of one kind, not empty.
+
+    Returns
+    -------
+    dict of list
+    """
+    names = ["operating_point" if field.name == "at" else field.name for field in fields(rows[0])]
+    return {name: [getattr(row, name) for row in rows] for name in names}
+
+
+def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Turn columns into rows.
+
+    Parameters
+    ----------
+    columns : dict of list
+        Of one length.
+
+    Returns
+    -------
+    list of dict
+    """
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def write_json(content: dict[str, Any], path: str | Path | None) -> str:
+    """Write strict JSON, with the version of fastfair; what is not finite becomes null.
+
+    Parameters
+    ----------
+    content : dict
+        What to write.
+    path : path, optional
+        A file to write to as well.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    OutputError
+        Where the file cannot be written.
+    """
+    text = json.dumps({"fastfair": __version__} | _finite(content), indent=1, allow_nan=False, default=float)
+    if path is not None:
+        whole_files.write_text(path, text + "\n")
+    return text
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
