@@ -75,14 +75,11 @@ nojit: .venv/.test
 # Pages and commands call kernels that have tests of their own.
 boundscheck: .venv/.test
 	NUMBA_BOUNDSCHECK=1 $(TESTS) -m "not slow" --hypothesis-profile few \
-		--ignore-glob "tests/test_cli*" --ignore-glob "tests/test_paper*"
+		--ignore tests/cli --ignore-glob "tests/test_paper*"
 
 # The quick tests that meet other libraries.
-VERSIONED := tests/test_binormal.py tests/test_cli.py tests/test_cli_embeddings.py tests/test_cli_groups.py \
-	tests/test_cli_synthesize.py tests/test_curves.py tests/test_embeddings.py tests/test_evaluation.py \
-	tests/test_failure_counts.py tests/test_group_tests.py tests/test_intervals.py tests/test_io.py \
-	tests/test_measures.py tests/test_package.py tests/test_papers.py tests/test_planning.py tests/test_score_files.py \
-	tests/test_vector_files.py fastfair
+VERSIONED := tests/cli tests/data tests/error_rates tests/evaluation tests/group_tests tests/io tests/measures \
+	tests/planning tests/synthesis/test_binormal.py tests/test_intervals.py tests/test_package.py fastfair
 UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 # pyenv keeps interpreters where nothing else looks.
 FIND := PATH="$$PATH:$$(printf '%s:' "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/*/bin)" $(UV) python find --no-project --system

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-import naive_intervals
-import naive_resampling as slow
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import intervals as naive_intervals
+from oracles import resampling as slow
 
 from fastfair import intervals
 from fastfair.errors import InputError

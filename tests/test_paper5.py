@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import naive
 import numpy as np
 import polars as pl
 import pytest
-from test_embedding_bands import faces, lfw
-from test_pairs import small_embeddings
+from helpers.data_sets import faces, lfw
+from helpers.small_embeddings import small_embeddings
+from oracles import naive
 
 import fastfair as ff
 from fastfair.bands.all_bands import bands_of

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from test_cli import COMMAND, run
+from helpers.command_line import COMMAND, run
 
 import fastfair as ff
 from fastfair import papers

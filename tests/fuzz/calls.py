@@ -30,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import bad_values
-import public_api
 import valid_calls
+from helpers import public_api
 
 import fastfair as ff
 from fastfair.errors import FastfairError, FastfairWarning

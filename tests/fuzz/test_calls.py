@@ -11,8 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import calls
-import public_api
 import valid_calls
+from helpers import public_api
 
 from fastfair.error_rates.rates import Rates
 

@@ -1,0 +1,168 @@
+"""The door of every public function: each argument is looked at before any work, and wrong ones are told by name."""
+
+from __future__ import annotations
+
+import inspect
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from helpers import public_api
+
+import fastfair as ff
+from fastfair._lib import arguments
+from fastfair.errors import InputError
+
+FUNCTIONS = public_api.FUNCTIONS
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_is_at_the_door(name):
+    function = FUNCTIONS[name]
+    if not public_api.arguments(function):
+        return
+    entries = getattr(function, "__entries__", None)
+    assert entries is not None, f"{name} is not decorated with `checked`"
+    for argument in set(public_api.arguments(function)) & set(entries):  # but for what a star gathers
+        assert entries[argument].check is not None, f"nothing looks at {argument} of {name}"
+
+
+def test_the_walk_finds_functions_of_every_kind():
+    assert {
+        "fastfair.eer", "fastfair.measures.fdr", "fastfair.intervals.holm", "Comparisons", "Comparisons.from_frame",
+        "Evaluation.value", "PowerPlan.to_frame", "OperatingPoint", "fastfair.papers.write_papers",
+    } <= set(FUNCTIONS)  # fmt: skip
+
+
+def test_an_argument_without_an_entry_cannot_be_decorated():
+    with pytest.raises(KeyError, match="nobody_knows"):
+
+        @arguments.checked
+        def odd(nobody_knows: int) -> None: ...
+
+
+def test_the_table_has_no_name_that_nothing_takes():
+    def own(function, name):
+        return function.__entries__[name].check is arguments.TABLE[name]
+
+    doors = [function for function in FUNCTIONS.values() if hasattr(function, "__entries__")]
+    used = {name for door in doors for name in door.__entries__ if name in arguments.TABLE and own(door, name)}
+    assert set(arguments.TABLE) == used
+
+
+EMBEDDINGS = ff.Embeddings([[1, 0], [2, 1], [0, 1], [0, 3]], list("aabb"), list("ffmm"))
+SCORES = ff.Comparisons([0.9, 0.8, 0.3, 0.4, 0.1, 0.2], [1, 1, 1, 0, 0, 0], reference_group=list("fmffmm"))
+AT = ff.at_fmr(0.1)
+
+
+class Hostile:
+    """Raises whatever is asked of it."""
+
+    def _raise(self, *_):
+        raise RuntimeError("no")
+
+    __repr__ = __eq__ = __hash__ = __len__ = __bool__ = __array__ = __iter__ = __getitem__ = __float__ = _raise
+    __index__ = __str__ = _raise
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: ff.eer(EMBEDDINGS), r"comparisons must be Comparisons, not Embeddings: .*comparisons\(\)"),
+        (lambda: ff.rates(EMBEDDINGS, AT), "comparisons must be Comparisons, not Embeddings"),
+        (lambda: ff.evaluate(pl.DataFrame({"score": [1.0]})), "not a polars DataFrame: Comparisons.from_frame"),
+        (lambda: ff.evaluate(pd.DataFrame({"score": [1.0]})), "not a pandas DataFrame: Comparisons.from_frame"),
+        (lambda: ff.evaluate("scores.csv"), "not 'scores.csv': read_comparisons reads it"),
+        (lambda: ff.evaluate(SCORES, at=1e-3), "at must be operating points such as at_fmr"),
+        (lambda: ff.rates(SCORES, 1e-3), r"at must be an operating point .* not 0.001: at_fmr\(1e-3\) holds"),
+        (lambda: ff.compare(SCORES, EMBEDDINGS), "second must be Comparisons"),
+        (lambda: ff.fmr_test(ff.FailureCounts([1], [2], ["a"]), AT), "data must be Comparisons or Embeddings"),
+        (lambda: ff.eer(SCORES, method=["nearest"]), "method must be text"),
+        (lambda: ff.eer(SCORES, method=np.array(["nearest", "b"])), "method must be text, not an array of shape"),
+        (lambda: ff.evaluate(SCORES, n_resamples=True), "n_resamples must be a whole number"),
+        (lambda: ff.evaluate(SCORES, n_resamples=10.5), "n_resamples must be a whole number"),
+        (lambda: ff.evaluate(SCORES, n_resamples=10**400), "n_resamples must be a whole number below 2"),
+        (lambda: ff.intervals.upper_limit_without_errors(10**400, 0.9), "n must be a whole number below 2"),
+        (lambda: ff.evaluate(SCORES, alpha=10**400), "alpha must be a finite number"),
+        (lambda: ff.evaluate(SCORES, alpha=Decimal("0.5")), "alpha must be a finite number"),
+        (lambda: ff.evaluate(SCORES, rng=np.random.RandomState(0)), "rng must be None, a whole number"),
+        (lambda: ff.evaluate(SCORES, rng=10**5000), "rng must be None, a whole number"),
+        (lambda: ff.evaluate(SCORES, progress="yes"), "progress must be True, False or a function"),
+        (lambda: ff.evaluate(SCORES, progress=lambda: None), "progress must be True, False or a function of what is"),
+        (lambda: ff.papers.write_papers("out", tell=lambda: None), "tell must be a function of a text"),
+        (lambda: ff.evaluate(SCORES, measures=5), "measures must be text, or a list of texts"),
+        (lambda: ff.evaluate(SCORES, measures=["fdr", 5]), "measures must be text"),
+        (lambda: ff.evaluate(SCORES, zero_policy=None), "zero_policy must be a finite number"),
+        (lambda: ff.min_dcf(SCORES, normalize="no"), "normalize must be True or False"),
+        (lambda: ff.Comparisons({0.9, 0.1}, [1, 0]), "scores must be an array or a list"),
+        (lambda: ff.Comparisons("0.9", [1, 0]), "scores must be an array or a list, not '0.9'"),
+        (lambda: ff.Comparisons([0.9, 0.1], [1, 0], reference_group={1: ["a", "b"]}), "called 1"),
+        (lambda: ff.Comparisons([0.9, 0.1], [1, 0], reference_group=5), "reference_group must be an array or a list"),
+        (lambda: ff.Embeddings([[1, 0], [1, 1]], "ab"), "subject must be an array or a list"),
+        (lambda: SCORES.by(5), "attributes must be text"),
+        (lambda: SCORES.within_group(["f"]), "group must be text"),
+        (lambda: SCORES.within_group(np.array(["f", "m"])), "group must be text"),
+        (lambda: ff.Comparisons.from_frame(pl.DataFrame({"score": [1.0]}), score=1), "score must be text"),
+        (lambda: ff.FailureCounts([1], [2], {"sex": 5}), r"group\['sex'\] must be an array or a list"),
+        (lambda: ff.roc(SCORES).plot(ax=5), "ax must be matplotlib Axes"),
+        (lambda: ff.write_comparisons(SCORES, 5), "path must be the name of a file"),
+        (lambda: ff.write_comparisons(SCORES, "a\0.csv"), "path must be the name of a file"),
+        (lambda: ff.write_comparisons(SCORES, "\ud800.csv"), "path must be a name that can be written"),
+        (lambda: ff.write_comparisons(SCORES, "a" * 300 + ".csv"), "longer than file systems take"),
+        (lambda: ff.evaluate(SCORES, n_resamples=0).to_frame(5), "backend must be text"),
+        (lambda: ff.evaluate(SCORES, n_resamples=0).value(5), "name must be text"),
+        (lambda: ff.evaluate(SCORES, n_resamples=0).value("fmr", at=0.5), "at must be an operating point"),
+        (lambda: ff.measures.fdr("a", [0.1]), "fmr must be a number or an array"),
+        (lambda: ff.intervals.holm("a"), "pvalues must be an array or a list"),
+        (lambda: ff.synthesize_each(10, 10, "fmr", "0.5"), "targets must be a number or an array"),
+        (lambda: ff.biased_system({1, 2}), "ratios must be a list"),
+        (lambda: ff.papers.write_papers("out", pages=5), "pages must be a list"),
+        (lambda: ff.evaluate(SCORES, alpha=Hostile()), "alpha must be a finite number, not"),
+        (lambda: ff.eer(Hostile()), "comparisons must be Comparisons, not"),
+        (lambda: ff.eer(SCORES, Hostile()), "method must be text, not"),
+        (lambda: ff.Comparisons(Hostile(), [1, 0]), "scores"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_by_name(call, told):
+    with pytest.raises(InputError, match=told) as error:
+        call()
+    assert len(str(error.value)) < 400
+
+
+def test_no_message_is_longer_than_can_be_read():
+    with pytest.raises(InputError, match=r"there is no quantity 'xxx.* \[...\] .*xxx") as error:
+        ff.evaluate(SCORES, n_resamples=0).value("x" * 100_000)
+    assert len(str(error.value)) < 2000
+
+
+def test_numpys_own_numbers_and_text_are_as_good_as_pythons():
+    plain = ff.evaluate(SCORES, AT, "fdr", unit="comparison", n_resamples=20, rng=3, alpha=0.5, confidence_level=0.75)
+    other = ff.evaluate(
+        SCORES, AT, np.array(["fdr"]), unit=np.str_("comparison"), n_resamples=np.int64(20), rng=np.array(3),
+        alpha=Fraction(1, 2), confidence_level=np.float32(0.75),
+    )  # fmt: skip
+    assert plain.to_json() == other.to_json()
+
+
+def test_the_door_changes_neither_name_nor_signature():
+    assert ff.eer.__name__ == "eer"
+    assert str(inspect.signature(ff.at_fmr)) == "(fmr: 'float') -> 'OperatingPoint'"
+    assert list(inspect.signature(ff.Comparisons).parameters)[:2] == ["scores", "mated"]
+
+
+def test_arguments_that_nobody_takes_are_told_of_the_function_called():
+    with pytest.raises(TypeError, match=r"^compare\(\) got an unexpected keyword argument 'seed'"):
+        ff.compare(SCORES, SCORES, seed=1)
+    with pytest.raises(TypeError, match=r"^compare\(\) got an unexpected keyword argument 'comparisons'"):
+        ff.compare(SCORES, SCORES, comparisons=SCORES)
+    with pytest.raises(TypeError, match=r"eer\(\) got an unexpected keyword argument"):
+        ff.eer(SCORES, methods="nearest")
+    with pytest.raises(TypeError, match=r"eer\(\) missing 1 required positional argument"):
+        ff.eer()
+    with pytest.raises(TypeError, match=r"eer\(\) takes from 1 to 2 positional arguments"):
+        ff.eer(SCORES, "nearest", 5)
+    with pytest.raises(InputError, match="alpha must be a finite number"):
+        ff.compare(SCORES, SCORES, alpha="half")

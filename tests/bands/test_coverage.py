@@ -1,0 +1,275 @@
+"""Coverage of bands over embeddings: the experiment of paper 5, appendix B.1, and its claim of figure 5."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from helpers.data_sets import MATCHERS, faces, lfw
+from helpers.small_embeddings import matrix_of
+from oracles import embeddings as slow
+
+import fastfair as ff
+from fastfair.bands import coverage
+from fastfair.data import pair_search
+from fastfair.errors import InputError
+from fastfair.resampling import pair_replicates
+
+SMALL = {"n_subjects": 12, "n_samples": 4, "dim": 6, "concentration": (4, 12), "fmr": (0.05, 0.2), "rng": 3}
+
+
+def data_sets(n: int, monkeypatch: pytest.MonkeyPatch, **arguments: object) -> tuple[object, list[ff.Embeddings]]:
+    """Run an experiment and keep its data sets."""
+    seen = []
+
+    def kept(embeddings: ff.Embeddings, *rest: object, **more: object) -> object:
+        seen.append(embeddings)
+        return pair_replicates.PairResampler(embeddings, *rest, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(coverage, "PairResampler", kept)
+        found = ff.coverage_experiment(n, 4, **(SMALL | {"n_threads": 1} | arguments))
+    return found, seen
+
+
+def mean_rates(sets: list[ff.Embeddings], threshold: float, weighting: str) -> tuple[float, float]:
+    data = [(matrix_of(e), e.subject.tolist()) for e in sets]
+    fmr, fnmr = (sum(rate(*d, threshold, weighting) for d in data) / len(data) for rate in (slow.fmr, slow.fnmr))
+    return float(fmr), float(fnmr)
+
+
+def test_the_same_numbers_whatever_the_threads():
+    one, two = (ff.coverage_experiment(7, 70, **SMALL, n_threads=n) for n in (1, 2))
+    for name in ("coverage", "width", "truth", "threshold", "estimates", "v_statistics"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    other = ff.coverage_experiment(7, 70, **(SMALL | {"rng": 4}))
+    assert (other.estimates != one.estimates).any()
+
+
+@pytest.mark.parametrize(("n_samples", "weighting"), [(4, "comparison"), ([5, 2, 3] * 4, "identity")])
+def test_the_truth_is_where_the_mean_fmr_meets_the_level(n_samples: object, weighting: str, monkeypatch):
+    found, sets = data_sets(5, monkeypatch, n_samples=n_samples, weighting=weighting)
+    scores = np.unique([matrix_of(e)[np.triu_indices(len(e), 1)] for e in sets])
+    candidates = np.append(scores, np.nextafter(scores[-1], np.float32(2)))
+    for level, threshold, truth in zip(found.fmr, found.threshold, found.truth, strict=True):
+        fmr, fnmr = mean_rates(sets, threshold, weighting)
+        assert fmr <= level
+        assert truth == pytest.approx(fnmr, abs=1e-12)
+        # The next lower score accepts one pair more, and mostly a non-mated one.
+        lower = candidates[candidates < threshold]
+        assert mean_rates(sets, lower[-1], weighting)[0] > level
+        np.testing.assert_array_equal(np.float32(threshold), np.nextafter(lower[-1], np.float32(2)))
+
+
+@pytest.mark.jit
+def test_the_truth_is_that_of_all_data_sets_put_into_one(monkeypatch):
+    found, sets = data_sets(60, monkeypatch)
+    vectors, subject = (np.concatenate([getattr(e, name) for e in sets]) for name in ("vectors", "subject"))
+    pooled = ff.roc_band(ff.Embeddings(vectors, subject), found.fmr, n_resamples=2, rng=0)
+    error = found.estimates.std(axis=0) / math.sqrt(len(sets))
+    assert (np.abs(pooled.fnmr - found.truth) < 3 * error).all()
+    assert (found.estimates.std(axis=0) > 0.01).all()
+
+
+def test_intervals_are_those_of_roc_band(monkeypatch):
+    levels, methods = (0.9, 0.6), ("recentered", "percentile", "gaussian", "basic")
+    found, sets = data_sets(4, monkeypatch, confidence_levels=levels, methods=methods, unit="subject+sample")
+    for m, method in enumerate(methods):
+        for c, level in enumerate(levels):
+            bands = [
+                ff.roc_band(
+                    e,
+                    found.fmr,
+                    n_resamples=4,
+                    confidence_level=level,
+                    method=method,
+                    unit="subject+sample",
+                    rng=np.random.SeedSequence(3, spawn_key=(k,)),
+                )
+                for k, e in enumerate(sets)
+            ]
+            holds = [(band.low <= found.truth) & (found.truth <= band.high) for band in bands]
+            np.testing.assert_array_equal(found.coverage[m, c], np.mean(holds, axis=0))
+            np.testing.assert_allclose(found.width[m, c], np.mean([band.high - band.low for band in bands], axis=0))
+    np.testing.assert_array_equal(found.estimates, [band.fnmr for band in bands])
+    np.testing.assert_array_equal(found.v_statistics, [band.v_statistic for band in bands])
+
+
+def test_data_sets_that_keep_too_few_pairs_for_the_truth_are_searched_again(monkeypatch):
+    want = ff.coverage_experiment(6, 64, **SMALL)
+    monkeypatch.setattr(pair_search, "_FEW", 0)
+    for name, value in (
+        ("_SPARE", {"sample": 0.71}),
+        ("_SPARE_DEVIATIONS", 0),
+    ):  # with what is added, just enough for the data
+        monkeypatch.setattr(pair_replicates, name, value)
+    again = []
+    further = coverage._further
+    monkeypatch.setattr(coverage, "_further", lambda *args: again.append(args) or further(*args))
+    monkeypatch.setattr(pair_replicates.PairResampler, "replicate", lambda self, n, key: self.estimate()[0])
+    found = ff.coverage_experiment(6, 64, **SMALL, methods=())
+    assert again
+    np.testing.assert_array_equal(found.truth, want.truth)
+    np.testing.assert_array_equal(found.threshold, want.threshold)
+
+
+def test_errors_and_widths_follow_from_the_intervals():
+    found = ff.coverage_experiment(20, 64, **SMALL)
+    assert (np.diff(found.width, axis=1) < 0).all()  # levels descend
+    assert (np.diff(found.coverage, axis=1) <= 0).all()
+    p = found.coverage
+    np.testing.assert_allclose(found.standard_error, np.sqrt(np.maximum(p * (1 - p), 1 / 80) / 20))
+    assert (found.v_statistics < found.estimates).all()
+
+
+def test_results_are_framed_and_drawn():
+    found = ff.coverage_experiment(3, 8, **SMALL, methods=("recentered", "percentile"), confidence_levels=(0.9, 0.5))
+    frame = found.to_frame("polars")
+    assert frame.shape == (8, 7)
+    row = frame.row(6, named=True)
+    assert (row["method"], row["confidence_level"], row["fmr"]) == ("percentile", 0.5, 0.05)
+    assert row["coverage"] == found.coverage[1, 1, 0]
+    assert row["truth"] == found.truth[0]
+    ax = found.plot()
+    assert ax.get_xlabel() == "Nominal coverage"
+    assert ax.get_legend().get_texts()[0].get_text() == "recentered, FMR 0.05"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({"n_datasets": 1}, "n_datasets"),
+        ({"n_resamples": 1}, "n_resamples"),
+        ({"methods": "recentered"}, "methods"),
+        ({"methods": ["bca"]}, "methods"),
+        ({"confidence_levels": 0.95}, "confidence_levels"),
+        ({"confidence_levels": [95]}, "0.95"),
+        ({"fmr": [0.0]}, "resolution"),
+        ({"fmr": [1e-9]}, "resolution"),
+        ({"n_samples": [2, 3]}, "n_samples"),
+        ({"unit": "comparison"}, "unit"),
+        ({"weighting": "pair"}, "weighting"),
+    ],
+)
+def test_what_does_not_fit_is_refused(wrong: dict[str, object], match: str):
+    with pytest.raises(InputError, match=match):
+        ff.coverage_experiment(**({"n_datasets": 2, "n_resamples": 4} | SMALL | wrong))
+
+
+def test_progress_is_told():
+    seen = []
+    ff.coverage_experiment(3, 4, **SMALL, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (3, 3)
+
+
+NOMINAL = tuple(np.linspace(0.95, 0.05, 19).round(2).tolist())
+
+
+@pytest.fixture(scope="module")
+def study() -> ff.CoverageExperiment:
+    """The run behind the documentation's tables; 40 ms a data set on one core."""
+    return ff.coverage_experiment(1000, 500, fmr=(1e-4, 1e-3, 1e-2), confidence_levels=NOMINAL, rng=0)
+
+
+def at(study: ff.CoverageExperiment, method: str, nominal: np.ndarray, fmr: float) -> np.ndarray:
+    """Look up coverages; nominal ones come from a file."""
+    c = [NOMINAL.index(level) for level in nominal.tolist()]
+    return study.coverage[study.methods.index(method), c, study.fmr.tolist().index(fmr)]
+
+
+def slack(nominal: np.ndarray, n: int = 1000) -> np.ndarray:
+    """Two binomial standard errors: up to 3 points, at 0.5. All levels read the same data sets and err together."""
+    return 2 * np.sqrt(nominal * (1 - nominal) / n)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("coverage")
+@pytest.mark.parametrize("fmr", [1e-3, 1e-2])
+def test_recentered_intervals_hold_the_truth_as_paper_5_table_1_says(fmr, study, published):
+    printed = pl.read_csv(published / "roc_coverage_table_1.csv")
+    nominal = printed["nominal"].to_numpy()
+    found = at(study, "recentered", nominal, fmr)
+    assert nominal.size == 19
+    assert (np.abs(found - nominal) <= 0.03 + slack(nominal)).all()
+    assert (np.abs(found - printed["recentered"].to_numpy()) <= 0.03 + slack(nominal)).all()
+    np.testing.assert_allclose(at(study, "gaussian", nominal, fmr), found, atol=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("coverage")
+def test_naive_intervals_collapse_as_in_paper_5_table_2(study, published):
+    printed = pl.read_csv(published / "roc_coverage_table_2.csv")
+    nominal = printed["nominal"].to_numpy()
+    naive = at(study, "percentile", nominal, 1e-2)
+    assert (naive + slack(nominal) <= nominal - 0.25).all()
+    assert (np.abs(naive - printed["naive"].to_numpy()) <= 0.2).all()
+    # Where FNMR is higher the shift is more standard errors: next to none are left.
+    assert at(study, "percentile", nominal, 1e-3).max() < 0.2
+    assert at(study, "percentile", nominal, 1e-4).max() < 0.12
+    # The printed Gaussian intervals hold the truth too often in the middle; these are the recentered ones within noise.
+    assert np.abs(at(study, "gaussian", nominal, 1e-2) - nominal).max() < 0.05
+    assert np.abs(printed["gaussian"].to_numpy() - nominal).max() > 0.12
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("coverage")
+def test_intervals_are_too_wide_where_few_false_matches_make_the_threshold(study):
+    wide = study.width[0, 0] / (2 * 1.96) / study.estimates.std(axis=0)
+    assert 1.08 < wide[0] < 1.2
+    assert (np.abs(wide[1:] - 1.04) < 0.05).all()
+    over = study.coverage[0, :, 0] - NOMINAL
+    assert 0.05 < over.max() < 0.1
+    assert over.min() > -0.02
+    np.testing.assert_allclose(study.truth, [0.2646, 0.1458, 0.0552], atol=2e-3)
+
+
+# --------------------------------------------------------------------------------------------------
+# Figure 5: "the max-geomean metric displays (almost always) the lowest uncertainty"
+# --------------------------------------------------------------------------------------------------
+
+
+MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
+FAIR = np.array([[1], [1], [0], [0]])  # value of each where groups do not differ
+
+
+def least_uncertain(e: ff.Embeddings, rate: str, levels: list[float]) -> tuple[list[str], list[str]]:
+    """Name the measures of the least deviation over value, and over distance from the fair value, at each FMR."""
+    bands = [ff.fairness_band(e, measure, rate, levels, n_resamples=500, rng=0) for measure in MEASURES]
+    names = np.array(MEASURES)
+    uncertainty, value = (np.array([getattr(band, name) for band in bands]) for name in ("uncertainty", "value"))
+    of_distance = uncertainty * value / (value - FAIR)
+    return names[uncertainty.argmin(axis=0)].tolist(), names[of_distance.argmin(axis=0)].tolist()
+
+
+@faces
+@pytest.mark.slow
+@pytest.mark.parametrize("matcher", MATCHERS)
+def test_max_geomean_is_mostly_least_uncertain_on_faces(matcher: str):
+    e, levels = lfw(matcher), [1e-4, 1e-3, 1e-2]
+    for rate in ("fmr", "fnmr"):
+        unfair = rate == "fnmr" and matcher == "mbf_insightface"  # a ratio of 5.5 at the highest FMR
+        least, least_of_distance = least_uncertain(e, rate, levels)
+        assert least == ["max_geomean_ratio"] * 2 + ["gini" if unfair else "max_geomean_ratio"]
+        assert least_of_distance == ["gini"] * 3
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize(("spread", "least"), [(0, "max_geomean_ratio"), (30, "gini")])
+def test_max_geomean_is_least_uncertain_where_groups_are_alike(spread: int, least: str):
+    """Gini's relative deviation is large where its value is near 0, and least where groups differ much."""
+    rng = np.random.default_rng(0)
+    group = np.arange(200) % 2
+    concentrations = (90 + spread * (2 * group - 1)) * rng.uniform(0.7, 1.3, 200)
+    identities = ff.VonMisesFisherIdentities(rng.normal(size=(200, 64)), concentrations)
+    subject = np.repeat(np.arange(200), 10)
+    e = ff.Embeddings(identities.draw(10, rng=1), subject, group=group[subject])
+    assert least_uncertain(e, "fmr", [1e-3, 1e-2])[0] == ["max_geomean_ratio"] * 2
+    assert least_uncertain(e, "fnmr", [1e-3, 1e-2])[0] == [least] * 2
+
+
+def test_two_groups_max_geomean_is_the_root_of_max_min():
+    rng = np.random.default_rng(0)
+    fmr = rng.uniform(0.01, 0.2, (50, 2))
+    np.testing.assert_allclose(ff.measures.max_geomean_ratio(fmr) ** 2, ff.measures.max_min_ratio(fmr))

@@ -1,0 +1,237 @@
+"""Bands over embeddings against loops, against score files of all pairs, and on real faces."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+
+import matplotlib.pyplot as pyplot
+import numpy as np
+import pytest
+from helpers.data_sets import MATCHERS, faces, lfw
+from helpers.small_embeddings import as_draw, matrix_of, small_embeddings
+from oracles import embeddings as slow
+from oracles import naive
+
+import fastfair as ff
+from fastfair._lib import seeds
+from fastfair.bands.all_bands import bands_of
+from fastfair.bands.fairness import BAND_MEASURES, FAIR_OUTSIDE
+from fastfair.data.pair_search import PairFinder
+from fastfair.errors import FairValueOutsideWarning, InputError
+from fastfair.measures import MEASURES as FACTS
+from fastfair.resampling.pair_lists import VectorUnits
+
+LEVELS = [0.1, 0.3, 0.6]
+MEASURES = {
+    "max_geomean_ratio": naive.max_geomean_ratio,
+    "max_min_ratio": naive.max_min_ratio,
+    "log_geomean_sum": naive.log_geomean_sum,
+    "gini": naive.gini,
+}
+
+
+def draws_of(e: ff.Embeddings, unit: str, n: int, seed: int) -> list[slow.Draw]:
+    units = VectorUnits(e, unit)
+    weights = units.new_weights()
+    units.draw(0, seeds.stream(seed)[0], weights)
+    return [as_draw(e, unit, weights[:, r], units.subject) for r in range(n)]
+
+
+@pytest.mark.parametrize("weighting", ["identity", "comparison"])
+@pytest.mark.parametrize("method", ["recentered", "percentile", "gaussian"])
+def test_roc_bands_are_those_of_loops(weighting: str, method: str):
+    e = small_embeddings(4, 7, 4)
+    matrix, subject = matrix_of(e), e.subject.tolist()
+    band = ff.roc_band(e, LEVELS, weighting=weighting, method=method, n_resamples=20, confidence_level=0.9, rng=2)
+    estimate, v = slow.roc(LEVELS, matrix, subject, weighting), slow.v_roc(LEVELS, matrix, subject, weighting)
+    replicates = slow.replicate_roc(LEVELS, matrix, subject, weighting, draws_of(e, "sample", 20, 2))
+    np.testing.assert_allclose(band.fnmr, estimate)
+    np.testing.assert_allclose(band.v_statistic, v)
+    np.testing.assert_allclose(band.replicates, replicates)
+    ends = np.clip(slow.band(method, estimate, v, replicates, 0.9), 0, 1)
+    ends[(np.array(estimate) == 0) & ~np.any(replicates, axis=0)] = np.nan
+    np.testing.assert_allclose(np.transpose([band.low, band.high]), ends, atol=1e-12)
+    for k in range(len(LEVELS)):
+        of_level = [replicate[k] for replicate in replicates]
+        np.testing.assert_allclose(band.uncertainty[k], slow.normalised_uncertainty(of_level, estimate[k], v[k]))
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("rate", ["fmr", "fnmr"])
+@pytest.mark.parametrize("unit", ["sample", "subject", "subject+sample"])
+def test_fairness_bands_are_those_of_loops(measure: str, rate: str, unit: str):
+    e = small_embeddings(11, 9, 5, noise=3)
+    matrix, subject = matrix_of(e), e.subject.tolist()
+    groups = {k: e.groups[e.subject_group[k]] for k in range(e.subjects.size)}
+    band = ff.fairness_band(e, measure, rate, LEVELS, unit=unit, n_resamples=12, method="percentile", rng=6)
+    arguments = MEASURES[measure], rate.upper(), LEVELS, matrix, subject, groups, "identity"
+    np.testing.assert_allclose(band.value, slow.fairness(*arguments), rtol=1e-9, atol=1e-12)
+    if unit != "subject":
+        np.testing.assert_allclose(band.v_statistic, slow.v_fairness(*arguments), rtol=1e-9, atol=1e-12)
+    want = [slow.fairness(*arguments, draw) for draw in draws_of(e, unit, 12, 6)]
+    np.testing.assert_allclose(band.replicates, want, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.jit
+def test_the_rest_of_the_measures_are_those_of_the_same_rates():
+    e = small_embeddings(11, 12, 6, noise=3)
+    levels = [0.3, 0.6]
+    by_hand = {
+        rate: np.array([ff.fairness_band(e, "group_to_min_difference", rate, levels, rng=1, n_resamples=4).value])
+        for rate in ("fmr", "fnmr")
+    }
+    assert by_hand["fnmr"].shape == (1, 2, 2)
+    assert (by_hand["fnmr"].min(axis=-1) == 0).all()
+    c = e.comparisons()
+    for measure in ("fdr", "garbe", "nrb", "group_to_average_ratio", "mape", "std"):
+        band = ff.fairness_band(
+            e, measure, "fmr" if measure != "nrb" else "fnmr", levels, weighting="comparison", rng=1
+        )
+        of_pairs = ff.fairness_band(c, measure, "fmr" if measure != "nrb" else "fnmr", levels, n_resamples=4, rng=1)
+        np.testing.assert_allclose(band.value, of_pairs.value, rtol=1e-12)
+        assert (band.low <= band.high).all()
+
+
+@pytest.mark.parametrize("unit", ["subject", "subject+sample"])
+def test_all_pairs_as_comparisons_have_the_same_replicates(unit: str):
+    """Score files have no sample against itself, so for drawn samples only the thresholds agree."""
+    e = small_embeddings(3, 8, 4)
+    settings = {"unit": unit, "n_resamples": 64, "rng": 9}
+    band = ff.roc_band(e, LEVELS, weighting="comparison", method="percentile", **settings)
+    of_pairs = ff.roc_band(e.comparisons(), LEVELS, scheme="product", **settings)
+    np.testing.assert_array_equal(band.threshold, of_pairs.threshold)
+    np.testing.assert_allclose(band.fnmr, of_pairs.fnmr)
+    if unit == "subject":
+        np.testing.assert_allclose(band.replicates, of_pairs.replicates)
+    group = ff.roc_band(e, LEVELS, group="f", weighting="comparison", **settings)
+    np.testing.assert_allclose(group.fnmr, ff.roc_band(e.comparisons(), LEVELS, group="f", n_resamples=2).fnmr)
+
+
+def test_two_models_of_the_same_samples_are_compared():
+    rng = np.random.default_rng(0)
+    subject = np.arange(40) // 4
+    centers = rng.normal(size=(10, 6))[subject]
+    systems = [ff.Embeddings(centers + s * rng.normal(size=(40, 6)), subject).comparisons() for s in (0.6, 0.8)]
+    paired = ff.compare(*systems, [ff.at_fmr(0.05)], measures=[], n_resamples=100, rng=0)
+    assert len(systems[0].mated) == 60
+    assert paired.contrast("fnmr").difference != 0
+
+
+def test_what_does_not_fit_embeddings_is_refused():
+    e = small_embeddings(0, 6, 3)
+    for wrong, match in (
+        ({"method": "bca"}, "method"),
+        ({"unit": "comparison"}, "unit"),
+        ({"weighting": "pair"}, "weighting"),
+        ({"scheme": "dyadic"}, "scheme"),
+        ({"n_resamples": 1}, "at least 2"),
+        ({"group": "x"}, "group"),
+    ):
+        with pytest.raises(InputError, match=match):
+            ff.roc_band(e, [0.5], **wrong)
+    with pytest.raises(InputError, match="Comparisons or Embeddings"):
+        ff.roc_band([1, 2], [0.5])
+    with pytest.raises(InputError, match="sed"):
+        ff.fairness_band(e, "sed")
+    with pytest.raises(InputError, match="groups"):
+        ff.fairness_band(ff.Embeddings(e.vectors, e.subject), fmr=[0.5])
+
+
+def test_bands_are_drawn():
+    e = small_embeddings(11, 9, 5, noise=3)
+    for measure in ("max_geomean_ratio", "group_to_min_difference", "garbe"):
+        ax = ff.fairness_band(e, measure, fmr=LEVELS, n_resamples=8, rng=0).plot()
+        assert ax.get_xlabel() == "False match rate"
+        assert ax.get_title() == "No test: fair systems lie outside, too"
+        assert len(ax.lines) == (2 if measure == "group_to_min_difference" else 1)
+    apart = ff.von_mises_fisher_embeddings(20, 3, 16, concentration=5000, rng=0)
+    apart = ff.Embeddings(apart.vectors, apart.subject, group=apart.subject % 2)
+    ax = ff.fairness_band(apart, fmr=[0.01, 0.1], n_resamples=8, rng=0).plot()
+    ax.figure.canvas.draw()
+    assert "not computable" in ax.texts[0].get_text()
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("of_pairs", [False, True])
+def test_a_fairness_band_says_that_it_is_no_test(of_pairs: bool):
+    """People alike, parted at random: no interval holds the fair value, and each says so."""
+    e = ff.von_mises_fisher_embeddings(90, 4, 16, concentration=(20, 60), rng=1)
+    e = ff.Embeddings(e.vectors, e.subject, group=np.random.default_rng(2).integers(0, 3, 90)[e.subject])
+    data = e.comparisons() if of_pairs else e
+    for measure in BAND_MEASURES:
+        facts = FACTS[measure]
+        rate = facts.metrics[0] if facts.inputs != "both rates" and "fnmr" not in facts.metrics else "fnmr"
+        told = f"^{measure}: a fair system's value is not inside"
+        asked = {"rate": rate, "fmr": [0.01, 0.1], "n_resamples": 100, "rng": 0}
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always", FairValueOutsideWarning)
+            band = ff.fairness_band(data, measure, **asked)
+        moves_one_way = measure not in ("group_to_average_ratio", "group_to_average_log_ratio")
+        assert [re.match(told, str(one.message)) is not None for one in given] == [True] * moves_one_way
+        assert [one.filename for one in given] == [__file__] * moves_one_way
+        assert band.note == (FAIR_OUTSIDE if moves_one_way else "")
+        assert band.plot().get_title() == ("No test: fair systems lie outside, too" if moves_one_way else "")
+        pyplot.close("all")
+
+
+def test_all_bands_say_once_that_fairness_measures_are_no_test():
+    e = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=1)
+    e = ff.Embeddings(e.vectors, e.subject, group=e.subject % 2)
+    with pytest.warns(FairValueOutsideWarning) as given:
+        bands = bands_of(e, [0.01, 0.1], ["gini", "group_to_average_ratio"], n_resamples=50, rng=0)
+    assert len(given) == 1
+    notes = {q.name: q.note for q in bands.quantities if "(" in q.name}
+    assert notes["gini(fnmr)"] == notes["gini(fmr)"] == FAIR_OUTSIDE
+    assert notes["group_to_average_ratio(fnmr)"] == ""
+    written = json.loads(bands.to_json())["quantities"]
+    assert {q["note"] for q in written if q["name"] == "gini(fmr)"} == {FAIR_OUTSIDE}
+
+
+@pytest.mark.parametrize("group", [None, "f", "m"])
+def test_the_band_over_embeddings_ends_where_few_false_nonmatches_are_left(group: str | None):
+    e = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=1)
+    e = ff.Embeddings(e.vectors, e.subject, group=np.where(e.subject % 6 == 0, "m", "f"))
+    band = ff.roc_band(e, np.geomspace(0.001, 0.5, 12), group=group, n_resamples=100, rng=0)
+    n_mated = 6 * (60 if group is None else (e.subject_group == e.groups.index(group)).sum())
+    ends = np.rint(band.fnmr * n_mated) < 10
+    assert 0 < ends.sum() < 12 or group == "m"
+    assert np.array_equal(np.isnan(band.band_low), ends)
+    assert np.array_equal(np.isnan(band.band_high), ends)
+    assert "fewer than 10 false non-matches" in band.note
+    band.plot(det=True).figure.canvas.draw()
+    pyplot.close("all")
+
+
+@faces
+@pytest.mark.jit
+@pytest.mark.parametrize("matcher", MATCHERS)
+def test_faces_have_bands_of_the_same_bits_whatever_the_threads_and_tiles(
+    matcher: str, monkeypatch: pytest.MonkeyPatch
+):
+    e, bands = lfw(matcher), []
+    for n_threads, tile in ((1, 4), (2, 4), (2, 1), (2, 7)):
+        monkeypatch.setattr(PairFinder.__init__, "__defaults__", (None, tile))
+        bands.append(ff.roc_band(e, [1e-4, 1e-3, 1e-2], n_resamples=200, rng=0, n_threads=n_threads))
+    band = bands[0]
+    for other in bands[1:]:
+        assert np.array_equal(other.replicates, band.replicates)
+        assert np.array_equal(other.threshold, band.threshold)
+    assert (np.diff(band.fnmr) < 0).all()
+    assert ((band.low < band.fnmr) & (band.fnmr < band.high)).all()
+    assert (band.v_statistic < band.fnmr).all()  # replicates scatter below the curve
+    assert 0 < band.fnmr[-1] < 0.1
+    fair = ff.fairness_band(e, "max_geomean_ratio", "fmr", [1e-3, 1e-2], n_resamples=200, rng=0)
+    assert ((fair.low <= fair.value) & (fair.value <= fair.high) & (fair.value > 1)).all()
+
+
+@faces
+@pytest.mark.jit
+def test_face_matchers_are_compared():
+    first, *others = (lfw(matcher, 1500).comparisons() for matcher in MATCHERS)
+    for second in others:
+        paired = ff.compare(first, second, [ff.at_fmr(1e-3)], measures=["max_geomean_ratio"], n_resamples=200, rng=0)
+        contrast = paired.contrast("fnmr")
+        assert contrast.low <= contrast.difference <= contrast.high
+    assert contrast.verdict == "first"  # the last of the four is the worst by far

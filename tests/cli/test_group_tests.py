@@ -1,0 +1,348 @@
+"""`fastfair fnmr-test` and `fastfair plan`: the numbers of the library, in tables, files and plots."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from helpers.command_line import COMMAND, run
+
+import fastfair as ff
+from fastfair.errors import (
+    DroppedWarning,
+    FileFormatError,
+    InputError,
+    NotComputableWarning,
+    OutOfReachWarning,
+)
+
+# Few replicates are enough to see what is printed and written.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::fastfair.errors.FewResamplesWarning"),
+    pytest.mark.filterwarnings("ignore:fewer than 10 false matches:fastfair.errors.NotComputableWarning"),
+]
+FEW_REPLICATES = ["--n-resamples", 99, "--seed", 3]
+STUDY = ["--groups", "3,10", "--attempts", 2, "--fnmr", 0.05, "--correlation", 0.25]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """One study as scores, as counts and as decisions: 40 subjects with three mated and two non-mated comparisons."""
+    folder = tmp_path_factory.mktemp("groups")
+    rng = np.random.default_rng(0)
+    who = np.arange(40)
+    sex, land = np.where(who % 2, "f", "m"), np.where(who < 20, "UK", "US")
+    mated = {"reference": np.repeat(who, 3), "probe": np.repeat(who, 3)}
+    other = {"reference": np.repeat(who, 2), "probe": (np.repeat(who, 2) + np.tile([2, 4], 40)) % 40}
+    sides = {name: np.concatenate((mated[name], other[name])) for name in mated}
+    score = np.concatenate((rng.normal(0.8, 0.5, 120) + 0.4 * np.repeat(sex == "f", 3), rng.normal(0, 0.5, 80)))
+    frame = pl.DataFrame({"score": score.round(4), **sides, "sex": sex[sides["reference"]]})
+    frame.write_csv(folder / "scores.csv")
+    failures = (frame["score"].to_numpy()[:120] < 0.5).reshape(40, 3).sum(axis=1)
+    table = {"failures": failures, "attempts": np.full(40, 3), "group": sex, "land": land, "none": np.zeros(40, int)}
+    pl.DataFrame(table).write_parquet(folder / "counts.parquet")
+    pl.DataFrame(table).write_csv(folder / "counts.tsv", separator="\t")
+    decisions = frame.head(120).select(failed=pl.col("score") < 0.5, subject="probe", group="sex")
+    decisions.write_csv(folder / "decisions.csv")
+    return folder
+
+
+POINT = ff.at_threshold(0.5)
+
+
+def found_in(output: Path, name: str) -> dict:
+    return json.loads((output / f"{name}.json").read_text(), parse_constant=pytest.fail)
+
+
+@pytest.mark.jit
+def test_tables_and_files_hold_what_the_library_gives(folder, tmp_path):
+    done = run(
+        "fnmr-test", folder / "scores.csv", "--group", "sex", "--at", "threshold=0.5", "--fmr", *FEW_REPLICATES,
+        "--statistic", "max-ratio", "--quantile", "paper", "--center", "replicate", "--confidence-level", 0.9,
+        "--output", tmp_path, "--plots",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    c = ff.read_comparisons(folder / "scores.csv", groups="sex")
+    shared = {"n_resamples": 99, "rng": 3, "confidence_level": 0.9}
+    test = ff.fnmr_test(c, POINT, statistic="max-ratio", **shared)
+    margin = ff.margin_of_error(c, POINT, quantile="paper", center="replicate", **shared)
+    of_fmr = ff.fmr_test(c, POINT, statistic="max-ratio", **shared)
+    expected = {"fnmr_test": test, "margin": margin, "fmr_test": of_fmr}
+    for name, result in expected.items():
+        assert found_in(tmp_path, name) == json.loads(result.to_json())
+        assert set(result.summary().splitlines()) <= set(done.stdout.splitlines())
+    assert done.stdout.count("no subject has two") == 0
+    rows = pl.read_csv(tmp_path / "groups.csv")
+    assert rows["group"].to_list() == ["f", "m"]
+    np.testing.assert_allclose(rows["fnmr"], test.group_fnmr)
+    assert rows["outside"].to_list() == [group in margin.outside for group in "fm"]
+    np.testing.assert_allclose(pl.read_csv(tmp_path / "groups_fmr.csv")["fmr"], of_fmr.group_fmr)
+    figures = {f"{name}.{suffix}" for name in expected for suffix in ("png", "svg")}
+    tables = {"groups.csv", "groups_fmr.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == figures | tables | {f"{name}.json" for name in expected}
+    line = next(line for line in done.stdout.splitlines() if line.startswith("f  "))
+    assert line.split()[1:4] == ["20", "60", str(test.n_errors[0])]
+    assert f"{100 * test.group_fnmr[0]:.2f} % [{100 * test.low[0]:.2f}, {100 * test.high[0]:.2f}]" in line
+    assert line.split()[-1] in ("inside", "below")
+
+
+def test_scores_counts_and_decisions_give_the_same(folder):
+    shared = [*FEW_REPLICATES, "--json"]
+    runs = [
+        run("fnmr-test", folder / "scores.csv", "--group", "sex", "--at", "threshold=0.5", *shared),
+        run("fnmr-test", folder / "counts.parquet", "--input", "counts", *shared),
+        run("fnmr-test", folder / "counts.tsv", "--input", "counts", "--group", "group", *shared),
+        run("fnmr-test", folder / "decisions.csv", "--input", "decisions", *shared),
+    ]
+    found = [json.loads(done.stdout) for done in runs]
+    assert list(found[0]) == ["fastfair", "fnmr_test", "margin"]
+    for content in found:
+        assert content["fnmr_test"]["settings"].pop("at") == content["margin"]["settings"].pop("at")
+        assert content == found[0]
+
+
+def test_groups_intersect_and_the_usual_point_is_named(folder):
+    done = run(
+        "fnmr-test", folder / "counts.tsv", "--input", "counts", "--group", "group", "--group", "land", *FEW_REPLICATES
+    )
+    assert done.exit_code == 0, done.output
+    assert "f & UK" in done.stdout
+    assert "Do FNMRs differ?" in done.stdout
+    done = run("fnmr-test", folder / "scores.csv", "--group", "sex", *FEW_REPLICATES)
+    assert "Do FNMRs differ at FMR=0.001?" in done.stdout
+
+
+def test_groups_that_cannot_be_tested_are_named_once(folder, tmp_path):
+    table = pl.read_csv(folder / "counts.tsv", separator="\t")
+    table = table.vstack(table.head(1).with_columns(pl.lit("x").alias("group")))
+    table.write_csv(tmp_path / "counts.csv")
+    counts = ["fnmr-test", tmp_path / "counts.csv", "--input", "counts", *FEW_REPLICATES]
+    with pytest.raises(InputError, match="'x' \\(1\\)"):
+        run(*counts)
+    with pytest.warns(DroppedWarning, match="'x' \\(1\\)") as given:
+        done = run(*counts, "--incomplete-groups", "drop")
+    assert len(given) == 1
+    assert done.exit_code == 0
+    with pytest.warns(NotComputableWarning, match="none of the attempts"):
+        done = run("fnmr-test", folder / "counts.tsv", "--input", "counts", "--failures", "none", *FEW_REPLICATES)
+    assert "There is no margin of error" in done.stdout
+    assert [line.split()[-3:] for line in done.stdout.splitlines() if line.startswith("f  ")] == [["-", "-", "-"]]
+
+
+def test_data_frames_are_read_as_files_are(folder):
+    for name in ("counts.parquet", "counts.tsv"):
+        counts = ff.read_failure_counts(folder / name, groups=["group", "land"])
+        assert counts.groups == ("f & UK", "f & US", "m & UK", "m & US")
+    frame = pl.read_csv(folder / "decisions.csv")
+    for table in (frame, frame.to_pandas(), frame.to_arrow(), folder / "decisions.csv"):
+        decided = ff.read_failure_counts(table, failed="failed")
+        np.testing.assert_array_equal(decided.n_failures, counts.n_failures.reshape(2, 2).sum(axis=1))
+        assert decided.grouping == ("group",)
+
+
+@pytest.mark.parametrize(
+    ("table", "named", "message"),
+    [
+        ({"failures": ["1", "one"], "attempts": [2, 2]}, {}, "(row 1|line 3).*'failures' must be a number, not 'one'"),
+        ({"failures": ["1", ""], "attempts": [2, 2]}, {}, "(row 1|line 3).*'failures' is empty"),
+        ({"failures": [1, 3], "attempts": [2, 2]}, {}, "failures must not exceed attempts, but row 1"),
+        ({"failures": [1, 1], "tries": [2, 2]}, {}, "no column 'attempts': name one with attempts="),
+        ({"fails": [1, 1], "attempts": [2, 2]}, {"failures": "fail"}, "did you mean 'fails'"),
+        ({"failed": [1, 2], "subject": ["a", "b"]}, {"failed": "failed"}, "failed must be 0 or 1, but row 1"),
+        ({"failed": [1, 0], "subject": ["a", "a"]}, {"failed": "failed"}, "a subject has one group"),
+        ({"failed": [1, 0]}, {"failed": "failed", "attempts": "m"}, "name those of one table"),
+    ],
+)
+def test_tables_that_do_not_fit_are_refused(table, named, message, tmp_path):
+    frame = pl.DataFrame(table | {"group": ["f", "m"]})
+    frame.write_csv(tmp_path / "t.csv")
+    for source in (frame, tmp_path / "t.csv"):
+        with pytest.raises(InputError, match=message):
+            ff.read_failure_counts(source, **named)
+
+
+def test_the_place_of_what_is_wrong_is_named(folder, tmp_path):
+    with pytest.raises(InputError, match=r"counts\.tsv: there is no column 'lend' \(did you mean 'land'\?\)"):
+        ff.read_failure_counts(folder / "counts.tsv", groups="lend")
+    with pytest.raises(InputError, match="path must be a file's path or a data frame"):
+        ff.read_failure_counts(3)
+    (tmp_path / "none.csv").touch()
+    with pytest.raises(FileFormatError, match="is empty"):
+        ff.read_failure_counts(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--failures", "e"], "--failures goes with --input counts, and the input is scores"),
+        (["--input", "decisions", "--attempts", "e"], "--attempts goes with --input counts"),
+        (["--input", "counts", "--at", "eer"], "--at goes with --input scores"),
+        (["--input", "counts", "--fmr"], "--fmr goes with --input scores"),
+        (["--input", "counts", "--score-kind", "distance"], "--score-kind goes with --input scores"),
+        (["--input", "embeddings"], "'embeddings' is not one of"),
+        (["--at", "fmr=1%"], "0.01 for 1 %"),
+        (["--at", "fmr=1"], "for 1 % write 0.01"),
+        (["--statistic", "g"], "'g' is not one of"),
+        (["--quantile", "median"], "'median' is not one of"),
+        (["--center", "zero"], "'zero' is not one of"),
+        (["--incomplete-groups", "keep"], "'keep' is not one of"),
+        (["--n-resamples", 0], "x>=1"),
+        (["--plots"], "--plots needs --output"),
+    ],
+)
+def test_bad_options_of_a_test_say_what_would_do(folder, arguments, message):
+    done = run("fnmr-test", folder / "scores.csv", *arguments)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--group", "sx"], "did you mean 'sex'"),
+        ([], "group"),
+        (["--group", "sex", "--confidence-level", 95], "confidence_level"),
+        (["--input", "counts"], "there is no column 'group'"),
+    ],
+)
+def test_what_a_test_refuses_is_an_error_of_the_command(folder, arguments, message):
+    with pytest.raises(InputError, match=message):
+        run("fnmr-test", folder / "scores.csv", *arguments)
+
+
+def test_false_match_rates_need_subjects(tmp_path):
+    rows = {"score": [0.1, 0.9] * 4, "mated": [0, 1] * 4, "reference_group": list("ffffmmmm")}
+    pl.DataFrame(rows | {"probe_group": rows["reference_group"]}).write_csv(tmp_path / "s.csv")
+    with pytest.raises(InputError, match="subject"):
+        run("fnmr-test", tmp_path / "s.csv", "--fmr", "--at", "threshold=0.5")
+
+
+def plan(*arguments: object):
+    return run("plan", *STUDY, *arguments)
+
+
+def rows_of(table: str) -> list[list[str]]:
+    return [line.replace(" %", "%").split() for line in table.splitlines() if line[:8].strip().isdigit()]
+
+
+def test_margins_of_every_combination(tmp_path):
+    done = plan(
+        "--subjects", "100,400", "--quantile", "paper", "--confidence-level", 0.9, "--output", tmp_path, "--plots"
+    )
+    assert done.exit_code == 0, done.output
+    assert "confidence level 90 %, paper quantile, exact" in done.stdout
+    settings = {"n_attempts": 2, "fnmr": 0.05, "correlation": 0.25, "quantile": "paper", "confidence_level": 0.9}
+    expected = ff.plan_margin(n_groups=[[3], [10]], n_subjects=[100, 400], method="exact", **settings)
+    rows = pl.read_csv(tmp_path / "plan.csv")
+    np.testing.assert_array_equal(rows["margin"], expected.margin.ravel())
+    assert [row[:2] for row in rows_of(done.stdout)] == [["3", "100"], ["3", "400"], ["10", "100"], ["10", "400"]]
+    assert [row[-1] for row in rows_of(done.stdout)] == [f"{100 * margin:.3g}%" for margin in expected.margin.ravel()]
+    written = found_in(tmp_path, "plan")
+    assert written["plan"] == rows.to_dicts()
+    assert written["settings"] == {"confidence_level": 0.9, "quantile": "paper", "method": "exact"}
+    assert {path.name for path in tmp_path.iterdir()} == {"plan.json", "plan.csv", "plan.png", "plan.svg"}
+    again = plan("--subjects", "100,400", "--quantile", "paper", "--confidence-level", 0.9, "--json")
+    assert json.loads(again.stdout) == written
+
+
+@pytest.mark.jit
+def test_margins_may_be_drawn():
+    drawn = ["--method", "simulation", "--n-simulations", 50, "--seed", 3]
+    done = plan("--subjects", 100, *drawn)
+    assert "50 studies drawn of each setting, seed 3" in done.stdout
+    content = json.loads(plan("--subjects", 100, *drawn, "--json").stdout)
+    assert content["settings"]["n_simulations"] == 50
+    settings = {"n_groups": [3, 10], "n_subjects": 100, "n_attempts": 2, "fnmr": 0.05, "correlation": 0.25}
+    expected = ff.plan_margin(**settings, n_simulations=50, rng=3).margin
+    assert [row["margin"] for row in content["plan"]] == expected.tolist()
+
+
+def test_subjects_and_power(tmp_path):
+    settings = {"n_groups": [3, 10], "n_attempts": 2, "fnmr": 0.05, "correlation": 0.25}
+    done = plan("--difference", 0.05, "--power", 0.9, "--output", tmp_path, "--plots")
+    expected = ff.plan_subjects(difference=0.05, power=0.9, **settings)
+    assert pl.read_csv(tmp_path / "plan.csv")["n_subjects"].to_list() == expected.n_subjects.tolist()
+    assert [row[-3] for row in rows_of(done.stdout)] == [f"{n:g}" for n in expected.n_subjects]
+    of_margin = plan("--margin", "0.03,0.04", "--output", tmp_path, "--plots")
+    expected = ff.plan_subjects(margin=0.03, **settings)
+    assert [row[-2] for row in rows_of(of_margin.stdout)][::2] == [f"{n:g}" for n in expected.n_subjects]
+    power = plan("--subjects", 200, "--difference", 0.05)
+    assert "Power: how often" in power.stdout
+    expected = ff.plan_power(n_subjects=200, difference=0.05, **settings)
+    assert [row[-1] for row in rows_of(power.stdout)] == [f"{100 * value:.3g}%" for value in expected.power]
+    with pytest.warns(OutOfReachWarning, match="not enough"):
+        done = plan("--margin", 0.01, "--max-subjects", 50, "--json")
+    assert [row["n_subjects"] for row in json.loads(done.stdout)["plan"]] == [None, None]
+    with pytest.warns(OutOfReachWarning, match="not enough"):
+        done = plan("--margin", 0.01, "--max-subjects", 50)
+    assert [row[-2] for row in rows_of(done.stdout)] == ["-", "-"]
+
+
+@pytest.mark.jit
+def test_the_study_of_the_paper(tmp_path):
+    done = run("plan", "--study", "--output", tmp_path, "--plots")
+    assert done.exit_code == 0, done.output
+    assert "4,000 settings with margins from 0.5 % to 10.5 %" in done.stdout
+    assert len(pl.read_csv(tmp_path / "plan.csv")) == 4000
+    figures = {f"{name}.{suffix}" for name in ("overview", "one_at_a_time") for suffix in ("png", "svg")}
+    assert {path.name for path in tmp_path.iterdir()} == figures | {"plan.json", "plan.csv"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([*STUDY], "what is asked? Give --subjects"),
+        ([*STUDY[2:], "--subjects", 100], "a plan needs --groups too"),
+        (["--margin", 0.03], "a plan needs --groups, --attempts, --fnmr, --correlation too"),
+        ([*STUDY, "--subjects", 100, "--margin", 0.03], "--margin asks for subjects"),
+        ([*STUDY, "--difference", 0.1, "--margin", 0.03], "--margin asks for subjects"),
+        ([*STUDY, "--subjects", 100, "--difference", 0.1, "--power", 0.9], "--power goes with --difference"),
+        ([*STUDY, "--margin", 0.03, "--power", 0.9], "--power goes with --difference"),
+        ([*STUDY, "--margin", 0.03, "--method", "simulation"], "power and subjects are always exact"),
+        ([*STUDY, "--subjects", 100, "--n-simulations", 10], "--n-simulations goes with --method simulation"),
+        ([*STUDY, "--subjects", 100, "--max-subjects", 10], "--max-subjects goes with"),
+        (["--study", "--groups", 3], "leave --groups out"),
+        (["--study", "--plots"], "--plots needs --output"),
+        (["--fnmr", "5%"], "0.01 for 1 %"),
+        (["--groups", "3;4"], "could not convert"),
+        (["--method", "guess"], "'guess' is not one of"),
+    ],
+)
+def test_bad_options_of_a_plan_say_what_would_do(arguments, message):
+    done = run("plan", *arguments)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--fnmr", 5], "fnmr must be fractions .* for 5 % write 0.05"),
+        (["--groups", 1], "n_groups must be whole numbers of at least 2, not 1$"),
+        (["--attempts", 1.5], "n_attempts must be whole numbers"),
+        (["--correlation", 2], "for 2 % write 0.02"),
+        (["--confidence-level", 95], "confidence_level"),
+    ],
+)
+def test_what_a_plan_refuses_is_an_error_of_the_command(arguments, message):
+    with pytest.raises(InputError, match=message):
+        plan("--subjects", 100, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plan", *STUDY, "--groups", "1", "--subjects", "9"], "Error: --groups must be whole numbers"),
+        (["fnmr-test", "decisions.csv", "--input", "counts"], "'failed'?): name one with --failures"),
+        (["fnmr-test", "counts.tsv", "--input", "counts", "--group", "x"], "name one with --group;"),
+        (["fnmr-test", "scores.csv", "--group", "reference"], "pass --incomplete-groups drop to leave them out"),
+    ],
+)  # fmt: skip
+def test_errors_are_one_line_and_speak_of_options(folder, arguments, message):
+    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=folder)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert message in done.stderr

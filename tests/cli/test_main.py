@@ -1,0 +1,297 @@
+"""The command line: options, output, errors in a line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from helpers.command_line import COMMAND, run
+
+import fastfair as ff
+
+OVER_ROWS = ["--unit", "comparison", "--seed", 3, "--n-resamples", 200]
+ESTIMATES = ["--n-resamples", 0]
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory) -> Path:
+    rng = np.random.default_rng(0)
+    mated = rng.random(4000) < 0.5
+    frame = {
+        "sc": (rng.normal(size=4000) + 2 * mated).round(4), "same": mated.astype(int),
+        "sex": rng.choice(["f", "m"], 4000),
+        "land": rng.choice(["UK", "US"], 4000),
+    }  # fmt: skip
+    path = tmp_path_factory.mktemp("cli") / "scores.csv"
+    pl.DataFrame(frame).write_csv(path)
+    return path
+
+
+def options(scores: Path) -> list[object]:
+    return ["evaluate", scores, "--score", "sc", "--mated", "same", "--group", "sex", "--group", "land"]
+
+
+def test_tables_hold_rates_per_group_and_measures(scores):
+    done = run(
+        *options(scores), *ESTIMATES, "--at", "fmr=0.01", "--at", "eer", "--at", "fnmr=0.05", "--at", "threshold=1"
+    )
+    assert done.exit_code == 0
+    c = ff.read_comparisons(scores, score="sc", mated="same", groups=["sex", "land"])
+    assert f"EER {100 * ff.eer(c).value:.3f} %" in done.output
+    for text in (
+        "At FMR=0.01",
+        "At EER",
+        "At FNMR=0.05",
+        "At threshold=1",
+        "f & UK",
+        "GARBE",
+        "max-geomean ratio",
+    ):
+        assert text in done.output
+    assert max(map(len, done.output.splitlines())) <= 200
+
+
+def test_every_column_stands_under_its_heading(tmp_path):
+    path = tmp_path / "s.csv"
+    rows = ["score,reference,probe,g", "0.9,a,a,f", "0.7,a,a,f", "0.1,a,b,f", "0.8,a,b,f", "0.3,b,a,f", "0.2,b,a,f"]
+    path.write_text("\n".join(rows))
+    lines = run(
+        "evaluate", path, "--group", "g", "--at", "threshold=0.75", "--at", "threshold=0.95", "--n-resamples", 0
+    ).output.splitlines()
+    tables = [k for k, line in enumerate(lines) if line.startswith("group ")]
+    cells = [[[c.strip() for c in lines[k + row].split("  ") if c.strip()] for row in (0, 1, 2)] for k in tables]
+    for (headings, overall, group), errors in zip(cells, (["1", "1"], ["0", "2"]), strict=True):
+        for row, name in ((overall, "all"), (group, "f")):
+            found = dict(zip(headings, row, strict=True))
+            assert found["group"] == name
+            assert [found["mated"], found["non-mated"], found["subjects"]] == ["2", "4", "2"]
+            assert [found["false matches"], found["false non-matches"]] == errors
+    assert "EER" in cells[0][0]
+    assert "EER" not in cells[1][0]
+
+
+@pytest.mark.jit
+def test_json_is_the_evaluation(scores):
+    done = run(
+        *options(scores),
+        *OVER_ROWS,
+        "--json",
+        "--alpha",
+        0.2,
+        "--measure",
+        "fdr",
+        "--measure",
+        "gini",
+        "--p-target",
+        0.1,
+    )
+    c = ff.read_comparisons(scores, score="sc", mated="same", groups=["sex", "land"])
+    expected = ff.evaluate(
+        c, measures=["fdr", "gini"], alpha=0.2, p_target=0.1, unit="comparison", n_resamples=200, rng=3
+    )
+    assert json.loads(done.output) == json.loads(expected.to_json())
+
+
+def test_output_folder(scores, tmp_path):
+    done = run(*options(scores), *ESTIMATES, "--output", tmp_path / "out", "--plots")
+    assert done.exit_code == 0
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {
+        "evaluation.json",
+        "evaluation.csv",
+        "det.png",
+        "det.svg",
+    }
+    assert pl.read_csv(tmp_path / "out" / "evaluation.csv").columns[0] == "name"
+    assert "--plots needs --output" in run(*options(scores), *ESTIMATES, "--plots").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--at", "fmr=5"], "for 5 % write 0.05"),
+        (["--at", "far=0.1"], "is not an operating point"),
+        (["--at", "fmr=x"], "could not convert"),
+        (["--at", "fmr=1%"], "0.01 for 1 %"),
+        (["--zero-policy", "nothing"], "neither a number nor one of keep"),
+        (["--measure", "giny"], "'giny' is not one of"),
+    ],
+)
+def test_bad_options_say_what_would_do(scores, arguments, message):
+    done = run(*options(scores), *ESTIMATES, *arguments)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+
+
+@pytest.mark.jit
+def test_every_estimate_has_its_interval(scores):
+    output = run(
+        *options(scores), *OVER_ROWS, "--at", "fmr=0.01", "--confidence-level", 0.9, "--method", "basic"
+    ).output
+    assert "[low, high]: 90 % intervals, 200 replicates over comparisons, basic method" in output
+    for line in output.splitlines():
+        if line.startswith(("EER", "all", "f & UK", "m & US", "FDR", "GARBE", "NRB", "STD")):
+            assert line.count("[") >= 1
+            assert line.count("[") == line.count(", ") + line.count("[-]") or line.startswith("EER")
+
+
+@pytest.fixture(scope="module")
+def two_systems(tmp_path_factory) -> tuple[Path, Path]:
+    rng = np.random.default_rng(4)
+    reference = rng.integers(0, 40, 3000)
+    mated = rng.random(3000) < 0.4
+    probe = np.where(mated, reference, (reference + rng.integers(1, 40, 3000)) % 40)
+    score = rng.normal(size=3000) + 2 * mated
+    sex = np.array(["f", "m"])
+    frame = pl.DataFrame({
+        "a": score, "b": score + rng.normal(0, 2, 3000), "reference": reference, "probe": probe,
+        "reference_sex": sex[reference % 2], "probe_sex": sex[probe % 2],
+    })  # fmt: skip
+    folder = tmp_path_factory.mktemp("two")
+    frame.write_csv(folder / "one.csv")
+    frame.sample(fraction=1, shuffle=True, seed=0).write_csv(folder / "two.csv")
+    return folder / "one.csv", folder / "two.csv"
+
+
+@pytest.mark.jit
+def test_compare_prints_and_writes(two_systems, tmp_path):
+    arguments = ["compare", *two_systems, "--score", "a", "--second-score", "b", "--group", "sex", "--seed", 1]
+    done = run(*arguments, "--n-resamples", 200, "--at", "fmr=0.05", "--output", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    eer = next(line.split() for line in done.output.splitlines() if line.startswith("eer"))
+    assert eer[1] == "all"
+    assert eer[-1] == "first"
+    assert "At FMR=0.05" in done.output
+    written = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    given = {"groups": ["sex"], "score": "a"}
+    systems = [
+        ff.read_comparisons(path, **given | {"score": name}) for path, name in zip(two_systems, "ab", strict=True)
+    ]
+    expected = ff.compare(*systems, ff.at_fmr(0.05), n_resamples=200, rng=1)
+    assert written == json.loads(expected.to_json())
+    assert run(*arguments, "--n-resamples", 100, "--json").output.startswith("{")
+    assert "for one system" in run(*arguments, "--plots").output
+
+
+def test_scores_without_subjects_are_told_what_would_do(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("score,mated\n0.9,1\n0.1,0\n")
+    done = subprocess.run([COMMAND, "evaluate", path], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "--unit comparison" in done.stderr
+    assert "--n-resamples 0" in done.stderr
+
+
+def test_zero_policy_and_incomplete_groups_reach_evaluate(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("score,mated,g\n0.9,1,a\n0.1,0,a\n0.2,0,a\n0.8,1,b\n0.3,0,b\n0.7,0,b\n0.9,1,c\n")
+    arguments = ["evaluate", path, "--group", "g", "--at", "threshold=0.5", "--n-resamples", "0"]
+    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: 1 of 3 groups lack comparisons")
+    assert "Traceback" not in done.stderr
+    done = subprocess.run(
+        [COMMAND, *map(str, arguments), "--incomplete-groups", "drop", "--zero-policy", "0.01"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("Warning: left out of the measures: 'c'")
+    assert "Left out of the measures: c" in done.stdout
+    ratios = [line.split()[3] for line in done.stdout.splitlines() if line.startswith("max-min ratio")]
+    assert ratios == ["50", "1"]
+
+
+def test_cross_group_comparisons_print_a_matrix(tmp_path):
+    path = tmp_path / "s.csv"
+    rows = ["0.9,1,f,f", "0.1,0,f,m", "0.7,0,m,f", "0.8,1,m,m", "0.2,0,f,f", "0.6,0,m,m"]
+    path.write_text("score,mated,reference_sex,probe_sex\n" + "\n".join(rows))
+    lines = run("evaluate", path, "--group", "sex", "--at", "threshold=0.5", "--n-resamples", 0).output.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("FMR by group"))
+    assert [line.split() for line in lines[start + 1 : start + 4]] == [
+        ["f", "m"], ["f", "0", "%*", "0", "%*"], ["m", "100.00", "%*", "100.00", "%*"],
+    ]  # fmt: skip
+
+
+def test_errors_speak_of_options(tmp_path):
+    path, who = tmp_path / "s.csv", tmp_path / "who.csv"
+    path.write_text("score,reference,probe\n0.9,a,a\n0.1,a,b\n")
+    who.write_text("id,sex\na,f\n")
+    found = {
+        "--missing-metadata drop": ["--metadata", who, "--metadata-id", "id", "--group", "sex"],
+        "with --metadata-id": ["--metadata", who, "--group", "sex"],
+        "with --group": ["--metadata", who, "--metadata-id", "id"],
+    }
+    for message, arguments in found.items():
+        done = subprocess.run([COMMAND, "evaluate", path, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert message in done.stderr
+
+
+def test_labels_are_text_and_tables_are_never_cut(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text(
+        "score,mated,g\n0.9,1,[young]\n0.1,0,[young]\n0.8,1,[/bold] old :smile:\n0.2,0,[/bold] old :smile:\n"
+    )
+    done = subprocess.run(
+        [COMMAND, "evaluate", path, "--group", "g", "--unit", "comparison"],
+        capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "40", "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "[young]" in done.stdout
+    assert "[/bold] old :smile:" in done.stdout
+    assert "…" not in done.stdout
+
+
+def test_an_output_folder_that_cannot_be_is_a_line(scores, tmp_path):
+    (tmp_path / "file").touch()
+    done = subprocess.run(
+        [COMMAND, *map(str, options(scores)), "--output", tmp_path / "file" / "x"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_few_errors_never_look_like_none(tmp_path):
+    path = tmp_path / "s.csv"
+    pl.DataFrame({"score": [1.0, *range(100, 100_100)], "mated": [1, *[0] * 100_000]}).write_csv(path)
+    done = subprocess.run(
+        [COMMAND, "evaluate", path, "--at", "fmr=1e-5", "--n-resamples", "0"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "0.001 %*" in done.stdout
+    assert "--score-kind distance" in done.stderr
+
+
+@pytest.mark.parametrize("point", ["MEAN-GROUP-EER", "FMR=0.01"])
+def test_points_as_they_are_printed(scores, point):
+    assert run(*options(scores), *ESTIMATES, "--at", point).exit_code == 0
+
+
+def test_help_and_version():
+    assert ff.__version__ in run("--version").output
+    assert "demo" in run("-h").output
+    assert "--zero-policy" in run("evaluate", "--help").output
+
+
+def test_groups_without_labels_print(scores):
+    done = run("evaluate", scores, "--score", "sc", "--mated", "same", *ESTIMATES)
+    assert done.exit_code == 0
+    assert "Fairness" not in done.output
+
+
+@pytest.mark.jit
+def test_demo_prints_the_known_figures(voxceleb):
+    for system, eer, min_dcf in (("resnetse34v2", "2.402", "0.0077"), ("resnetse34l", "4.373", "0.0142")):
+        done = run("demo", "--system", system, "--seed", 0)
+        assert f"EER {eer} % [" in done.output
+        assert f"minDCF {min_dcf} [" in done.output
+        assert "2,000 replicates over subjects" in done.output
+        assert "m & New Zealand" in done.output

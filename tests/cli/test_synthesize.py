@@ -1,0 +1,142 @@
+"""`fastfair synthesize`: the sets and systems of the library, in tables and in files that read back alike."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from helpers.command_line import run
+
+import fastfair as ff
+from fastfair.errors import InputError
+
+SMALL = ["--n-mated", 200, "--n-nonmated", 200, "--rate", 0.01, "--seed", 3]
+OVERALL = ["--overall-mated", 200, "--overall-nonmated", 1000, "--overall-fmr", 0.002]
+SIZES = {"n_mated": 200, "n_nonmated": 200, "rate": 0.01, "rng": 3}
+OF_ALL = {"overall_mated": 200, "overall_nonmated": 1000, "overall_fmr": 0.002}
+
+
+def rows_of(table: str) -> list[list[str]]:
+    return [line.replace(" %", "%").split() for line in table.splitlines() if "MR at T" in line]
+
+
+@pytest.mark.parametrize(("suffix", "kind"), [("csv", "fmr"), ("tsv", "fnmr"), ("parquet", "fmr")])
+def test_systems_read_back_have_the_rates_asked_for(tmp_path, suffix, kind):
+    done = run(
+        "synthesize", "--ratios", "1:1:4", "--kind", kind, *SMALL, *OVERALL, "--format", suffix, "--output", tmp_path
+    )
+    assert done.exit_code == 0, done.output
+    system = ff.biased_system("1:1:4", kind=kind, **SIZES, **OF_ALL)
+    files = {"groups": system.groups, "overall": system.overall}
+    for name, expected in files.items():
+        options = {"groups": "group"} if expected.groups else {}
+        c = ff.read_comparisons(tmp_path / f"{name}.{suffix}", score_kind="distance", **options)
+        found, wanted = (ff.rates(one, ff.at_fmr(0.01)) for one in (c, expected))
+        assert (found.fmr, found.fnmr, found.threshold) == (wanted.fmr, wanted.fnmr, wanted.threshold)
+        assert found.groups == wanted.groups
+        np.testing.assert_array_equal(found.group_fmr, wanted.group_fmr)
+        np.testing.assert_array_equal(found.group_fnmr, wanted.group_fnmr)
+    assert [row[-4:-2] for row in rows_of(done.stdout)] == [["1%", "1%"], ["1%", "1%"], ["4%", "4%"]]
+    assert [int(row[-2]) for row in rows_of(done.stdout)] == [made.n_steps for made in system.sets]
+    assert f"FNMR at TNMR {0.95:g}" in done.stdout or kind == "fmr"
+    measures = pl.read_csv(tmp_path / "measures.csv")
+    np.testing.assert_array_equal(measures["value"], [row.value for row in system.measures()])
+    points = dict(measures.select("measure", "operating_point").iter_rows())
+    assert (points["garbe"], points["nrb(eer)"], points["sed_mean"]) == ("FMR=0.001", None, None)
+    garbe = next(row.value for row in system.measures() if row.measure == "garbe")
+    assert f"{garbe:.4g}" in next(line for line in done.stdout.splitlines() if line.startswith("GARBE"))
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "synthesis.json", f"groups.{suffix}", f"overall.{suffix}", "measures.csv",
+    }  # fmt: skip
+
+
+def test_what_is_printed_as_json_is_written_as_json(tmp_path):
+    done = run("synthesize", "--ratios", "1:4", *SMALL, *OVERALL, "--json", "--output", tmp_path)
+    content = json.loads((tmp_path / "synthesis.json").read_text())
+    assert json.loads(done.stdout) == content
+    assert content["settings"] == {"ratios": "1:4"} | SIZES | OF_ALL
+    assert [made["reached"] for made in content["sets"]] == [0.01, 0.04]
+    assert content["sets"][1]["group"] == "2 (x 4)"
+    assert {row["ratios"] for row in content["measures"]} == {"1:4"}
+
+
+@pytest.mark.parametrize("kind", ["fmr", "fnmr"])
+@pytest.mark.parametrize("generator", ["climb", "binormal"])
+def test_one_set(tmp_path, kind, generator):
+    done = run(
+        "synthesize", f"--{kind}", 0.02, "--at", 0.9, "--generator", generator, *SMALL[:4], "--seed", 3,
+        "--output", tmp_path,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    c = ff.read_comparisons(tmp_path / "scores.csv", score_kind="distance")
+    wanted = {kind: 0.02, "tmr" if kind == "fmr" else "tnmr": 0.9}
+    if generator == "climb":
+        expected = ff.synthesize(200, 200, **wanted, rng=3).comparisons()
+    else:
+        expected = ff.binormal_comparisons(200, 200, **wanted, rng=3)
+    assert ff.eer(c) == ff.eer(expected)
+    found = ff.rates(c, ff.at_fnmr(0.1) if kind == "fmr" else ff.at_fmr(0.1))
+    (row,) = json.loads((tmp_path / "synthesis.json").read_text())["sets"]
+    assert row["reached"] == getattr(found, kind)
+    assert f"{100 * row['reached']:.3g}%" in rows_of(done.stdout)[0]
+    accepted = (expected.nonmated if kind == "fmr" else expected.mated).similarities >= -row["threshold"]
+    assert np.mean(accepted) == pytest.approx(row["reached"] if kind == "fmr" else 1 - row["reached"])
+    assert {path.name for path in tmp_path.iterdir()} == {"synthesis.json", "scores.csv"}
+
+
+def test_sets_with_subjects(tmp_path):
+    subjects = ["--generator", "binormal", "--subjects", 20, "--subject-effect", 0.3]
+    run("synthesize", "--fmr", 0.02, *subjects, *SMALL[:4], "--seed", 3, "--output", tmp_path)
+    c = ff.read_comparisons(tmp_path / "scores.csv", score_kind="distance")
+    assert len(c.subjects) == 20
+    expected = ff.binormal_comparisons(200, 200, fmr=0.02, n_subjects=20, subject_effect=0.3, rng=3)
+    assert ff.eer(c) == ff.eer(expected)
+
+
+@pytest.mark.jit
+def test_the_family_of_the_paper(tmp_path):
+    sizes = ["--n-mated", 400, "--n-nonmated", 400, "--rate", 0.005, "--seed", 3, *OVERALL]
+    done = run("synthesize", "--family", *sizes, "--output", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert "44 systems with" in done.stdout
+    assert len(rows_of(done.stdout)) == 14  # seven ratios of either kind
+    measures = pl.read_csv(tmp_path / "measures.csv")
+    expected = ff.scenario_family(n_mated=400, n_nonmated=400, rate=0.005, **OF_ALL, rng=3).to_frame("polars")
+    np.testing.assert_array_equal(measures["value"], expected["value"])
+    assert measures.select("table", "kind", "ratios").n_unique() == 44
+    assert {path.name for path in tmp_path.iterdir()} == {"synthesis.json", "measures.csv"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "what is to be made? Give one of"),
+        (["--fmr", 0.01, "--fnmr", 0.01], "what is to be made? Give one of"),
+        (["--fmr", 0.01, "--rate", 0.01], "--rate cannot go with --generator climb of one set"),
+        (["--fmr", 0.01, "--subjects", 9], "--subjects cannot go with --generator climb of one set"),
+        (["--fmr", 0.01, "--generator", "binormal", "--n-steps", 9], "--n-steps cannot go with --generator binormal"),
+        (["--ratios", "1:2", "--generator", "climb"], "--generator cannot go with --ratios"),
+        (["--family", "--kind", "fmr"], "--kind cannot go with --family"),
+        (["--ratios", "1:2", "--kind", "eer"], "'eer' is not one of"),
+    ],
+)
+def test_options_that_do_not_go_together(arguments, message):
+    done = run("synthesize", *arguments)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--ratios", "1:0"], "2 to 100 numbers above 0"),
+        (["--ratios", "1:2", "--rate", 0.0001], "ask for that, or for more comparisons"),
+        (["--fmr", 0.01, "--at", 1.5], "tmr must be fractions"),
+        (["--fmr", 0.01, "--generator", "binormal", "--subject-effect", 0.3], "there are no subjects"),
+    ],
+)
+def test_values_that_cannot_be(arguments, message):
+    with pytest.raises(InputError, match=message):
+        run("synthesize", *arguments)

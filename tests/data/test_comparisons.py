@@ -1,0 +1,422 @@
+"""What `Comparisons` takes, from arrays, frames and matrices, and what it refuses."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.strategies import ANY, from_rows, grouped
+
+import fastfair as ff
+from fastfair.data import score_keys
+from fastfair.errors import InputError
+
+SCORES, MATED = [0.9, 0.2, 0.8, 0.1], [1, 0, 1, 0]
+
+
+@given(st.lists(ANY, min_size=1, max_size=20), st.sampled_from([np.float32, np.float64]))
+def test_keys_sort_as_scores_and_come_back(values, dtype):
+    scores = np.array(values, dtype)
+    keys = score_keys.encode(scores)
+    assert np.array_equal(score_keys.decode(keys), scores)
+    assert np.array_equal(np.sort(scores), score_keys.decode(np.sort(keys)))
+    assert np.array_equal(keys[:, None] < keys, scores[:, None] < scores)
+    assert np.array_equal(score_keys.decode(keys + 1), np.nextafter(scores, dtype(np.inf)))
+
+
+@given(grouped(), st.sampled_from([np.float32, np.float64]), st.booleans())
+def test_every_column_follows_its_score(rows, dtype, thirds):
+    # A third of a score is no float32: then the keys are sorted apart from the rows.
+    rows = [r._replace(score=r.score / 3) for r in rows] if thirds else rows
+    c = from_rows(rows, dtype)
+    for side, groups, wanted in ((c.mated, c.mated_by_group, True), (c.nonmated, c.nonmated_by_group, False)):
+        given_rows = [r for r in rows if r.mated is wanted]
+        assert len(side) == len(given_rows)
+        assert (np.diff(side.similarities) >= 0).all()
+        for k, row in enumerate(side.rows):
+            expected = rows[row]
+            assert side.similarities[k] == dtype(expected.score)
+            assert c.subjects[side.reference[k]] == expected.reference
+            assert c.subjects[side.probe[k]] == expected.probe
+            assert c.groups[groups.reference_group[k]] == expected.reference_group
+            assert c.groups[groups.probe_group[k]] == expected.probe_group
+        for k, group in enumerate(c.groups):
+            within = sorted(dtype(r.score) for r in given_rows if r.reference_group == r.probe_group == group)
+            assert score_keys.decode(groups.within[k]).tolist() == within
+
+
+def test_large_lists_are_sorted_alike_with_and_without_rows():
+    rng = np.random.default_rng(0)
+    for dtype in (np.float32, np.float64):
+        scores = np.round(rng.normal(size=150_000), 4).astype(dtype)
+        mated = rng.random(150_000) < 0.2
+        plain = ff.Comparisons(scores, mated)
+        rich = ff.Comparisons(scores, mated, reference_group=rng.integers(0, 3, 150_000))
+        for one, other in ((plain.mated, rich.mated), (plain.nonmated, rich.nonmated)):
+            assert np.array_equal(one.similarities, other.similarities)
+            assert np.array_equal(scores[other.rows], other.similarities)
+
+
+def test_distances_are_negated_similarities():
+    c = ff.Comparisons([0.1, 0.0, 0.9], [1, 1, 0], score_kind="distance")
+    assert c.mated.similarities.tolist() == [-0.1, 0.0]
+    assert math.copysign(1, c.mated.similarities[1]) == 1
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        [True, False, True, False],
+        [1, 0, 1, 0],
+        [1, -1, 1, -1],
+        [1.0, 0.0, 1.0, 0.0],
+        ["mated", "non-mated", "mated", "non-mated"],
+        ["Genuine", "impostor", "genuine", "Impostor"],
+        ["target", "nontarget", "target", "nontarget"],
+        ["1", "0", "1", "0"],
+    ],
+)
+def test_two_valued_codings_of_mated(flags):
+    c = ff.Comparisons(SCORES, flags)
+    assert c.mated.similarities.tolist() == [0.8, 0.9]
+
+
+@pytest.mark.parametrize("flags", [[1, 0, 2, 0], ["yes", "no", "yes", "no"], [1, 0, np.nan, 0], [0.5, 0, 1, 0]])
+def test_flags_that_are_not_two_valued_are_refused(flags):
+    with pytest.raises(InputError, match="mated"):
+        ff.Comparisons(SCORES, flags)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -math.nan])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rich", [False, True])
+def test_scores_that_are_not_finite_are_refused_by_row(bad, dtype, rich):
+    scores = np.array([0.9, bad, 0.8, bad], dtype)
+    with pytest.raises(InputError, match=r"row 1 \(counted from 0\).*and 1 more") as caught:
+        ff.Comparisons(scores, MATED, reference_group=list("aabb") if rich else None)
+    assert caught.value.row == 1
+
+
+@pytest.mark.parametrize("score", [1.7e308, -1.1e150, np.finfo(float).max])
+@pytest.mark.parametrize("kind", ["similarity", "distance"])
+def test_scores_whose_sums_would_overflow_are_refused_by_row(score, kind):
+    with pytest.raises(InputError, match=r"between -1e\+150 and 1e\+150.* row 2 \(counted from 0\)") as caught:
+        ff.Comparisons([0.9, 0.1, score, 0.3], [1, 0, 1, 0], score_kind=kind)
+    assert caught.value.row == 2
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.parametrize("scale", [1e150, 1e-9])
+def test_scores_of_any_scale_have_the_rates_and_intervals_of_others(scale):
+    rng = np.random.default_rng(0)
+    mated = rng.random(400) < 0.5
+    scores = np.clip((rng.normal(size=400) + 2 * mated) / 6, -1, 1)
+    at = [ff.at_fmr(0.05), ff.at_fnmr(0.1), ff.at_eer(), ff.at_mean_group_eer()]
+    found = [
+        ff.evaluate(
+            ff.Comparisons(scores * times, mated, reference_group=rng.permutation(np.repeat(["f", "m"], 200))),
+            at, measures="gini", metrics=["eer", "min_dcf", "min_cllr"], unit="comparison", n_resamples=50, rng=0,
+        )
+        for rng, times in ((np.random.default_rng(1), 1.0), (np.random.default_rng(1), scale))
+    ]  # fmt: skip
+    for one, other in zip(*(evaluation.quantities for evaluation in found), strict=True):
+        of = scale if one.name == "threshold" else 1.0
+        for name in ("estimate", "low", "high", "standard_error"):
+            value, expected = getattr(other, name), getattr(one, name)
+            assert (value is None) == (expected is None)
+            if value is not None:
+                assert value / of == pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((SCORES, MATED[:3]), "scores has 4, mated has 3"),
+        (([], []), "empty"),
+        (([[0.1, 0.2]], [1, 0]), "one-dimensional"),
+        ((["a", "b"], [1, 0]), "must be numbers"),
+        (([True, False], [1, 0]), "must be numbers"),
+        ((SCORES, [1, 1, 1, 1]), "no non-mated comparisons among the 4"),
+        ((SCORES, [0, 0, 0, 0]), "no mated comparisons"),
+        ((SCORES, None), "mated is None"),
+        ((SCORES, MATED, ["a"] * 4), "reference is given without probe"),
+        ((SCORES, MATED, None, ["a"] * 4), "probe is given without reference"),
+        ((SCORES, MATED, ["a", "b", None, "d"], ["a"] * 4), "reference is missing in row 2"),
+        ((SCORES, MATED, ["a", 1, "c", "d"], ["a"] * 4), "mixes labels"),
+        ((SCORES, MATED, None, None, ["f", "", "m", "f"]), "reference_group is missing in row 1"),
+        ((SCORES, MATED, None, None, ["f", math.nan, "m", "f"]), "reference_group is missing in row 1"),
+        ((SCORES, MATED, None, None, None, list("abab")), "probe_group is given without"),
+        ((SCORES, MATED, None, None, {"a": list("abab")}, list("abab")), "both be dicts"),
+        ((SCORES, MATED, None, None, {"a": list("abab")}, {"b": list("abab")}), "has the attributes"),
+        ((SCORES, MATED, None, None, list("aba")), "reference_group 'group' has 3"),
+        ((SCORES, MATED, None, None, None, None, "distances"), "did you mean 'distance'"),
+    ],
+)
+def test_bad_input_is_an_error_that_names_the_place(arguments, message):
+    with pytest.raises(InputError, match=message):
+        ff.Comparisons(*arguments)
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT, "", "  "])
+def test_every_kind_of_missing_label_is_refused(missing):
+    for labels in (["a", "b", missing, "a"], np.array(["a", "b", missing, "a"], object)):
+        with pytest.raises(InputError, match="reference_group is missing in row 2"):
+            ff.Comparisons(SCORES, MATED, reference_group=labels)
+
+
+def test_masked_entries_are_refused():
+    mask = [False, False, True, False]
+    for k, values in enumerate((SCORES, MATED, ["a"] * 4, ["a"] * 4)):
+        arguments = [SCORES, MATED, ["a", "b", "c", "d"], ["a", "c", "c", "e"]]
+        arguments[k] = np.ma.array(values, mask=mask)
+        with pytest.raises(InputError, match="masked in row 2"):
+            ff.Comparisons(*arguments)
+
+
+def test_large_whole_numbers_stay_apart_or_are_refused():
+    signed, unsigned = np.array([2**53, 2**53 + 1], np.int64), np.array([2**53, 2**53], np.uint64)
+    c = ff.Comparisons([0.9, 0.1], None, signed, unsigned)
+    assert (len(c.mated), c.subjects.tolist()) == (1, [2**53, 2**53 + 1])
+    with pytest.raises(InputError, match="whole numbers above 2"):
+        ff.Comparisons(np.array([2**60, 2**60 + 1]), [1, 0])
+    with pytest.raises(InputError, match="do not fit float64"):
+        ff.Comparisons(np.array([1, 1 + np.finfo(np.longdouble).eps], np.longdouble), [1, 0])
+
+
+@pytest.mark.parametrize("flags", [[0.99999999, 1, 0, 0], [1.0000001, 1.0000001, 0, 0]])
+def test_flags_are_not_rounded(flags):
+    with pytest.raises(InputError, match="two-valued"):
+        ff.Comparisons(SCORES, flags)
+
+
+def test_intersections_of_one_name_are_refused():
+    labels = {"x": ["a & b", "a & b", "a", "a"], "y": ["c", "c", "b & c", "b & c"]}
+    with pytest.raises(InputError, match="called 'a & b & c'"):
+        ff.Comparisons(SCORES, MATED, reference_group=labels)
+
+
+def test_results_cannot_corrupt_what_is_shared():
+    c = ff.Comparisons(SCORES, MATED, list("xxyy"), list("xzyz"), reference_group=list("aabb"))
+    counts = ff.rates(c, ff.at_eer()).counts
+    for array in (counts.matrix_nonmated, counts.matrix_subjects, c.subjects, c.mated.reference, c.mated.similarities):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = array[0]
+
+
+def test_a_group_alone_keeps_its_own_subjects_and_labels():
+    labels = {"sex": list("ffmm"), "eyes": list("bbgg")}
+    c = ff.Comparisons(
+        [0.9, 0.2, 0.8, 0.1], MATED, list("xxyy"), list("xzyz"), labels, {"sex": list("ffmm"), "eyes": list("bbgg")}
+    )
+    alone = c.by("sex").within_group("f")
+    assert alone.subjects.tolist() == ["x", "z"]
+    assert alone.by("eyes").groups == ("b",)
+
+
+def test_flags_that_contradict_the_subjects_are_counted_and_named():
+    reference, probe = ["a", "a", "b", "b"], ["a", "a", "c", "c"]
+    with pytest.raises(InputError, match=r"in 2 comparisons \(1 of one subject marked non-mated, 1 of two") as caught:
+        ff.Comparisons(SCORES, MATED, reference, probe)
+    assert "'a' with 'a' marked non-mated" in str(caught.value)
+    c = ff.Comparisons(SCORES, MATED, reference, probe, allow_label_conflicts=True)
+    assert len(c.mated) == 2
+
+
+def test_flags_can_come_from_the_subjects():
+    c = ff.Comparisons(SCORES, None, ["a", "a", "b", "b"], ["a", "b", "b", "c"])
+    assert c.mated.similarities.tolist() == [0.8, 0.9]
+    assert c.subjects.tolist() == ["a", "b", "c"]
+
+
+def test_intersections_join_their_parts_in_the_order_asked():
+    labels = {"sex": list("ffmm"), "land": ["US", "UK", "US", "UK"]}
+    c = ff.Comparisons(SCORES, MATED, reference_group=labels)
+    assert c.groups == ("f & UK", "f & US", "m & UK", "m & US")
+    assert c.by("land", "sex").groups == ("UK & f", "UK & m", "US & f", "US & m")
+    assert c.by("sex").groups == ("f", "m")
+    assert c.by("sex").mated is c.mated
+    with pytest.raises(InputError, match="did you mean 'land'"):
+        c.by("lnd")
+    with pytest.raises(InputError, match="at least one"):
+        c.by()
+
+
+@given(grouped())
+def test_a_group_on_its_own_is_its_comparisons(rows):
+    c = from_rows(rows)
+    for group in c.groups:
+        own = [r for r in rows if r.reference_group == r.probe_group == group]
+        if {r.mated for r in own} == {True, False}:
+            alone = c.within_group(group)
+            assert alone.mated.similarities.tolist() == sorted(r.score for r in own if r.mated)
+            assert alone.nonmated.similarities.tolist() == sorted(r.score for r in own if not r.mated)
+            assert [alone.subjects[k] for k in alone.mated.reference] == [rows[r].reference for r in alone.mated.rows]
+            assert alone.groups == ()
+        else:
+            with pytest.raises(InputError, match=f"group '{group}' has"):
+                c.within_group(group)
+
+
+def samples_of(rows, n):
+    reference = [f"{r.reference}/{k % n}" for k, r in enumerate(rows)]
+    probe = [f"{r.probe}/{k * k % n}" for k, r in enumerate(rows)]
+    return reference, probe
+
+
+@given(grouped(), st.integers(1, 4))
+def test_samples_follow_their_scores_into_every_part(rows, n):
+    reference, probe = samples_of(rows, n)
+    scores, *columns = zip(*rows, strict=True)
+    c = ff.Comparisons(scores, *columns, reference_sample=reference, probe_sample=probe)
+    assert repr(c) == repr(from_rows(rows))
+    parts = [(c, range(len(rows)))]
+    for group in c.groups:
+        own = [k for k, r in enumerate(rows) if r.reference_group == r.probe_group == group]
+        if {rows[k].mated for k in own} == {True, False}:
+            parts.append((c.within_group(group), own))
+    for part, kept in parts:
+        assert part.samples.tolist() == sorted({side[k] for k in kept for side in (reference, probe)})
+        assert part.sample_subject.dtype == part.mated.reference_sample.dtype == np.int32
+        for sample, subject in zip(part.samples, part.subjects[part.sample_subject], strict=True):
+            assert sample.startswith(f"{subject}/")
+        for side in (part.mated, part.nonmated):
+            assert part.samples[side.reference_sample].tolist() == [reference[k] for k in side.rows]
+            assert part.samples[side.probe_sample].tolist() == [probe[k] for k in side.rows]
+
+
+def test_samples_are_shared_among_groupings_and_absent_unless_given():
+    labels, sides = {"sex": list("ffmm"), "eyes": list("bgbg")}, (list("xxyy"), list("xzyz"))
+    c = ff.Comparisons(SCORES, MATED, *sides, labels, reference_sample=[1, 2, 3, 3], probe_sample=[2, 4, 5, 6])
+    assert (c.samples.tolist(), c.subjects[c.sample_subject].tolist()) == ([1, 2, 3, 4, 5, 6], list("xxyzyz"))
+    assert c.by("eyes").samples is c.samples
+    assert c.by("eyes").sample_subject is c.sample_subject
+    for array in (c.samples, c.sample_subject, c.mated.probe_sample):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = array[0]
+    without = ff.Comparisons(SCORES, MATED, *sides, labels).by("sex").within_group("f")
+    assert without.samples is without.sample_subject is None
+    assert without.mated.reference_sample is without.nonmated.probe_sample is None
+
+
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        ((list("abcd"), None), "reference_sample is given without probe_sample: samples are needed on both sides"),
+        ((None, list("abcd")), "probe_sample is given without reference_sample"),
+        ((list("abcd"), ["a", "e", None, "f"]), "probe_sample is missing in row 2"),
+        ((list("abc"), list("aecf")), "reference_sample has 3, probe_sample has 4"),
+        ((list("abcb"), list("aecf")), r"reference_sample 'b' is of subject 'x' in row 1 .*, but of 'y' in another"),
+        ((list("abcd"), list("aeca")), r"reference_sample 'a' is of subject 'x' in row 0 .*, but of 'z' in another"),
+        ((list("abcd"), list("aece")), None),
+    ],
+)
+def test_samples_that_cannot_be_are_refused(samples, message):
+    def make():
+        return ff.Comparisons(
+            SCORES, MATED, list("xxyy"), list("xzyz"), reference_sample=samples[0], probe_sample=samples[1]
+        )
+
+    if message is None:
+        assert make().samples.tolist() == list("abcde")
+    else:
+        with pytest.raises(InputError, match=message):
+            make()
+    with pytest.raises(InputError, match="need the subjects: give reference and probe"):
+        ff.Comparisons(SCORES, MATED, reference_sample=list("abcd"), probe_sample=list("abcd"))
+
+
+def test_only_intersections_that_occur_are_groups():
+    c = ff.Comparisons(SCORES, MATED, reference_group={"sex": list("ffmm"), "land": ["US", "US", "UK", "UK"]})
+    assert c.groups == ("f & US", "m & UK")
+
+
+def test_sorted_arrays_cannot_be_changed():
+    c = ff.Comparisons(SCORES, MATED)
+    with pytest.raises(ValueError, match="read-only"):
+        c.mated.keys[0] = 1
+
+
+FRAME = {
+    "s": SCORES, "same": [True, False, True, False], "a": ["x", "x", "y", "y"], "b": ["x", "y", "y", "z"],
+    "file_a": ["x1", "x1", "y1", "y1"], "file_b": ["x2", "y1", "y2", "z1"],
+    "sex_a": ["f", "f", "m", "m"], "sex_b": ["f", "m", "m", "f"], "eyes_a": list("bbgg"), "eyes_b": list("bggb"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_frames_of_every_library(make):
+    c = ff.Comparisons.from_frame(
+        make(FRAME), score="s", mated="same", reference="a", probe="b",
+        reference_group=["sex_a", "eyes_a"], probe_group=["sex_b", "eyes_b"],
+        reference_sample="file_a", probe_sample="file_b",
+    )  # fmt: skip
+    assert c.groups == ("f & b", "m & g")
+    assert c.by("sex").groups == ("f", "m")
+    renamed = ff.Comparisons.from_frame(
+        pl.DataFrame(FRAME).rename({"sex_a": "reference_sex"}), score="s", mated="same", reference_group="reference_sex"
+    )
+    assert renamed.by("sex").groups == ("f", "m")
+    assert c.subjects.tolist() == ["x", "y", "z"]
+    assert c.samples.tolist() == ["x1", "x2", "y1", "y2", "z1"]
+    assert c.mated.similarities.tolist() == [0.8, 0.9]
+    one = ff.Comparisons.from_frame(
+        make(FRAME), score="s", mated=None, reference="a", probe="b", reference_group="sex_a", probe_group="sex_a"
+    )
+    assert one.groups == ("f", "m")
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
+def test_frames_with_bad_columns(make):
+    with pytest.raises(InputError, match=r"no column 'scor' \(did you mean 'score'\?\); the columns are score, same"):
+        ff.Comparisons.from_frame(make({"score": SCORES, "same": MATED}), score="scor")
+    with pytest.raises(InputError, match="'s' must hold numbers"):
+        ff.Comparisons.from_frame(make({"s": ["0.1", "x"], "mated": [1, 0]}), score="s")
+    with pytest.raises(InputError, match="missing in row 1"):
+        ff.Comparisons.from_frame(make({"score": [0.1, 0.2], "mated": [1, 0], "g": ["a", None]}), reference_group="g")
+    with pytest.raises(InputError, match="missing in row 0"):
+        ff.Comparisons.from_frame(make({"score": [0.1, 0.2], "mated": [1, 0], "g": ["", "a"]}), reference_group="g")
+    with pytest.raises(InputError, match="row 1"):
+        ff.Comparisons.from_frame(make({"score": [0.1, None], "mated": [1, 0]}))
+
+
+def test_what_is_no_frame_is_refused():
+    with pytest.raises(InputError, match="data frame"):
+        ff.Comparisons.from_frame([1, 2, 3])
+
+
+def test_categorical_columns():
+    frame = pl.DataFrame(FRAME).with_columns(pl.col("sex_a").cast(pl.Categorical))
+    assert ff.Comparisons.from_frame(
+        frame, score="s", mated="same", reference_group="sex_a", probe_group="sex_a"
+    ).groups == (
+        "f",
+        "m",
+    )
+    frame = pd.DataFrame(FRAME).astype({"sex_a": "category"})
+    assert ff.Comparisons.from_frame(
+        frame, score="s", mated="same", reference_group="sex_a", probe_group="sex_a"
+    ).groups == (
+        "f",
+        "m",
+    )
+
+
+def test_matrices():
+    matrix = np.array([[9, 1, 2], [0, 8, 3], [2, 1, 7]])
+    c = ff.Comparisons.from_matrix(matrix, reference_group=list("aab"), probe_group=list("aab"))
+    assert (len(c.mated), len(c.nonmated)) == (3, 6)
+    assert c.nonmated_by_group.cells.tolist() == [[2, 2], [2, 0]]
+    wide = ff.Comparisons.from_matrix(matrix[:2], reference=["x", "y"], probe=["x", "z", "x"])
+    assert sorted(wide.mated.similarities.tolist()) == [2, 9]
+    with pytest.raises(InputError, match="2 x 3"):
+        ff.Comparisons.from_matrix(matrix[:2])
+    with pytest.raises(InputError, match="two dimensions"):
+        ff.Comparisons.from_matrix(matrix[0])
+    with pytest.raises(InputError, match="probe has 2, scores along that side has 3"):
+        ff.Comparisons.from_matrix(matrix[:2], reference=["x", "y"], probe=["x", "z"])

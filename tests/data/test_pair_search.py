@@ -1,0 +1,205 @@
+"""Pairs of embeddings and their replicates, against loops over explicitly resampled data."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from fastfair.kernels import pairs
+from helpers.small_embeddings import KINDS, as_draw, matrix_of, small_embeddings
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import embeddings as slow
+from threadpoolctl import threadpool_info
+
+import fastfair as ff
+from fastfair._lib import memory, radix_sort, seeds
+from fastfair.data import pair_search, score_keys
+from fastfair.errors import InputError
+from fastfair.resampling import pair_replicates
+from fastfair.resampling.pair_replicates import PairResampler
+
+UNITS = ("sample", "subject", "subject+sample")
+
+
+@pytest.mark.parametrize("similarity", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_all_pairs_have_the_similarity_of_loops(similarity: str, dtype: type):
+    rng = np.random.default_rng(1)
+    e = ff.Embeddings(rng.normal(size=(40, 5)).astype(dtype), np.arange(40) // 3, similarity=similarity)
+    np.testing.assert_allclose(
+        matrix_of(e) * (1 - np.eye(40)),
+        slow.similarities(e.vectors.tolist(), KINDS[similarity]) * (1 - np.eye(40)),
+        rtol=2e-6, atol=2e-6,
+    )  # fmt: skip
+
+
+def test_a_vector_and_its_copy_are_at_distance_zero():
+    vectors = np.random.default_rng(0).normal(size=(6, 8)).astype(np.float32) * 1e3
+    vectors[1] = vectors[0]
+    e = ff.Embeddings(vectors, list("aabbcc"), similarity="negative_euclidean")
+    assert score_keys.decode(pair_search.PairFinder(e).find(1.0)[0].keys)[-1] == 0
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("similarity", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(similarity: str, dtype: type):
+    rng = np.random.default_rng(2)
+    e = ff.Embeddings(rng.normal(size=(1400, 6)).astype(dtype), rng.integers(0, 200, 1400), similarity=similarity)
+    everything = pair_search.PairFinder(e).find(1.0)
+    assert everything[1].complete
+    assert everything[1].keys.size == e.n_nonmated
+    assert everything[0].keys.size == e.n_mated
+    for threads, tile in ((1, 1), (2, 2), (2, 4)):
+        mated, nonmated = pair_search.PairFinder(e, threads, tile).find(0.05)
+        assert not nonmated.complete
+        assert 0.03 < nonmated.keys.size / e.n_nonmated < 0.07
+        for found, whole in ((mated, everything[0]), (nonmated, everything[1])):
+            for name in ("keys", "first", "second"):
+                assert np.array_equal(getattr(found, name), getattr(whole, name)[: found.keys.size])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n_subjects=st.integers(2, 9),
+    most=st.integers(1, 5),
+    unit=st.sampled_from(UNITS),
+    weighting=st.sampled_from(["identity", "comparison"]),
+    dtype=st.sampled_from([np.float32, np.float64]),
+)
+def test_estimates_and_replicates_are_those_of_the_data_written_out(
+    seed: int, n_subjects: int, most: int, unit: str, weighting: str, dtype: type
+):
+    e = small_embeddings(seed, n_subjects, most, dtype=dtype)
+    matrix, subject = matrix_of(e), e.subject.tolist()
+    groups = {k: e.groups[e.subject_group[k]] for k in range(n_subjects)}
+    levels = [0.1, 0.3, 0.9]
+    least = 1 / e.n_nonmated
+    if weighting == "identity":
+        n = np.sort(e.n_samples)
+        least = 2 / (n_subjects * (n_subjects - 1) * n[-1] * n[-2])
+    levels = [level for level in levels if level > least] or [0.95]
+    resampler = PairResampler(
+        e, np.array(levels), weighting=weighting, unit=unit, with_groups=True, with_overall_fmr=True
+    )
+    found, expected = resampler.estimate()
+    key = seeds.stream(seed)[0]
+    drawn = resampler.replicate(3, key)
+    weights = resampler.units.new_weights()
+    resampler.units.draw(0, key, weights)
+    check(e, found.threshold, found.fmr, found.fnmr, matrix, subject, groups, levels, weighting, None)
+    for name, of in ((None, 0), *((g, 1 + k) for k, g in enumerate(e.groups))):
+        v = [
+            float((slow.fnmr if unit == "subject" else slow.fnmr_v)(matrix, subject, t, weighting, name, groups))
+            for t in found.threshold
+        ]
+        np.testing.assert_allclose(expected[:, of], v, rtol=1e-12)
+    rank = resampler.units.subject
+    for r in range(3):
+        draw = as_draw(e, unit, weights[:, r], rank)
+        check(
+            e,
+            drawn.threshold[:, r],
+            drawn.fmr[..., r],
+            drawn.fnmr[..., r],
+            matrix,
+            subject,
+            groups,
+            levels,
+            weighting,
+            draw,
+        )
+
+
+def check(e, threshold, fmr, fnmr, matrix, subject, groups, levels, weighting, draw):
+    for k, level in enumerate(levels):
+        t = slow.threshold_at_fmr(level, matrix, subject, weighting, draw)
+        np.testing.assert_equal(threshold[k], t)
+        for of, name in enumerate((None, *e.groups)):
+            for rates, function in ((fmr, slow.fmr), (fnmr, slow.fnmr)):
+                want = float(function(matrix, subject, t, weighting, name, groups, draw)) if t == t else np.nan
+                np.testing.assert_allclose(rates[k, of], want, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_tail_that_is_too_short_is_extended(monkeypatch: pytest.MonkeyPatch, unit: str):
+    e = ff.von_mises_fisher_embeddings(300, 4, 8, concentration=(5, 40), rng=1)
+    levels, key = np.array([1e-4, 0.02]), seeds.stream(5)[0]
+
+    def run() -> tuple:
+        resampler = PairResampler(e, levels, weighting="identity", unit=unit, with_groups=False)
+        return resampler.estimate()[0], resampler.replicate(128, key), resampler
+
+    long = run()
+    monkeypatch.setattr(pair_replicates, "_SPARE", {unit: 0.3})
+    monkeypatch.setattr(pair_replicates, "_SPARE_DEVIATIONS", 0)
+    short = run()
+    assert not long[2]._lists["fmr", False].complete
+    for name in ("threshold", "fnmr"):
+        assert np.array_equal(getattr(long[0], name), getattr(short[0], name))
+        assert np.array_equal(getattr(long[1], name), getattr(short[1], name))
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("weighting", ["identity", "comparison"])
+def test_threads_and_tiles_change_no_bit(monkeypatch: pytest.MonkeyPatch, weighting: str):
+    rng = np.random.default_rng(3)
+    subject = rng.integers(0, 150, 1300)
+    e = ff.Embeddings(rng.normal(size=(1300, 16)).astype(np.float32), subject, group=subject % 3)
+    bands = []
+    for threads, tile in ((1, 4), (2, 1), (2, 3)):
+        monkeypatch.setattr(pair_search.PairFinder.__init__, "__defaults__", (None, tile))
+        bands.append(ff.roc_band(e, [1e-4, 1e-2], weighting=weighting, rng=1, n_threads=threads, n_resamples=200))
+    for band in bands[1:]:
+        assert np.array_equal(band.replicates, bands[0].replicates)
+        assert np.array_equal(band.threshold, bands[0].threshold)
+        assert np.array_equal(band.low, bands[0].low)
+
+
+def test_levels_below_the_resolution_name_the_lowest():
+    e = small_embeddings(0, 5, 3)
+    with pytest.raises(InputError, match="lowest level that can be answered"):
+        ff.roc_band(e, [1e-6, 0.1])
+    with pytest.raises(InputError, match="above 0"):
+        ff.roc_band(e, [0, 0.1])
+
+
+def test_too_many_pairs_are_refused_with_what_they_would_take(monkeypatch: pytest.MonkeyPatch):
+    e = ff.von_mises_fisher_embeddings(400, 4, 8, concentration=(5, 40), rng=1)
+    monkeypatch.setattr(memory, "_LITTLE", 0)
+    monkeypatch.setattr(memory, "available", lambda: 2**20)
+    with pytest.raises(InputError, match="non-mated pairs to be kept would take"):
+        ff.roc_band(e, [0.1])
+    monkeypatch.setattr(memory, "available", lambda: 2**10)
+    with pytest.raises(InputError, match="use fewer vectors of a subject"):
+        ff.roc_band(e, [0.1])
+
+
+@settings(max_examples=50, deadline=None)
+@given(keys=st.lists(st.integers(0, 40), min_size=1, max_size=200), seed=st.integers(0, 99))
+def test_pairs_are_sorted_by_key_and_then_by_vectors(keys: list[int], seed: int):
+    rng = np.random.default_rng(seed)
+    codes = rng.permutation(len(keys)).astype(np.int64)
+    packed = (np.array(keys, np.int64) << 9) | codes
+    found = radix_sort.sort_by_bits(packed.copy(), np.empty_like(packed), 9, 15)
+    pairs.order_ties(found, 9)
+    assert found.tolist() == sorted(packed.tolist())
+
+
+@pytest.mark.jit
+def test_the_threads_of_matrix_products_are_left_as_they_were():
+    e = ff.von_mises_fisher_embeddings(300, 4, 8, concentration=(5, 40), rng=1)
+
+    def threads() -> list[int]:
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    before = threads()
+    assert before
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: ff.roc_band(e, [0.01], n_resamples=64, rng=0).replicates.tolist(), range(8)))
+    assert found == [found[0]] * 8
+    assert threads() == before

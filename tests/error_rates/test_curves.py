@@ -1,0 +1,185 @@
+"""Curves and what is read off them, against the oracle, theory and scikit-learn."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import naive
+from oracles.strategies import ANY, from_lists, score_lists
+from scipy.special import ndtr
+
+import fastfair as ff
+
+DTYPES = st.sampled_from([np.float32, np.float64])
+KINDS = st.sampled_from(["similarity", "distance"])
+
+
+def sign(score_kind: str) -> int:
+    return 1 if score_kind == "similarity" else -1
+
+
+@given(score_lists(), DTYPES, KINDS)
+def test_roc_is_the_oracles(lists, dtype, kind):
+    curve = ff.roc(from_lists(*lists, dtype, kind))
+    expected = np.array(naive.roc(*lists))
+    assert curve.fmr.tolist() == expected[:, 1].tolist()
+    assert curve.fnmr.tolist() == expected[:, 2].tolist()
+    assert (sign(kind) * curve.threshold[:-1]).tolist() == expected[:-1, 0].tolist()
+    assert curve.threshold.dtype == dtype
+    top = np.nextafter(dtype(expected[-2, 0]), dtype(np.inf))
+    assert sign(kind) * curve.threshold[-1] == top
+
+
+def test_roc_of_long_lists_meets_in_the_middle():
+    rng = np.random.default_rng(1)
+    for n_mated, n_nonmated, digits in (
+        (70_000, 50_000, 2),
+        (3, 120_000, 6),
+        (120_000, 2, 1),
+        (60_000, 60_000, 7),
+    ):
+        mated = np.round(rng.normal(1, 1, n_mated), digits).astype(np.float32)
+        nonmated = np.round(rng.normal(0, 1, n_nonmated), digits).astype(np.float32)
+        curve = ff.roc(from_lists(mated.tolist(), nonmated.tolist(), np.float32))
+        distinct = np.unique(np.concatenate([mated, nonmated]))
+        assert np.array_equal(curve.threshold[:-1], distinct)
+        assert np.array_equal(curve.fnmr[:-1], np.searchsorted(np.sort(mated), distinct) / n_mated)
+        accepted = n_nonmated - np.searchsorted(np.sort(nonmated), distinct)
+        assert np.array_equal(curve.fmr[:-1], accepted / n_nonmated)
+        assert (curve.fmr[-1], curve.fnmr[-1]) == (0, 1)
+
+
+@given(score_lists(), DTYPES, KINDS, st.sampled_from(["nearest", "nearest-max", "interpolated", "convex-hull"]))
+def test_eer_is_the_oracles(lists, dtype, kind, method):
+    found = ff.eer(from_lists(*lists, dtype, kind), method)
+    if method == "interpolated" and max(map(abs, lists[0] + lists[1])) > 1e30:
+        return  # the threshold above the largest score is one float32 or one float64 away
+    value, threshold = naive.eer(*lists, method)
+    assert found.value == pytest.approx(value, abs=1e-15)
+    assert found.method == method
+    if method == "convex-hull":
+        assert math.isnan(found.threshold)
+    else:
+        assert sign(kind) * found.threshold == pytest.approx(threshold, rel=1e-6, abs=1e-44)
+
+
+@given(score_lists(), DTYPES, KINDS, st.floats(0.01, 0.99), st.floats(0.1, 10), st.floats(0.1, 10), st.booleans())
+def test_min_dcf_is_the_oracles(lists, dtype, kind, p_target, c_miss, c_fa, normalize):
+    found = ff.min_dcf(from_lists(*lists, dtype, kind), p_target, c_miss, c_fa, normalize)
+    value, _ = naive.min_dcf(*lists, p_target, c_miss, c_fa, normalize)
+    assert found.value == pytest.approx(value, rel=1e-12)
+    threshold = sign(kind) * found.threshold
+    cost = c_miss * p_target * naive.fnmr(lists[0], threshold) + c_fa * (1 - p_target) * naive.fmr(lists[1], threshold)
+    unit = min(c_miss * p_target, c_fa * (1 - p_target)) if normalize else 1
+    assert cost / unit == pytest.approx(value, rel=1e-12)
+
+
+@given(score_lists(), DTYPES)
+def test_cllr_is_the_oracles(lists, dtype):
+    assert ff.cllr(from_lists(*lists, dtype)) == pytest.approx(naive.cllr(*lists), rel=1e-12)
+
+
+@given(score_lists())
+def test_min_cllr_is_the_oracles_and_never_above_one(lists):
+    found = ff.min_cllr(from_lists(*lists))
+    assert found == pytest.approx(naive.min_cllr(*lists), abs=1e-12)
+    assert 0 <= found <= 1 + 1e-12
+
+
+@given(score_lists(), st.floats(0.1, 4))
+def test_rates_do_not_change_under_increasing_maps(lists, slope):
+    plain = ff.roc(from_lists(*lists))
+    mapped = ff.roc(from_lists(*([math.atan(slope * s) for s in side] for side in lists)))
+    if len(mapped) == len(plain):  # atan may round two scores into one
+        assert np.array_equal(plain.fmr, mapped.fmr)
+        assert np.array_equal(plain.fnmr, mapped.fnmr)
+
+
+@given(st.lists(ANY, min_size=2, max_size=30), st.integers(0, 2**31))
+def test_order_of_rows_does_not_matter(scores, seed):
+    flags = np.arange(len(scores)) % 2 == 0
+    order = np.random.default_rng(seed).permutation(len(scores))
+    one, other = (
+        ff.roc(ff.Comparisons(scores, flags)),
+        ff.roc(ff.Comparisons(np.array(scores)[order], flags[order])),
+    )
+    for name in ("threshold", "fmr", "fnmr"):
+        assert np.array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_det_coordinates_are_normal_deviates():
+    rng = np.random.default_rng(2)
+    curve = ff.det(from_lists(rng.normal(2, 1, 50).tolist(), rng.normal(0, 1, 50).tolist()))
+    assert ndtr(curve.fmr_deviate) == pytest.approx(curve.fmr, abs=1e-12)
+    assert ndtr(curve.fnmr_deviate) == pytest.approx(curve.fnmr, abs=1e-12)
+
+
+def test_theory_of_two_shifted_normals():
+    rng = np.random.default_rng(3)
+    c = from_lists(rng.normal(2, 1, 200_000).tolist(), rng.normal(0, 1, 200_000).tolist())
+    expected = ndtr(-1.0)  # EER of two unit normals 2 apart
+    error = 5 * math.sqrt(expected * (1 - expected) / 200_000)
+    for method in ("nearest", "nearest-max", "interpolated", "convex-hull"):
+        assert ff.eer(c, method).value == pytest.approx(expected, abs=error)
+    assert ff.eer(c).threshold == pytest.approx(1, abs=0.02)
+    # Scores 2 s - 2 are the log likelihood ratios, so that calibration has nothing to gain.
+    llr = from_lists((2 * rng.normal(2, 1, 100_000) - 2).tolist(), (2 * rng.normal(0, 1, 100_000) - 2).tolist())
+    assert ff.min_cllr(llr) == pytest.approx(ff.cllr(llr), abs=0.005)
+
+
+def test_scikit_learn_draws_the_same_curve():
+    from sklearn.metrics import roc_curve
+
+    rng = np.random.default_rng(4)
+    flags = rng.random(5_000) < 0.3
+    scores = np.round(rng.normal(size=5_000) + flags, 2)
+    curve = ff.roc(ff.Comparisons(scores, flags))
+    fpr, tpr, thresholds = roc_curve(flags, scores, drop_intermediate=False)
+    assert np.array_equal(curve.fmr[:-1][::-1], fpr[1:])
+    assert 1 - curve.fnmr[:-1][::-1] == pytest.approx(tpr[1:])
+    assert np.array_equal(curve.threshold[:-1][::-1], thresholds[1:])
+
+
+def test_convex_hull_never_lies_above_the_other_equal_error_rates():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        c = from_lists(np.round(rng.normal(1, 1, 30), 1).tolist(), np.round(rng.normal(0, 1, 40), 1).tolist())
+        assert ff.eer(c, "convex-hull").value <= ff.eer(c, "interpolated").value + 1e-12
+        assert ff.eer(c).value <= ff.eer(c, "nearest-max").value
+
+
+def test_curves_are_drawn():
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    rng = np.random.default_rng(6)
+    c = from_lists(rng.normal(2, 1, 50).tolist(), rng.normal(0, 1, 50).tolist())
+    assert ff.roc(c).plot(label="system").get_xlabel() == "False match rate"
+    _, axes = plt.subplots()
+    assert ff.det(c).plot(ax=axes) is axes
+    assert [label.get_text() for label in axes.get_xticklabels()][:2] == ["5", "20"]
+    plt.close("all")
+
+
+def test_drawing_leaves_out_only_what_cannot_be_seen():
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    rng = np.random.default_rng(7)
+    curve = ff.det(from_lists(rng.normal(2, 1, 60_000).tolist(), rng.normal(0, 1, 60_000).tolist()))
+    drawn = curve.plot().lines[0].get_xydata()
+    finite = np.isfinite(curve.fmr_deviate) & np.isfinite(curve.fnmr_deviate)
+    whole = np.column_stack([curve.fmr_deviate, curve.fnmr_deviate])[finite]
+    assert 100 < len(drawn) < 10_000 < len(whole)
+    nearest = np.searchsorted(-drawn[:, 0], -whole[:, 0], side="right") - 1
+    assert np.abs(whole - drawn[np.clip(nearest, 0, None)])[:, 0].max() < 0.02
+    assert np.abs(drawn[[0, -1]] - whole[[0, -1]]).max() < 0.02
+    plt.close("all")

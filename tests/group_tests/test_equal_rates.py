@@ -1,0 +1,823 @@
+"""Tests across groups: against the oracle on given draws, and against every draw there is on tiny data."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections import Counter
+from fractions import Fraction
+from statistics import NormalDist
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from helpers.data_sets import population
+from helpers.failure_groups import counts_of, groups_of
+from helpers.small_embeddings import small_embeddings
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import groups as slow
+from oracles.resampling import dyadic_variance, log_normal
+from scipy import stats
+
+import fastfair as ff
+from fastfair._lib import seeds
+from fastfair.errors import (
+    DroppedWarning,
+    FewResamplesWarning,
+    InputError,
+    NarrowIntervalsWarning,
+    NotComputableWarning,
+)
+from fastfair.group_tests.failure_counts import design_effect
+from fastfair.group_tests.replicates import STATISTICS, GroupRates, _studentized, of_counts, pvalue
+from fastfair.resampling.comparison_replicates import Resampler
+
+ORACLES = {
+    "f": slow.replicated_f,
+    "max-difference": slow.replicated_max_difference,
+    "max-ratio": slow.replicated_max_ratio,
+}
+OBSERVED = {"f": slow.f_statistic, "max-difference": slow.max_difference, "max-ratio": slow.max_ratio}
+# Few replicates show what is to be shown; the follow-up's warning has its own test.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::fastfair.errors.FewResamplesWarning"),
+    pytest.mark.filterwarnings("ignore:fewer than 10 false matches:fastfair.errors.NotComputableWarning"),
+]
+TINY = [[(1, 2), (0, 2), (3, 3)], [(0, 1), (1, 2)], [(0, 2), (1, 4)]]
+R = 20_000
+
+
+def sums_of(groups: slow.Groups) -> np.ndarray:
+    """(5, groups): what draws are summed to."""
+    return np.array(
+        [[sum(row) for row in zip(*((m, e, e * e, e * m, m * m) for e, m in group), strict=True)] for group in groups]
+    ).T
+
+
+def replicated(groups: slow.Groups, draws: list[slow.Drawn]) -> GroupRates:
+    """Given draws, as `_group_replicates.replicate` returns its own."""
+    sums = np.stack([sums_of(slow.resampled(groups, drawn)) for drawn in draws], axis=1)
+    return GroupRates(sums[1] / sums[0], sums[0], design_effect(sums))
+
+
+def all_drawn(groups: slow.Groups) -> list[slow.Drawn]:
+    """Every replicate there is, all equally probable."""
+    return list(itertools.product(*(itertools.product(range(len(group)), repeat=len(group)) for group in groups)))
+
+
+@st.composite
+def drawn_groups(draw: st.DrawFn) -> tuple[slow.Groups, list[slow.Drawn]]:
+    groups = draw(groups_of(least=2, fewest=2))
+    once = st.tuples(*(st.lists(st.integers(0, len(g) - 1), min_size=len(g), max_size=len(g)) for g in groups))
+    return groups, draw(st.lists(once, min_size=1, max_size=6))
+
+
+def as_float(value: slow.Value) -> float:
+    return float(value)
+
+
+# Given draws, against the oracle.
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+@settings(max_examples=200)
+@given(case=drawn_groups())
+def test_statistics_of_replicates_are_the_oracles(name, case):
+    groups, draws = case
+    counts = counts_of(groups)
+    data = of_counts(counts)
+    found = replicated(groups, draws).shifted(data).statistic(name, counts.n_attempts)
+    expected = [ORACLES[name](groups, drawn) for drawn in draws]
+    np.testing.assert_allclose(found, [float(value) for value in expected], rtol=1e-8, atol=1e-12)
+    observed, exact = data.statistic(name, counts.n_attempts), OBSERVED[name](groups)
+    if not math.isnan(exact):
+        assert float(observed) == pytest.approx(float(exact), rel=1e-9, abs=1e-12)
+        assert pvalue(observed, found) == pytest.approx(float(slow.pvalue(exact, expected)))
+
+
+@given(drawn_groups())
+def test_distances_of_replicates_are_the_oracles(case):
+    groups, draws = case
+    data = of_counts(counts_of(groups))
+    shifted = replicated(groups, draws).shifted(data)
+    for center, middle in (("fixed", data.overall), ("moving", shifted.overall[:, None])):
+        found = np.abs(shifted.rate - middle).max(axis=1)
+        np.testing.assert_allclose(found, [float(slow.phi(groups, drawn, center)) for drawn in draws], atol=1e-12)
+
+
+def studentized(groups: slow.Groups, g: int) -> float:
+    """A group's difference from all others pooled, over its standard error."""
+    others = [subject for h, group in enumerate(groups) if h != g for subject in group]
+    difference = slow.difference_from_rest(groups, g)
+    if difference == 0:
+        return 0.0
+    variance = slow.difference_from_rest_variance([groups[g], others], 0)
+    return float(difference) / math.sqrt(variance) if variance else math.copysign(math.inf, difference)
+
+
+@settings(max_examples=200)
+@given(groups_of(fewest=2))
+def test_differences_from_the_rest_are_the_oracles(groups):
+    found = of_counts(counts_of(groups)).difference_from_rest()
+    np.testing.assert_allclose(
+        found, [float(slow.difference_from_rest(groups, g)) for g in range(len(groups))], atol=1e-12
+    )
+    expected = [studentized(groups, g) for g in range(len(groups))]
+    np.testing.assert_allclose(_studentized(sums_of(groups)), expected, rtol=1e-7)
+
+
+def test_ties_count_whatever_the_rounding():
+    third = 0.1 + 0.2 - 0.3 + 1 / 3
+    assert pvalue(third, np.array([1 / 3, 0.3, 0.2])) == 0.5
+    assert pvalue(1 / 3, np.array([third, 0.3, 0.2])) == 0.5
+    assert pvalue(1e-33, np.zeros(3)) == 1
+    assert pvalue(np.inf, np.array([np.inf, 1e300, 0])) == 0.5
+    assert math.isnan(pvalue(np.nan, np.zeros(3)))
+
+
+# End to end, against every draw there is.
+
+
+def is_share(count: int, n: int, p: float) -> bool:
+    """Tell whether a share of replicates is within binomial error of its chance."""
+    return bool(abs(count - n * p) <= 4.5 * math.sqrt(n * p * (1 - p)) + 1e-6)
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("name", STATISTICS)
+def test_pvalues_are_those_of_every_draw(name):
+    test = ff.fnmr_test(counts_of(TINY), statistic=name, n_resamples=R, follow_up=False, rng=1)
+    everything = [ORACLES[name](TINY, drawn) for drawn in all_drawn(TINY)]
+    exact = OBSERVED[name](TINY)
+    p = sum(value >= exact for value in everything) / len(everything)
+    assert 0.01 < p < 0.99
+    assert is_share(round(test.pvalue * (R + 1)) - 1, R, p)
+    # And the whole distribution, not the one share.
+    times = Counter(round(float(value), 9) for value in everything)
+    found = Counter(np.round(test.replicates, 9).tolist())
+    assert set(found) <= set(times)
+    assert all(is_share(found[value], R, n / len(everything)) for value, n in times.items())
+
+
+@pytest.mark.jit
+def test_margins_are_those_of_every_draw():
+    for center, named in (("data", "fixed"), ("replicate", "moving")):
+        found = ff.margin_of_error(counts_of(TINY), center=center, n_resamples=R, confidence_level=0.8, rng=2)
+        everything = [slow.phi(TINY, drawn, named) for drawn in all_drawn(TINY)]
+        times = Counter(round(float(value), 9) for value in everything)
+        seen = Counter(np.round(found.replicates, 9).tolist())
+        assert set(seen) <= set(times)
+        assert all(is_share(seen[value], R, n / len(everything)) for value, n in times.items())
+        assert found.margin == pytest.approx(float(slow.margin(sorted(found.replicates.tolist()), 0.8)))
+        below, above = (sum(value <= found.margin + s for value in everything) / len(everything) for s in (-1e-9, 1e-9))
+        assert below - 0.02 < 0.8 < above + 0.02
+
+
+@pytest.mark.jit
+def test_follow_ups_are_those_of_every_draw_from_all_subjects():
+    """As if groups told nothing: each group's subjects, and the others', come from all."""
+    groups = [[(1, 2), (0, 2)], [(0, 1), (2, 2)], [(2, 3)] * 2]
+    test = ff.fnmr_test(counts_of(groups), n_resamples=R, rng=3)
+    everyone = [subject for group in groups for subject in group]
+    distinct = Counter(everyone)
+    totals = np.zeros((3, 2))
+    observed = [studentized(groups, g) for g in range(3)]
+    # Draws of subjects in any order, and of groups but the first in any order, are alike; so go by multisets.
+    pairs = Counter(tuple(sorted(pair)) for pair in itertools.product(everyone, repeat=2))
+    assert sum(pairs.values()) == len(everyone) ** 2
+    assert len(distinct) == 5
+    for drawn in itertools.product(pairs, repeat=3):
+        weight = math.prod(pairs[pair] for pair in drawn)
+        for g in range(3):
+            value = studentized([list(pair) for pair in drawn], g)
+            totals[g] += weight * np.array([value >= observed[g] - 1e-9, value <= observed[g] + 1e-9])
+    shares = totals / len(everyone) ** 6
+    for p, share in zip(test.group_pvalue, shares.min(axis=1), strict=True):
+        assert is_share(round(p * (R + 1) / 2) - 1, R, share)
+    np.testing.assert_allclose(test.group_pvalue_holm, slow.holm(test.group_pvalue.tolist()))
+
+
+def some_counts(n: int = 60, seed: int = 0, worse: float = 0.0) -> ff.FailureCounts:
+    """Three groups, the last of which fails more often by `worse`."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) % 3
+    attempts = rng.integers(1, 6, n)
+    failures = rng.binomial(attempts, np.minimum(1, rng.beta(1, 6, n) + worse * (group == 2)))
+    return ff.FailureCounts(failures, attempts, np.array(["f", "m", "x"])[group])
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_results_are_of_one_piece(name):
+    counts = some_counts(worse=0.4)
+    test = ff.fnmr_test(counts, statistic=name, n_resamples=199, confidence_level=0.9, rng=5)
+    assert test.statistic_name == test.settings["statistic"] == name
+    assert test.statistic == of_counts(counts).statistic(name, counts.n_attempts)
+    assert test.replicates.shape == (199,)
+    assert test.pvalue == (1 + (test.replicates >= test.statistic).sum()) / 200
+    assert test.fnmr == counts.fnmr == test.rate
+    for found, expected in (
+        (test.group_fnmr, counts.group_fnmr), (test.icc, counts.icc), (test.design_effect, counts.design_effect),
+        (test.n_subjects, counts.n_subjects), (test.n_trials, counts.n_attempts), (test.n_errors, counts.n_failures),
+        (test.standard_error, counts.standard_error), (test.low, counts.confidence_interval(0.9)[0]),
+        (test.high, counts.confidence_interval(0.9)[1]),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(found, expected)
+    assert test.counts is counts
+    assert ((test.bootstrap_low < test.group_fnmr) & (test.group_fnmr < test.bootstrap_high)).all()
+    assert "x" in test.different
+    again = ff.fnmr_test(counts, statistic=name, n_resamples=199, rng=test.settings["rng"])
+    assert np.array_equal(again.replicates, test.replicates)
+    assert np.array_equal(again.group_pvalue, test.group_pvalue)
+
+
+@pytest.mark.jit
+def test_threads_and_more_replicates_change_no_bit():
+    counts = some_counts(3000)
+    one, two = (ff.fnmr_test(counts, n_resamples=1300, rng=9, n_threads=n) for n in (1, 2))
+    for name in ("replicates", "group_pvalue", "group_pvalue_holm", "bootstrap_low", "bootstrap_high"):
+        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
+    fewer = ff.fnmr_test(counts, n_resamples=37, rng=9)
+    assert np.array_equal(fewer.replicates, one.replicates[:37])
+    margins = [ff.margin_of_error(counts, n_resamples=1300, rng=9, n_threads=n).replicates for n in (1, 2)]
+    assert margins[0].tobytes() == margins[1].tobytes()
+    assert not np.array_equal(ff.fnmr_test(counts, n_resamples=37, rng=10).replicates, fewer.replicates)
+
+
+def test_subjects_in_another_order_and_groups_of_other_names_are_the_same_test():
+    counts = some_counts()
+    order = np.random.default_rng(1).permutation(counts.failures.size)
+    names = np.array(["A", "B", "C"])[counts.subject_group]
+    other = ff.FailureCounts(counts.failures[order], counts.attempts[order], names[order])
+    tests = [ff.fnmr_test(c, n_resamples=64, rng=0) for c in (counts, other)]
+    assert np.array_equal(tests[0].replicates, tests[1].replicates)
+    assert np.array_equal(tests[0].group_pvalue, tests[1].group_pvalue)
+
+
+def test_no_follow_up():
+    test = ff.fnmr_test(some_counts(), n_resamples=9, follow_up=False, rng=0)
+    assert np.isnan(test.group_pvalue).all()
+    assert np.isnan(test.group_pvalue_holm).all()
+    assert test.different == ()
+    assert np.isfinite(test.pvalue)
+
+
+def test_progress_is_told():
+    seen = []
+    ff.fnmr_test(some_counts(), n_resamples=600, rng=0, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (600, 600)
+
+
+def test_scores_and_vectors_are_counted_first():
+    e = small_embeddings(2, 9, 5)
+    at = ff.at_fnmr(0.3)
+    counts = ff.FailureCounts.from_embeddings(e, at)
+    for test in (ff.fnmr_test, ff.margin_of_error):
+        expected = test(counts, n_resamples=20, rng=0)
+        for data in (e, e.comparisons()):
+            found = test(data, at, n_resamples=20, rng=0)
+            assert np.array_equal(found.replicates, expected.replicates)
+            assert found.settings["at"] == str(at)
+            assert expected.settings["at"] is None
+
+
+# What cannot be tested.
+
+
+@pytest.mark.parametrize("value", [0, 1])
+@pytest.mark.parametrize("name", STATISTICS)
+def test_no_failure_and_nothing_else(value, name):
+    counts = ff.FailureCounts([2 * value] * 6, [2] * 6, list("aaabbb"))
+    with pytest.warns(NotComputableWarning, match=f"{('none', 'all')[value]} of the attempts are errors") as told:
+        test = ff.fnmr_test(counts, statistic=name, n_resamples=9, rng=0)
+    assert told[0].filename == __file__
+    assert np.isnan([test.statistic, test.pvalue, *test.group_pvalue, *test.group_pvalue_holm]).all()
+    assert np.isnan([test.bootstrap_low, test.bootstrap_high]).all()
+    assert test.different == ()
+    assert "cannot be told" in test.summary()
+    with pytest.warns(NotComputableWarning, match="no margin of error") as told:
+        found = ff.margin_of_error(counts, n_resamples=9, rng=0)
+    assert told[0].filename == __file__
+    assert np.isnan([found.margin, found.low, found.high]).all()
+    assert found.outside == ()
+    assert "no margin of error" in found.summary()
+    for result in (test, found):
+        assert json.loads(result.to_json(), parse_constant=pytest.fail)["fnmr"] == value
+        result.plot().figure.canvas.draw()
+        plt.close("all")
+
+
+def test_a_group_without_failures_among_others():
+    counts = ff.FailureCounts([0] * 5 + [2, 0, 1, 3, 0], [4] * 10, list("aaaaabbbbb"))
+    ratio = ff.fnmr_test(counts, statistic="max-ratio", n_resamples=99, rng=0)
+    assert ratio.statistic == math.inf
+    assert 0 < ratio.pvalue <= 1
+    assert math.isnan(ratio.bootstrap_low[0])
+    assert json.loads(ratio.to_json())["statistic"] is None
+    assert ff.fnmr_test(counts, n_resamples=99, rng=0).pvalue < 0.2
+
+
+def test_rates_shifted_to_nothing_make_infinite_ratios():
+    """A rate less its own plus the overall one is 0 in fractions, and 1e-17 or so in floats."""
+    groups = [[(0, 3), (0, 3)], [(1, 5), (5, 5)], [(3, 3), (1, 3), (0, 3)]]
+    drawn = [[0, 1], [0, 0], [2, 2, 0]]
+    data = of_counts(counts_of(groups))
+    found = replicated(groups, [drawn]).shifted(data).statistic("max-ratio", data.size)
+    assert found == [slow.replicated_max_ratio(groups, drawn)] == [math.inf]
+
+
+def test_subjects_that_are_all_alike_do_not_vary():
+    """2/5 cannot be squared without rounding."""
+    found = _studentized(sums_of([[(2, 5), (2, 5)], [(1, 6)] * 4]))
+    assert found.tolist() == [math.inf, -math.inf]
+    assert (ff.FailureCounts([1, 1, 2, 2], [6, 6, 5, 5], list("aabb")).standard_error == 0).all()
+
+
+@pytest.mark.filterwarnings("error::fastfair.errors.FewResamplesWarning")
+def test_too_few_replicates_for_the_follow_up_are_told():
+    counts = ff.FailureCounts([0, 1, 2, 0] * 2, [3] * 8, list("aabbccdd"))
+    with pytest.warns(FewResamplesWarning, match=r"none of 4 groups.*at least 0\.05: take 160"):
+        ff.fnmr_test(counts, n_resamples=159, rng=0)
+    ff.fnmr_test(counts, n_resamples=160, rng=0)
+    ff.fnmr_test(counts, n_resamples=99, follow_up=False, rng=0)
+
+
+@pytest.mark.jit
+@pytest.mark.filterwarnings("error::fastfair.errors.NarrowIntervalsWarning")
+def test_small_groups_among_large_ones_are_told():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["large", "larger", "small"], [200, 300, 20])
+    counts = ff.FailureCounts(rng.binomial(4, 0.03, group.size), np.full(group.size, 4), group)
+    with pytest.warns(NarrowIntervalsWarning, match="within 'small', much smaller"):
+        ff.margin_of_error(counts, n_resamples=999, rng=0)
+    with pytest.warns(NarrowIntervalsWarning, match="within 'small'"):
+        ff.fnmr_test(counts, statistic="max-ratio", rng=0)
+    ff.fnmr_test(counts, rng=0)
+    ff.margin_of_error(counts.without(["small"]), n_resamples=999, rng=0)
+
+
+def test_the_level_is_what_was_asked_without_rounding():
+    test = ff.fnmr_test(ff.FailureCounts([0, 1, 2, 0], [3] * 4, list("aabb")), rng=0)
+    assert test.level == 0.05
+
+
+def test_where_nothing_varies_and_groups_are_alike_nothing_is_found():
+    test = ff.fnmr_test(ff.FailureCounts([2] * 4, [3] * 4, list("aabb")), n_resamples=9, rng=0)
+    assert test.pvalue == 1
+    assert (test.group_pvalue == 1).all()
+
+
+def test_one_attempt_each():
+    counts = ff.FailureCounts([0, 1] * 8, [1] * 16, list("aaaabbbb") * 2)
+    test = ff.fnmr_test(counts, n_resamples=99, rng=0)
+    assert (test.icc == 0).all()
+    np.testing.assert_allclose(test.design_effect, 1)
+    assert test.statistic == pytest.approx(0, abs=1e-12)
+    assert test.pvalue == 1
+    assert "no subject has two attempts" in test.summary()
+
+
+def test_groups_that_are_exactly_alike_have_pvalues_of_one():
+    group = [(1, 3), (0, 1), (2, 2), (0, 3)]
+    test = ff.fnmr_test(counts_of([group, group * 2, group[::-1] * 3]), n_resamples=99, rng=0)
+    assert test.pvalue == 1
+    assert (test.group_pvalue > 0.5).all()
+
+
+ONE_ALONE = ff.FailureCounts([1, 0, 1, 0, 1], [2, 2, 3, 2, 2], list("aabbc"))
+
+
+@pytest.mark.parametrize("test", [ff.fnmr_test, ff.margin_of_error])
+def test_groups_with_one_subject(test):
+    with pytest.raises(InputError, match=r"1 of 3 groups.*fewer than 2 subjects.*'c' \(1\).*incomplete_groups"):
+        test(ONE_ALONE)
+    with pytest.warns(DroppedWarning, match=r"left out.*'c' \(1\)") as told:
+        found = test(ONE_ALONE, incomplete_groups="drop", n_resamples=9, rng=0)
+    assert told[0].filename == __file__
+    assert found.groups == ("a", "b")
+    assert np.array_equal(found.replicates, test(ONE_ALONE.without(["c"]), n_resamples=9, rng=0).replicates)
+    alone = ff.FailureCounts([1, 0, 1], [2, 2, 3], list("aab"))
+    with pytest.raises(InputError, match="compares groups, and there is 'a' but for those of too few subjects: 'b'"):
+        test(alone, incomplete_groups="drop")
+    with pytest.raises(InputError, match="compares groups, and there is 'a'"):
+        test(alone.without(["b"]))
+    with pytest.raises(InputError, match="compares groups, and there are none but for"):
+        test(ff.FailureCounts([1, 0], [2, 2], list("ab")), incomplete_groups="drop")
+
+
+@pytest.mark.parametrize("test", [ff.fnmr_test, ff.margin_of_error])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"n_resamples": 0}, "n_resamples must be a whole number of at least 1"),
+        ({"n_resamples": -1}, "n_resamples must be a whole number"),
+        ({"n_resamples": 1.5}, "n_resamples must be a whole number"),
+        ({"confidence_level": 95}, "confidence_level must lie in .0, 1., not 95; for 95 % write 0.95"),
+        ({"incomplete_groups": "keep"}, "incomplete_groups must be one of 'raise', 'drop', not 'keep'"),
+        ({"at": ff.at_fmr(0.1)}, "at=FMR=0.1 is for scores, but FailureCounts hold decisions"),
+        ({"rng": -1}, "rng must be"),
+        ({"n_threads": 0}, "n_threads"),
+        ({"data": [1, 2], "at": ff.at_fmr(0.1)}, "data must be Comparisons, Embeddings or FailureCounts, not"),
+        ({"data": population()}, "at is missing"),
+        ({"data": population(), "at": 0.5}, "at must be an operating point"),
+        ({"data": small_embeddings(2, 9, 5), "at": ff.at_eer()}, "at must be at_fmr"),
+    ],
+)
+def test_what_is_refused(test, arguments, words):
+    with pytest.raises(InputError, match=words):
+        test(**{"data": some_counts(), **arguments})
+
+
+def test_unknown_statistics_quantiles_and_centers():
+    with pytest.raises(InputError, match="statistic must be one of 'f', 'max-difference', 'max-ratio', not 'F'"):
+        ff.fnmr_test(some_counts(), statistic="F")
+    with pytest.raises(InputError, match="quantile must be one of 'family-wise', 'paper', not 'wide'"):
+        ff.margin_of_error(some_counts(), quantile="wide")
+    with pytest.raises(InputError, match="center must be one of 'data', 'replicate', not 'fixed'"):
+        ff.margin_of_error(some_counts(), center="fixed")
+
+
+# Margins of error.
+
+
+def test_quantiles_of_the_same_replicates():
+    counts = some_counts(worse=0.4)
+    usual, paper = (
+        ff.margin_of_error(counts, quantile=name, n_resamples=199, confidence_level=0.9, rng=4)
+        for name in ("family-wise", "paper")
+    )
+    assert np.array_equal(usual.replicates, paper.replicates)
+    assert usual.margin == np.quantile(usual.replicates, 0.9)
+    assert paper.margin == pytest.approx(np.quantile(usual.replicates, 0.95))
+    for found in (usual, paper):
+        assert (found.low, found.high) == (found.fnmr - found.margin, found.fnmr + found.margin)
+        expected = np.abs(counts.group_fnmr - counts.fnmr) > found.margin
+        assert found.outside == tuple(np.array(counts.groups)[expected].tolist())
+        assert np.array_equal(found.group_fnmr, counts.group_fnmr)
+    assert "x" in usual.outside
+
+
+def test_the_replicates_are_those_of_the_test():
+    counts = some_counts()
+    test = ff.fnmr_test(counts, statistic="max-difference", n_resamples=99, rng=4)
+    found = ff.margin_of_error(counts, center="replicate", n_resamples=99, rng=4)
+    np.testing.assert_allclose(found.replicates, test.replicates, atol=1e-15)
+    assert not np.allclose(ff.margin_of_error(counts, n_resamples=99, rng=4).replicates, test.replicates)
+
+
+def test_a_group_at_the_margin_is_inside():
+    """Both groups are 1/4 from the overall rate, and so is every replicate in which they swap."""
+    counts = ff.FailureCounts([1, 0, 1, 1], [1, 1, 1, 1], list("aabb"))
+    found = ff.margin_of_error(counts, n_resamples=500, confidence_level=0.3, rng=0)
+    assert found.margin in found.replicates
+    assert found.outside == tuple(
+        g for g, rate in zip("ab", (Fraction(1, 2), 1), strict=True) if abs(rate - Fraction(3, 4)) > found.margin
+    )
+
+
+# What results say.
+
+
+def rows_of(frame) -> list[dict]:
+    return frame.to_dict("records")
+
+
+def test_tables_json_and_sentences_of_a_test(tmp_path):
+    counts = some_counts(150, worse=0.5)
+    test = ff.fnmr_test(counts, n_resamples=199, rng=0)
+    frame = test.to_frame("pandas")
+    assert frame["group"].tolist() == ["f", "m", "x"]
+    for column, expected in (
+        ("n_attempts", counts.n_attempts), ("n_errors", counts.n_failures), ("fnmr", counts.group_fnmr),
+        ("icc", counts.icc), ("group_pvalue_holm", test.group_pvalue_holm), ("low", test.low),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(frame[column], expected)
+    text = test.to_json(tmp_path / "test.json")
+    assert (tmp_path / "test.json").read_text().strip() == text.strip()
+    content = json.loads(text, parse_constant=pytest.fail)
+    assert content["pvalue"] == test.pvalue
+    assert content["fnmr"] == counts.fnmr
+    assert content["different"] == list(test.different)
+    assert content["groups"] == rows_of(frame)
+    assert content["settings"]["rng"] == 0
+    said = test.summary()
+    assert test.pvalue == 1 / 200
+    assert "1 in 200 of studies" in said
+    assert "p = 0.005" in said
+    assert f"F = {test.statistic:.3g}, 199 replicates" in said
+    assert "the groups differ detectably, at the level of 5 %" in said
+    rates = dict(zip(test.groups, (f"{100 * rate:.3g} %" for rate in test.group_fnmr), strict=True))
+    assert f"Detectably higher than in the other groups, of 3 tested: x ({rates['x']})." in said
+    assert all(f"{g} ({rates[g]})" in said.split("Detectably lower")[1] for g in "fm")
+
+
+def test_sentences_of_a_test_that_finds_nothing():
+    test = ff.fnmr_test(ONE_ALONE.without(["c"]), statistic="max-ratio", n_resamples=99, rng=0)
+    said = test.summary()
+    assert test.pvalue > 0.05
+    assert f"in {100 * test.pvalue:.0f} % of studies" in said
+    assert "largest ratio = " in said
+    assert "chance alone explains them, at the level of 5 %; that does not show that the groups are alike" in said
+    assert "Detectably" not in said
+
+
+def test_tables_json_and_sentences_of_a_margin(tmp_path):
+    counts = some_counts(300, worse=0.5)
+    found = ff.margin_of_error(counts, n_resamples=199, rng=0)
+    frame = found.to_frame("pandas")
+    assert frame["group"].tolist() == ["f", "m", "x"]
+    assert frame["outside"].tolist() == [group in found.outside for group in "fmx"]
+    np.testing.assert_array_equal(frame["fnmr"], counts.group_fnmr)
+    content = json.loads(found.to_json(tmp_path / "margin.json"), parse_constant=pytest.fail)
+    assert content["margin"] == found.margin
+    assert content["groups"] == rows_of(frame)
+    assert content["outside"] == list(found.outside)
+    said = found.summary()
+    assert f"{counts.n_failures.sum()} of {counts.n_attempts.sum()} attempts of 300 people failed" in said
+    assert f"margin of error is {100 * found.margin:.3g} percentage points" in said
+    assert f"between {100 * found.low:.3g} % and {100 * found.high:.3g} %" in said
+    assert (
+        f"1 of 3 groups is above that range, farther than chance explains: x ({100 * found.group_fnmr[2]:.3g} %)."
+        in said
+    )
+    assert "2 of 3 groups are below that range" in said
+    inside = ff.margin_of_error(some_counts(60), n_resamples=99, rng=0)
+    assert inside.outside == ()
+    assert "All 3 groups lie in that range: no difference was detected" in inside.summary()
+
+
+def test_results_are_drawn():
+    counts = some_counts(300, worse=0.5)
+    test, margin = (f(counts, n_resamples=199, rng=0) for f in (ff.fnmr_test, ff.margin_of_error))
+    for result, apart in ((test, "differs from the others"), (margin, "outside")):
+        own = plt.figure().add_subplot()
+        assert result.plot(own) is own
+        ax = result.plot()
+        ax.figure.canvas.draw()
+        assert [label.get_text() for label in ax.get_yticklabels()] == ["f", "m", "x"]
+        assert ax.get_xlabel() == "False non-match rate"
+        assert apart in [text.get_text() for text in ax.get_legend().get_texts()]
+        assert any(line.get_xdata()[0] == counts.fnmr for line in ax.lines)
+    plt.close("all")
+
+
+# False match rates.
+
+
+def impostors(n_subjects: int = 60, tau: float = 0.3, seed: int = 0, shift: float = 0.0) -> ff.Comparisons:
+    """All pairs within three groups, of subjects whom some resemble more than others, and the last group by `shift`.
+
+    Each has the variance 1, whatever `tau` is.
+    """
+    rng = np.random.default_rng(seed)
+    first, second = np.triu_indices(n_subjects, 1)
+    start = np.repeat(n_subjects * np.arange(3), first.size)
+    everyone = np.arange(3 * n_subjects)
+    reference = np.append(start + np.tile(first, 3), everyone)
+    probe = np.append(start + np.tile(second, 3), everyone)
+    mated = reference == probe
+    effect = rng.normal(0, tau, everyone.size)
+    scores = (rng.normal(size=reference.size) + effect[reference] + effect[probe]) / math.sqrt(1 + 2 * tau**2)
+    group = np.array(list("fmx"))[reference // n_subjects]
+    return ff.Comparisons(scores + 4 * mated + shift * (group == "x"), mated, reference, probe, group, group)
+
+
+AT = ff.at_threshold(2.0)
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("at", [AT, ff.at_fmr(0.03), ff.at_eer()])
+def test_false_matches_of_groups_are_tested_with_the_replicates_of_evaluations(name, at):
+    c = impostors(20, shift=0.5)
+    test = ff.fmr_test(c, at, statistic=name, n_resamples=150, rng=3)
+    rates = ff.rates(c, at)
+    assert (test.threshold, test.groups) == (rates.threshold, rates.groups)
+    np.testing.assert_array_equal(test.group_fmr, rates.group_fmr)
+    np.testing.assert_array_equal(test.n_trials, rates.counts.group_nonmated)
+    np.testing.assert_array_equal(test.n_errors, rates.counts.group_false_matches)
+    np.testing.assert_array_equal(test.n_subjects, rates.counts.group_nonmated_subjects)
+    assert test.fmr == pytest.approx(test.n_errors.sum() / test.n_trials.sum())
+    drawn = Resampler(c, [ff.at_threshold(rates.threshold)], metrics=()).replicate(150, seeds.stream(3)[0])
+    replicates = drawn.fmr[0, 1:4]
+    np.testing.assert_allclose(test.standard_error, replicates.std(axis=1, ddof=1))
+    n, rate = test.n_trials, test.group_fmr
+    effect = test.standard_error**2 / (rate * (1 - rate) / n)
+
+    def statistic(x: np.ndarray) -> float:
+        center = (n * x).sum() / n.sum()
+        if name == "max-difference":
+            return np.abs(x - center).max()
+        if name == "max-ratio":
+            return max(max(x / center), max(center / x)) if (x > 0).all() else math.inf
+        within = (n * x * (1 - x) * effect).sum() / (n.sum() - 3)
+        return (n * (x - center) ** 2).sum() / 2 / within if within > 0 else math.inf
+
+    assert test.statistic == pytest.approx(statistic(rate))
+    expected = [statistic(x) for x in (replicates.T - rate + test.fmr)]
+    np.testing.assert_allclose(test.replicates, expected, rtol=1e-9)
+    assert test.pvalue == (1 + sum(value >= test.statistic for value in expected)) / 151
+    rest = (test.n_errors.sum() - test.n_errors) / (n.sum() - n)
+    np.testing.assert_allclose(test.difference, rate - rest)
+    for g in range(3):
+        others = [h for h in range(3) if h != g]
+        error = math.sqrt(sum((n[h] * test.standard_error[h]) ** 2 for h in others)) / n[others].sum()
+        z = math.log(rate[g] / rest[g]) / math.hypot(test.standard_error[g] / rate[g], error / rest[g])
+        few = min(test.n_errors[g], sum(test.n_errors[h] for h in others)) < 10
+        expected = math.nan if few else 2 * NormalDist().cdf(-abs(z))
+        assert test.group_pvalue[g] == pytest.approx(expected, nan_ok=True)
+    known = np.isfinite(test.group_pvalue)
+    np.testing.assert_allclose(test.group_pvalue_holm[known], slow.holm(test.group_pvalue[known].tolist()))
+    for g in range(3):
+        expected = log_normal(rate[g], test.standard_error[g], 0.95)
+        assert (test.low[g], test.high[g]) == pytest.approx(expected)
+
+
+@pytest.mark.jit
+def test_replicates_of_false_matches_have_the_dyadic_standard_error():
+    c = impostors()
+    test = ff.fmr_test(c, AT, n_resamples=4000, rng=0)
+    for k, group in enumerate(test.groups):
+        side, inside = c.nonmated, c.nonmated_by_group.reference_group == k
+        dyads = zip(
+            (side.similarities[inside] >= 2).astype(int).tolist(), side.reference[inside].tolist(),
+            side.probe[inside].tolist(), strict=True,
+        )  # fmt: skip
+        everyone = dict.fromkeys(side.reference[inside].tolist() + side.probe[inside].tolist(), group)
+        variance = dyadic_variance(list(dyads), everyone, {group: len(everyone)})
+        assert test.standard_error[k] == pytest.approx(math.sqrt(variance), rel=0.06)
+
+
+@pytest.mark.jit
+def test_threads_change_no_bit_of_false_matches():
+    c = impostors(30)
+    one, two = (ff.fmr_test(c, AT, n_resamples=300, rng=1, n_threads=n) for n in (1, 2))
+    for name in ("replicates", "standard_error", "group_pvalue"):
+        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
+    assert np.array_equal(ff.fmr_test(c, AT, n_resamples=300, rng=one.settings["rng"]).replicates, one.replicates)
+
+
+def test_false_matches_of_embeddings_are_those_of_their_comparisons():
+    e = small_embeddings(2, 12, 5)
+    for at in (ff.at_fmr(0.2), ff.at_eer()):
+        of_vectors, of_pairs = (ff.fmr_test(data, at, n_resamples=64, rng=0) for data in (e, e.comparisons()))
+        assert of_vectors.to_json() == of_pairs.to_json()
+        assert np.array_equal(of_vectors.replicates, of_pairs.replicates)
+
+
+def test_a_group_without_false_matches():
+    c = impostors(12, shift=-9)
+    with pytest.warns(NotComputableWarning, match="fewer than 10 false matches within .*'x'.* no p-value") as told:
+        test = ff.fmr_test(c, ff.at_threshold(1.5), n_resamples=99, rng=0)
+    assert told[0].filename == __file__
+    assert np.isnan([test.group_pvalue[2], test.group_pvalue_holm[2]]).all()
+    assert 0 < test.pvalue <= 1
+    assert test.group_fmr[2] == 0
+    json.loads(test.to_json(), parse_constant=pytest.fail)
+    test.plot().figure.canvas.draw()
+    plt.close("all")
+
+
+def alike(sizes, seed, tau=0.3, worse=0.0):
+    """Groups of these sizes whose pairs are alike, but for what `worse` adds to those of the last group."""
+    rng = np.random.default_rng(seed)
+    ends = np.cumsum(sizes)
+    pairs = [np.array(np.triu_indices(n, 1)) + end - n for n, end in zip(sizes, ends, strict=True)]
+    everyone = np.arange(ends[-1])
+    reference, probe = (np.append(np.concatenate(side), everyone) for side in zip(*pairs, strict=True))
+    mated = reference == probe
+    effect = rng.normal(0, tau, everyone.size)
+    scores = (rng.normal(size=mated.size) + effect[reference] + effect[probe]) / math.sqrt(1 + 2 * tau**2)
+    position = np.searchsorted(ends, reference, side="right")
+    group = np.array([f"group {k}" for k in range(len(sizes))])[position]
+    scores += 4 * mated + worse * (position == len(sizes) - 1)
+    return ff.Comparisons(scores, mated, reference, probe, group, group)
+
+
+@pytest.mark.jit
+def test_groups_with_few_false_matches_are_not_named():
+    """Ten false matches are expected among 45 subjects at 1 %: small groups have none to three."""
+    c = alike((120, 100, 15, 12, 8), 0)
+    with pytest.warns(NotComputableWarning, match="fewer than 10 false matches within 'group 2', 'group 3', 'group 4'"):
+        test = ff.fmr_test(c, ff.at_fmr(0.01), n_resamples=499, rng=0)
+    few = ("group 2", "group 3", "group 4")
+    assert test.not_tested == few
+    assert (test.n_errors[2:] < 10).all()
+    assert np.isnan([test.group_pvalue[2:], test.group_pvalue_holm[2:]]).all()
+    np.testing.assert_allclose(test.group_pvalue_holm[:2], slow.holm(test.group_pvalue[:2].tolist()))
+    assert not set(test.different) & set(few)
+    assert (
+        "Not compared with the others, as fewer than 10 false matches are on either side: group 2, group 3, group 4."
+        in test.summary()
+    )
+    rows = json.loads(test.to_json(), parse_constant=pytest.fail)["groups"]
+    assert [row["group_pvalue"] is None for row in rows] == [False, False, True, True, True]
+
+
+def test_a_group_is_not_compared_with_others_that_have_few_false_matches():
+    """Of two groups either is all the rest there is to the other."""
+    with pytest.warns(NotComputableWarning, match="within 'group 0', 'group 1', or in all other groups"):
+        test = ff.fmr_test(alike((100, 10), 1), ff.at_fmr(0.01), n_resamples=199, rng=0)
+    assert test.n_errors[0] > 10 > test.n_errors[1]
+    assert np.isnan(test.group_pvalue).all()
+    assert test.different == ()
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("seed", range(3))
+def test_a_group_with_false_matches_enough_is_still_found_among_small_ones(seed):
+    test = ff.fmr_test(alike((120, 100, 15, 12, 60), seed, worse=0.6), ff.at_fmr(0.01), n_resamples=499, rng=seed)
+    assert "group 4" in test.different
+    assert f"of {5 - len(test.not_tested)} tested: group 4" in test.summary()
+
+
+@pytest.mark.slow
+def test_small_groups_that_are_like_the_others_are_never_named():
+    """Two large groups and nine small ones, all alike."""
+    found = [
+        ff.fmr_test(alike((80, 60) + (14,) * 9, seed), ff.at_fmr(0.005), n_resamples=199, rng=seed)
+        for seed in range(60)
+    ]
+    small = [group for test in found for group, errors in zip(test.groups, test.n_errors, strict=True) if errors < 10]
+    assert len(small) > 500
+    assert not any(set(test.different) & set(test.not_tested) for test in found)
+    assert sum(len(test.different) > 0 for test in found) <= stats.binom.ppf(0.999, 60, 0.05)
+
+
+@pytest.mark.parametrize(("threshold", "which"), [(99, "none"), (-99, "all")])
+def test_no_false_match_and_nothing_else(threshold, which):
+    with pytest.warns(NotComputableWarning, match=f"{which} of the non-mated comparisons are errors") as told:
+        test = ff.fmr_test(impostors(5), ff.at_threshold(threshold), n_resamples=9, rng=0)
+    assert [warning.filename for warning in told] == [__file__]
+    assert np.isnan([test.statistic, test.pvalue]).all()
+    assert "Whether the FMRs of 3 groups differ cannot be told" in test.summary()
+
+
+def test_groups_with_two_subjects():
+    """Of all pairs, also across groups, which do not count."""
+    first, second = np.triu_indices(12)
+    label = np.array(list("ff" + "mmmmm" + "xxxxx"))
+    scores = np.random.default_rng(1).normal(size=first.size)
+    c = ff.Comparisons(scores, first == second, first, second, label[first], label[second])
+    with pytest.raises(InputError, match=r"1 of 3 groups have non-mated.*fewer than 3 subjects.*'f' \(2\)"):
+        ff.fmr_test(c, ff.at_threshold(0.5))
+    with pytest.warns(DroppedWarning, match=r"left out.*'f' \(2\)") as told:
+        test = ff.fmr_test(c, ff.at_threshold(0.5), incomplete_groups="drop", n_resamples=32, rng=0)
+    assert told[0].filename == __file__
+    assert test.groups == ("m", "x")
+    np.testing.assert_array_equal(test.group_fmr, ff.rates(c, ff.at_threshold(0.5)).group_fmr[1:])
+    assert test.n_trials.tolist() == [10, 10]
+    assert test.fmr == test.n_errors.sum() / 20
+    assert (test.bootstrap_low.size, test.group_pvalue.size) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"n_resamples": 0}, "n_resamples must be a whole number of at least 1"),
+        ({"statistic": "F"}, "statistic must be one of"),
+        ({"confidence_level": 1}, "confidence_level must lie in"),
+        ({"incomplete_groups": "keep"}, "incomplete_groups must be one of"),
+        ({"at": None}, "at must be an operating point"),
+        ({"data": some_counts()}, "data must be Comparisons or Embeddings, not FailureCounts"),
+        ({"data": ff.Comparisons([1, 0], [1, 0], ["p", "p"], ["p", "q"])}, "groups"),
+        ({"data": ff.Comparisons([1, 0], [1, 0], reference_group=list("fm"), probe_group=list("fm"))}, "subjects"),
+    ],
+)
+def test_what_is_refused_of_false_matches(arguments, words):
+    with pytest.raises(InputError, match=words):
+        ff.fmr_test(**{"data": impostors(5), "at": AT, **arguments})
+
+
+def test_what_is_said_of_false_matches():
+    test = ff.fmr_test(impostors(40, shift=1), AT, n_resamples=199, rng=0)
+    said = test.summary()
+    assert said.startswith(f"The overall FMR is {100 * test.fmr:.3g} % and ranges from")
+    assert "1 in 200 of studies" in said
+    assert f"Detectably higher than in the other groups, of 3 tested: x ({100 * test.group_fmr[2]:.3g} %)." in said
+    content = json.loads(test.to_json(), parse_constant=pytest.fail)
+    assert content["fmr"] == test.fmr
+    frame = test.to_frame("pandas")
+    assert content["groups"] == rows_of(frame)
+    np.testing.assert_array_equal(frame["fmr"], test.group_fmr)
+    np.testing.assert_array_equal(frame["n_comparisons"], test.n_trials)
+    assert test.plot().get_xlabel() == "False match rate"
+    plt.close("all")
+
+
+@pytest.mark.slow
+@pytest.mark.study
+@pytest.mark.parametrize(("tau", "fmr", "follow_up"), [(0.3, 0.01, 0.052), (0.3, 0.05, 0.057), (0.5, 0.01, 0.082)])
+def test_false_match_rates_that_are_alike_are_rarely_found_to_differ(tau, fmr, follow_up, data_sets):
+    """Three groups of 60 subjects with 18 or 89 false matches expected in each, at the level of 5 %.
+
+    F keeps the level, and finds less than it may where errors are few or effects of subjects strong. The follow-up
+    exceeds it a little, more so where effects are strong: `follow_up` is the share of 4,000 data sets, or of 1,000 with
+    strong effects, in which some group is named.
+    """
+    n, at = data_sets(1000), ff.at_threshold(NormalDist().inv_cdf(1 - fmr))
+    tests = [ff.fmr_test(impostors(60, tau, seed), at, n_resamples=499, rng=seed) for seed in range(n)]
+    found = sum(test.pvalue < 0.05 for test in tests)
+    named = sum(len(test.different) > 0 for test in tests)
+    assert found <= stats.binom.ppf(0.999, n, 0.05)
+    assert stats.binom.ppf(0.001, n, follow_up) <= named <= stats.binom.ppf(0.999, n, follow_up)

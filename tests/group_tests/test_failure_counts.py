@@ -1,0 +1,400 @@
+"""Failures and attempts of subjects: against the oracle, against loops, and what is refused."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from helpers.failure_groups import LABELS, counts_of, groups_of
+from helpers.small_embeddings import KINDS, small_embeddings
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import groups as slow
+from oracles.strategies import from_rows, grouped
+from scipy.special import logit
+
+import fastfair as ff
+from fastfair.error_rates.operating_points import threshold_key
+from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError
+from fastfair.group_tests import counting, failure_counts
+
+
+def subjects_of(counts: ff.FailureCounts) -> dict[str, list[tuple[int, int]]]:
+    """(failures, attempts) of each group, sorted."""
+    pairs = list(zip(counts.failures.tolist(), counts.attempts.tolist(), counts.subject_group.tolist(), strict=True))
+    return {label: sorted((e, m) for e, m, g in pairs if g == k) for k, label in enumerate(counts.groups)}
+
+
+@given(groups_of())
+def test_rates_and_variances_are_the_oracles(groups):
+    counts = counts_of(groups)
+    assert counts.groups == tuple(LABELS[: len(groups)])
+    assert counts.fnmr == pytest.approx(float(slow.overall_rate(groups)))
+    assert counts.n_subjects.tolist() == [len(group) for group in groups]
+    assert counts.n_attempts.tolist() == [slow.attempts(group) for group in groups]
+    for g, group in enumerate(groups):
+        assert counts.n_failures[g] == slow.rate(group) * slow.attempts(group)
+        assert counts.group_fnmr[g] == pytest.approx(float(slow.rate(group)))
+        assert counts.icc[g] == pytest.approx(float(slow.icc(group)), abs=1e-9)
+        assert counts.design_effect[g] == pytest.approx(float(slow.design_effect(group)), abs=1e-9)
+        assert counts.standard_error[g] ** 2 == pytest.approx(float(slow.variance(group)), abs=1e-12)
+
+
+@given(groups_of())
+def test_kinds_are_subjects_counted(groups):
+    counts = counts_of(groups)
+    kinds = counts.kinds
+    start = 0
+    for g, end in enumerate(kinds.end):
+        part = slice(start, end)
+        sizes = kinds.subjects[part]
+        assert (np.diff(sizes) <= 0).all()
+        pairs = zip(kinds.failures[part].tolist(), kinds.attempts[part].tolist(), strict=True)
+        found = dict(zip(pairs, sizes.tolist(), strict=True))
+        assert found == {pair: groups[g].count(pair) for pair in groups[g]}
+        start = end
+    of_all = [pair for group in groups for pair in group]
+    kinds = counts.all_kinds
+    pairs = zip(kinds.failures.tolist(), kinds.attempts.tolist(), strict=True)
+    assert dict(zip(pairs, kinds.subjects.tolist(), strict=True)) == {pair: of_all.count(pair) for pair in of_all}
+    assert (np.diff(kinds.subjects) <= 0).all()
+    assert kinds.end.tolist() == [kinds.subjects.size]
+
+
+@settings(max_examples=30)
+@given(groups_of())
+def test_kinds_are_the_same_counted_and_sorted(groups):
+    found = []
+    for cells in (0, 10**6):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(failure_counts, "_CELLS_A_SUBJECT", cells)
+            found.append(counts_of(groups).kinds)
+    for name in ("failures", "attempts", "subjects", "end"):
+        assert np.array_equal(*(getattr(kinds, name) for kinds in found))
+        assert getattr(found[0], name).dtype == getattr(found[1], name).dtype == np.int64
+
+
+def test_counts_that_only_just_fit():
+    m = 2**30
+    counts = ff.FailureCounts([m, m // 2, 0], [m, m, m], list("aab"))
+    assert counts.sums[:, 0].tolist() == [2 * m, m + m // 2, m * m + m * m // 4, m * m + m * m // 2, 2 * m * m]
+    assert counts.design_effect[0] == pytest.approx(float(slow.design_effect([(2, 2), (1, 2)])) * m / 2)
+
+
+@given(groups_of(least=2))
+def test_intervals_are_symmetric_on_log_odds_and_hold_the_rate(groups):
+    counts = counts_of(groups)
+    low, high = counts.confidence_interval(0.9)
+    for g, group in enumerate(groups):
+        pi, n = slow.rate(group), slow.attempts(group)
+        if pi in (0, 1):
+            end = 1 - 0.05 ** (1 / n)
+            assert (low[g], high[g]) == pytest.approx((0, end) if pi == 0 else (1 - end, 1))
+        else:
+            assert low[g] - 1e-12 <= pi <= high[g] + 1e-12
+            assert logit(low[g]) + logit(high[g]) == pytest.approx(2 * logit(float(pi)), abs=1e-6)
+
+
+def test_one_subject_has_no_interval():
+    low, high = ff.FailureCounts([1, 0, 0], [3, 2, 2], list("abb")).confidence_interval()
+    assert np.isnan([low[0], high[0]]).all()
+    assert low[1] == 0 < high[1]
+
+
+# Where counts come from.
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=20), st.booleans())
+def test_decisions_are_counted(rows, as_bool):
+    who, failed = zip(*rows, strict=True)
+    group = ["even" if k % 2 == 0 else "odd" for k in who]
+    counts = ff.FailureCounts.from_decisions(np.array(failed, bool if as_bool else int), who, group)
+    everyone = sorted(set(who))
+    assert counts.attempts.tolist() == [who.count(k) for k in everyone]
+    assert counts.failures.tolist() == [sum(f for w, f in rows if w == k) for k in everyone]
+    assert [counts.groups[g] for g in counts.subject_group] == ["odd" if k % 2 else "even" for k in everyone]
+
+
+def test_attributes_make_intersections():
+    counts = ff.FailureCounts(
+        [0, 1, 0, 2], [2, 2, 2, 2], {"gender": list("fmff"), "country": ["USA", "UK", "UK", "USA"]}
+    )
+    assert counts.groups == ("f & UK", "f & USA", "m & UK")
+    assert counts.grouping == ("gender", "country")
+    assert counts.n_failures.tolist() == [0, 2, 1]
+    decided = ff.FailureCounts.from_decisions(
+        [0, 1, 1], [7, 7, 8], {"gender": list("ffm"), "country": ["UK", "UK", "USA"]}
+    )
+    assert decided.groups == ("f & UK", "m & USA")
+    assert decided.group_fnmr.tolist() == [0.5, 1]
+
+
+def counted(rows, threshold: float) -> dict[str, list[tuple[int, int]]]:
+    """Rejected and all mated comparisons of each group, by loops."""
+    found: dict[tuple[str, int], list[int]] = {}
+    for row in rows:
+        if row.mated and row.reference_group == row.probe_group:
+            cell = found.setdefault((row.reference_group, row.reference), [0, 0])
+            cell[0] += row.score < threshold
+            cell[1] += 1
+    labels = {row.reference_group for row in rows} | {row.probe_group for row in rows}
+    return {label: sorted(tuple(c) for (g, _), c in found.items() if g == label) for label in sorted(labels)}
+
+
+@given(grouped(), st.sampled_from([ff.at_fmr(0.3), ff.at_fnmr(0.4), ff.at_threshold(1.0), ff.at_eer()]))
+def test_comparisons_are_counted(rows, at):
+    c = from_rows(rows)
+    assert subjects_of(ff.FailureCounts.from_comparisons(c, at)) == counted(rows, c.to_threshold(threshold_key(c, at)))
+
+
+def test_the_groups_of_comparisons_are_kept():
+    who = list("ppqqpq")
+    other = list("ppqqqp")
+    c = ff.Comparisons(
+        [0.9, 0.1, 0.2, 0.8, 0, 0], [1, 1, 1, 1, 0, 0], who, other,
+        {"gender": list("ffmmfm"), "age": list("oooooo")}, {"gender": list("ffmmmf"), "age": list("oooooo")},
+    )  # fmt: skip
+    counts = ff.FailureCounts.from_comparisons(c, ff.at_threshold(0.5))
+    assert counts.groups == c.groups == ("f & o", "m & o")
+    assert counts.grouping == ("gender", "age")
+    assert ff.FailureCounts.from_comparisons(c.by("gender"), ff.at_threshold(0.5)).groups == ("f", "m")
+
+
+def test_mated_comparisons_across_groups_are_left_out_and_told():
+    c = ff.Comparisons(
+        [0.9, 0.1, 0.2, 0], [1, 1, 1, 0], list("ppqp"), list("ppqq"), list("ffmf"), list("fmmm")
+    )  # fmt: skip
+    with pytest.warns(DroppedWarning, match="1 of 3 mated comparisons are across groups") as told:
+        counts = ff.FailureCounts.from_comparisons(c, ff.at_threshold(0.5))
+    assert told[0].filename == __file__
+    assert subjects_of(counts) == {"f": [(0, 1)], "m": [(1, 1)]}
+
+
+def test_subjects_in_several_groups_are_told():
+    c = ff.Comparisons(
+        [0.9, 0.1, 0.2, 0], [1, 1, 1, 0], list("ppqp"), list("ppqq"), list("fmmf"), list("fmmm")
+    )  # fmt: skip
+    with pytest.warns(DependentGroupsWarning, match="more than one group") as told:
+        counts = ff.FailureCounts.from_comparisons(c, ff.at_threshold(0.5))
+    assert told[0].filename == __file__
+    assert subjects_of(counts) == {"f": [(0, 1)], "m": [(1, 1), (1, 1)]}
+
+
+def test_groups_without_mated_comparisons_stay_and_can_be_left_out():
+    c = ff.Comparisons(
+        [0.9, 0.1, 0.2, 0], [1, 1, 0, 0], list("ppqx"), list("ppxq"), list("ffmx"), list("ffxm")
+    )  # fmt: skip
+    counts = ff.FailureCounts.from_comparisons(c, ff.at_threshold(0.5))
+    assert counts.groups == ("f", "m", "x")
+    assert counts.n_subjects.tolist() == [1, 0, 0]
+    np.testing.assert_array_equal(counts.group_fnmr, [0.5, np.nan, np.nan])
+    np.testing.assert_array_equal(counts.standard_error, [0, np.nan, np.nan])
+    assert np.isnan(counts.confidence_interval()).all()
+    kept = counts.without(["m"])
+    assert kept.groups == ("f", "x")
+    assert kept.fnmr == 0.5
+
+
+def test_nobody_left():
+    """All mated comparisons are across groups: there are groups, but no attempt."""
+    c = ff.Comparisons([0.9, 0], [1, 0], list("pp"), list("pq"), list("ff"), list("mm"))
+    with pytest.warns(DroppedWarning):
+        counts = ff.FailureCounts.from_comparisons(c, ff.at_threshold(0.5))
+    assert repr(counts) == "FailureCounts(0 subjects, 0 attempts, 0 failures, 2 groups)"
+    assert np.isnan([counts.fnmr, *counts.group_fnmr]).all()
+    assert counts.kinds.end.tolist() == [0, 0]
+
+
+def test_comparisons_that_cannot_be_counted():
+    scores, mated, ids, groups = [0.9, 0.1, 0.3], [1, 0, 1], (list("ppp"), list("pqq")), (list("fff"), list("fmm"))
+    at = ff.at_threshold(0.5)
+    with pytest.raises(InputError, match="groups"):
+        ff.FailureCounts.from_comparisons(ff.Comparisons(scores[:2], mated[:2], list("pp"), list("pq")), at)
+    with pytest.raises(InputError, match="no subjects"):
+        ff.FailureCounts.from_comparisons(
+            ff.Comparisons(scores, mated, reference_group=groups[0], probe_group=groups[1]), at
+        )
+    conflicting = ff.Comparisons(scores, mated, *ids, *groups, allow_label_conflicts=True)
+    with pytest.raises(InputError, match="mated comparisons of two subjects"):
+        ff.FailureCounts.from_comparisons(conflicting, at)
+    with pytest.raises(InputError, match="at must be an operating point"):
+        ff.FailureCounts.from_comparisons(
+            ff.Comparisons(scores[:2], mated[:2], list("pp"), list("pq"), list("ff"), list("fm")), 0.5
+        )
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 9),
+    st.sampled_from(sorted(KINDS)),
+    st.sampled_from([np.float32, np.float64]),
+    st.one_of(
+        st.floats(0, 0.99).map(ff.at_fmr), st.floats(0, 0.99).map(ff.at_fnmr), st.integers(-9, 9).map(ff.at_threshold)
+    ),
+)
+def test_embeddings_are_counted_as_their_comparisons(seed, n_subjects, similarity, dtype, at):
+    e = small_embeddings(seed, n_subjects, 4, similarity, dtype=dtype)
+    counts = ff.FailureCounts.from_embeddings(e, at, n_threads=1)
+    expected = ff.FailureCounts.from_comparisons(e.comparisons(), at)
+    assert subjects_of(counts) == subjects_of(expected)
+    assert counts.grouping == expected.grouping
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("fmr", [0.0, 1e-5, 1e-4, 1e-3, 0.03, 0.6])
+def test_more_embeddings_than_a_tile(fmr):
+    e = ff.von_mises_fisher_embeddings(300, 4, 16, concentration=(20, 60), rng=3)
+    e = ff.Embeddings(e.vectors, e.subject, group=[f"g{k % 5}" for k in e.subject])
+    counts = [ff.FailureCounts.from_embeddings(e, ff.at_fmr(fmr), n_threads=n) for n in (1, 2)]
+    expected = ff.FailureCounts.from_comparisons(e.comparisons(), ff.at_fmr(fmr))
+    for found in counts:
+        assert np.array_equal(found.failures, expected.failures)
+        assert np.array_equal(found.attempts, expected.attempts)
+        assert np.array_equal(found.subject_group, expected.subject_group)
+
+
+@pytest.mark.jit
+def test_too_few_pairs_kept_at_first_are_looked_for_again(monkeypatch):
+    e = ff.von_mises_fisher_embeddings(300, 4, 16, concentration=(20, 60), rng=3)
+    e = ff.Embeddings(e.vectors, e.subject, group=[f"g{k % 5}" for k in e.subject])
+    enough = ff.FailureCounts.from_embeddings(e, ff.at_fmr(0.03))
+    monkeypatch.setattr(counting, "_SPARE_DEVIATIONS", -40)
+    assert np.array_equal(ff.FailureCounts.from_embeddings(e, ff.at_fmr(0.03)).failures, enough.failures)
+
+
+def test_false_matches_tied_by_the_thousand_are_all_found():
+    """Half of the non-mated pairs are alike, far more than are looked for at first."""
+    vectors = np.repeat(np.array([[1.0, 0.0], [0.0, 1.0]]), 40, axis=0)
+    vectors[::8] += 0.25
+    e = ff.Embeddings(vectors, np.arange(80) // 2, group=np.array(list("fm"))[np.arange(80) % 4 // 2])
+    for fmr in (0.001, 0.2, 0.45):
+        at = ff.at_fmr(fmr)
+        found, expected = (
+            ff.FailureCounts.from_embeddings(e, at),
+            ff.FailureCounts.from_comparisons(e.comparisons(), at),
+        )
+        assert subjects_of(found) == subjects_of(expected)
+
+
+def test_embeddings_that_cannot_be_counted():
+    e = small_embeddings(0, 4, 3)
+    for at in (ff.at_eer(), ff.at_mean_group_eer()):
+        with pytest.raises(InputError, match=r"at_fmr\(\), at_fnmr\(\) or at_threshold\(\)"):
+            ff.FailureCounts.from_embeddings(e, at)
+    for at in (0.5, None):
+        with pytest.raises(InputError, match="at must be an operating point"):
+            ff.FailureCounts.from_embeddings(e, at)
+    with pytest.raises(InputError, match="no groups"):
+        ff.FailureCounts.from_embeddings(ff.Embeddings(e.vectors, e.subject), ff.at_fmr(0.1))
+
+
+# What is refused, said and kept.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words", "row"),
+    [
+        (([0, -1], [1, 1], "ab"), "failures must be whole numbers of at least 0.* row 1 .* -1", 1),
+        (([0, 0.5], [1, 1], "ab"), "failures must be whole numbers.* row 1 .* 0.5", 1),
+        (([np.nan, 0], [1, 1], "ab"), "failures must be whole numbers.* row 0 .* nan", 0),
+        (([0, 0], [1, np.inf], "ab"), "attempts must be whole numbers.* row 1 .* inf", 1),
+        (([0, 0], [1, 2**31], "ab"), "attempts must be whole numbers.* row 1 .* 2147483648", 1),
+        (([0, 2], [1, 1], "ab"), "must not exceed attempts, but row 1 .* 2 failures in 1 attempts", 1),
+        (([0, 0], [1, 0], "ab"), "at least 1 .leave subjects without any out.*row 1 .* 0 attempts", 1),
+        (([0], [1, 1], "ab"), "one value a subject, but failures has 1, attempts has 2, group 'group' has 2", None),
+        (([0, 0], [1, 1], "abc"), "one value a subject.*group 'group' has 3", None),
+        (([0, 0], [1, 1], ["a", None]), "group 'group' is missing in row 1", 1),
+        (([0, 0], [1, 1], {"sex": ["a", ""]}), "group 'sex' is missing in row 1", 1),
+        (([0, 0], [1, 1], {}), "group has no attributes", None),
+        (([], [], []), "failures is empty", None),
+        ((["x", "y"], [1, 1], "ab"), "failures must be numbers, but their type is <U1", None),
+        (([0, 0], [1j, 1], "ab"), "attempts must be numbers, but their type is complex", None),
+        (([[0, 0]], [1, 1], "ab"), "failures must be one-dimensional", None),
+        (([0] * 4, [2**31 - 1] * 4, "abab"), "more than can be summed exactly", None),
+    ],
+)
+def test_counts_that_are_refused(arguments, words, row):
+    failures, attempts, group = arguments
+    with pytest.raises(InputError, match=words) as refused:
+        ff.FailureCounts(failures, attempts, list(group) if isinstance(group, str) else group)
+    assert refused.value.row == row
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([0, 2], "pq", "ab"), "failed must be 0 or 1, but row 1"),
+        (([0, -1], "pq", "ab"), "failed must be whole numbers of at least 0"),
+        (([0, np.nan], "pq", "ab"), "failed must be whole numbers"),
+        ((["no", "yes"], "pq", "ab"), "failed must be numbers, but their type"),
+        (([0, 1], "pp", "ab"), "subject 'p' is 'a' in row 0"),
+        (([0, 1], "p", "ab"), "one value a decision, but failed has 2, subject has 1"),
+        (([0, 1], ["p", None], "ab"), "subject is missing in row 1"),
+        (([0, 1], "pq", {}), "group has no attributes"),
+        (([], "", ""), "failures is empty"),
+    ],
+)
+def test_decisions_that_are_refused(arguments, words):
+    failed, subject, group = arguments
+    with pytest.raises(InputError, match=words):
+        ff.FailureCounts.from_decisions(failed, list(subject), group if isinstance(group, dict) else list(group))
+
+
+def test_whole_numbers_of_any_type_will_do():
+    expected = ff.FailureCounts([0, 1, 1], [1, 2, 3], list("aab"))
+    for failures, attempts in (
+        (np.array([0.0, 1.0, 1.0]), np.array([1, 2, 3], np.uint8)),
+        ([False, True, True], np.array([1, 2, 3], np.float32)),
+    ):
+        found = ff.FailureCounts(failures, attempts, ["a", "a", "b"])
+        assert found.failures.dtype == found.attempts.dtype == np.int64
+        assert subjects_of(found) == subjects_of(expected)
+
+
+def test_groups_are_sorted_and_subjects_in_the_order_given():
+    counts = ff.FailureCounts([0, 1, 2], [3, 3, 3], [10, 9, 10])
+    assert counts.groups == ("9", "10")
+    assert counts.subject_group.tolist() == [1, 0, 1]
+    assert repr(counts) == "FailureCounts(3 subjects, 9 attempts, 3 failures, 2 groups)"
+    assert repr(ff.FailureCounts([1], [1], ["a"])) == "FailureCounts(1 subject, 1 attempt, 1 failure, 1 group)"
+
+
+def test_arrays_are_read_only_and_copies():
+    failures = np.array([0, 1])
+    counts = ff.FailureCounts(failures, np.array([1, 2]), list("ab"))
+    for name in ("failures", "attempts", "subject_group"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(counts, name)[0] = 1
+    failures[0] = 1
+    assert counts.failures.tolist() == [0, 1]
+
+
+def test_remarks_name_the_groups():
+    counts = ff.FailureCounts([1, 0, 0, 0, 2, 1, 2, 1], [1, 1, 2, 2, 2, 1, 2, 2], list("ffmmxxyy"))
+    single, none, every = counts.remarks()
+    assert single.startswith("f: no subject has two attempts")
+    assert none.startswith("m: no attempt failed")
+    assert every.startswith("x: all attempts failed")
+    assert counts.without(list("fmx")).remarks() == []
+    assert ff.FailureCounts([0, 0], [1, 1], list("fm")).remarks()[0].startswith("f, m: no subject has two attempts")
+
+
+@given(groups_of(fewest=2), st.data())
+def test_without_is_as_if_groups_had_not_been_there(groups, data):
+    gone = data.draw(st.sets(st.integers(0, len(groups) - 1), max_size=len(groups) - 1))
+    found = counts_of(groups).without([LABELS[g] for g in gone])
+    assert subjects_of(found) == {LABELS[g]: sorted(group) for g, group in enumerate(groups) if g not in gone}
+    kept = [group for g, group in enumerate(groups) if g not in gone]
+    assert found.fnmr == pytest.approx(float(slow.overall_rate(kept)))
+
+
+def test_without_knows_its_groups():
+    counts = ff.FailureCounts([0, 1], [1, 2], list("ab"))
+    with pytest.raises(InputError, match="group must be one of 'a', 'b', not 'c'"):
+        counts.without(["c"])
+    assert counts.without([]).groups == counts.groups
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert repr(counts.without(["a", "b"])) == "FailureCounts(0 subjects, 0 attempts, 0 failures, 0 groups)"

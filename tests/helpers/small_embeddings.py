@@ -1,0 +1,51 @@
+"""Small sets of embeddings whose similarities are exact, and what the engine makes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from oracles import embeddings as slow
+
+import fastfair as ff
+from fastfair.data import pair_search, score_keys
+
+KINDS = {"cosine": "cosine", "inner_product": "inner product", "negative_euclidean": "negative Euclidean"}
+
+
+def small_embeddings(
+    seed: int, n_subjects: int, most: int, similarity: str = "inner_product", noise: int = 1, dtype: type = np.float32
+) -> ff.Embeddings:
+    """Whole numbers, so that similarities are exact and tie often; some vectors are there twice."""
+    rng = np.random.default_rng(seed)
+    subject = np.repeat(np.arange(n_subjects), rng.integers(1, most + 1, n_subjects))
+    subject = np.append(subject, [0, 0])  # someone has two
+    rng.shuffle(subject)
+    centers = rng.integers(-3, 4, (n_subjects, 4))
+    vectors = (centers[subject] + rng.integers(-noise, noise + 1, (subject.size, 4))).astype(dtype)
+    vectors[(vectors == 0).all(axis=1)] = 1
+    return ff.Embeddings(vectors, subject, group=np.array(list("fm"))[subject % 2], similarity=similarity)
+
+
+def matrix_of(e: ff.Embeddings) -> np.ndarray:
+    """Every similarity as the engine has it."""
+    mated, nonmated = pair_search.PairFinder(e).find(1.0)
+    matrix = np.zeros((len(e), len(e)), e.vectors.dtype)
+    for found, inverted in ((mated, False), (nonmated, True)):
+        values = score_keys.decode(~found.keys if inverted else found.keys)
+        i, j = e.order[found.first], e.order[found.second]
+        matrix[i, j] = matrix[j, i] = values
+    return matrix
+
+
+def as_draw(e: ff.Embeddings, unit: str, weights: np.ndarray, rank: np.ndarray) -> slow.Draw:
+    """Read one replicate's weights, which stand in `Embeddings.order`."""
+    code = e.subject[e.order]
+    if unit == "subject":
+        return slow.Draw({int(code[p]): int(weights[rank[p]]) for p in range(len(e))}, None)
+    drawn, samples, n = None, weights[: len(e)].astype(int), len(e)
+    if unit == "subject+sample":
+        samples = weights[n : 2 * n].astype(int)
+        both = weights[:n].astype(int)
+        drawn = {int(k): int(both[code == k].sum() // samples[code == k].sum()) for k in np.unique(code)}
+    in_rows = np.empty(n, int)
+    in_rows[e.order] = samples
+    return slow.Draw(drawn, in_rows.tolist())

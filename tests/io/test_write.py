@@ -1,0 +1,183 @@
+"""Score files written come back as the same comparisons."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.strategies import ANY
+
+import fastfair as ff
+from fastfair._lib.label_codes import is_missing
+from fastfair.errors import InputError, OutputError
+
+SUFFIXES = [".csv", ".tsv", ".parquet"]
+WORDS = st.text(
+    st.one_of(st.sampled_from(list(",;\"'\t\n\r# &|\\é")), st.characters(codec="utf-8", exclude_characters="\0\ufeff")),
+    min_size=1,
+    max_size=6,
+)
+LABELS = WORDS.filter(lambda text: not is_missing(text))
+TRIMMED = LABELS.filter(lambda text: text == text.strip())
+NAMES = st.text(st.sampled_from(list("abgroup_,;\"' &")), max_size=8).map(str.strip).filter(bool)
+
+
+def there_and_back(c, suffix, **options):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"scores{suffix}"
+        ff.write_comparisons(c, path)
+        return ff.read_comparisons(path, score_kind=c.score_kind, allow_label_conflicts=True, **options)
+
+
+def rows_of(c):
+    """All that is known of each comparison, as labels, by its row."""
+    rows = {}
+    for mated, side in ((True, c.mated), (False, c.nonmated)):
+        for k in range(len(side)):
+            row = [mated, float(side.similarities[k])]
+            for labels, names in (
+                (c.subjects, ("reference", "probe")),
+                (c.samples, ("reference_sample", "probe_sample")),
+            ):
+                row += [None if labels is None else labels[getattr(side, name)[k]] for name in names]
+            for codes in (side.reference_attributes, side.probe_attributes):
+                row += [(name, c.attributes[name][codes[name][k]]) for name in c.attributes]
+            rows[int(side.rows[k])] = tuple(row)
+    return rows
+
+
+def are_equal(c, other):
+    assert rows_of(c) == rows_of(other)
+    assert (c.groups, c.grouping, dict(c.attributes)) == (other.groups, other.grouping, dict(other.attributes))
+    assert (c.score_kind, len(c.mated)) == (other.score_kind, len(other.mated))
+    for name in ("subjects", "samples", "sample_subject"):
+        ours, theirs = getattr(c, name), getattr(other, name)
+        assert (ours is None) == (theirs is None)
+        assert ours is None or ours.tolist() == theirs.tolist()
+
+
+@st.composite
+def comparisons(draw, names=NAMES, labels=TRIMMED):
+    n = draw(st.integers(2, 10))
+
+    def column(values):
+        return draw(st.lists(values, min_size=n, max_size=n))
+
+    dtype = draw(st.sampled_from([np.float32, np.float64]))
+    scores = np.array(column(ANY if dtype is np.float32 else st.floats(-1e150, 1e150)), dtype)
+    mated = [True, False, *draw(st.lists(st.booleans(), min_size=n - 2, max_size=n - 2))]
+    known = {}
+    if draw(st.booleans()):
+        subject = draw(st.lists(LABELS, min_size=1, max_size=4, unique=True))
+        known = {"reference": column(st.sampled_from(subject)), "probe": column(st.sampled_from(subject))}
+        if draw(st.booleans()):
+            take = column(st.integers(0, 2))
+            known |= {
+                f"{side}_sample": [f"{label}/{k}" for label, k in zip(known[side], take, strict=True)]
+                for side in ("reference", "probe")
+            }
+    attributes = draw(st.lists(names, min_size=0 if known else 1, max_size=3, unique=True))
+    if attributes:
+        pool = st.sampled_from(draw(st.lists(labels, min_size=1, max_size=4, unique=True)))
+        known["reference_group"] = {name: column(pool) for name in attributes}
+        known["probe_group"] = {name: column(pool) for name in attributes}
+    kind = draw(st.sampled_from(["similarity", "distance"]))
+    return ff.Comparisons(scores, mated, score_kind=kind, allow_label_conflicts=True, **known)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@given(comparisons())
+def test_what_is_written_is_read_again(suffix, c):
+    read = there_and_back(c, suffix, groups=list(c.attributes))
+    are_equal(c, read)
+    if suffix == ".parquet":
+        assert read.mated.keys.dtype == c.mated.keys.dtype
+
+
+@given(comparisons(names=st.text(max_size=5).filter(str.strip), labels=LABELS))
+def test_parquet_takes_labels_and_names_of_any_kind(c):
+    are_equal(c, there_and_back(c, ".parquet", groups=list(c.attributes)))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_rows_stay_in_their_order_and_groups_are_found_by_themselves(suffix):
+    c = ff.Comparisons([0.5, 0.9, 0.1], [0, 1, 0], ["a", "b", "a"], ["b", "b", "c"], list("xyx"), list("yxx"))
+    are_equal(c, there_and_back(c, suffix))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_scores_alone_come_back(suffix):
+    c = ff.Comparisons(np.float32([0.1, 1 / 3, 0.7, 1e-45]), [1, 0, 1, 0], score_kind="distance")
+    read = there_and_back(c, suffix)
+    for side, other in ((c.mated, read.mated), (c.nonmated, read.nonmated)):
+        assert np.array_equal(side.similarities, other.similarities)
+    assert read.mated.similarities.dtype == (np.float32 if suffix == ".parquet" else np.float64)
+
+
+def test_parquet_keeps_whole_numbers_and_text_files_make_text_of_them():
+    c = ff.Comparisons([0.9, 0.1], [1, 0], np.array([10, 9]), np.array([10, 10]))
+    assert there_and_back(c, ".parquet").subjects.tolist() == [9, 10]
+    assert there_and_back(c, ".csv").subjects.tolist() == ["10", "9"]
+    halves = ff.Comparisons([0.9, 0.1], [1, 0], [0.5, 1.5], [0.5, 0.5])
+    assert there_and_back(halves, ".parquet").subjects.tolist() == ["0.5", "1.5"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_parts_and_pairs_are_written_too(suffix):
+    c = ff.Comparisons(
+        [0.9, 0.8, 0.2, 0.4, 0.1], [1, 1, 0, 0, 0], list("abaac"), list("abbcb"), list("fmffm"), list("fmmff")
+    )
+    part = there_and_back(c.within_group("f"), suffix)
+    assert (part.subjects.tolist(), part.mated.similarities.tolist(), part.nonmated.similarities.tolist()) == (
+        ["a", "c"], [0.9], [0.4],
+    )  # fmt: skip
+    e = ff.von_mises_fisher_embeddings(3, 2, dim=4, concentration=9, rng=0)
+    pairs = there_and_back(e.comparisons(), suffix)
+    assert np.array_equal(pairs.nonmated.similarities, e.comparisons().nonmated.similarities)
+
+
+def test_regrouped_comparisons_are_written_with_all_attributes(tmp_path):
+    c = ff.Comparisons([0.9, 0.1], [1, 0], reference_group={"sex": ["f", "m"], "eyes": ["blue", "brown"]})
+    ff.write_comparisons(c.by("eyes"), tmp_path / "s.csv")
+    assert ff.read_comparisons(tmp_path / "s.csv", groups=["sex", "eyes"]).groups == c.groups
+    assert ff.read_comparisons(tmp_path / "s.csv", groups="eyes").groups == c.by("eyes").groups
+
+
+def test_samples_are_read_from_columns_of_their_own():
+    frame = {"score": [0.9, 0.1], "mated": [True, False], "reference": ["a", "a"], "probe": ["a", "b"]}
+    samples = {"reference_sample": [1, 1], "probe_sample": [2, 3]}
+    c = ff.read_comparisons(pl.DataFrame(frame | samples))
+    assert (c.samples.tolist(), c.sample_subject.tolist()) == ([1, 2, 3], [0, 0, 1])
+    assert ff.read_comparisons(pl.DataFrame(frame | samples), groups="sample").samples is None
+    with pytest.raises(InputError, match=r"column 'probe_sample' is missing in row 1"):
+        ff.read_comparisons(pl.DataFrame(frame | samples | {"probe_sample": [2, None]}))
+    with pytest.raises(InputError, match="a sample has one subject"):
+        ff.read_comparisons(pl.DataFrame(frame | samples | {"probe_sample": [1, 1]}))
+
+
+def test_what_cannot_be_written(tmp_path):
+    c = ff.Comparisons([0.9, 0.1], [1, 0])
+    for name in ("scores.txt", "scores", "scores.csv.gz"):
+        with pytest.raises(InputError, match=rf"path must end in .csv, .tsv or .parquet, not '{name}'"):
+            ff.write_comparisons(c, tmp_path / name)
+    with pytest.raises(OutputError, match=r"nowhere.* there is no such folder"):
+        ff.write_comparisons(c, tmp_path / "nowhere" / "scores.csv")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "suffix", "message"),
+    [
+        ({"sample": ["a", "b"]}, ".parquet", "'sample' would be read as the samples"),
+        ({"s\tx": ["f", "m"]}, ".csv", r"'s\\tx' cannot head a column of a text file"),
+    ],
+)
+def test_labels_that_would_not_come_back_are_refused(tmp_path, attributes, suffix, message):
+    c = ff.Comparisons([0.9, 0.1], [1, 0], reference_group=attributes)
+    with pytest.raises(InputError, match=message):
+        ff.write_comparisons(c, tmp_path / f"scores{suffix}")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,189 @@
+"""Every measure against the oracle, its facts, and what it does with zeros."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import naive
+from scipy.stats import beta
+
+import fastfair as ff
+from fastfair import measures as m
+
+RATE = st.one_of(st.sampled_from([0.0, 0.001, 0.01, 0.5, 1.0]), st.floats(1e-6, 1))
+GROUPS = st.integers(1, 6).flatmap(lambda g: st.tuples(*[st.lists(RATE, min_size=g, max_size=g)] * 2))
+ALPHA = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+
+
+def agree(found, expected, rel=1e-9):
+    np.testing.assert_allclose(np.asarray(found, float), np.asarray(expected, float), rtol=rel, atol=1e-12)
+
+
+@given(GROUPS, ALPHA)
+def test_measures_of_both_rates(groups, alpha):
+    for name in ("fdr", "inequity_rate", "garbe"):
+        agree(getattr(m, name)(*groups, alpha), getattr(naive, name)(*groups, alpha))
+
+
+@given(GROUPS)
+def test_measures_of_one_metric(groups):
+    names = (
+        "gini",
+        "std",
+        "skewed_error_ratio",
+        "group_to_min_difference",
+        "max_min_ratio",
+        "max_geomean_ratio",
+    )
+    for name in (*names, "log_geomean_sum"):
+        agree(getattr(m, name)(groups[0]), getattr(naive, name)(groups[0]))
+
+
+@given(GROUPS, RATE, RATE)
+def test_measures_against_the_average(groups, fmr, fnmr):
+    for name in ("mape", "group_to_average_ratio", "group_to_average_log_ratio", "nrb"):
+        agree(getattr(m, name)(groups[0], fmr), getattr(naive, name)(groups[0], fmr))
+    agree(m.sed(*groups, fmr, fnmr), naive.sed(*groups, fmr, fnmr))
+
+
+def call(measure: m.Measure, fmr, fnmr, fmr_all, fnmr_all):
+    if measure.inputs == "both rates":
+        return measure.function(fmr, fnmr, 0.3)
+    if measure.inputs == "both rates and averages":
+        return measure.function(fmr, fnmr, fmr_all, fnmr_all)
+    return measure.function(fmr, fmr_all) if measure.inputs == "metric and average" else measure.function(fmr)
+
+
+@pytest.mark.parametrize("measure", m.MEASURES.values(), ids=list(m.MEASURES))
+def test_leading_axes_pass_through_whole(measure):
+    rng = np.random.default_rng(0)
+    fmr, fnmr = rng.random((2, 3, 4, 5))
+    fmr_all, fnmr_all = rng.random((2, 3, 4))
+    whole = call(measure, fmr, fnmr, fmr_all, fnmr_all)
+    assert whole.shape == ((3, 4, 5) if measure.per_group else (3, 4))
+    for place in np.ndindex(3, 4):
+        agree(whole[place], call(measure, fmr[place], fnmr[place], fmr_all[place], fnmr_all[place]))
+
+
+@pytest.mark.parametrize("measure", m.MEASURES.values(), ids=list(m.MEASURES))
+def test_facts_hold_on_data(measure):
+    rng = np.random.default_rng(1)
+    fmr, fnmr = rng.random((2, 2000, 4))
+    fmr_all, fnmr_all = fmr.mean(-1), fnmr.mean(-1)
+    values = call(measure, fmr, fnmr, fmr_all, fnmr_all)
+    low, high = measure.bounds
+    assert ((values >= low - 1e-12) & (values <= high + 1e-12)).all()
+    fair = np.full((1, 4), 0.25)
+    agree(np.unique(call(measure, fair, fair, [0.25], [0.25])), [measure.fairest])
+    # Spreading the groups apart moves every measure away from fair, in the direction it names.
+    spread = np.array([0.05, 0.15, 0.25, 0.55])
+    wider = np.array([0.01, 0.09, 0.20, 0.70])
+    near, far = (np.atleast_1d(call(measure, x, x, 0.25, 0.25)) for x in (spread, wider))
+    distance_near, distance_far = (np.abs(v - measure.fairest).mean() for v in (near, far))
+    assert distance_far > distance_near
+    if measure.fairer != "nearer":
+        assert (far.mean() < near.mean()) == (measure.fairer == "higher")
+
+
+@pytest.mark.parametrize("measure", m.MEASURES.values(), ids=list(m.MEASURES))
+def test_ratio_is_what_fails_for_a_group_without_errors(measure):
+    zeros = np.array([0.0, 0.1, 0.2])
+    values = call(measure, zeros, zeros, 0.1, 0.1)
+    assert measure.ratio == (not np.isfinite(values).all())
+
+
+def test_a_nan_rate_makes_the_measure_nan():
+    for name, measure in m.MEASURES.items():
+        values = call(measure, np.array([math.nan, 0.1]), np.array([math.nan, 0.2]), 0.1, 0.1)
+        assert np.isnan(np.atleast_1d(values)[0]), name
+
+
+def test_table_one_of_paper_one_comes_from_the_facts():
+    rows = {row.pop("method"): "".join("x" if row[k] else "." for k in ("C1", "C2", "C3", "L1", "L2", "L3"))
+            for row in m.limitations_table()}  # fmt: skip
+    assert rows == {
+        "STD in FMR": "x..xxx",
+        "STD in FNMR": "x..xxx",
+        "STD in TMR": "x..xxx",
+        "STD in EER": "x...x.",
+        "IR": ".x..xx",
+        "FDR": ".x..xx",
+        "SER": ".x.xxx",
+        "MAPE": "..xx.x",
+        "GARBE": "..x.xx",
+        "SED": "x.x...",
+    }
+
+
+def test_percentages_are_refused():
+    with pytest.raises(ff.errors.InputError, match="divide percentages by 100"):
+        m.fdr([1.22, 0.68], [0.01, 0.02])
+    with pytest.raises(ff.errors.InputError, match="alpha"):
+        m.fdr([0.1, 0.2], [0.1, 0.2], alpha=50)
+    with pytest.raises(ff.errors.InputError, match="must be numbers"):
+        m.gini(["a", "b"])
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    for call_with, message in (
+        (lambda: m.fdr([0.1, 0.2], [0.1, 0.2, 0.3]), "fmr has 2, fnmr has 3"),
+        (lambda: m.fdr(0.1, 0.2), "needs groups on its last axis"),
+        (lambda: m.gini([]), "needs groups"),
+        (lambda: m.mape([0.1, 0.2], [0.1, 0.2, 0.3]), "one value for all groups"),
+        (lambda: m.gini([-1.0, 1.0]), "must not be negative"),
+        (lambda: m.gini(np.ma.array([0.1, 0.2], mask=[0, 1])), "masked in row 1"),
+        (lambda: m.gini([1j, 0.2]), "must be numbers"),
+    ):
+        with pytest.raises(ff.errors.InputError, match=message):
+            call_with()
+
+
+def test_equal_rates_are_exactly_fair():
+    for rate in (0.1, 0.3, 1e-7):
+        for n_groups in range(2, 30):
+            assert m.gini([rate] * n_groups) == 0
+            assert m.max_geomean_ratio([rate] * n_groups) >= 1
+
+
+def test_zero_policies():
+    rates = np.array([0.0, 0.1])
+    agree(m.replace_zeros(rates), rates)
+    agree(m.replace_zeros(rates, 1e-4), [1e-4, 0.1])
+    agree(m.replace_zeros(rates, "clopper-pearson", [50, 50]), [beta.ppf(0.975, 1, 50), 0.1])
+    with pytest.raises(ff.errors.InputError, match="not computable"):
+        m.replace_zeros(rates, "raise")
+    with pytest.raises(ff.errors.InputError, match="comparisons"):
+        m.replace_zeros(rates, "clopper-pearson")
+    with pytest.raises(ff.errors.InputError, match="policy"):
+        m.replace_zeros(rates, 0.0)
+    with pytest.raises(ff.errors.InputError, match="did you mean 'raise'"):
+        m.replace_zeros(rates, "raises")
+
+
+def test_unknown_metrics_of_a_measure_are_refused():
+    assert m.MEASURES["std"].needs_policy_threshold("eer") is False
+    with pytest.raises(ff.errors.InputError, match="metric of gini"):
+        m.MEASURES["gini"].error_types("eer")
+    assert m.MEASURES["fdr"].bounded
+    assert not m.MEASURES["inequity_rate"].bounded
+
+
+@pytest.mark.parametrize("values", [[np.inf, 0.5], [np.inf, np.inf], [1e-320, 0.5], [1e150, 1e-308], [1e150, 1e150]])
+@pytest.mark.parametrize("measure", ff.measures.MEASURES.values(), ids=lambda m: m.name)
+def test_extreme_values_give_no_warning_of_numpy(measure, values):
+    given = {"one metric": (values,), "metric and average": (values, values[0])}.get(measure.inputs)
+    if given is None:
+        rates = np.minimum(values, 1)
+        given = (rates, rates) if measure.inputs == "both rates" else (rates, rates, rates[0], rates[0])
+    elif measure.metrics == ("fmr",):
+        given = tuple(np.minimum(value, 1) for value in given)
+    assert np.shape(measure.function(*given)) in ((), (2,))
+
+
+def test_metrics_whose_squares_overflow_are_refused():
+    with pytest.raises(ff.errors.InputError, match=r"x must not be above 1e150, .* but holds 1e\+200"):
+        ff.measures.std([1e200, 0.5])

@@ -1,0 +1,513 @@
+"""How often 95 % intervals hold the truth, and how wide they are, on simulated populations whose truth is known.
+
+`python tests/studies/coverage_study.py` prints the tables of the documentation; `test_coverage_study.py` checks
+what they say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import itertools
+import math
+import multiprocessing
+import os
+import warnings
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+import fastfair as ff
+from fastfair.errors import FastfairWarning
+
+Floats = NDArray[np.float64]
+Key = tuple[str, str | None, str | None]  # a quantity's name, group and operating point
+
+LEVELS = (1e-1, 1e-2, 1e-3)
+MEASURES = ("fdr", "garbe", "max_geomean_ratio")
+VARIANTS = {"default": {}, "product": {"scheme": "product"}, "comparison": {"unit": "comparison"}}
+METHODS = ("percentile", "basic", "normal", "bca", "dyadic")
+RESAMPLES = 500
+LEAST_ERRORS = 10  # behind the overall FMR for an operating point to be looked at
+
+
+@dataclass(frozen=True)
+class Population:
+    """Groups of subjects whose scores are normal with variance 1, so that every rate is known in closed form.
+
+    A non-mated score of subjects k and l is shift + effect * (a_k + a_l) / sqrt(2) + noise, a mated one of subject k
+    mean + effect * b_k + noise; a_k and b_k are standard normal with correlation 1/2.
+    """
+
+    name: str
+    subjects: int  # in each group
+    effect: float
+    partners: int | None = None  # subjects that each is compared with; None for all of the group
+    repeats: int = 1  # comparisons of each pair
+    pair_effect: float = 0.0  # share of the variance that the comparisons of a pair have in common
+    across: bool = False  # whether pairs of different groups are compared, too
+    shifts: tuple[float, ...] = (-0.15, 0.0, 0.15)
+    means: tuple[float, ...] = (3.3, 3.1, 3.5)
+    attempts: int = 4  # mated comparisons of a subject
+
+    @property
+    def groups(self) -> int:
+        return len(self.shifts)
+
+
+WEAK, STRONG = 0.2, 0.6
+FAIR = {"shifts": (0.0,) * 3, "means": (3.3,) * 3}
+POPULATIONS = (
+    Population("20, weak", 20, WEAK),
+    Population("20, strong", 20, STRONG),
+    Population("60, weak", 60, WEAK),
+    Population("60, strong", 60, STRONG),
+    Population("60, strong, fair", 60, STRONG, **FAIR),
+    Population("60, strong, 3 a pair", 60, STRONG, repeats=3, pair_effect=0.3),
+    Population("60, strong, across groups", 60, STRONG, across=True),
+    Population("200, weak", 200, WEAK),
+    Population("200, strong", 200, STRONG),
+    Population("500, weak, 40 partners", 500, WEAK, partners=40),
+    Population("500, strong, 40 partners", 500, STRONG, partners=40),
+)
+
+
+@functools.lru_cache(maxsize=1)
+def pairs(population: Population) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """List who is compared with whom."""
+    n, groups = population.subjects, population.groups
+    if population.across:
+        first, second = np.triu_indices(n * groups, 1)
+        # Which of the two is the reference alternates, so that every cell of the group-by-group matrix has comparisons.
+        turned = (first + second) % 2 == 1
+        first, second = np.where(turned, second, first), np.where(turned, first, second)
+    else:
+        if population.partners is None:
+            first, second = np.triu_indices(n, 1)
+        else:
+            steps = population.partners // 2
+            first = np.repeat(np.arange(n), steps)
+            second = (first + np.tile(np.arange(1, steps + 1), n)) % n
+        start = n * np.arange(groups)[:, None]
+        first, second = (start + first).ravel(), (start + second).ravel()
+    return np.repeat(first, population.repeats), np.repeat(second, population.repeats)
+
+
+def draw(population: Population, rng: np.random.Generator) -> ff.Comparisons:
+    """Draw subjects and the scores of their comparisons."""
+    n, effect = population.subjects * population.groups, population.effect
+    group = np.arange(n) // population.subjects
+    shift, mean = np.array(population.shifts)[group], np.array(population.means)[group]
+    a = rng.normal(size=n)
+    b = 0.5 * a + math.sqrt(0.75) * rng.normal(size=n)
+    i, j = pairs(population)
+    noise = math.sqrt(1 - effect**2 - population.pair_effect) * rng.normal(size=i.size)
+    if population.pair_effect:
+        of_pair = rng.normal(size=i.size // population.repeats)
+        noise += math.sqrt(population.pair_effect) * np.repeat(of_pair, population.repeats)
+    nonmated = (shift[i] + shift[j]) / 2 + effect * (a[i] + a[j]) / math.sqrt(2) + noise
+    k = np.repeat(np.arange(n), population.attempts)
+    mated = mean[k] + effect * b[k] + math.sqrt(1 - effect**2) * rng.normal(size=k.size)
+    reference, probe = np.concatenate((k, i)), np.concatenate((k, j))
+    return ff.Comparisons(
+        np.concatenate((mated, nonmated)), np.arange(k.size + i.size) < k.size, reference, probe,
+        group[reference], group[probe],
+    )  # fmt: skip
+
+
+def overall_fmr(population: Population, threshold: float) -> float:
+    """Compute the FMR over all non-mated comparisons."""
+    shift = np.array(population.shifts)
+    if not population.across:
+        return float(ndtr(shift - threshold).mean())
+    n = population.subjects
+    sizes = np.full((shift.size, shift.size), n * n / 2)
+    np.fill_diagonal(sizes, n * (n - 1) / 2)
+    return float(np.average(ndtr((shift[:, None] + shift) / 2 - threshold), weights=sizes))
+
+
+def thresholds(population: Population) -> dict[ff.OperatingPoint, float]:
+    """Return the operating points to look at, held thresholds and held FMRs, and the population's threshold at each."""
+    found = {}
+    levels = [level for level in LEVELS if level * pairs(population)[0].size >= LEAST_ERRORS]
+    at_level = {level: brentq(lambda t, a=level: overall_fmr(population, t) - a, -9, 9) for level in levels}
+    found |= {ff.at_threshold(t): t for t in at_level.values()}
+    found |= {ff.at_fmr(level): t for level, t in at_level.items()}
+    return found
+
+
+def truth(population: Population) -> dict[Key, float]:
+    """Compute what every interval should hold."""
+    shift, mean = np.array(population.shifts), np.array(population.means)
+    found: dict[Key, float] = {}
+    for point, t in thresholds(population).items():
+        at = str(point)
+        fmr, fnmr = ndtr(shift - t), ndtr(t - mean)
+        found["threshold", None, at] = t
+        found["fmr", None, at], found["fnmr", None, at] = overall_fmr(population, t), float(fnmr.mean())
+        for k in range(population.groups):
+            found["fmr", str(k), at], found["fnmr", str(k), at] = float(fmr[k]), float(fnmr[k])
+            for q in range(population.groups):
+                found["fmr_matrix", f"{k} / {q}", at] = float(ndtr((shift[k] + shift[q]) / 2 - t))
+        found["fdr", None, at] = float(ff.measures.fdr(fmr, fnmr))
+        found["garbe", None, at] = float(ff.measures.garbe(fmr, fnmr))
+        for name, rates in (("fmr", fmr), ("fnmr", fnmr)):
+            found[f"max_geomean_ratio({name})", None, at] = float(ff.measures.max_geomean_ratio(rates))
+    equal = brentq(lambda t: overall_fmr(population, t) - ndtr(t - mean).mean(), -9, 9)
+    found["eer", None, None] = overall_fmr(population, equal)
+    found |= {("eer", str(k), None): float(ndtr((shift[k] - mean[k]) / 2)) for k in range(population.groups)}
+    return found
+
+
+@dataclass(frozen=True)
+class Study:
+    """What many data sets of one population gave; data sets on the first axis, quantities on the second.
+
+    Attributes
+    ----------
+    population : Population
+    keys : tuple
+        The quantities.
+    truth : (quantities,) ndarray
+    estimate, errors : (data sets, quantities) ndarray
+        `errors` counts those behind a rate, NaN for other quantities.
+    standard_error : dict of (data sets, quantities) ndarray
+        By variant.
+    interval : dict of (data sets, quantities, 2) ndarray
+        By variant, and by ("default", method) for the default's replicates with each method.
+    """
+
+    population: Population
+    keys: tuple[Key, ...]
+    truth: Floats
+    estimate: Floats
+    errors: Floats
+    standard_error: dict[str, Floats]
+    interval: dict[str | tuple[str, str], Floats]
+
+
+def _numbers(quantities: Iterable[ff.Quantity], *names: str) -> Floats:
+    """Turn attributes of quantities into an array, None into NaN."""
+    return np.squeeze(np.array([[getattr(q, name) for name in names] for q in quantities], np.float64))
+
+
+def _some(population: Population, seeds: range, variants: Sequence[str], methods: Sequence[str]) -> Study:
+    true = truth(population)
+    points = list(thresholds(population))
+    rows: dict[object, list[Floats]] = {}
+    keys: tuple[Key, ...] = ()
+    chosen: list[int] = []
+    for seed in seeds:
+        comparisons = draw(population, np.random.default_rng([seed, population.subjects]))
+        for variant in variants:
+            with warnings.catch_warnings():
+                # What these warn of is what is counted here.
+                warnings.simplefilter("ignore", FastfairWarning)
+                found = ff.evaluate(
+                    comparisons, points, MEASURES, metrics=["eer"], n_resamples=RESAMPLES, rng=seed, n_threads=1,
+                    **VARIANTS[variant],
+                )  # fmt: skip
+            if not keys:
+                names = [
+                    (q.name, q.group if q.probe_group is None else f"{q.group} / {q.probe_group}", q.operating_point)
+                    for q in found.quantities
+                ]
+                chosen = [k for k, name in enumerate(names) if name in true]
+                keys = tuple(names[k] for k in chosen)
+            quantities = [found.quantities[k] for k in chosen]
+            if variant == variants[0]:
+                rows.setdefault("estimate", []).append(_numbers(quantities, "estimate"))
+                rows.setdefault("errors", []).append(_numbers(quantities, "n_errors"))
+            rows.setdefault(("error", variant), []).append(_numbers(quantities, "standard_error"))
+            rows.setdefault(variant, []).append(_numbers(quantities, "low", "high"))
+            for method in methods if variant == "default" else ():
+                other = found.with_intervals(method=method).quantities
+                rows.setdefault(("default", method), []).append(_numbers([other[k] for k in chosen], "low", "high"))
+    arrays = {name: np.array(values) for name, values in rows.items()}
+    return Study(
+        population,
+        keys,
+        np.array([true[key] for key in keys]),
+        arrays["estimate"],
+        arrays["errors"],
+        {variant: arrays["error", variant] for variant in variants},
+        {name: arrays[name] for name in (*variants, *(("default", method) for method in methods))},
+    )
+
+
+def study(
+    population: Population,
+    n_data_sets: int = 1000,
+    *,
+    variants: Sequence[str] = tuple(VARIANTS),
+    methods: Sequence[str] = (),
+    processes: int | None = None,
+) -> Study:
+    """Simulate data sets, evaluate each, and collect estimates and intervals.
+
+    Parameters
+    ----------
+    population : Population
+        What is simulated.
+    n_data_sets : int, default 1000
+        How many; data set r has seed r.
+    variants : sequence of str
+        Keys of `VARIANTS`.
+    methods : sequence of str
+        Interval methods to try on the default's replicates.
+    processes : int, optional
+        All processors by default.
+
+    Returns
+    -------
+    Study
+    """
+    processes = processes or len(os.sched_getaffinity(0))
+    bounds = np.linspace(0, n_data_sets, processes + 1).astype(int).tolist()
+    seeds = [range(i, j) for i, j in itertools.pairwise(bounds)]
+    if processes == 1:
+        return _some(population, seeds[0], variants, methods)
+    # Processes, for most of the time of a small data set goes to Python code, which threads would take turns in.
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+        parts = list(pool.map(functools.partial(_some, population, variants=variants, methods=methods), seeds))
+    whole = parts[0]
+    return Study(
+        population,
+        whole.keys,
+        whole.truth,
+        np.concatenate([part.estimate for part in parts]),
+        np.concatenate([part.errors for part in parts]),
+        {name: np.concatenate([part.standard_error[name] for part in parts]) for name in whole.standard_error},
+        {name: np.concatenate([part.interval[name] for part in parts]) for name in whole.interval},
+    )
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How one kind of interval did for one quantity, the groups' own values taken together.
+
+    Attributes
+    ----------
+    share : float
+        Intervals that hold the truth, of those there are.
+    error : float
+        Binomial standard error of the share, as if a data set's groups were one.
+    below, above : float
+        Shares of intervals that lie below and above the truth.
+    width : float
+        Mean width, of the finite ones.
+    given : float
+        Share of data sets with an interval.
+    """
+
+    share: float
+    error: float
+    below: float
+    above: float
+    width: float
+    given: float
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity of a study, the values of all groups taken together.
+
+    Attributes
+    ----------
+    label : str
+        What it is.
+    at : str
+        Its operating point, by the FMR of the population there.
+    positions : tuple of int
+        Where it stands in the study.
+    """
+
+    label: str
+    at: str
+    positions: tuple[int, ...]
+
+
+def quantities(found: Study) -> list[Quantity]:
+    """List the quantities of a study, group rates as one, without those that are held."""
+    at_threshold = {str(ff.at_threshold(t)): t for t in thresholds(found.population).values()}
+    names = {"eer": "EER", "fmr": "FMR", "fnmr": "FNMR", "fmr_matrix": "FMR", "fdr": "FDR", "garbe": "GARBE"}
+    places: dict[tuple[str, str], list[int]] = {}
+    for position, (name, group, point) in enumerate(found.keys):
+        held_threshold = point in at_threshold
+        if (name == "threshold" and held_threshold) or (name == "fmr" and group is None and not held_threshold):
+            continue
+        label = names.get(name, name)
+        if name.startswith("max_geomean_ratio"):
+            label = f"max-geomean ratio of {name[-5:-1].lstrip('(').upper()}"
+        if name == "fmr_matrix":
+            one, other = str(group).split(" / ")
+            if one == other:
+                continue
+            label += " across groups"
+        elif group is not None:
+            label += " of a group"
+        if held_threshold:
+            at = f"threshold of FMR {overall_fmr(found.population, at_threshold[str(point)]):.3g}"
+        else:
+            at = "" if point is None else str(point).replace("FMR=", "FMR ")
+        places.setdefault((label, at), []).append(position)
+    return [Quantity(label, at, tuple(positions)) for (label, at), positions in places.items()]
+
+
+def coverage(found: Study, quantity: Quantity, kind: str | tuple[str, str] = "default") -> Coverage:
+    """Compare intervals of one kind with the truth."""
+    where = list(quantity.positions)
+    low, high = np.moveaxis(found.interval[kind][:, where], -1, 0)
+    true = found.truth[where]
+    given = ~np.isnan(low) & ~np.isnan(high)
+    # Measures of a fair population are 0 or 1 but for rounding.
+    below, above = (high < true - 1e-9) & given, (low > true + 1e-9) & given
+    n = int(given.sum())
+    if n == 0:
+        return Coverage(*[math.nan] * 5, 0.0)
+    share = 1 - (below.sum() + above.sum()) / n
+    data_sets = max(1, int(given.any(axis=1).sum()))
+    width = (high - low)[given & np.isfinite(high) & np.isfinite(low)]
+    return Coverage(
+        float(share),
+        math.sqrt(max(share * (1 - share), 0.25 / data_sets) / data_sets),
+        float(below.sum() / n),
+        float(above.sum() / n),
+        float(width.mean()) if width.size else math.inf,
+        float(given.mean()),
+    )
+
+
+def error_ratio(found: Study, quantity: Quantity, variant: str = "default") -> float:
+    """Divide the mean bootstrap standard error by the standard deviation of the estimates over data sets."""
+    where = list(quantity.positions)
+    return float((found.standard_error[variant][:, where].mean(axis=0) / found.estimate[:, where].std(axis=0)).mean())
+
+
+def mean_errors(found: Study, quantity: Quantity) -> float:
+    """Return how many errors are behind a rate, on average."""
+    return float(found.errors[:, list(quantity.positions)].mean())
+
+
+def pick(found: Study, label: str, at: str = "") -> Quantity:
+    """Return a quantity by its label and operating point."""
+    return next(q for q in quantities(found) if q.label == label and q.at == at)
+
+
+def _percent(result: Coverage) -> str:
+    if result.given == 0:
+        return "–"
+    return f"{100 * result.share:.1f} ± {100 * result.error:.1f}" + ("" if result.given > 0.995 else "*")
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.2g}" if math.isfinite(value) else "∞"
+
+
+def held_level(population: Population) -> str:
+    """Return the FMR at which the tables show other rates and measures: 0.1 with too few comparisons for 0.01."""
+    return "0.01" if ff.at_fmr(0.01) in thresholds(population) else "0.1"
+
+
+def full_table(found: Study) -> str:
+    """Lay out everything about one population."""
+    lines = [
+        "| Quantity | At | Truth | Errors | Default | Width | Product | Width | Comparison | Width |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for quantity in quantities(found):
+        errors = mean_errors(found, quantity)
+        cells = [quantity.label, quantity.at, _number(float(found.truth[list(quantity.positions)].mean()))]
+        cells.append("" if math.isnan(errors) else f"{errors:,.0f}" if errors >= 10 else f"{errors:.1f}")
+        for variant in VARIANTS:
+            result = coverage(found, quantity, variant)
+            cells += [_percent(result), _number(result.width)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main_table(studies: Sequence[Study], variant: str) -> str:
+    """Lay out the coverage of one variant over populations, mean widths in parentheses."""
+    columns = [(f"FMR {level:g}", "FMR of a group", f"threshold of FMR {level:g}") for level in LEVELS]
+    columns += [
+        ("FNMR", "FNMR of a group", "threshold of FMR {}"),
+        ("FNMR at FMR", "FNMR of a group", "FMR {}"),
+        ("EER", "EER of a group", ""),
+        ("max-geomean ratio", "max-geomean ratio of FMR", "FMR {}"),
+        ("GARBE", "GARBE", "FMR {}"),
+        ("FDR", "FDR", "FMR {}"),
+    ]
+    lines = ["| Population | " + " | ".join(name for name, _, _ in columns) + " |", "|---|" + "--:|" * len(columns)]
+    for found in studies:
+        level = held_level(found.population)
+        known = {(q.label, q.at): q for q in quantities(found)}
+        cells = [found.population.name]
+        for _, label, at in columns:
+            quantity = known.get((label, at.format(level)))
+            result = None if quantity is None else coverage(found, quantity, variant)
+            cells.append("–" if result is None else f"{_percent(result)} ({_number(result.width)})")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def error_table(studies: Sequence[Study]) -> str:
+    """Lay out bootstrap over true standard error, of the default / product / comparison."""
+    columns = [(f"FMR {level:g}", "FMR of a group", f"threshold of FMR {level:g}") for level in LEVELS]
+    columns += [("threshold at FMR", "threshold", "FMR {}"), ("FNMR at FMR", "FNMR", "FMR {}")]
+    lines = ["| Population | " + " | ".join(name for name, _, _ in columns) + " |", "|---|" + "--:|" * len(columns)]
+    for found in studies:
+        level = held_level(found.population)
+        known = {(q.label, q.at): q for q in quantities(found)}
+        cells = [found.population.name]
+        for _, label, at in columns:
+            quantity = known.get((label, at.format(level)))
+            ratios = [] if quantity is None else [f"{error_ratio(found, quantity, v):.2f}" for v in VARIANTS]
+            cells.append(" / ".join(ratios) or "–")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def method_table(studies: Sequence[Study], methods: Sequence[str] = METHODS) -> str:
+    """Lay out the range of coverage over populations by quantity and method; rates with ten errors or more."""
+    ranges: dict[str, dict[str, list[float]]] = {}
+    for found in studies:
+        for quantity in quantities(found):
+            if mean_errors(found, quantity) < LEAST_ERRORS:
+                continue
+            of_label = ranges.setdefault(quantity.label, {})
+            for method in ("default", *methods):
+                kind = method if method == "default" else ("default", method)
+                result = coverage(found, quantity, kind)
+                if result.given > 0.9:
+                    of_label.setdefault(method, []).append(100 * result.share)
+    lines = ["| Quantity | " + " | ".join(("default", *methods)) + " |", "|---|" + "--:|" * (1 + len(methods))]
+    for label, of_label in ranges.items():
+        shares = [of_label.get(method) for method in ("default", *methods)]
+        cells = [f"{min(found):.0f} to {max(found):.0f}" if found else "–" for found in shares]
+        lines.append("| " + " | ".join([label, *cells]) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--data-sets", type=int, default=1000)
+    parser.add_argument("--populations", nargs="*", help="names; by default all")
+    parser.add_argument("--full", action="store_true", help="every quantity of every population, too")
+    asked = parser.parse_args()
+    wanted = [p for p in POPULATIONS if not asked.populations or p.name in asked.populations]
+    studies = [study(population, asked.data_sets, methods=METHODS) for population in wanted]
+    for found in studies if asked.full else ():
+        print(f"### {found.population.name}\n\n{full_table(found)}\n")
+    for variant in VARIANTS:
+        print(f"### {variant}\n\n{main_table(studies, variant)}\n")
+    print(f"### Methods\n\n{method_table(studies)}\n\n### Standard errors\n\n{error_table(studies)}")
+
+
+if __name__ == "__main__":
+    main()

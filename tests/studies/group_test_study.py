@@ -1,0 +1,287 @@
+"""How often tests across groups find differences where there are none, and where there is one.
+
+`python tests/studies/group_test_study.py` prints the tables of the documentation; `test_group_test_study.py`
+checks what they say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bisect
+import itertools
+import multiprocessing
+import os
+import zlib
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastfair as ff
+from fastfair import intervals
+from fastfair._lib import seeds
+from fastfair.group_tests.margins import CENTERS, QUANTILES, share_inside
+from fastfair.group_tests.replicates import STATISTICS, group_pvalues, of_counts, pvalue, replicate
+
+Bools = NDArray[np.bool_]
+
+ALPHA = 0.05
+RESAMPLES = 500  # so that 25 of 501 are just below ALPHA
+FOLLOW_UP_RESAMPLES = 1600  # at least
+MARGINS = tuple(f"{quantile}, {center}" for center in CENTERS for quantile in QUANTILES)
+NAMING = (*MARGINS, "follow-up")  # what names groups
+DECISIONS = (*STATISTICS, *NAMING)
+_AT_ONCE = 250  # data sets of one task
+
+
+@dataclass(frozen=True)
+class Group:
+    """Subjects whose failures are beta-binomial; attempts as many for all, or between two numbers by chance."""
+
+    subjects: int
+    attempts: int | tuple[int, int]
+    fnmr: float
+    correlation: float
+
+    def draw(self, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Draw failures and attempts of each subject."""
+        attempts = rng.integers(*self._between, self.subjects, endpoint=True)
+        odds = 1 / self.correlation - 1
+        chance = rng.beta(self.fnmr * odds, (1 - self.fnmr) * odds, self.subjects)
+        return rng.binomial(attempts, chance), attempts
+
+    @property
+    def _between(self) -> tuple[int, int]:
+        return (self.attempts, self.attempts) if isinstance(self.attempts, int) else self.attempts
+
+    @property
+    def effective_failures(self) -> float:
+        """How many failures are expected, over the design effect."""
+        least, most = self._between
+        m = np.arange(least, most + 1)
+        design_effect = 1 + ((m @ m) / m.sum() - 1) * self.correlation
+        return float(self.subjects * m.mean() * self.fnmr / design_effect)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A study: its groups, of which the first may differ from all others, who are alike."""
+
+    name: str
+    first: Group
+    other: Group
+    n_groups: int
+
+    def draw(self, seed: int) -> ff.FailureCounts:
+        """Draw a data set."""
+        rng = np.random.default_rng([seed, zlib.crc32(repr(self).encode())])
+        groups = [self.first] + [self.other] * (self.n_groups - 1)
+        failures, attempts = (np.concatenate(parts) for parts in zip(*(g.draw(rng) for g in groups), strict=True))
+        code = np.repeat(np.arange(self.n_groups), [g.subjects for g in groups])
+        return ff.FailureCounts._of(failures, attempts, code, tuple(f"{k:02}" for k in range(self.n_groups)), ("g",))
+
+
+def alike(n_groups: int, subjects: int, attempts: int, fnmr: float, correlation: float) -> Scenario:
+    """Make a scenario of groups that do not differ."""
+    group = Group(subjects, attempts, fnmr, correlation)
+    return Scenario("", group, group, n_groups)
+
+
+def with_difference(scenario: Scenario, difference: float) -> Scenario:
+    """Add to the FNMR of the first group."""
+    return replace(scenario, first=replace(scenario.first, fnmr=scenario.first.fnmr + difference))
+
+
+def _special() -> Iterable[Scenario]:
+    for n_groups, fnmr in itertools.product((3, 10), (0.025, 0.1)):
+        group = Group(200, 4, fnmr, 0.05)
+        few, varying = replace(group, subjects=20), replace(group, attempts=(1, 10))
+        yield Scenario("one of 20 subjects", few, group, n_groups)
+        yield Scenario("all of 20 subjects", few, few, n_groups)
+        yield Scenario("one of 1,000 subjects", replace(group, subjects=1000), group, n_groups)
+        yield Scenario("1 to 10 attempts", varying, varying, n_groups)
+        yield Scenario("one of correlation 0.6", replace(group, correlation=0.6), group, n_groups)
+
+
+EQUAL = tuple(
+    alike(n_groups, subjects, attempts, fnmr, correlation)
+    for fnmr, n_groups, subjects, attempts, correlation in itertools.product(
+        (0.025, 0.1), (3, 10, 20), (100, 400), (2, 10), (0.05, 0.25)
+    )
+)
+SPECIAL = tuple(_special())
+FOR_POWER = tuple(alike(*at, 0.1, 0.05) for at in ((3, 200, 2), (10, 200, 2), (10, 200, 10)))
+FEW_AND_MANY = (10, 50)  # effective failures
+DIFFERENCES = (-0.08, -0.06, -0.04, -0.03, -0.02, -0.01, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08)
+
+
+def follow_up_resamples(n_groups: int) -> int:
+    """Return how many replicates bring the smallest level of Holm's procedure just above a whole number of them."""
+    step = round(2 / ALPHA) * n_groups
+    return -(-FOLLOW_UP_RESAMPLES // step) * step
+
+
+def decide(counts: ff.FailureCounts, seed: int) -> tuple[list[bool], list[Bools]]:
+    """Say which statistics are significant, and which groups each entry of `NAMING` names."""
+    key, _ = seeds.stream(seed)
+    observed = of_counts(counts)
+    replicated = replicate(counts, RESAMPLES, key, 1).shifted(observed)
+    size = observed.size
+    significant = [
+        bool(pvalue(observed.statistic(name, size), replicated.statistic(name, size)) < ALPHA) for name in STATISTICS
+    ]
+    distance = np.abs(observed.rate - observed.overall)
+    named = []
+    for middle in (observed.overall, replicated.overall[:, None]):  # in the order of CENTERS
+        largest = np.abs(replicated.rate - middle).max(axis=1)
+        margins = np.quantile(largest, [share_inside(1 - ALPHA, quantile) for quantile in QUANTILES])
+        named += [distance > margin * (1 + 1e-9) for margin in margins]
+    named.append(intervals.holm(group_pvalues(counts, follow_up_resamples(size.size), key, 1)) < ALPHA)
+    return significant, named
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What was decided on many data sets of one scenario.
+
+    Attributes
+    ----------
+    significant : (data sets, statistics) ndarray of bool
+        By `STATISTICS`.
+    named : (data sets, naming, 2) ndarray of bool
+        Whether the first group was named, and whether any other was, by `NAMING`.
+    """
+
+    significant: Bools
+    named: Bools
+
+    def finds(self, decision: str) -> float:
+        """Return the share of data sets with a finding of any kind."""
+        if decision in STATISTICS:
+            return float(self.significant[:, STATISTICS.index(decision)].mean())
+        return float(self.named[:, NAMING.index(decision)].any(axis=-1).mean())
+
+    def names_first(self, decision: str) -> float:
+        """Return the share of data sets in which the first group was named."""
+        return float(self.named[:, NAMING.index(decision), 0].mean())
+
+    def names_others(self, decision: str) -> float:
+        """Return the share of data sets in which any other group was named."""
+        return float(self.named[:, NAMING.index(decision), 1].mean())
+
+
+def _some(task: tuple[Scenario, range]) -> tuple[Bools, Bools]:
+    scenario, chosen = task
+    decided = [decide(scenario.draw(seed), seed) for seed in chosen]
+    named = [[(groups[0], groups[1:].any()) for groups in of_naming] for _, of_naming in decided]
+    return np.array([significant for significant, _ in decided]), np.array(named)
+
+
+def study(scenarios: Sequence[Scenario], n_data_sets: int = 2000, processes: int | None = None) -> list[Decisions]:
+    """Draw data sets of each scenario and decide on each.
+
+    Parameters
+    ----------
+    scenarios : sequence of Scenario
+        What is simulated.
+    n_data_sets : int, default 2000
+        How many of each; data set r has seed r.
+    processes : int, optional
+        All processors by default.
+
+    Returns
+    -------
+    list of Decisions
+        Of each scenario.
+    """
+    chunks = [range(n_data_sets)[k : k + _AT_ONCE] for k in range(0, n_data_sets, _AT_ONCE)]
+    tasks = list(itertools.product(scenarios, chunks))
+    # Processes, for most of the time of a small data set goes to Python code, which threads would take turns in.
+    with ProcessPoolExecutor(processes or len(os.sched_getaffinity(0)), multiprocessing.get_context("spawn")) as pool:
+        parts = list(pool.map(_some, tasks))
+    return [
+        Decisions(*(np.concatenate(arrays) for arrays in zip(*parts[k : k + len(chunks)], strict=True)))
+        for k in range(0, len(parts), len(chunks))
+    ]
+
+
+def planned_power(scenario: Scenario) -> float:
+    """Return what `plan_power` promises of the family-wise margin."""
+    other = scenario.other
+    return float(
+        ff.plan_power(
+            n_groups=scenario.n_groups, n_subjects=other.subjects, n_attempts=other.attempts, fnmr=other.fnmr,
+            correlation=other.correlation, difference=scenario.first.fnmr - other.fnmr, confidence_level=1 - ALPHA,
+        ).power
+    )  # fmt: skip
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (heads, ["--:"] * len(heads), *rows))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def null_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> str:
+    """Lay out how often there was a finding, in per cent."""
+    named = bool(scenarios[0].name)
+    settings = ["Groups are"] if named else ["Subjects", "Attempts", "Correlation"]
+    rows = []
+    for scenario, decisions in zip(scenarios, found, strict=True):
+        group = scenario.other
+        cells = [scenario.name] if named else [str(n) for n in (group.subjects, group.attempts, group.correlation)]
+        cells += [str(group.fnmr), str(scenario.n_groups), f"{scenario.first.effective_failures:.0f}"]
+        rows.append(cells + [_percent(decisions.finds(name)) for name in DECISIONS])
+    return _table([*settings, "FNMR", "Groups", "Effective failures", *DECISIONS], rows)
+
+
+def summary_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> str:
+    """Lay out the range of what `null_table` has, by effective failures and number of groups."""
+    together: dict[tuple[int, int], list[tuple[Scenario, Decisions]]] = {}
+    for scenario, decisions in zip(scenarios, found, strict=True):
+        size = bisect.bisect(FEW_AND_MANY, scenario.first.effective_failures)
+        together.setdefault((size, scenario.n_groups), []).append((scenario, decisions))
+    rows = []
+    for (_, n_groups), some in sorted(together.items(), key=lambda item: item[0]):
+        failures = [scenario.first.effective_failures for scenario, _ in some]
+        cells = [f"{min(failures):.0f} to {max(failures):.0f}", str(n_groups)]
+        for name in DECISIONS:
+            shares = [decisions.finds(name) for _, decisions in some]
+            cells.append(f"{_percent(min(shares))} to {_percent(max(shares))}")
+        rows.append(cells)
+    return _table(["Effective failures", "Groups", *DECISIONS], rows)
+
+
+def power_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> str:
+    """Lay out how often a difference was found, the first group named, and others named, in per cent."""
+    naming = [f"family-wise, {center}" for center in CENTERS] + ["follow-up"]
+    heads = ["Difference", *STATISTICS, *naming, "planned", *(f"{name}: others" for name in naming)]
+    rows = []
+    for scenario, decisions in zip(scenarios, found, strict=True):
+        shares = [decisions.finds(name) for name in STATISTICS] + [decisions.names_first(name) for name in naming]
+        shares += [planned_power(scenario)] + [decisions.names_others(name) for name in naming]
+        rows.append([f"{100 * (scenario.first.fnmr - scenario.other.fnmr):+.0f}", *map(_percent, shares)])
+    return _table(heads, rows)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--data-sets", type=int, default=2000, help="of each scenario; 2,000 by default")
+    n = parser.parse_args().data_sets
+    equal = study(EQUAL, n)
+    print(f"### Equal groups\n\n{summary_table(EQUAL, equal)}\n\n{null_table(EQUAL, equal)}\n", flush=True)
+    print(f"### Other groups\n\n{null_table(SPECIAL, study(SPECIAL, n))}\n", flush=True)
+    for base in FOR_POWER:
+        group = base.other
+        scenarios = [with_difference(base, difference) for difference in DIFFERENCES]
+        title = f"{base.n_groups} groups of {group.subjects} subjects with {group.attempts} attempts"
+        print(f"### {title}\n\n{power_table(scenarios, study(scenarios, n))}\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

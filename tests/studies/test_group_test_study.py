@@ -1,0 +1,143 @@
+"""What the documentation says of errors and power of tests across groups, on simulated data sets."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from studies import group_test_study
+from studies.group_test_study import ALPHA, DECISIONS, EQUAL, FOR_POWER, MARGINS, SPECIAL, Decisions, Scenario
+
+import fastfair as ff
+from fastfair.group_tests.margins import CENTERS, QUANTILES
+
+NULLS = (
+    *(
+        group_test_study.alike(*setting)
+        for setting in (
+            (3, 100, 2, 0.025, 0.25), (10, 100, 2, 0.025, 0.05), (3, 100, 10, 0.025, 0.05), (3, 100, 10, 0.1, 0.05),
+            (3, 400, 2, 0.1, 0.25), (10, 400, 2, 0.1, 0.05),
+        )
+    ),
+    *(scenario for scenario in SPECIAL if scenario.n_groups == 3),
+)  # fmt: skip
+SMALL = "one of 20 subjects"  # among groups of 200
+EXCESS = {
+    **{(SMALL, 0.025, name): 0.17 for name in ("max-difference", *MARGINS)},
+    (SMALL, 0.025, "max-ratio"): 0.21,
+    **{(SMALL, 0.1, name): 0.09 for name in ("max-difference", "family-wise, data", "family-wise, replicate")},
+    (SMALL, 0.1, "max-ratio"): 0.11,
+    **{(SMALL, 0.1, name): 0.06 for name in ("paper, data", "paper, replicate")},
+    ("one of 1,000 subjects", 0.025, "max-ratio"): 0.07,
+}
+MANY_GROUPS = FOR_POWER[1]
+DIFFERENCES = (-0.06, -0.04, -0.02, 0.02, 0.04, 0.06)
+
+
+def name_of(scenario: Scenario) -> str:
+    group = scenario.other
+    setting = (scenario.n_groups, group.subjects, group.attempts, group.fnmr, group.correlation)
+    return " ".join(map(str, (scenario.name, *setting))).strip()
+
+
+def error(share: float, found: Decisions) -> float:
+    """Compute three and a half binomial standard errors."""
+    return 3.5 * math.sqrt(share * (1 - share) / len(found.significant))
+
+
+@pytest.fixture(scope="module")
+def nulls(data_sets) -> dict[Scenario, Decisions]:
+    return dict(zip(NULLS, group_test_study.study(NULLS, data_sets(2000)), strict=True))
+
+
+@pytest.fixture(scope="module")
+def curves(data_sets) -> list[Decisions]:
+    scenarios = [group_test_study.with_difference(MANY_GROUPS, difference) for difference in DIFFERENCES]
+    return group_test_study.study(scenarios, data_sets(1000))
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("scenario", [EQUAL[0], *NULLS[-4:]], ids=name_of)
+def test_decisions_are_those_of_the_public_functions(scenario, monkeypatch):
+    monkeypatch.setattr(group_test_study, "follow_up_resamples", lambda n_groups: group_test_study.RESAMPLES)
+    given = {"n_resamples": group_test_study.RESAMPLES, "confidence_level": 1 - ALPHA, "n_threads": 1}
+    for seed in range(20):
+        counts = scenario.draw(seed)
+        tests = {name: ff.fnmr_test(counts, statistic=name, rng=seed, **given) for name in group_test_study.STATISTICS}
+        margins = [
+            ff.margin_of_error(counts, quantile=quantile, center=center, rng=seed, **given).outside
+            for center in CENTERS
+            for quantile in QUANTILES
+        ]
+        significant, named = group_test_study.decide(counts, seed)
+        assert significant == [test.pvalue < ALPHA for test in tests.values()]
+        assert [tuple(np.array(counts.groups)[groups]) for groups in named] == [*margins, tests["f"].different]
+
+
+@pytest.mark.slow
+@pytest.mark.study
+@pytest.mark.xdist_group("group tests")
+@pytest.mark.parametrize("scenario", NULLS, ids=name_of)
+def test_groups_that_are_alike_are_found_to_differ_no_more_often_than_documented(scenario, nulls):
+    found, too_often = nulls[scenario], {}
+    for decision in DECISIONS:
+        allowed = EXCESS.get((scenario.name, scenario.other.fnmr, decision), ALPHA)
+        if found.finds(decision) > allowed + error(allowed, found):
+            too_often[decision] = found.finds(decision)
+    assert too_often == {}
+
+
+@pytest.mark.slow
+@pytest.mark.study
+@pytest.mark.xdist_group("group tests")
+@pytest.mark.parametrize("name", ["max-difference", *MARGINS])
+def test_a_small_group_among_large_ones_is_named_for_having_no_failures(name, nulls):
+    found = next(of for scenario, of in nulls.items() if (scenario.name, scenario.other.fnmr) == (SMALL, 0.025))
+    assert found.finds(name) > 0.15 - error(0.15, found)
+
+
+@pytest.mark.slow
+@pytest.mark.study
+@pytest.mark.xdist_group("group tests")
+@pytest.mark.parametrize("scenario", NULLS, ids=name_of)
+def test_centers_and_quantiles_of_margins_err_as_often_as_documented(scenario, nulls):
+    found = nulls[scenario]
+    level = found.finds("family-wise, replicate")
+    assert abs(level - found.finds("max-difference")) <= 0.0025 + error(0.0025, found)
+    for center in CENTERS:
+        assert found.finds(f"paper, {center}") <= found.finds(f"family-wise, {center}")
+    if scenario.name != SMALL:
+        share = 0.023 if scenario.n_groups == 3 else 0.021
+        assert found.finds("family-wise, data") <= share + error(share, found)
+    if min(group.effective_failures for group in (scenario.first, scenario.other)) >= group_test_study.FEW_AND_MANY[1]:
+        assert abs(level - ALPHA) <= error(ALPHA, found)
+        assert abs(found.finds("paper, replicate") - ALPHA / 2) <= error(ALPHA / 2, found)
+
+
+@pytest.mark.slow
+@pytest.mark.study
+@pytest.mark.xdist_group("group tests")
+@pytest.mark.parametrize("name", [*group_test_study.STATISTICS, "family-wise, data", "family-wise, replicate"])
+def test_larger_differences_are_found_more_often(name, curves):
+    shares = [found.finds(name) for found in curves]
+    half = len(shares) // 2
+    assert shares[:half] == sorted(shares[:half], reverse=True)
+    assert shares[half:] == sorted(shares[half:])
+
+
+@pytest.mark.slow
+@pytest.mark.study
+@pytest.mark.xdist_group("group tests")
+def test_margins_have_the_power_that_was_planned(curves):
+    planned = [
+        group_test_study.planned_power(group_test_study.with_difference(MANY_GROUPS, difference))
+        for difference in DIFFERENCES
+    ]
+    for found, power, difference in zip(curves, planned, DIFFERENCES, strict=True):
+        # A higher rate widens the margin of the data.
+        short = 0.06 if difference > 0 else 0.0
+        share = found.names_first("family-wise, data")
+        assert power - short - error(power, found) <= share <= power + error(power, found)
+        assert found.names_first("family-wise, replicate") >= share
+        assert found.names_first("follow-up") > 0.5 * power - error(0.5 * power, found)

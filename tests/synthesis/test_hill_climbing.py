@@ -1,0 +1,409 @@
+"""Synthesis: hill climbing against the oracle, the rates of paper 1's tables, and systems put together from sets."""
+
+from __future__ import annotations
+
+import csv
+import time
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from fastfair.kernels import climb as kernel
+from fastfair.kernels import philox
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import climb as slow
+
+import fastfair as ff
+from fastfair import measures
+from fastfair._lib import seeds
+from fastfair.errors import InputError, TargetMissedWarning
+from fastfair.synthesis.hill_climbing import ACCEPTANCE, KINDS
+
+FACTORS = (1, 2, 3, 5, 10, 20, 50)  # of paper 1's table II
+TABLE_II = [factor * 1e-3 for factor in FACTORS]
+SMALL = {"overall_mated": 1000, "overall_nonmated": 10_000}
+START, CHANGE = 5, 6  # kinds of draws
+
+
+def changes_of(n, draw, kind_of_draw, stream, key):
+    """Numbers inside (-1, 1), four words of 64 lanes at a time."""
+    words, found = np.empty((4, 64), np.uint64), []
+    for first in range(0, n, 256):
+        philox.fill(draw, stream, kind_of_draw, first // 4, key, words)
+        found.append((words.reshape(-1).astype(float) + 0.5) / 2**31 - 1)
+    return np.concatenate(found)[:n]
+
+
+def slow_climb(n_mated, n_nonmated, kind, target, n_steps, step, rule, seed):
+    """What the first of a seed's sets must be."""
+    key, _ = seeds.stream(seed)
+    stream = KINDS.index(kind)
+    n_held, n = n_mated if kind == "fmr" else n_nonmated, n_mated + n_nonmated
+    first = 0.25 * (1 + changes_of(n, 0, START, stream, key))
+    changes = [changes_of(n, number, CHANGE, stream, key) for number in range(1, n_steps + 1)]
+    return slow.climb(first[:n_held], 0.5 + first[n_held:], changes, target=target, step=step, rule=rule)
+
+
+@pytest.mark.parametrize("rule", ACCEPTANCE)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("step", [0.02, 0.05, 0.7])
+def test_fixed_steps_are_those_of_the_oracle(step, kind, rule):
+    options = {"step": step, "accept": rule, "n_steps": 25, "stop": False, "rng": 3}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TargetMissedWarning)
+        made = ff.synthesize_each(140, 160, kind, [0.05], **options)[0]
+    climbed = slow_climb(140, 160, kind, 0.05, 25, step, rule, 3)
+    mated, nonmated = slow.to_distances(climbed.held, climbed.free, kind)
+    assert np.array_equal(made.distances[made.mated], mated)
+    assert np.array_equal(made.distances[~made.mated], nonmated)
+    assert made.history == pytest.approx(climbed.history, abs=1e-14)
+    assert (made.n_accepted, made.n_steps) == (sum(climbed.accepted), 25)
+    assert getattr(made, kind) == slow.rate(climbed.held, climbed.free, 0.95)
+
+
+def test_those_steps_are_taken_and_left():
+    improving, plateau = (slow_climb(140, 160, "fmr", 0.05, 25, 0.05, rule, 3).accepted for rule in ACCEPTANCE)
+    assert 0 < sum(improving) < sum(plateau) < 25
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 256, 300])
+def test_a_step_changes_each_distance_as_the_oracle_does(n):
+    key, _ = seeds.stream(0)
+    rng = np.random.default_rng(n)
+    scores, n_held, step = rng.random(n), n // 3, 0.8
+    before, words = scores.copy(), np.empty((4, 64), np.uint64)
+    kernel.move(7, n_held, step / 64, step, 9, key, words, scores)
+    changes = changes_of(n, 7, CHANGE, 9, key)
+    changes[:n_held] /= 64
+    assert np.array_equal(scores, np.concatenate(slow.propose(before[:n_held], before[n_held:], changes, step)))
+    assert scores.min() >= 0
+    assert scores.max() <= 1
+    # The same of a few of them, by position.
+    some = np.flatnonzero(rng.random(n) < 0.4)
+    some = some[some >= n_held]
+    proposed, counters = np.empty(n), np.empty(64, np.int64)
+    kernel._propose(7, step, 9, key, some, before[some], some.size, counters, words, proposed)
+    assert np.array_equal(proposed[: some.size], scores[some])
+
+
+@given(
+    values=st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75]) | st.floats(0, 1), min_size=1, max_size=40), data=st.data()
+)
+def test_select_finds_the_value_of_a_rank(values, data):
+    size = data.draw(st.integers(1, len(values)))
+    rank = data.draw(st.integers(0, size - 1))
+    left = np.array(values)
+    assert kernel.select(left, size, rank) == np.partition(values[:size], rank)[rank]
+    assert sorted(left[:size]) == sorted(values[:size])
+    assert np.array_equal(left[size:], values[size:])
+
+
+@settings(max_examples=20)
+@given(
+    sizes=st.tuples(st.integers(20, 120), st.integers(20, 120)),
+    kind=st.sampled_from(KINDS),
+    rule=st.sampled_from(ACCEPTANCE),
+    step=st.none() | st.floats(0.01, 0.5),
+    seed=st.integers(0, 2**32),
+    errors=st.integers(1, 10),
+)
+def test_the_rates_never_move_away(sizes, kind, rule, step, seed, errors):
+    target = errors / sizes[KINDS.index(kind) - 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TargetMissedWarning)
+        made = ff.synthesize_each(*sizes, kind, [target], n_steps=20, step=step, accept=rule, rng=seed)[0]
+    assert np.diff(made.history).max() <= 1e-12
+    assert made.history.size == 21
+    other, at = (made.tmr, made.at) if kind == "fmr" else (made.tnmr, made.at)
+    assert made.history[-1] == pytest.approx(abs(getattr(made, kind) - target) + abs(other - at), abs=1e-12)
+    assert made.history[0] == pytest.approx(slow_climb(*sizes, kind, target, 0, 0.1, rule, seed).history[0], abs=1e-12)
+    classes = slow.to_classes(made.distances[made.mated], made.distances[~made.mated], kind)
+    assert slow.rate(*classes, 0.95) == pytest.approx(getattr(made, kind), abs=1e-12)
+
+
+def same(one, other):
+    return np.array_equal(one.distances, other.distances) and np.array_equal(one.history, other.history)
+
+
+@pytest.mark.jit
+def test_threads_and_other_targets_change_no_set():
+    one, two = (ff.synthesize_each(500, 700, "fmr", [0.01, 0.02, 0.01, 0.1], rng=1, n_threads=n) for n in (1, 2))
+    fewer = ff.synthesize_each(500, 700, "fmr", [0.01, 0.02], rng=1)
+    assert all(map(same, one, two))
+    assert all(map(same, one[:2], fewer))
+    assert not same(one[0], one[2])
+    assert same(ff.synthesize(500, 700, fmr=0.01, rng=1), one[0])
+    assert not np.array_equal(ff.synthesize(500, 700, fmr=0.01, rng=2).distances, one[0].distances)
+
+
+def asked_again(made):
+    """The rate of made comparisons at their operating point, as any others' is found."""
+    at = ff.at_fnmr(0.05) if made.kind == "fmr" else ff.at_fmr(0.05)
+    return getattr(ff.rates(made.comparisons(), at), made.kind)
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_target_of_table_ii_is_reached(kind):
+    for factor, made in zip(FACTORS, ff.synthesize_each(3000, 3000, kind, TABLE_II, rng=0), strict=True):
+        assert getattr(made, kind) == asked_again(made) == 3 * factor / 3000
+        assert (made.tmr if kind == "fmr" else made.tnmr) == 0.95
+        at_its_threshold = ff.rates(made.comparisons(), ff.at_threshold(made.threshold))
+        assert (at_its_threshold.fmr, at_its_threshold.fnmr) == (made.fmr, made.fnmr)
+        assert (made.history[made.n_steps :] < 1e-12).all()
+        assert 0 < made.n_accepted <= made.n_steps < 1000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("target", [0.0123, 0.02, 0.1])
+def test_sizes_that_do_not_divide_give_the_nearest_rate(kind, target):
+    made = ff.synthesize_each(211, 307, kind, [target], rng=0)[0]
+    free, held = (307, 211) if kind == "fmr" else (211, 307)
+    assert getattr(made, kind) == asked_again(made) == round(target * free) / free
+    other = made.tmr if kind == "fmr" else made.tnmr
+    assert 0.95 <= other < 0.95 + 1 / held
+
+
+@pytest.mark.jit
+def test_either_rate_is_reached_where_two_are_as_near():
+    made = [ff.synthesize(1000, 1000, fmr=0.0125, rng=seed) for seed in range(20)]
+    assert {one.fmr for one in made} == {0.012, 0.013}
+    assert max(one.n_steps for one in made) < 1000
+
+
+@pytest.mark.slow
+@pytest.mark.jit
+def test_a_hundred_seeds_reach_every_target_of_the_paper():
+    missed = 0
+    for seed in range(100):
+        with warnings.catch_warnings(record=True) as given_out:
+            warnings.simplefilter("always")
+            made = [ff.synthesize_each(3000, 3000, kind, TABLE_II, rng=seed) for kind in KINDS]
+            made.append(ff.synthesize_each(12_000, 600_000, "fmr", [1e-4], rng=seed))
+        misses = [sum(abs(asked_again(one) - one.target) > 1e-12 for one in sets) for sets in made]
+        assert [warning.category for warning in given_out] == [TargetMissedWarning] * np.count_nonzero(misses)
+        missed += sum(misses)
+    assert missed == 0
+
+
+def test_a_miss_is_named():
+    with pytest.warns(TargetMissedWarning, match=r"1 of 1 targets of the FMR missed in 1 steps: 0.3 \(0 reached\)"):
+        made = ff.synthesize(100, 100, fmr=0.3, n_steps=1, step=1e-6, rng=0)
+    assert (made.n_steps, made.n_accepted, made.fmr) == (1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"fmr": 1e-4}, "non-mated comparisons is 0.3 of them: the nearest rate there can be is 0.000333333"),
+        ({"fnmr": 1e-4}, "of 2,000 mated comparisons is 0.2 of them: the nearest rate there can be is 0.0005"),
+        ({"fmr": 0.9999}, "the nearest rate there can be is 0.999667"),
+        ({"fmr": 0}, r"fmr must be fractions in \(0, 1\), not 0"),
+        ({"fmr": 1}, "for 1 % write 0.01"),
+        ({"fnmr": 1.5}, "for 1.5 % write 0.015"),
+        ({"fmr": 5}, "for 5 % write 0.05"),
+        ({"fmr": float("nan")}, "fmr must be a finite number"),
+        ({"fmr": 0.01, "tmr": 95}, "tmr must be fractions .*for 95 % write 0.95"),
+        ({"fnmr": 0.01, "tnmr": 0}, r"tnmr must be fractions in \(0, 1\), not 0"),
+        ({}, "give either fmr"),
+        ({"fmr": 0.01, "fnmr": 0.01}, "give either fmr"),
+        ({"fmr": 0.01, "n_mated": 0}, "n_mated must be a whole number of at least 1, not 0"),
+        ({"fmr": 0.01, "n_nonmated": 0}, "n_nonmated must be a whole number of at least 1, not 0"),
+        ({"fmr": 0.01, "n_mated": 10.5}, "n_mated must be a whole number"),
+        ({"fmr": 0.01, "step": -0.1}, "step must be above 0, not -0.1"),
+        ({"fmr": 0.01, "accept": "plateaus"}, "accept must be one of .*did you mean 'plateau'"),
+        ({"fmr": 0.01, "n_steps": 0}, "n_steps must be a whole number of at least 1, not 0"),
+    ],
+)
+def test_what_cannot_be_made_is_said(options, said):
+    with pytest.raises(InputError, match=said):
+        ff.synthesize(**{"n_mated": 2000, "n_nonmated": 3000} | options)
+
+
+def test_the_kind_is_checked():
+    with pytest.raises(InputError, match="kind must be one of 'fmr', 'fnmr'"):
+        ff.synthesize_each(100, 100, "eer", [0.1])
+
+
+def test_the_history_is_drawn():
+    made = ff.synthesize(100, 100, fmr=0.1, rng=0)
+    (line,) = made.plot(color="C3").get_lines()
+    assert np.array_equal(line.get_ydata(), made.history[: made.n_steps + 1])
+    assert line.get_color() == "C3"
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    "ratios", ["1", "", "1:x", "1:0:2", "1:-1", "1:nan", "1:inf", "1::2", [3], ":".join("1" * 101)]
+)
+def test_malformed_ratios_are_named(ratios):
+    with pytest.raises(InputError, match="ratios must be 2 to 100 numbers above 0 with colons between them"):
+        ff.biased_system(ratios)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ratios": [1, 0]}, "ratios must be above 0, not 0"),
+        ({"ratios": [1, "a"]}, "ratios must be a finite number, not 'a'"),
+        ({"rate": 0}, "rate must be above 0"),
+        ({"rate": 1e-4}, "the nearest rate there can be is 0.000333333"),
+        ({"ratios": "1:1000"}, "for 1 % write 0.01"),
+        ({"kind": "fm"}, "kind must be one of"),
+        ({"overall_fmr": 1e-5, **SMALL}, "the nearest rate there can be is 0.0001"),
+    ],
+)
+def test_systems_that_cannot_be_made_are_said(options, said):
+    with pytest.raises(InputError, match=said):
+        ff.biased_system(**{"ratios": "1:2"} | options)
+
+
+def test_tables_are_checked():
+    with pytest.raises(InputError, match="tables must be one of"):
+        ff.scenario_family("IX")
+    with pytest.raises(InputError, match="tables is empty: name some of IV, V, VI, VII, VIII"):
+        ff.scenario_family([])
+
+
+@pytest.mark.jit
+def test_ratios_may_be_numbers():
+    thirds = ff.biased_system([1, 1 / 3, 2, 1], **SMALL, rng=0)
+    assert [made.fmr for made in thirds.sets] == [0.001, 1 / 3000, 0.002, 0.001]
+    written, counted = (ff.biased_system(ratios, **SMALL, rng=0) for ratios in ("1:1:2.5", (1, 1, 2.5)))
+    assert (written.ratios, counted.ratios) == ("1:1:2.5", "1:1:2.5")
+    assert all(map(same, written.sets, counted.sets))
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("kind", KINDS)
+def test_groups_are_their_sets(kind):
+    system = ff.biased_system("3:1:1:5:3:1:1:1:1:1", kind=kind, n_mated=2000, n_nonmated=1000, **SMALL, rng=1)
+    assert system.groups.groups[:4] == ("01 (x 3)", "02 (x 1)", "03 (x 1)", "04 (x 5)")
+    assert system.groups.groups[-1] == "10 (x 1)"
+    assert system.sets[0] is system.sets[4]
+    assert system.sets[1] is system.sets[2]
+    assert system.sets[0] is not system.sets[1]
+    at = ff.at_fnmr(0.05) if kind == "fmr" else ff.at_fmr(0.05)
+    for label, factor, made in zip(system.groups.groups, map(int, system.ratios.split(":")), system.sets, strict=True):
+        found = ff.rates(system.groups.within_group(label), at)
+        assert (found.fmr, found.fnmr) == (made.fmr, made.fnmr)
+        assert getattr(found, kind) == pytest.approx(factor * 1e-3, abs=1e-15)
+        assert (found.fnmr if kind == "fmr" else found.fmr) == 0.05
+
+
+@pytest.fixture(scope="module")
+def family():
+    return ff.scenario_family(**SMALL, rng=0)
+
+
+@pytest.fixture(scope="module")
+def measured(family):
+    return family.measures()
+
+
+@pytest.mark.jit
+def test_the_systems_are_those_of_the_paper(family, published):
+    with (published / "sedg_tables_4_to_8.csv").open() as file:
+        printed = [(row["table"], row["ratios"]) for row in csv.DictReader(file)]
+    assert [(system.table, system.ratios) for system in family.systems] == printed
+    assert len(printed) == 44
+    assert [system.kind for system in family.systems] == ["fnmr" if table == "VIII" else "fmr" for table, _ in printed]
+
+
+@pytest.mark.jit
+def test_systems_share_sets_and_what_is_overall(family):
+    assert len({id(made) for system in family.systems for made in system.sets}) == len(FACTORS) * len(KINDS)
+    assert all(system.overall is family.overall for system in family.systems)
+    assert ff.rates(family.overall, ff.at_fnmr(0.05)).fmr == 1e-4
+    some = ff.scenario_family("V", **SMALL, rng=0)
+    assert {system.table for system in some.systems} == {"V"}
+
+
+@pytest.mark.jit
+def test_measures_of_all_systems_come_in_seconds(family, measured):
+    begin = time.perf_counter()
+    again = family.measures(ff.at_fmr(1e-2))
+    assert time.perf_counter() - begin < 20
+    assert len(again) == len(measured)
+
+
+@pytest.mark.jit
+def test_measures_are_finite_but_where_a_group_has_no_false_match(family, measured):
+    t = ff.rates(family.overall, ff.at_fmr(1e-3)).threshold
+    no_false_match = {
+        (system.table, system.ratios)
+        for system in family.systems
+        if ff.rates(system.groups, ff.at_threshold(t)).group_fmr.min() == 0
+    }
+    endless = {(found.table, found.ratios) for found in measured if not np.isfinite(found.value)}
+    assert endless == no_false_match
+    assert {found.measure for found in measured if not np.isfinite(found.value)} == {
+        "inequity_rate", "skewed_error_ratio(fmr)", "group_to_average_log_ratio(fmr)", "nrb(fmr)", "max_min_ratio(fmr)",
+        "max_geomean_ratio(fmr)", "log_geomean_sum(fmr)",
+    }  # fmt: skip
+    replaced = family.measures(zero_policy="clopper-pearson")
+    assert all(np.isfinite(found.value) for found in replaced)
+
+
+@pytest.mark.jit
+def test_only_the_mean_of_sed_tells_equal_groups_apart(measured):
+    equal = ("1:1:1:1", "2:2:2:2", "3:3:3:3", "5:5:5:5")
+    of = {(found.ratios, found.measure): found.value for found in measured if found.kind == "fmr"}
+    tied = {"inequity_rate": 1, "fdr": 1, "garbe": 0, "std(eer)": 0, "sed_std": 0}
+    for name, value in tied.items():
+        assert [of[ratios, name] for ratios in equal] == [value] * 4
+    assert len({of[ratios, "sed_mean"] for ratios in equal}) == 4
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("kind", KINDS)
+def test_measures_are_those_of_rates_by_hand(kind):
+    system = ff.biased_system("1:1:3:5", kind=kind, **SMALL, rng=0)
+    at = ff.at_fmr(0.02)
+
+    def by_hand(threshold):
+        accepted = [made.distances <= threshold for made in system.sets]
+        fmr = [yes[~made.mated].mean() for yes, made in zip(accepted, system.sets, strict=True)]
+        fnmr = [1 - yes[made.mated].mean() for yes, made in zip(accepted, system.sets, strict=True)]
+        return np.array(fmr), np.array(fnmr)
+
+    overall = ff.rates(system.overall, at)
+    fmr, fnmr = by_hand(overall.threshold)
+    eers = [ff.eer(made.comparisons()) for made in system.sets]
+    values, mean = np.array([one.value for one in eers]), np.mean([one.threshold for one in eers])
+    overall_eer = ff.eer(system.overall).value
+    at_mean = ff.rates(system.overall, ff.at_threshold(mean))
+    sed = measures.sed(*by_hand(mean), at_mean.fmr, at_mean.fnmr)
+    expected = {
+        "fdr": measures.fdr(fmr, fnmr, 0.3),
+        "inequity_rate": measures.inequity_rate(fmr, fnmr, 0.3),
+        "garbe": measures.garbe(fmr, fnmr, 0.3),
+        "std(eer)": measures.std(values),
+        "std(fmr)": measures.std(fmr),
+        "mape(fmr)": measures.mape(fmr, overall.fmr),
+        "group_to_average_ratio(fnmr)": measures.group_to_average_ratio(fnmr, overall.fnmr),
+        "nrb(eer)": measures.nrb(values, overall_eer),
+        "max_min_ratio(fnmr)": measures.max_min_ratio(fnmr),
+        "sed": sed,
+        "sed_mean": sed.mean(),
+        "sed_std": sed.std(),
+    }
+    found = system.measures(at, alpha=0.3)
+    for name, value in expected.items():
+        rows = [row for row in found if row.measure == name]
+        assert [row.group for row in rows] == ([None] if np.ndim(value) == 0 else list(system.groups.groups))
+        assert [row.value for row in rows] == pytest.approx(np.atleast_1d(value), rel=1e-12)
+
+
+@pytest.mark.jit
+def test_measures_may_be_chosen(family):
+    system = family.systems[4]
+    (one,) = system.measures(measures="fdr")
+    assert (one.table, one.ratios, one.kind, one.measure, one.group) == ("IV", "1:1:1:10", "fmr", "fdr", None)
+    with pytest.raises(InputError, match="measure must be one of"):
+        system.measures(measures=["fdrs"])
+    frame = family.to_frame("pandas", measures=["fdr", "garbe"])
+    assert len(frame) == 88
+    assert list(frame.columns)[:6] == ["table", "ratios", "kind", "measure", "group", "value"]

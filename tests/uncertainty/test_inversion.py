@@ -1,0 +1,126 @@
+"""Test inversion against the oracle, and what its intervals promise."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from helpers.data_sets import columns
+from oracles import intervals as slow
+from oracles import naive
+
+import fastfair as ff
+from fastfair.errors import NarrowIntervalsWarning
+from fastfair.measures import MEASURES
+from fastfair.uncertainty.inversion import POWERS
+
+pytestmark = pytest.mark.jit  # thousands of passes
+AT = ff.at_threshold(1.0)
+ORACLES = {
+    "garbe": lambda s: naive.garbe(s[0][1:], s[1][1:], 0.5),
+    "fdr": lambda s: naive.fdr(s[0][1:], s[1][1:], 0.5),
+    "inequity_rate": lambda s: naive.inequity_rate(s[0][1:], s[1][1:], 0.5),
+    "max_geomean_ratio(fmr)": lambda s: naive.max_geomean_ratio(s[0][1:]),
+    "std(fnmr)": lambda s: naive.std(s[1][1:]),
+    "std(tmr)": lambda s: naive.std(s[1][1:]),
+    "nrb(fmr)": lambda s: naive.nrb(s[0][1:], s[0][0]),
+    "mape(fmr)": lambda s: naive.mape(s[0][1:], s[0][0]),
+    "group_to_min_difference(fnmr)": lambda s: naive.group_to_min_difference(s[1][1:])[0],
+}
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    return ff.evaluate(ff.Comparisons(**columns()), AT, n_resamples=400, rng=1)
+
+
+@pytest.fixture(scope="module")
+def system(evaluation):
+    groups = (None, *evaluation.groups)
+    return [[evaluation.value(name, group) for group in groups] for name in ("fmr", "fnmr")]
+
+
+@pytest.fixture(scope="module")
+def replicates(evaluation):
+    drawn = [[evaluation.replicates(name, g) for g in (None, *evaluation.groups)] for name in ("fmr", "fnmr")]
+    return np.moveaxis(np.array(drawn), -1, 0).tolist()
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_shares_and_limits_are_those_of_the_oracle(name, evaluation, system, replicates):
+    inverted = evaluation.uncertainty.inverted()
+    group = evaluation.groups[0] if name.startswith("group") else None
+    k = inverted.keys.index((name, group, None, 0))
+    higher = MEASURES[name.partition("(")[0]].fairer == "higher"
+    for power, *found in zip(POWERS, inverted.as_unfair[k], inverted.as_fair[k], strict=True):
+        if power != 1:  # where moved replicates are the replicates, but for rounding
+            assert found == pytest.approx(slow.shares(ORACLES[name], system, replicates, power, higher), abs=0.003)
+    found = [limits[k] for limits in inverted.intervals(0.9)]
+    powers = np.linspace(0, 5, 201).tolist()
+    expected = slow.inversion(ORACLES[name], system, replicates, 0.9, powers, higher)
+    assert found == pytest.approx(expected, abs=0.05 * (expected[1] - expected[0]))
+
+
+def test_intervals_hold_the_estimate_widen_with_the_level_and_stay_within_bounds(evaluation):
+    of_levels = [evaluation.with_intervals(level).quantities for level in (0.5, 0.8, 0.95, 0.99)]
+    inverted = [k for k, q in enumerate(evaluation.quantities) if q.method == "inversion"]
+    assert len(inverted) > 30
+    for k in inverted:
+        rows = [quantities[k] for quantities in of_levels]
+        least, most = MEASURES[rows[0].name.partition("(")[0].removesuffix("_mean").removesuffix("_std")].bounds
+        for narrow, wide in itertools.pairwise(rows):
+            assert least <= wide.low <= narrow.low <= narrow.estimate <= narrow.high <= wide.high <= most
+
+
+def test_a_fair_system_is_found_fair_and_an_unfair_one_is_not():
+    fair = ff.Comparisons(**columns(n=20_000))
+    ev = ff.evaluate(fair, AT, n_resamples=400, rng=1)
+    for name, value in (("garbe", 0), ("fdr", 1), ("max_min_ratio(fmr)", 1), ("std(eer)", 0)):
+        low, high = ev.interval(name)
+        assert min(abs(low - value), abs(high - value)) < 1e-12
+        low, high = ev.with_intervals(method="percentile").interval(name)
+        assert not low <= value <= high
+    assert "resampling shifts it" in ev.with_intervals(method="percentile").quantity("garbe").note
+    assert ev.quantity("garbe").note == ""
+    given = columns(n=20_000)
+    worse = given["scores"] + 0.6 * ((given["reference_group"] == "f") & ~given["mated"])
+    ev = ff.evaluate(ff.Comparisons(**given | {"scores": worse}), AT, n_resamples=400, rng=1)
+    assert ev.interval("max_min_ratio(fmr)")[0] > 1.2
+    assert ev.interval("garbe")[0] > 0.02
+
+
+def test_a_group_without_errors_leaves_percentiles():
+    given = columns()
+    within = (given["reference_group"] == "f") & (given["probe_group"] == "f") & ~given["mated"]
+    ev = ff.evaluate(ff.Comparisons(**given | {"scores": np.where(within, -10, given["scores"])}), AT, rng=0)
+    q = ev.quantity("garbe")
+    assert q.method == "percentile"
+    assert "as a group has no errors" in q.note
+    assert (q.low, q.high) == ev.with_intervals(method="percentile").interval("garbe")
+    assert ev.quantity("gini(fnmr)").method == "inversion"
+    assert math.isnan(ev.interval("inequity_rate")[0])
+
+
+def test_measures_without_operating_points_have_intervals_too():
+    ev = ff.evaluate(ff.Comparisons(**columns()), [], ["nrb", "std", "sed"], metrics=["eer"], n_resamples=200, rng=0)
+    assert {q.name for q in ev.quantities if q.method == "inversion"} >= {"nrb(eer)", "std(eer)", "sed_mean", "sed"}
+
+
+def test_groups_without_errors_are_warned_of():
+    given = columns()
+    within = (given["reference_group"] == "f") & (given["probe_group"] == "f") & ~given["mated"]
+    c = ff.Comparisons(**given | {"scores": np.where(within, -10, given["scores"])})
+    with pytest.warns(NarrowIntervalsWarning, match="over groups with no false matches or false non-matches .*: f"):
+        ff.evaluate(c, AT, ["garbe"], n_resamples=64, rng=0)
+
+
+def test_each_kind_of_quantity_has_its_method(evaluation):
+    methods = {q.name: q.method for q in evaluation.quantities if q.group is None}
+    assert {methods[name] for name in ("fmr", "fnmr", "eer")} == {"logit"}
+    assert {methods[name] for name in ("garbe", "fdr", "sed_mean", "nrb(cllr)", "std(eer)")} == {"inversion"}
+    assert {methods[name] for name in ("min_dcf", "cllr")} == {"percentile"}
+    assert methods["min_cllr"] == "basic"
+    assert {q.method for q in evaluation.quantities if q.name.startswith("group_to_average")} == {"percentile"}
+    assert evaluation.with_intervals(method="bca").quantity("garbe").method == "bca"

@@ -1,0 +1,269 @@
+"""Intervals of an evaluation: which quantities get which, and what comes with them."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from helpers.data_sets import columns
+
+import fastfair as ff
+from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning
+from fastfair.intervals import confidence_interval
+
+pytestmark = pytest.mark.jit  # thousands of passes
+HELD, FOUND = ff.at_threshold(1.0), ff.at_fmr(0.05)
+
+
+@pytest.fixture(scope="module")
+def comparisons():
+    return ff.Comparisons(**columns())
+
+
+@pytest.fixture(scope="module")
+def evaluation(comparisons):
+    return ff.evaluate(comparisons, [HELD, FOUND], n_resamples=300, rng=1)
+
+
+def test_every_quantity_has_an_interval_about_its_estimate(evaluation):
+    for q in evaluation.quantities:
+        if q.name == "threshold" and q.operating_point == str(HELD):
+            assert (q.low, q.high, q.standard_error) == (q.estimate, q.estimate, 0)
+        else:
+            assert q.low < q.high
+            assert 0 < q.standard_error < math.inf
+            assert q.not_computable == 0
+
+
+def test_percentiles_are_those_of_the_replicates(evaluation):
+    evaluation = evaluation.with_intervals(method="percentile")
+    for name, group, at in [("fmr", "f", HELD), ("eer", None, None), ("garbe", None, FOUND), ("sed", "m", None)]:
+        replicates = evaluation.replicates(name, group, at)
+        assert replicates.shape == (300,)
+        q = evaluation.quantity(name, group, at)
+        assert (q.low, q.high) == evaluation.interval(name, group, at)
+        assert (q.low, q.high) == pytest.approx(tuple(np.quantile(replicates, [0.025, 0.975])))
+        assert q.standard_error == pytest.approx(replicates.std(ddof=1))
+
+
+def test_another_level_or_method_needs_no_resampling(evaluation):
+    other = evaluation.with_intervals(0.8, "basic")
+    assert other.uncertainty is evaluation.uncertainty
+    replicates = evaluation.replicates("fnmr", "f", FOUND)
+    low, high = confidence_interval(replicates, evaluation.value("fnmr", "f", FOUND), 0.8, "basic")
+    assert other.interval("fnmr", "f", FOUND) == (low, high)
+    assert (other.settings["confidence_level"], other.settings["method"]) == (0.8, "basic")
+    assert other.with_intervals(0.95, "auto").quantities == evaluation.quantities
+    with pytest.raises(InputError, match="method must be one of"):
+        evaluation.with_intervals(method="exact")
+
+
+def test_dyadic_intervals_are_for_false_match_rates(evaluation):
+    other = evaluation.with_intervals(method="dyadic")
+    for group in (None, "f"):
+        q = evaluation.quantity("fmr", group, HELD)
+        factor = math.exp(1.959963984540054 * q.standard_error / q.estimate)
+        assert other.interval("fmr", group, HELD) == pytest.approx((q.estimate / factor, q.estimate * factor))
+    for name in ("fnmr", "garbe", "threshold", "fmr"):  # the overall FMR is held at the other point
+        percentiles = evaluation.with_intervals(method="percentile")
+        assert other.interval(name, None, FOUND) == percentiles.interval(name, None, FOUND)
+
+
+def test_bca_lies_near_the_percentiles_and_is_not_the_same(evaluation):
+    other = evaluation.with_intervals(method="bca")
+    for name in ("eer", "fnmr", "garbe"):
+        at = None if name == "eer" else HELD
+        q = evaluation.quantity(name, at=at)
+        low, high = other.interval(name, at=at)
+        assert (low, high) != (q.low, q.high)
+        assert abs(low - q.low) + abs(high - q.high) < 3 * q.standard_error
+
+
+def test_limits_stay_within_the_bounds_of_the_quantity():
+    given = columns(n=600)
+    c = ff.Comparisons(**given | {"scores": given["scores"] + 2.5 * given["mated"]})
+    ev = ff.evaluate(c, ff.at_threshold(2.2), n_resamples=200, rng=0, method="normal")
+    assert min(q.low for q in ev.quantities if q.name in ("fmr", "fnmr", "eer", "min_dcf", "garbe")) == 0
+    for q in ev.quantities:
+        if q.name in ("fmr", "fnmr", "eer") and q.low is not None and not math.isnan(q.low):
+            assert 0 <= q.low <= q.high <= 1
+        if q.name == "fdr":
+            assert q.high <= 1
+
+
+def test_a_group_without_errors_is_flagged_and_has_no_interval_of_width_zero():
+    given = columns()
+    f = given["reference_group"] == "f"
+    within = f & (given["probe_group"] == "f")
+    scores = np.where(within & ~given["mated"], -10, given["scores"])
+    scores = np.where(within & given["mated"], np.where(given["reference"] % 2, -20.0, -20.0), scores)
+    ev = ff.evaluate(ff.Comparisons(**given | {"scores": scores}), HELD, n_resamples=100, rng=0)
+    q = ev.quantity("fmr", "f")
+    assert (q.estimate, q.low) == (0, 0)
+    assert q.high == pytest.approx(1 - 0.025 ** (1 / q.n_comparisons))
+    assert "no errors: the interval is Clopper and Pearson's" in q.note
+    assert "if only subjects are independent it reaches to" in q.note
+    q = ev.quantity("fnmr", "f")
+    assert (q.estimate, q.high) == (1, 1)
+    assert q.low == pytest.approx(0.025 ** (1 / q.n_comparisons))
+    q = ev.quantity("max_min_ratio(fmr)")
+    assert math.isnan(q.low)
+    assert q.not_computable == 1
+    assert "not computable" in q.note
+
+
+def test_a_group_of_one_subject_cannot_vary():
+    given = columns()
+    alone = np.where(given["reference"] == 0, "z", given["reference_group"])
+    probes = np.where(given["probe"] == 0, "z", given["probe_group"])
+    c = ff.Comparisons(**given | {"reference_group": alone, "probe_group": probes})
+    with pytest.warns(EmptyGroupWarning):
+        ev = ff.evaluate(c, HELD, measures=[], n_resamples=100, rng=0, incomplete_groups="nan")
+    q = ev.quantity("fnmr", "z")
+    assert math.isnan(q.low)
+    assert "one subject" in q.note
+
+
+def test_shares_of_replicates_without_a_value():
+    """Two subjects a group: in half of the replicates both draws are one subject, and no non-mated pair is left."""
+    scores = [0.9, 0.8, 0.7, 0.6, 0.65, 0.1] * 2
+    who = list("aabbab") + list("ccddcd"), list("aabbba") + list("ccdddc")
+    c = ff.Comparisons(scores, [1, 1, 1, 1, 0, 0] * 2, *who, list("ffffffmmmmmm"))
+    ev = ff.evaluate(c, HELD, measures=[], n_resamples=2000, rng=0)
+    assert ev.quantity("fmr", "f").not_computable == pytest.approx(0.5, abs=0.05)
+    assert ev.quantity("fmr").not_computable == pytest.approx(0.25, abs=0.05)
+    assert ev.quantity("fnmr", "f").not_computable == 0
+
+
+def test_seeds(comparisons):
+    def limits(rng):
+        return ff.evaluate(comparisons, HELD, measures=[], n_resamples=64, rng=rng).interval("eer")
+
+    assert limits(3) == limits(np.random.SeedSequence(3)) == limits(np.int64(3))
+    assert limits(np.random.default_rng(0)) == limits(np.random.default_rng(0))
+    assert limits(None) != limits(None)
+    ev = ff.evaluate(comparisons, HELD, n_resamples=64)
+    assert ev.interval("eer") == limits(ev.settings["rng"])
+    assert json.loads(ev.to_json())["settings"]["rng"] == ev.settings["rng"]
+
+
+def test_threads_change_nothing_and_progress_is_told(comparisons):
+    told = []
+    arguments = {"n_resamples": 500, "rng": 0}
+    one = ff.evaluate(comparisons, [HELD, FOUND], n_threads=1, progress=lambda *x: told.append(x), **arguments)
+    two = ff.evaluate(comparisons, [HELD, FOUND], n_threads=2, **arguments)
+    assert one.to_json() == two.to_json()
+    assert told == sorted(told)
+    assert told[-1] == (500, 500)
+
+
+def test_a_progress_bar(comparisons, capsys):
+    ff.evaluate(comparisons, HELD, n_resamples=100, progress=True)
+    assert capsys.readouterr().out == ""
+
+
+def test_resampling_comparisons_of_repeated_subjects_warns_and_is_narrower(comparisons):
+    given = columns(n_subjects=20)
+    effect = np.random.default_rng(0).normal(0, 1, 20)
+    c = ff.Comparisons(**given | {"scores": given["scores"] + effect[given["reference"]]})
+    with pytest.warns(NarrowIntervalsWarning, match="20 subjects are behind 5000 comparisons"):
+        narrow = ff.evaluate(c, HELD, measures=[], unit="comparison", n_resamples=300, rng=0)
+    wide = ff.evaluate(c, HELD, measures=[], n_resamples=300, rng=0)
+    assert narrow.quantity("fnmr").standard_error < 0.5 * wide.quantity("fnmr").standard_error
+
+
+def test_the_dyadic_scheme_narrows_false_match_rates_alone(comparisons):
+    one, other = (
+        ff.evaluate(comparisons, HELD, measures=[], n_resamples=500, rng=0, scheme=s) for s in ("dyadic", "product")
+    )
+    assert one.quantity("fmr", "f").standard_error < 0.8 * other.quantity("fmr", "f").standard_error
+    assert one.quantity("fnmr", "f").standard_error == other.quantity("fnmr", "f").standard_error
+
+
+def test_without_replicates_there_are_none(comparisons):
+    ev = ff.evaluate(comparisons, HELD, n_resamples=0)
+    assert ev.quantity("eer").low is None
+    for ask in (lambda: ev.interval("eer"), lambda: ev.replicates("eer"), lambda: ev.with_intervals(0.9)):
+        with pytest.raises(InputError, match="no replicates"):
+            ask()
+
+
+def test_metrics_and_points_can_be_left_out(comparisons):
+    ev = ff.evaluate(comparisons, at=[], metrics=["eer"], measures=["nrb", "std"], n_resamples=100, rng=0)
+    names = {q.name for q in ev.quantities}
+    assert names == {"eer", "nrb(eer)", "std(eer)"}
+    ev = ff.evaluate(comparisons, at=HELD, metrics=[], measures=["nrb", "sed"], n_resamples=100, rng=0)
+    assert {q.name for q in ev.quantities} == {
+        "threshold", "fmr", "fnmr", "fmr_matrix", "nrb(fmr)", "nrb(fnmr)", "sed", "sed_mean", "sed_std",
+    }  # fmt: skip
+    assert all(q.low is not None for q in ev.quantities)
+
+
+def test_an_interval_without_end_is_told():
+    given = columns(n_subjects=12, n=900)
+    c = ff.Comparisons(**given | {"scores": given["scores"] + 2.5 * given["mated"]})
+    ev = ff.evaluate(c, ff.at_threshold(1.4), measures=["max_min_ratio"], n_resamples=300, rng=0)
+    q = ev.quantity("max_min_ratio(fmr)")
+    assert "% of replicates" in q.note
+    assert math.isfinite(q.estimate)
+    assert 1 <= q.low < q.estimate
+    assert q.high == math.inf
+    assert "the interval has no end" in q.note
+
+
+def test_rates_that_rest_on_few_effective_errors_are_warned_of():
+    given = columns(n_subjects=12, n=3000)
+    effect = np.random.default_rng(1).normal(0, 1.5, 12)  # many errors, of few subjects
+    c = ff.Comparisons(**given | {"scores": given["scores"] + effect[given["reference"]] * given["mated"]})
+    with pytest.warns(NarrowIntervalsWarning, match=r"fewer than 10 effective errors.*fnmr of f"):
+        ev = ff.evaluate(c, HELD, measures=[], n_resamples=200, rng=0, method="percentile")
+    wide = ev.with_intervals(method="auto").quantity("fnmr", "f")
+    assert "narrow" not in wide.note
+    q = ev.quantity("fnmr", "f")
+    assert wide.high - wide.low > 1.2 * (q.high - q.low)
+    assert q.n_errors > 30
+    assert (q.estimate / q.standard_error) ** 2 < 10
+    assert "likely too narrow" in q.note
+
+
+def test_measures_that_chance_moves_are_warned_of():
+    given = columns(n_subjects=60, n=900)  # groups that do not differ but by chance
+    with pytest.warns(NarrowIntervalsWarning, match=r"fewer than 5 false matches or false non-matches.*: f"):
+        ev = ff.evaluate(
+            ff.Comparisons(**given), ff.at_threshold(1.9), measures=["gini"], n_resamples=200, rng=0,
+            method="percentile",
+        )  # fmt: skip
+    q = ev.quantity("gini(fmr)")
+    assert ev.replicates("gini(fmr)").mean() > q.estimate + 0.5 * q.standard_error
+    assert "resampling shifts it" in q.note
+
+
+@pytest.mark.filterwarnings("error")  # also of the one that other tests with toy data let pass
+def test_rates_that_rest_on_enough_are_not():
+    given = columns(n_subjects=90, n=60_000)
+    ev = ff.evaluate(ff.Comparisons(**given), HELD, measures=[], n_resamples=200, rng=0)
+    assert not any("narrow" in q.note for q in ev.quantities)
+
+
+def test_dyadic_intervals_need_dyadic_replicates(comparisons):
+    with pytest.raises(InputError, match="needs replicates with the dyadic-robust variance"):
+        ff.evaluate(comparisons, HELD, method="dyadic", scheme="product")
+    plain = ff.evaluate(comparisons, HELD, measures=[], n_resamples=64, scheme="product")
+    with pytest.raises(InputError, match='not unit="subject" with scheme="product"'):
+        plain.with_intervals(method="dyadic")
+
+
+def test_an_evaluation_can_be_sent_to_another_process(evaluation):
+    import pickle
+
+    again = pickle.loads(pickle.dumps(evaluation))
+    assert again.with_intervals(method="bca").interval("eer") == evaluation.with_intervals(method="bca").interval("eer")
+
+
+def test_the_jackknife_has_its_limit():
+    n = 12_000
+    c = ff.Comparisons(np.arange(2 * n) % 7 + [2, 0] * n, [1, 0] * n)
+    with pytest.raises(InputError, match=r"leaves out 24,000 units one at a time"):
+        ff.evaluate(c, HELD, unit="comparison", method="bca", n_resamples=64)
