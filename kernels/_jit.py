@@ -81,8 +81,24 @@ class _BetweenPasses(event.Listener):
 event.register("numba:run_pass", _BetweenPasses())
 
 
+def _is_an_interrupt(error: BaseException | None) -> bool:
+    return error is not None and (isinstance(error, KeyboardInterrupt) or _is_an_interrupt(error.__cause__))
+
+
+_call: Any = CPUDispatcher.__call__
+
+
 class _Kernel(CPUDispatcher):
-    """A kernel that is compiled, or loaded, aside; calls of what is there already pass by here."""
+    """A kernel that is compiled, or loaded, aside, and whose calls end as interrupted where they are."""
+
+    def __call__(self, *args: Any, **kws: Any) -> Any:
+        try:
+            return _call(self, *args, **kws)
+        except SystemError as error:
+            # Python code makes the arrays that a kernel returns: interrupted there, machine code goes on with an error.
+            if _is_an_interrupt(error):
+                raise KeyboardInterrupt from None
+            raise
 
     def enable_caching(self) -> None:
         self._cache = KernelCache(self.py_func, CACHE_FOLDER)

@@ -1,0 +1,255 @@
+"""Work in other threads: what it gives, and that an interrupt waits for none of it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+from fastfair.kernels import _jit
+from fastfair.kernels._aside import _Abandoned, aside, deal
+from helpers.interrupted import SOON, interrupted
+
+
+def interrupt_in(seconds: float) -> None:
+    main = threading.main_thread().ident
+    assert main is not None
+    threading.Timer(seconds, signal.pthread_kill, (main, signal.SIGINT)).start()
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 9])
+def test_each_item_is_worked_on_once_and_its_result_told_here(n_threads):
+    found = {}
+    here = threading.current_thread()
+
+    def told(number: int, result: int) -> None:
+        assert threading.current_thread() is here
+        assert number not in found
+        found[number] = result
+
+    deal(lambda item: item * item, range(7), n_threads, told)
+    assert found == {k: k * k for k in range(7)}
+
+
+def test_no_more_threads_work_than_asked_for():
+    at_work, most = set(), []
+
+    def work(_: int) -> None:
+        at_work.add(threading.current_thread())
+        most.append(len(at_work))
+        time.sleep(0.02)
+        at_work.discard(threading.current_thread())
+
+    deal(work, range(12), 3, lambda *_: None)
+    assert max(most) == 3
+
+
+def test_an_error_ends_the_work_and_is_raised_here():
+    seen = []
+
+    def work(item: int) -> None:
+        seen.append(item)
+        if item == 2:
+            raise ZeroDivisionError("two")
+
+    with pytest.raises(ZeroDivisionError, match="two"):
+        deal(work, range(1000), 1, lambda *_: None)
+    assert seen == [0, 1, 2]
+
+
+def test_an_interrupt_waits_for_nothing_and_nothing_more_is_begun():
+    release, begun = threading.Event(), []
+
+    def work(item: int) -> None:
+        begun.append(item)
+        release.wait(30)
+
+    interrupt_in(0.2)
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        deal(work, range(10), 2, lambda *_: None)
+    took = time.perf_counter() - start
+    release.set()
+    time.sleep(0.2)
+    assert took < SOON
+    assert begun == [0, 1]
+
+
+def test_a_wait_inside_work_that_was_given_up_ends():
+    release, ended = threading.Event(), []
+
+    def work(_: int) -> None:
+        try:
+            aside(lambda: release.wait(30))
+        except BaseException as error:
+            ended.append(type(error))
+            raise
+
+    interrupt_in(0.2)
+    with pytest.raises(KeyboardInterrupt):
+        deal(work, range(1), 1, lambda *_: None)
+    deadline = time.perf_counter() + SOON
+    while not ended and time.perf_counter() < deadline:
+        time.sleep(0.01)
+    release.set()
+    assert ended == [_Abandoned]
+
+
+LONG_WORK = """
+    import atexit, sys, time
+    from fastfair.kernels._aside import aside
+    def work():
+        print("ready", flush=True)
+        time.sleep(SECONDS)
+        print("worked")
+    atexit.register(print, "tidied")
+"""
+
+
+def test_an_interrupt_that_nobody_catches_ends_the_process_though_work_goes_on(tmp_path):
+    done, took = interrupted(LONG_WORK.replace("SECONDS", "30") + "    aside(work)", tmp_path)
+    assert done.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in done.stderr
+    assert done.stdout == "tidied\n"
+    assert took < SOON
+
+
+def test_an_interrupt_that_is_caught_lets_work_end_before_the_process(tmp_path):
+    code = """
+    try:
+        aside(work)
+    except KeyboardInterrupt:
+        print("caught", flush=True)
+        sys.exit(7)
+    """
+    done, _ = interrupted(LONG_WORK.replace("SECONDS", "1") + code, tmp_path)
+    assert done.returncode == 7, done.stderr
+    assert done.stdout == "caught\nworked\ntidied\n"
+
+
+@pytest.mark.jit
+def test_a_kernel_that_compiles_when_interrupted_is_there_the_next_time(tmp_path):
+    code = """
+        import time, numpy as np
+        from numba.core.registry import CPUDispatcher
+        from fastfair.kernels import groups
+        calls, compile = [], CPUDispatcher._compile_for_args
+        def slowly(self, *args):
+            calls.append(self)
+            print("ready", flush=True)
+            time.sleep(1)
+            return compile(self, *args)
+        CPUDispatcher._compile_for_args = slowly
+        cells, counts = np.zeros(5, np.int64), np.zeros((1, 1), np.int64)
+        try:
+            groups.count_cells(cells, cells, 0, 5, counts)
+        except KeyboardInterrupt:
+            print("caught", calls[0].signatures, flush=True)
+        while not calls[0].signatures:
+            time.sleep(0.01)
+        groups.count_cells(cells, cells, 0, 5, counts)
+        print(counts[0, 0], len(calls))
+    """
+    done, _ = interrupted(code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "caught []\n5 1\n"
+
+
+@pytest.mark.jit
+def test_a_kernel_that_compiles_does_not_hold_up_the_end_of_a_process(tmp_path):
+    code = """
+        import sys, time
+        from numba.core import event
+        from numba.core.registry import CPUDispatcher
+        from fastfair.kernels import groups
+        def endlessly(self, *args):
+            print("ready", flush=True)
+            while True:
+                with event.trigger_event("numba:run_pass", {"name": "one of many"}):
+                    time.sleep(0.01)
+        CPUDispatcher._compile_for_args = endlessly
+        try:
+            groups.count_cells(1, 1, 1, 1, 1)
+        except KeyboardInterrupt:
+            sys.exit(7)
+    """
+    done, took = interrupted(code, tmp_path)
+    assert (done.returncode, done.stderr) == (7, "")
+    assert took < SOON
+
+
+@pytest.mark.jit
+def test_kernels_are_compiled_and_imported_aside(tmp_path):
+    code = """
+        import threading
+        import llvmlite.binding.ffi as ffi
+        callers, call = set(), ffi._lib_fn_wrapper.__call__
+        def heard(self, *args):
+            callers.add(threading.current_thread())
+            return call(self, *args)
+        ffi._lib_fn_wrapper.__call__ = heard
+        import numpy as np
+        from fastfair.kernels import groups
+        groups.count_cells(np.zeros(5, np.int64), np.zeros(5, np.int64), 0, 5, np.zeros((1, 1), np.int64))
+        print(len(callers) > 1, threading.main_thread() in callers)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert done.stdout == "True False\n"
+
+
+@pytest.mark.jit
+def test_an_interrupt_of_a_kernel_that_returns_arrays_is_one(tmp_path):
+    (tmp_path / "work.py").write_text(
+        textwrap.dedent("""
+        import os, signal, threading, time
+        import numpy as np
+        from fastfair.kernels._jit import jit
+
+        @jit
+        def work(n):
+            total = 0
+            for k in range(n):
+                total += k * k % 7
+            return np.full(1, total), np.ones(1)
+
+        work(1)
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            while True:
+                work(30_000_000)
+        except KeyboardInterrupt:
+            print("caught")
+    """)
+    )
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "work.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (done.stdout, done.stderr) == ("caught\n", "")
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("cause", [KeyboardInterrupt, ValueError])
+def test_a_fault_of_the_machine_code_that_an_interrupt_caused_is_told_from_others(cause, monkeypatch):
+    @_jit.jit
+    def work():
+        return 1
+
+    def faulty(*_: object) -> None:
+        try:
+            try:
+                raise cause
+            except cause as error:
+                raise SystemError("made an array with an exception set") from error
+        except SystemError as error:
+            raise SystemError("returned a result with an exception set") from error
+
+    monkeypatch.setattr(_jit, "_call", faulty)
+    with pytest.raises(KeyboardInterrupt if cause is KeyboardInterrupt else SystemError):
+        work()
