@@ -27,7 +27,7 @@ studies: .venv/.test
 timing: .venv/.test
 	$(BIN)/pytest -m timing
 
-# kernels/ is installed as fastfair.kernels, so mypy is shown a copy with everything in its place.
+# kernels/ is installed as fastfair.kernels, so mypy and import-linter are shown a copy with everything in its place.
 lint: .venv/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -36,6 +36,7 @@ lint: .venv/.lint
 	cp -R fastfair build/typing/fastfair
 	cp -R kernels build/typing/fastfair/kernels
 	cd build/typing && ../../$(BIN)/mypy --config-file ../../pyproject.toml fastfair
+	cd build/typing && ../../$(BIN)/lint-imports --config ../../pyproject.toml --no-cache
 
 # The builders run inside docs/, where the examples find their sample files. `make docs PAPERS=` has the papers' pages
 # from a complete run, ten minutes instead of one and a half.

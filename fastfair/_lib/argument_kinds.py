@@ -18,7 +18,7 @@ import numpy as np
 from fastfair.errors import InputError
 
 from . import arrays, memory, seeds, validation
-from .shown import shown
+from .text import shown
 
 Check = Callable[[str, Any], Any]
 _FRAMES = ("pandas", "polars", "pyarrow")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fastfair.errors import InputError
 
-from .shown import shown
+from .text import shown
 
 Floats = NDArray[np.float64]
 _EXACT = 2**53  # whole numbers up to it are themselves in float64

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastfair.errors import InputError
 
-from .shown import shown
+from .text import shown
 
 _SEEDS = 2**1024  # more are of no use, and longer than Python writes down
 Seed = None | int | np.random.SeedSequence | np.random.Generator

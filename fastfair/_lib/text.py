@@ -1,35 +1,29 @@
-"""Text of others, such as labels and names of files, as it is shown: nothing in it acts on a terminal or a plot."""
+"""What callers and files gave, as messages and plots show it."""
 
 from __future__ import annotations
 
-import unicodedata
+import reprlib
 
-_ESCAPED = ("Cc", "Cf", "Cs", "Zl", "Zp")  # controls, formats such as bidi overrides, lone surrogates, line ends
-_JOINERS = "\u200c\u200d"  # which some scripts spell with
+import numpy as np
+
+from fastfair.errors import visible
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = _short.maxlong = 80
 
 
-def visible(text: str) -> str:
-    r"""Write control characters, line ends and the like as Python's escapes do.
-
-    Parameters
-    ----------
-    text : str
-        Any.
-
-    Returns
-    -------
-    str
-        Of one line, which is shown as it is written.
-
-    Examples
-    --------
-    >>> from fastfair._lib.text import visible
-    >>> print(visible("\x1b[31mred\n\u202e"))
-    \x1b[31mred\n\u202e
-    """
-    if text.isprintable():
-        return text
-    return "".join(repr(c)[1:-1] if unicodedata.category(c) in _ESCAPED and c not in _JOINERS else c for c in text)
+def shown(value: object) -> str:
+    """Write what was found for a message: short, and whatever its own methods do."""
+    kind = type(value).__name__
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"an array of shape {value.shape} and type {value.dtype}"
+    library = type(value).__module__.partition(".")[0]
+    if library in ("fastfair", "pandas", "polars", "pyarrow"):
+        return f"{kind}" if library == "fastfair" else f"a {library} {kind}"
+    try:
+        return _short.repr(value)
+    except Exception:  # a value's own, or of a number of too many digits
+        return f"a value of type {kind}"
 
 
 def drawn(label: str) -> str:

@@ -23,7 +23,7 @@ from .label_codes import Labels as Labels
 from .label_codes import encode as encode
 from .label_codes import encode_together as encode_together
 from .label_codes import is_missing as is_missing
-from .shown import shown as shown
+from .text import shown as shown
 
 SCORE_KINDS = ("similarity", "distance")
 SIMILARITIES = ("cosine", "inner_product", "negative_euclidean")

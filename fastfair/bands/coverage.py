@@ -112,9 +112,11 @@ class CoverageExperiment:
         -------
         matplotlib Axes
         """
-        from fastfair._lib.axes import draw_coverage
+        from .plots import draw_coverage
 
-        return draw_coverage(self, ax, **kwargs)
+        return draw_coverage(
+            self.confidence_level, self.coverage, self.standard_error, self.methods, self.fmr, ax, **kwargs
+        )
 
 
 @checked(fmr=argument_kinds.numbers)

@@ -99,10 +99,15 @@ class FairnessBand:
         -------
         matplotlib Axes
         """
-        from fastfair._lib.axes import draw_fairness_band
+        from .plots import draw_measure
 
+        interval, band = (self.low, self.high), (self.band_low, self.band_high)
+        ax = draw_measure(self.fmr, self.value, interval, band, self.groups, ax, **kwargs)
         title = MEASURES[self.measure].title
-        return draw_fairness_band(self, f"{title} of {self.rate.upper()}" if self.rate else title, ax, **kwargs)
+        ax.set_ylabel(f"{title} of {self.rate.upper()}" if self.rate else title)
+        if self.note:
+            ax.set_title("No test: fair systems lie outside, too", fontsize="small")
+        return ax
 
 
 @checked(data=argument_kinds.one_of("Comparisons", "Embeddings"), fmr=argument_kinds.numbers)

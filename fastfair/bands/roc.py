@@ -84,9 +84,10 @@ class RocBand:
         -------
         matplotlib Axes
         """
-        from fastfair._lib.axes import draw_band
+        from .plots import draw_band
 
-        return draw_band(self, ax, det=det, **kwargs)
+        interval, band = (self.low, self.high), (self.band_low, self.band_high)
+        return draw_band(self.fmr, self.fnmr, interval, band, ax, det=det, **kwargs)
 
 
 @checked(data=argument_kinds.one_of("Comparisons", "Embeddings"), fmr=argument_kinds.numbers)

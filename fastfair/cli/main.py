@@ -17,11 +17,11 @@ except ImportError:
 
 from fastfair import __version__
 from fastfair._lib.csv_text import write_csv
-from fastfair._lib.text import drawn, visible
+from fastfair._lib.text import drawn
 from fastfair._lib.validation import SCORE_KINDS
 from fastfair.bands import roc
 from fastfair.error_rates import curves, operating_points
-from fastfair.errors import FastfairError, FastfairWarning
+from fastfair.errors import FastfairError, FastfairWarning, visible
 from fastfair.evaluation.compare import compare
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.intervals import METHODS_FOR_ANYTHING, METHODS_OF_EVALUATIONS

@@ -9,11 +9,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as _PlainTable
 
-from fastfair._lib.text import visible
 from fastfair.bands.all_bands import FEW, NO_ERRORS, Bands
 from fastfair.bands.fairness import FAIR_OUTSIDE
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
+from fastfair.errors import visible
 from fastfair.evaluation.compare import PairedEvaluation
 from fastfair.evaluation.contrasts import REASONS, WITHHELD
 from fastfair.evaluation.result import Evaluation

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.progress import reporting
 from fastfair.errors import InputError
 
 from . import group_labels
+from .all_pairs import side_of_pairs
+from .comparisons import Comparisons
+from .pair_search import PairFinder, ready_for_products
 from .sorted_scores import read_only
-
-if TYPE_CHECKING:
-    from .comparisons import Comparisons
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -190,14 +191,7 @@ class Embeddings:
             taken = self.vectors[positions]
         except IndexError:
             raise InputError(f"positions must be rows of the {len(self)} vectors, and some are not") from None
-        dtype = taken.dtype
-        if self.similarity != "cosine":
-            return np.ascontiguousarray(taken)
-        wide = taken.astype(np.float64, order="C")
-        if dtype == np.float64:  # squares of very long and very short vectors would leave its range
-            wide = np.ldexp(wide, -np.frexp(np.abs(wide).max(axis=1, keepdims=True))[1])
-        wide /= np.sqrt(np.einsum("ij,ij->i", wide, wide))[:, None]
-        return wide.astype(dtype, copy=False)
+        return ready_for_products(taken, self.similarity)
 
     @checked
     def comparisons(
@@ -230,9 +224,17 @@ class Embeddings:
         >>> e.comparisons()
         Comparisons(2 mated, 8 non-mated, similarity, 3 subjects)
         """
-        from .all_pairs import to_comparisons
-
-        return to_comparisons(self, self._subject_codes, n_threads, progress)
+        with reporting(progress, "similarities") as report:
+            finder = PairFinder(self.vectors, self.similarity, self.subject, self.order, n_threads)
+            mated, nonmated = finder.find(1.0, report)
+        of_mated, of_nonmated = (
+            side_of_pairs(pairs, is_mated, self.order, self.subject, self._subject_codes)
+            for pairs, is_mated in ((mated, True), (nonmated, False))
+        )
+        return Comparisons._of_parts(
+            of_mated, of_nonmated, "similarity", self.subjects, np.arange(len(self)), self.subject, self.attributes,
+            self.grouping,
+        )  # fmt: skip
 
     def _choose_groups(self, names: tuple[str, ...]) -> None:
         groups, codes = group_labels.intersections(names, self.attributes, [self._subject_codes])

@@ -22,7 +22,6 @@ from fastfair._lib.threads import in_threads, one_blas_thread, slices
 from fastfair.kernels._aside import aside
 
 from . import score_keys
-from .embeddings import Embeddings
 
 Floats = NDArray[np.floating[Any]]
 Positions = NDArray[np.int32]
@@ -54,13 +53,44 @@ class Pairs:
     complete: bool
 
 
+def ready_for_products(vectors: Floats, similarity: str) -> Floats:
+    """Make vectors of which a matrix product gives the similarities.
+
+    Parameters
+    ----------
+    vectors : (m, d) ndarray of float
+        As given.
+    similarity : {"cosine", "inner_product", "negative_euclidean"}
+        What is made of two of them.
+
+    Returns
+    -------
+    (m, d) ndarray
+        Contiguous; of length 1 under the cosine, computed in float64 and rounded to the type of `vectors`.
+    """
+    dtype = vectors.dtype
+    if similarity != "cosine":
+        return np.ascontiguousarray(vectors)
+    wide = vectors.astype(np.float64, order="C")
+    if dtype == np.float64:  # squares of very long and very short vectors would leave its range
+        wide = np.ldexp(wide, -np.frexp(np.abs(wide).max(axis=1, keepdims=True))[1])
+    wide /= np.sqrt(np.einsum("ij,ij->i", wide, wide))[:, None]
+    return wide.astype(dtype, copy=False)
+
+
 class PairFinder:
     """Makes similarities and keeps what is asked for.
 
     Parameters
     ----------
-    embeddings : Embeddings
-        The vectors.
+    vectors : (n, d) ndarray of float
+        One for each sample.
+    similarity : {"cosine", "inner_product", "negative_euclidean"}
+        What is made of two vectors.
+    subject : (n,) ndarray of int
+        The subject of each vector.
+    order : (n,) ndarray of int
+        The vectors, those of a subject side by side.
     n_threads : int or None
         As in `roc_band`.
     tile : int
@@ -77,25 +107,34 @@ class PairFinder:
         Where the mated pairs would take too much memory.
     """
 
-    def __init__(self, embeddings: Embeddings, n_threads: int | None = None, tile: int = _TILE) -> None:
-        e = self._embeddings = embeddings
+    def __init__(
+        self,
+        vectors: Floats,
+        similarity: str,
+        subject: Positions,
+        order: NDArray[np.intp],
+        n_threads: int | None = None,
+        tile: int = _TILE,
+    ) -> None:
+        self._vectors, self._order = vectors, order
         self._n_threads, self._tile = n_threads, tile
-        _require_memory("mated pairs", e.n_mated, e.vectors.dtype)
-        n = len(e)
-        subject = e.subject[e.order]
+        n = len(vectors)
+        subject = subject[order]
         last = np.flatnonzero(np.diff(subject, append=-1)) + 1
         self.subject_end = np.repeat(last, np.diff(last, prepend=0)).astype(np.int64)
         self._later = self.subject_end - np.arange(1, n + 1)  # of its subject, and so its mated pairs as the first
         self._mated_start = np.cumsum(self._later) - self._later
+        self._n_mated = int(self._later.sum())
+        _require_memory("mated pairs", self._n_mated, vectors.dtype)
         self._subject = subject
         self._panel = min(_PANEL, -(-n // 64) * 64)
         self._n_panels = -(-n // self._panel)
-        self._euclidean = e.similarity == "negative_euclidean"
-        dtype = np.dtype(np.float64) if self._euclidean else e.vectors.dtype
-        self._rows = np.zeros((self._n_panels * self._panel, e.vectors.shape[1]), dtype)
+        self._euclidean = similarity == "negative_euclidean"
+        dtype = np.dtype(np.float64) if self._euclidean else vectors.dtype
+        self._rows = np.zeros((self._n_panels * self._panel, vectors.shape[1]), dtype)
         for start in range(0, n, _ROWS_AT_ONCE):
             stop = min(start + _ROWS_AT_ONCE, n)
-            self._rows[start:stop] = e.rows(e.order[start:stop])
+            self._rows[start:stop] = ready_for_products(vectors[order[start:stop]], similarity)
         if self._euclidean:
             self._rows[:n] -= self._rows[:n].mean(axis=0)  # so that less is lost to rounding
             self._squares = np.einsum("ij,ij->i", self._rows, self._rows)
@@ -115,10 +154,11 @@ class PairFinder:
         -------
         mated, nonmated : Pairs
         """
-        e = self._embeddings
-        everything = share >= 1 or e.n_nonmated <= _FEW
-        wanted = e.n_nonmated if everything else int(share * e.n_nonmated)
-        _require_memory("non-mated pairs", wanted, e.vectors.dtype)
+        n = len(self._order)
+        n_nonmated = n * (n - 1) // 2 - self._n_mated
+        everything = share >= 1 or n_nonmated <= _FEW
+        wanted = n_nonmated if everything else int(share * n_nonmated)
+        _require_memory("non-mated pairs", wanted, self._vectors.dtype)
         bound = -math.inf if everything else self._guess_bound(share)
         packing = self._packing(bound)
         store = _Store(wanted + (0 if everything else wanted // 4), packing)
@@ -134,7 +174,7 @@ class PairFinder:
 
     def _packing(self, bound: float) -> _Packing:
         """Find the range of keys, inverted or not, that similarities from a bound on can have."""
-        kind = self._embeddings.vectors.dtype
+        kind = self._vectors.dtype
         if self._euclidean:
             most, least = 0.0, -math.inf
         else:
@@ -147,15 +187,15 @@ class PairFinder:
         else:  # mated pairs are kept whole, too, without inversion
             lowest = int(min(~ends[0], ends[2]))
             highest = int(max(~ends[2], ends[0]))
-        return _Packing(kind, lowest, (highest - lowest).bit_length(), (len(self._embeddings) - 1).bit_length())
+        return _Packing(kind, lowest, (highest - lowest).bit_length(), (len(self._order) - 1).bit_length())
 
     def _run(self, bound: float, store: _Store, progress: Callable[[int, int], None] | None) -> Floats:
         """Store the non-mated pairs that reach the bound, and return the mated similarities in order of vectors."""
         from fastfair.kernels import pairs as kernels
 
-        n, panel = len(self._embeddings), self._panel
+        n, panel = len(self._order), self._panel
         dtype = self._rows.dtype
-        mated = np.empty(self._embeddings.n_mated, dtype)
+        mated = np.empty(self._n_mated, dtype)
         limit = dtype.type(-(bound**2) - self._rounding if self._euclidean and bound > -math.inf else bound)
         places = store.packing.places
         local = threading.local()
@@ -196,7 +236,7 @@ class PairFinder:
 
     def _guess_bound(self, share: float) -> float:
         """Find the similarity that a share of non-mated pairs reaches, from some of them."""
-        n = len(self._embeddings)
+        n = len(self._order)
         wanted = math.isqrt(int(np.clip(_BEHIND_BOUND / share, _LEAST_SEEN, _MOST_SEEN)))
         side = min(n, wanted, max(512, n // 4))  # a small part of all work
         rng = np.random.default_rng(0)  # results do not depend on the bound
@@ -217,10 +257,9 @@ class PairFinder:
         """Compute distances from the differences of vectors, as a product of them loses what is small."""
         from fastfair.kernels import pairs as kernels
 
-        e = self._embeddings
         out = np.empty(first.size, np.float64)
-        kernels.distances(e.vectors, e.order[first], e.order[second], out)
-        return out.astype(e.vectors.dtype)
+        kernels.distances(self._vectors, self._order[first], self._order[second], out)
+        return out.astype(self._vectors.dtype)
 
 
 def _require_memory(what: str, n: int, dtype: np.dtype[Any]) -> None:

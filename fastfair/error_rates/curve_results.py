@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.arguments import checked
-from fastfair._lib.text import visible
+from fastfair.errors import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,9 +52,9 @@ class Roc:
         -------
         matplotlib Axes
         """
-        from fastfair._lib.axes import draw_roc
+        from .plots import draw_roc
 
-        return draw_roc(self, ax, **kwargs)
+        return draw_roc(self.fmr, self.fnmr, ax, **kwargs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +90,9 @@ class Det:
         -------
         matplotlib Axes
         """
-        from fastfair._lib.axes import draw_det
+        from .plots import draw_det
 
-        return draw_det(self, ax, **kwargs)
+        return draw_det(self.fmr, self.fnmr, ax, **kwargs)
 
 
 @dataclass(frozen=True)

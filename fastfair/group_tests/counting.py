@@ -63,7 +63,7 @@ def of_embeddings(embeddings: Embeddings, at: OperatingPoint, n_threads: int | N
             "takes any operating point"
         )
     n, n_nonmated = embeddings.subjects.size, embeddings.n_nonmated
-    finder = PairFinder(embeddings, n_threads)
+    finder = PairFinder(embeddings.vectors, embeddings.similarity, embeddings.subject, embeddings.order, n_threads)
     accepted = allowed_errors(at.value, n_nonmated) if at.kind == "fmr" else 0
     kept = accepted + 1.0
     while True:

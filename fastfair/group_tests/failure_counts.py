@@ -13,13 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, arrays, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.text import visible
 from fastfair.data import group_labels
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.sorted_scores import read_only
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.errors import InputError
+from fastfair.errors import InputError, visible
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -13,12 +13,11 @@ from fastfair import intervals
 from fastfair._lib import frames, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.progress import reporting
-from fastfair._lib.text import visible
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.errors import NotComputableWarning
+from fastfair.errors import NotComputableWarning, visible
 from fastfair.uncertainty.quantities import records, write_json
 
 from .failure_counts import FailureCounts
@@ -200,7 +199,7 @@ class MarginOfError:
         """
         from .plots import draw_margin
 
-        return draw_margin(self, ax)
+        return draw_margin(self.groups, self.group_fnmr, self.fnmr, (self.low, self.high), self.outside, ax)
 
 
 @checked

@@ -15,30 +15,41 @@ from fastfair._lib.text import drawn
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from .margins import MarginOfError
-    from .results import GroupTest
-
+Rates = NDArray[np.float64]
 _USUAL, _STANDS_OUT = "#0072B2", "#D55E00"  # told apart by the colour-blind
 
 
-def draw_margin(found: MarginOfError, ax: Axes | None) -> Axes:
+def draw_margin(
+    groups: Sequence[str],
+    rates: Rates,
+    overall: float,
+    bounds: tuple[float, float],
+    outside: Sequence[str],
+    ax: Axes | None,
+) -> Axes:
     """Draw each group's FNMR between the margins; those outside stand out."""
-    ax = _axes(ax, found.groups)
-    _bounds(ax, found.fnmr, found.low, found.high)
-    _points(ax, found.groups, found.group_fnmr, found.outside, "outside")
+    ax = _axes(ax, groups)
+    _bounds(ax, overall, *bounds)
+    _points(ax, groups, rates, outside, "outside")
     ax.set_xlabel("False non-match rate")
     return ax
 
 
-def draw_test(found: GroupTest, ax: Axes | None) -> Axes:
+def draw_test(
+    groups: Sequence[str],
+    rates: Rates,
+    overall: float,
+    intervals: tuple[Rates, Rates],
+    different: Sequence[str],
+    ax: Axes | None,
+) -> Axes:
     """Draw each group's rate in its interval; those that differ from the others stand out."""
-    ax = _axes(ax, found.groups)
-    ax.axvline(found.rate, color="0.3", linestyle="--", linewidth=1, zorder=0)
-    for row, (group, low, high) in enumerate(zip(found.groups, found.low, found.high, strict=True)):
-        color = _STANDS_OUT if group in found.different else _USUAL
+    ax = _axes(ax, groups)
+    ax.axvline(overall, color="0.3", linestyle="--", linewidth=1, zorder=0)
+    for row, (group, low, high) in enumerate(zip(groups, *intervals, strict=True)):
+        color = _STANDS_OUT if group in different else _USUAL
         ax.plot([low, high], [row, row], color=color, linewidth=1.2)
-    _points(ax, found.groups, found.group_rate, found.different, "differs from the others")
-    ax.set_xlabel(f"False {'match' if found.error == 'fmr' else 'non-match'} rate")
+    _points(ax, groups, rates, different, "differs from the others")
     return ax
 
 
@@ -60,7 +71,7 @@ def _bounds(ax: Axes, middle: float, low: float, high: float) -> None:
         ax.axvline(bound, color="0.3", linestyle=":", linewidth=1.2, zorder=0, label=label)
 
 
-def _points(ax: Axes, groups: Sequence[str], rates: NDArray[np.float64], apart: Sequence[str], label: str) -> None:
+def _points(ax: Axes, groups: Sequence[str], rates: Rates, apart: Sequence[str], label: str) -> None:
     is_apart = np.array([group in apart for group in groups], bool)
     rows = np.arange(len(groups))
     for chosen, color, marker, name in ((~is_apart, _USUAL, "o", None), (is_apart, _STANDS_OUT, "D", label)):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from fastfair._lib import frames
 from fastfair._lib.arguments import checked
-from fastfair._lib.text import visible
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
+from fastfair.errors import visible
 from fastfair.uncertainty.quantities import records, write_json
 
 from .failure_counts import FailureCounts
@@ -203,7 +203,9 @@ class GroupTest:
         """
         from .plots import draw_test
 
-        return draw_test(self, ax)
+        ax = draw_test(self.groups, self.group_rate, self.rate, (self.low, self.high), self.different, ax)
+        ax.set_xlabel(f"False {'match' if self.error == 'fmr' else 'non-match'} rate")
+        return ax
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,7 +93,9 @@ class PairResampler:
         self._n_groups = len(embeddings.groups) if with_groups else 0
         self.units = VectorUnits(embeddings, unit)
         self._require_resolution()
-        self._finder = PairFinder(embeddings, n_threads)
+        self._finder = PairFinder(
+            embeddings.vectors, embeddings.similarity, embeddings.subject, embeddings.order, n_threads
+        )
         expected = float(levels[-1]) * embeddings.n_nonmated
         self._share = (_SPARE[unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + LANES) / embeddings.n_nonmated
         self._find_pairs()

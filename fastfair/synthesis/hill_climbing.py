@@ -110,9 +110,9 @@ class Synthesis:
         -------
         matplotlib Axes
         """
-        from fastfair._lib.axes import draw_history
+        from .plots import draw_history
 
-        return draw_history(self, ax, **kwargs)
+        return draw_history(self.history[: self.n_steps + 1], ax, **kwargs)
 
 
 @checked

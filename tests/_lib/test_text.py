@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import fastfair as ff
-from fastfair._lib.text import drawn, visible
+from fastfair._lib.text import drawn
 from fastfair.cli import tables
-from fastfair.errors import DroppedWarning, FastfairWarning, InputError
+from fastfair.errors import DroppedWarning, FastfairWarning, InputError, visible
 
 WILD = ("\x1b[31mred", "a\nb", "\x1b]0;x\x07", "$x$", "\u202eabc", "_hidden", "c\r\x9bd\u2028e")
 SAFE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")

@@ -27,7 +27,7 @@ def small_embeddings(
 
 def matrix_of(e: ff.Embeddings) -> np.ndarray:
     """Every similarity as the engine has it."""
-    mated, nonmated = pair_search.PairFinder(e).find(1.0)
+    mated, nonmated = pair_search.PairFinder(e.vectors, e.similarity, e.subject, e.order).find(1.0)
     matrix = np.zeros((len(e), len(e)), e.vectors.dtype)
     for found, inverted in ((mated, False), (nonmated, True)):
         values = score_keys.decode(~found.keys if inverted else found.keys)
