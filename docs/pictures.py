@@ -1,10 +1,11 @@
-"""The picture on the first page. `make docs` draws it; the README shows a copy, `docs/_static/overview.png`."""
+"""Pictures of the guide, drawn by `make docs`. The README shows a copy of `overview` in `docs/_static`."""
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
 import fastfair as ff
+from fastfair import measures
 
 
 def overview() -> Figure:
@@ -18,4 +19,44 @@ def overview() -> Figure:
     curves.legend()
     ff.fnmr_test(c.by("Nationality"), ff.at_fmr(0.001), rng=0).plot(groups)
     groups.set_title("FNMR at an FMR of 0.1 %, by nationality")
+    return figure
+
+
+def decisions() -> Figure:
+    """Draw the distributions of mated and non-mated scores with a threshold and the errors it makes."""
+    c = ff.datasets.voxceleb1_h("resnetse34v2")
+    mated, nonmated = c.mated.similarities, c.nonmated.similarities
+    threshold = ff.rates(c, ff.at_fmr(0.01)).threshold
+    bins = np.linspace(-1.6, -0.4, 121)
+    figure, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
+    ax.hist(nonmated, bins, color="C1", alpha=0.3, label="non-mated comparisons")
+    ax.hist(mated, bins, color="C0", alpha=0.3, label="mated comparisons")
+    ax.hist(nonmated[nonmated >= threshold], bins, color="C1", label="false matches")
+    ax.hist(mated[mated < threshold], bins, color="C0", label="false non-matches")
+    ax.axvline(threshold, color="black", label="threshold at an FMR of 1 %")
+    ax.set(xlabel="comparison score (similarity)", ylabel="comparisons")
+    ax.legend(fontsize="small")
+    return figure
+
+
+def reactions() -> Figure:
+    """Draw four measures over the factor by which one of four groups has more false matches."""
+    factor = np.geomspace(1, 50, 60)
+    fmr = np.full((factor.size, 4), 0.001)
+    fmr[:, 3] *= factor
+    fnmr = np.full_like(fmr, 0.02)
+    panels = (
+        ("FDR (higher is fairer)", measures.fdr(fmr, fnmr), 1),
+        ("IR (lower is fairer)", measures.inequity_rate(fmr, fnmr), 1),
+        ("GARBE (lower is fairer)", measures.garbe(fmr, fnmr), 0),
+        ("max-geomean ratio (lower is fairer)", measures.max_geomean_ratio(fmr), 1),
+    )
+    figure, axes = plt.subplots(1, 4, figsize=(11, 2.7), sharex=True, layout="constrained")
+    for ax, (title, values, fair) in zip(axes, panels, strict=True):
+        ax.semilogx(factor, values)
+        ax.axhline(fair, color="0.5", linestyle=":")
+        ax.set_title(title, fontsize="small")
+        ax.set_xticks([1, 2, 5, 10, 50], ["1", "2", "5", "10", "50"])
+        ax.grid(alpha=0.3)
+    figure.supxlabel("FMR of one group as a multiple of the others'", fontsize="medium")
     return figure
