@@ -60,3 +60,35 @@ def reactions() -> Figure:
         ax.grid(alpha=0.3)
     figure.supxlabel("FMR of one group as a multiple of the others'", fontsize="medium")
     return figure
+
+
+def replicates() -> Figure:
+    """Draw a rate in its replicates, and the interval made of them."""
+    c = ff.datasets.voxceleb1_h("resnetse34v2", groups="Gender")
+    ev = ff.evaluate(c, ff.at_fmr(0.001), rng=0)
+    estimate, (low, high) = ev.value("fnmr", "f"), ev.interval("fnmr", "f")
+    figure, ax = plt.subplots(figsize=(6.5, 3), layout="constrained")
+    count = ax.hist(100 * ev.replicates("fnmr", "f"), bins=40, alpha=0.4, label="2,000 replicates")[0].max()
+    ax.axvline(100 * estimate, color="black", label="the data")
+    ax.plot([100 * low, 100 * high], 2 * [-0.08 * count], "|-", color="C3", linewidth=3, label="95 % interval")
+    ax.set(xlabel="FNMR of women at an overall FMR of 0.1 % (%)", ylabel="replicates")
+    ax.legend(fontsize="small")
+    return figure
+
+
+def differences() -> Figure:
+    """Draw the error rates of two systems replicate by replicate, and their differences."""
+    first, second = (ff.datasets.voxceleb1_h(name, groups="Gender") for name in ("resnetse34v2", "resnetse34l"))
+    found = ff.compare(first, second, ff.at_fmr(0.001), rng=0)
+    x, y = (100 * system.replicates("fnmr", "m") for system in (found.first, found.second))
+    d = found.contrast("fnmr", "m")
+    figure, (pairs, bars) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
+    pairs.plot(x, y, ".", markersize=3, alpha=0.4)
+    pairs.set(title="One point for each replicate", xlabel="FNMR of the first system (%)")
+    pairs.set_ylabel("FNMR of the second system (%)")
+    count = bars.hist(x - y, bins=40, alpha=0.4)[0].max()
+    bars.plot([100 * d.low, 100 * d.high], 2 * [-0.08 * count], "|-", color="C3", linewidth=3, label="95 % interval")
+    bars.axvline(0, color="0.5", linestyle=":", label="no difference")
+    bars.set(title="Their differences", xlabel="first minus second (percentage points)", ylabel="replicates")
+    bars.legend(fontsize="small")
+    return figure
