@@ -23,7 +23,7 @@ slow: .venv/.test .venv/.bench
 studies: .venv/.test
 	$(TESTS) --dist loadgroup -m study --all-data-sets
 
-# What holds seconds against seconds wants the machine for itself.
+# Whether bench-check finds what is slower, and nothing else; it wants the machine for itself.
 timing: .venv/.test
 	$(BIN)/pytest -m timing
 
@@ -56,31 +56,32 @@ bench: .venv/.bench
 	$(ASV) machine --yes
 	$(ASV) run --quick --show-stderr "HEAD^!"
 
-# Every benchmark once, in .venv: fails where one raises.
+# Every benchmark once, in .venv and with the smaller of its sizes: fails where one raises.
 bench-smoke: .venv/.bench
 	$(ASV) machine --yes
-	$(ASV) run --python=same --quick --show-stderr --dry-run
+	$(ASV) run --python=same --quick --show-stderr --dry-run --bench '^(?!.*(1000000|10000|20000|1024|66))'
 
-# Fails where HEAD is slower than the last release, or than the commit before it.
+# Fails where HEAD is slower than the last release, or than the commit before it; `make bench-check BASE=REV` names
+# another.
 bench-check: .venv/.bench
-	$(BIN)/python -m benchmarks.check
+	$(BIN)/python -m benchmarks.check $(if $(BASE),--base $(BASE))
 
 versus: .venv/.bench
 	$(BIN)/python -m benchmarks.versus --output build/versus
 
-# Kernels as plain Python are slow, and checked ones are those of `make test`: fewer examples of each property will do.
+# The kernels and what calls them. As plain Python they are slow, and checked ones are those of `make test`: fewer
+# examples of each property will do.
+KERNEL_TESTS := $(addprefix tests/,kernels oracles data error_rates resampling uncertainty evaluation group_tests \
+	planning synthesis bands)
 nojit: .venv/.test
-	NUMBA_DISABLE_JIT=1 $(TESTS) -m "not slow and not jit" --hypothesis-profile few --durations 10 \
+	NUMBA_DISABLE_JIT=1 $(TESTS) -m "not slow and not jit" --hypothesis-profile few --durations 10 $(KERNEL_TESTS) \
 		--cov=fastfair --cov=kernels --cov-branch --cov-report=term-missing:skip-covered
 
-# Pages and commands call kernels that have tests of their own.
 boundscheck: .venv/.test
-	NUMBA_BOUNDSCHECK=1 $(TESTS) -m "not slow" --hypothesis-profile few \
-		--ignore tests/cli --ignore-glob "tests/test_paper*"
+	NUMBA_BOUNDSCHECK=1 $(TESTS) -m "not slow" --hypothesis-profile few $(KERNEL_TESTS)
 
-# The quick tests that meet other libraries.
-VERSIONED := tests/cli tests/data tests/error_rates tests/evaluation tests/group_tests tests/io tests/measures \
-	tests/planning tests/synthesis/test_binormal.py tests/test_intervals.py tests/test_package.py fastfair
+# The quick tests that meet other libraries, and the examples of every public function.
+VERSIONED := tests/cli tests/error_rates tests/evaluation/test_evaluate.py tests/io tests/test_package.py fastfair
 UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 # pyenv keeps interpreters where nothing else looks.
 FIND := PATH="$$PATH:$$(printf '%s:' "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/*/bin)" $(UV) python find --no-project --system

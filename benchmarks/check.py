@@ -19,6 +19,7 @@ from ._commits import CheckError, Library, commit_of, default_base, git, unpack
 from ._verdicts import LIMIT, Outcome, Verdict, judge, middle, pooled, table, undecided
 from .ratios import RATIOS
 
+_MEASURED = ("kernels", "fastfair", "benchmarks", "pyproject.toml")
 _PROCESSES = 5  # of each commit
 _ROUNDS = 10  # of a benchmark in each process
 _TRIES = 5  # at what seems slower, the first among them; most of them decide
@@ -102,6 +103,11 @@ def check(base: str, head: str, names: Sequence[str], processes: int, rounds: in
         return compare(install, names, processes, rounds)
 
 
+def differ(base: str, head: str) -> bool:
+    """Tell whether two commits differ in anything that is measured."""
+    return bool(git("diff", "--name-only", base, head, "--", *_MEASURED))
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.check", description="Is HEAD slower than it was?")
     parser.add_argument("--base", metavar="REV", help="the commit to compare with: the last release, else HEAD~1")
@@ -129,6 +135,9 @@ def main() -> int:
     if commit is None or head is None:
         print(f"no such commit: {base if commit is None else 'HEAD'}", file=sys.stderr)
         return 2
+    if not differ(commit, head):
+        print(f"nothing that is measured differs between HEAD ({head[:9]}) and {base} ({commit[:9]})")
+        return 0
     if git("status", "--porcelain"):
         print("there are changes that no commit has; they are not measured")
     print(f"HEAD ({head[:9]}) against {base} ({commit[:9]}); more than {LIMIT - 1:.0%} slower fails", flush=True)

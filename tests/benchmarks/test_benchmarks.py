@@ -194,6 +194,7 @@ def run_check(monkeypatch, *arguments, found=None):
 
     monkeypatch.setattr(check, "check", checked)
     monkeypatch.setattr(check, "commit_of", lambda revision: None if revision == "missing" else "0" * 40)
+    monkeypatch.setattr(check, "differ", lambda *_: True)
     monkeypatch.setattr(check, "git", lambda *_: "")
     monkeypatch.setattr(sys, "argv", ["check", *arguments])
     return check.main()
@@ -245,10 +246,20 @@ class TestGuard:
         command = [sys.executable, "-m", "benchmarks.check", "--base", "HEAD~1", "--only", "sweep", "--processes", "3"]
         return subprocess.run(command, cwd=clone, capture_output=True, text=True, timeout=600, check=False)
 
-    def test_a_commit_that_changes_nothing_passes(self, clone):
+    def test_a_commit_that_changes_a_comment_passes(self, clone):
+        with (clone / "kernels" / "sweep.py").open("a") as file:
+            file.write("# A comment.\n")
         commit(clone)
         done = self.run(clone)
         assert done.returncode == 0, done.stdout + done.stderr
+        assert "sweep" in done.stdout
+
+    def test_a_commit_that_changes_nothing_measured_is_not_measured(self, clone):
+        (clone / "README.md").write_text("Other words.")
+        commit(clone)
+        done = self.run(clone)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout.startswith("nothing that is measured differs")
 
     def test_a_kernel_that_does_three_tenths_more_is_named(self, clone):
         file = clone / "kernels" / "sweep.py"
