@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, frames, memory, seeds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.blocks import run_blocks
 from fastfair._lib.progress import reporting
-from fastfair._lib.threads import one_blas_thread
+from fastfair._lib.threads import one_blas_thread, run_blocks
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.errors import InputError

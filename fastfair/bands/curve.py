@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair.resampling.pair_replicates import LevelRates
+from fastfair.resampling.blocks import Replicates
 
 from .rates_at_levels import BandSettings, RatesOverLevels, limits
 
@@ -47,7 +47,7 @@ class Curve:
 
 
 def curve_of(
-    quantity: Callable[[LevelRates], Floats],
+    quantity: Callable[[Replicates], Floats],
     found: RatesOverLevels,
     settings: BandSettings,
     bounds: tuple[float, float] = (0.0, 1.0),

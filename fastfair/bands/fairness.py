@@ -17,7 +17,7 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES, Measure
 from fastfair.measures._compute import BaseMetric, RatePair, measure_all
-from fastfair.resampling.pair_replicates import LevelRates
+from fastfair.resampling.blocks import Replicates
 
 from .curve import curve_of
 from .rates_at_levels import BandSettings, RatesOverLevels, rates_over_levels
@@ -264,7 +264,7 @@ def fairness_of_rates(
 def _measured(
     measure: Measure,
     rate: str,
-    rates: LevelRates,
+    rates: Replicates,
     found: RatesOverLevels,
     alpha: float,
     zero_policy: str | float,

@@ -17,9 +17,10 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import InputError
+from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import SCHEMES, Resampler
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
-from fastfair.resampling.pair_replicates import LevelRates, PairResampler
+from fastfair.resampling.pair_replicates import PairResampler
 from fastfair.resampling.units import UNITS, require_units
 
 Floats = NDArray[np.float64]
@@ -99,9 +100,9 @@ class RatesOverLevels:
     ----------
     levels : (levels,) ndarray
         False match rates held, ascending.
-    estimate, replicates : LevelRates
+    estimate, replicates : Replicates
         Of the data, and with replicates on the last axis.
-    expected : LevelRates
+    expected : Replicates
         What replicates scatter about: V-statistics, which differ from the estimates where a sample meets itself.
     n_mated, n_nonmated : (groups,) ndarray of int
         Comparisons of each group.
@@ -112,13 +113,13 @@ class RatesOverLevels:
     """
 
     levels: Floats
-    estimate: LevelRates
-    expected: LevelRates
-    replicates: LevelRates
+    estimate: Replicates
+    expected: Replicates
+    replicates: Replicates
     n_mated: NDArray[np.int64]
     n_nonmated: NDArray[np.int64]
     all_mated: int
-    jackknife: Callable[[], LevelRates]
+    jackknife: Callable[[], Replicates]
 
 
 def rates_over_levels(
@@ -169,7 +170,7 @@ def _of_embeddings(
     )
 
 
-def _no_jackknife() -> LevelRates:
+def _no_jackknife() -> Replicates:
     raise InputError('method="bca" is not offered for embeddings: take method="recentered"')
 
 
@@ -177,19 +178,22 @@ def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, w
     points = [at_fmr(rate) for rate in levels.tolist()]
     found = [rates_at_key(data, point, threshold_key(data, point)) for point in points]
     n_groups = len(data.groups) if with_groups else 0
-    estimate = LevelRates(
+    estimate = Replicates(
         threshold=np.array([rates.threshold for rates in found]),
         fmr=np.array([[rates.fmr, *rates.group_fmr[:n_groups]] for rates in found]),
         fnmr=np.array([[rates.fnmr, *rates.group_fnmr[:n_groups]] for rates in found]),
     )
     resampler = Resampler(data, points, unit=settings.unit, scheme=settings.scheme, metrics=(), with_groups=with_groups)
 
-    def kept(drawn: Any) -> LevelRates:
-        return LevelRates(drawn.threshold, drawn.fmr[:, : 1 + n_groups], drawn.fnmr)
+    def kept(drawn: Any) -> Replicates:
+        return Replicates(drawn.threshold, drawn.fmr[:, : 1 + n_groups], drawn.fnmr)
 
-    def jackknife() -> LevelRates:
+    def jackknife() -> Replicates:
         left_out = kept(resampler.jackknife(settings.n_threads))
-        return LevelRates(*map(resampler.influences, (left_out.threshold, left_out.fmr, left_out.fnmr)))
+        return Replicates(
+            resampler.influences(left_out.threshold), resampler.influences(left_out.fmr),
+            resampler.influences(left_out.fnmr),
+        )  # fmt: skip
 
     with reporting(settings.progress, f"{settings.n_resamples:,} replicates") as report:
         drawn = resampler.replicate(settings.n_resamples, settings.key, n_threads=settings.n_threads, progress=report)

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
-from fastfair._lib.blocks import count_threads, run_blocks
 from fastfair._lib.radix_sort import sort_by_bits
-from fastfair._lib.threads import in_threads, one_blas_thread, slices
+from fastfair._lib.threads import count_threads, in_threads, one_blas_thread, run_blocks, slices
 from fastfair.kernels._aside import aside
 
 from . import score_keys

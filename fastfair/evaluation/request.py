@@ -9,7 +9,7 @@ import numpy as np
 
 from fastfair import intervals
 from fastfair._lib import validation
-from fastfair._lib.blocks import count_threads
+from fastfair._lib.threads import count_threads
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import curves

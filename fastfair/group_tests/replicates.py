@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import memory
-from fastfair._lib.blocks import run_blocks
 from fastfair._lib.progress import Report
+from fastfair._lib.threads import run_blocks
 
 from .failure_counts import FailureCounts, design_effect, squared_deviations
 

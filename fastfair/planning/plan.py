@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.blocks import run_blocks
 from fastfair._lib.progress import Report, reporting
+from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.group_tests.margins import share_inside

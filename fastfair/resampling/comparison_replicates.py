@@ -5,21 +5,18 @@ The scores are sorted once; a replicate is one weighted pass over as much of the
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import memory
-from fastfair._lib.blocks import run_blocks
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import curves
 from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer_key, threshold_key
 from fastfair.errors import InputError
 
+from .blocks import Replicates, compute_blocks
 from .comparison_lists import ErrorLists, make_lists
 from .dyadic_shrinkage import Shrinks, find_shrinks, no_shrinks
 from .units import LANES, ComparisonUnits
@@ -29,31 +26,6 @@ METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
 _EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2, "convex-hull": 0}  # whose hull is another kernel's
 _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Replicates:
-    """What was found in every replicate, replicates on the last axis.
-
-    Attributes
-    ----------
-    threshold : (points, r) ndarray
-        Thresholds on the caller's scale.
-    fmr : (points, 1 + groups + cells, r) ndarray
-        False match rates: overall, of each group, of each pair of different groups in `cells`.
-    fnmr : (points, 1 + groups, r) ndarray
-        False non-match rates: overall and of each group.
-    metrics : dict of (1 + groups, r) ndarray
-        EER, minDCF, Cllr and min Cllr, overall and of each group.
-    cells : tuple of tuple of int
-        Reference's and probe's group of each pair.
-    """
-
-    threshold: Floats
-    fmr: Floats
-    fnmr: Floats
-    metrics: dict[str, Floats]
-    cells: tuple[tuple[int, int], ...]
 
 
 class Resampler:
@@ -304,31 +276,20 @@ class Resampler:
         progress: Callable[[int, int], None] | None,
     ) -> Replicates:
         n_points, n_metrics = len(self._points), 1 + self._n_groups
-        padded = -(-n // LANES) * LANES
         shapes = {
             "threshold": (n_points,),
             "fmr": (n_points, self._x.end.size),
             "fnmr": (n_points, self._y.end.size),
         } | dict.fromkeys(self._metrics, (n_metrics,))
-        size = 8 * padded * sum(int(np.prod(shape)) for shape in shapes.values())
-        memory.require(
-            2 * size,  # what is made of them is as large
-            f"{n:,} replicates of all rates",
-            "use fewer resamples, operating points or groups (pairs of groups count, too)",
-        )
-        out = {name: np.empty((*shape, padded)) for name, shape in shapes.items()}
-        local = threading.local()
 
-        def block(first: int) -> None:
-            if not hasattr(local, "scratch"):
-                local.scratch = _Scratch(self)
-            fill(first, local.scratch.weights)
-            self._sweep(local.scratch, {name: array[..., first : first + LANES] for name, array in out.items()})
+        def compute(scratch: _Scratch, first: int, out: dict[str, Floats]) -> None:
+            fill(first, scratch.weights)
+            self._sweep(scratch, out)
 
-        run_blocks(block, range(0, padded, LANES), n, LANES, n_threads, progress)
-        kept = {name: array[..., :n] for name, array in out.items()}
-        metrics = {name: kept[name] for name in self._metrics}
-        return Replicates(kept["threshold"], kept["fmr"], kept["fnmr"], metrics, self.cells)
+        would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
+        found = compute_blocks(n, shapes, lambda: _Scratch(self), compute, would_do, n_threads, progress)
+        metrics = {name: found[name] for name in self._metrics}
+        return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self.cells)
 
     def _sweep(self, scratch: _Scratch, out: dict[str, Floats]) -> None:
         """Compute one block from its weights."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import memory
-from fastfair._lib.blocks import count_threads, run_blocks
+from fastfair._lib.threads import count_threads
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import PairFinder
 from fastfair.errors import InputError
 
+from .blocks import Replicates, compute_blocks
 from .pair_lists import PairLists, Scale, VectorUnits, lists_of_groups, make_lists
 from .units import LANES
 
@@ -27,23 +25,6 @@ ROUNDING = 1 + 1e-9  # a rate meets a level that it exceeds by no more than sums
 _SPARE = {"sample": 1.08, "subject": 1.3, "subject+sample": 1.3}
 _SPARE_DEVIATIONS = 6  # as many standard deviations of their number more
 _MORE = 2.0  # times as many when a replicate needs pairs that are not kept
-
-
-@dataclass(frozen=True, eq=False)
-class LevelRates:
-    """Rates at every level.
-
-    Attributes
-    ----------
-    threshold : (levels, ...) ndarray
-        The lowest with an FMR of at most the level; NaN where there is none.
-    fmr, fnmr : (levels, 1 + groups, ...) ndarray
-        Of all comparisons and of each group at that threshold; NaN where not asked for.
-    """
-
-    threshold: Floats
-    fmr: Floats
-    fnmr: Floats
 
 
 class _TooFewKeptError(Exception):
@@ -133,13 +114,12 @@ class PairResampler:
         self._share *= _MORE
         self._find_pairs()
 
-    def estimate(self) -> tuple[LevelRates, Floats]:
+    def estimate(self) -> tuple[Replicates, Floats]:
         """Return the rates in the data, and the (levels, 1 + groups) FNMR that replicates scatter about."""
         while (keys := self._threshold_keys()) is None:
             self.find_more()
         thresholds = score_keys.decode(keys).astype(np.float64)
-        rates = LevelRates(*(array[..., 0] for array in vars(self._room(1)).values()))
-        rates.threshold[:] = thresholds
+        rates = Replicates(thresholds, np.full(self._shape, np.nan), np.empty(self._shape))
         expected = np.empty_like(rates.fnmr)
         for (name, of_groups), lists in self._lists.items():
             at = slice(1, None) if of_groups else slice(0, 1)
@@ -168,7 +148,7 @@ class PairResampler:
         apart = self.units.per_row(1 - 1 / self.units.n_samples)
         return (apart * y.scale[0], y.scale[1]) if y.scale else (apart, np.ones_like(apart))
 
-    def replicate(self, n_resamples: int, key: NDArray[np.uint32], progress: Report | None = None) -> LevelRates:
+    def replicate(self, n_resamples: int, key: NDArray[np.uint32], progress: Report | None = None) -> Replicates:
         """Draw replicates, each a function of the key and its number alone.
 
         Parameters
@@ -182,41 +162,35 @@ class PairResampler:
 
         Returns
         -------
-        LevelRates
-            Replicates on the last axis.
+        Replicates
+            At each level.
         """
-        padded = -(-n_resamples // LANES) * LANES
-        size = 8 * padded * self.levels.size * (2 + 2 * self._n_groups)
-        memory.require(
-            2 * size,  # what is made of them is as large
-            f"{n_resamples:,} replicates of all rates",
-            "use fewer resamples, levels or groups",
+
+        def compute(weights: NDArray[np.uint8], first: int, out: dict[str, Floats]) -> None:
+            self.units.draw(first, key, weights)
+            self._sweep(weights, out)
+
+        shapes = {"threshold": self._shape[:1], "fmr": self._shape, "fnmr": self._shape}
+        would_do = "use fewer resamples, levels or groups"
+        found = self._until_enough_pairs(
+            lambda: compute_blocks(
+                n_resamples, shapes, self.units.new_weights, compute, would_do, self._n_threads, progress
+            )
         )
-        out = self._room(padded)
-        local = threading.local()
+        return Replicates(found["threshold"], found["fmr"], found["fnmr"])
 
-        def block(first: int) -> None:
-            if not hasattr(local, "weights"):
-                local.weights = self.units.new_weights()
-            self.units.draw(first, key, local.weights)
-            self._sweep(local.weights, out, first)
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return self.levels.size, 1 + self._n_groups
 
-        starts = range(0, padded, LANES)
-        self._until_enough_pairs(lambda: run_blocks(block, starts, n_resamples, LANES, self._n_threads, progress))
-        return LevelRates(out.threshold[:, :n_resamples], out.fmr[..., :n_resamples], out.fnmr[..., :n_resamples])
-
-    def _room(self, n: int) -> LevelRates:
-        shape = self.levels.size, 1 + self._n_groups, n
-        return LevelRates(np.empty((shape[0], n)), np.full(shape, np.nan), np.empty(shape))
-
-    def _until_enough_pairs(self, work: Callable[[], None]) -> None:
+    def _until_enough_pairs(self, work: Callable[[], dict[str, Floats]]) -> dict[str, Floats]:
         while True:
             try:
                 return work()
             except _TooFewKeptError:
                 self.find_more()
 
-    def _sweep(self, weights: NDArray[np.uint8], out: LevelRates, first: int) -> None:
+    def _sweep(self, weights: NDArray[np.uint8], out: dict[str, Floats]) -> None:
         """Compute one block from its weights."""
         from fastfair.kernels import sweep
 
@@ -234,9 +208,8 @@ class PairResampler:
         missing = positions < 0
         # The score there is the first that must be rejected: the threshold is the next float above it.
         keys = -x.keys[np.minimum(positions, stored - 1)].astype(np.int64)
-        lanes = slice(first, first + LANES)
         found = score_keys.decode(np.where(missing, 0, keys).astype(x.keys.dtype)).astype(np.float64)
-        out.threshold[:, lanes] = np.where(missing, np.nan, found)
+        out["threshold"][:] = np.where(missing, np.nan, found)
         keys[missing] = sweep.NO_LIMIT
         for (name, of_groups), lists in self._lists.items():
             if name == "fmr" and not of_groups and not self._with_overall_fmr:
@@ -248,7 +221,7 @@ class PairResampler:
                 lists.keys, lists.a, lists.b, lists.scale, lists.end, lists.sizes, weights, largest,
                 _lanes(lists.totals(subjects)), limits, order, np.ones(shares.shape[1::-1]), shares,
             )  # fmt: skip
-            getattr(out, name)[:, slice(1, None) if of_groups else slice(0, 1), lanes] = shares
+            out[name][:, slice(1, None) if of_groups else slice(0, 1)] = shares
 
 
 def _running_sums(lists: PairLists, scale: tuple[Floats, Floats], part: slice) -> Floats:

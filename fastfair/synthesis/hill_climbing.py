@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import argument_kinds, memory, seeds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.blocks import run_blocks
 from fastfair._lib.progress import reporting
+from fastfair._lib.threads import run_blocks
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import read_only

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastfair.error_rates.curve_results import Rates
 from fastfair.measures._compute import BaseMetric, RatePair, measure_all
-from fastfair.resampling.comparison_replicates import Replicates
+from fastfair.resampling.blocks import Replicates
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str | None, str | None, int | None]  # name, group, probe's group and point

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fastfair._lib.threads import in_threads
 from fastfair.measures import MEASURES
 from fastfair.measures._compute import THRESHOLD_FREE, measure_of
-from fastfair.resampling.comparison_replicates import Replicates
+from fastfair.resampling.blocks import Replicates
 
 from .entries import Key, Plan, measured_figures, n_calls
 

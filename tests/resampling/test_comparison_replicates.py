@@ -17,7 +17,8 @@ import fastfair as ff
 from fastfair._lib import seeds
 from fastfair.error_rates import curves
 from fastfair.error_rates.operating_points import threshold_key
-from fastfair.resampling.comparison_replicates import LANES, Replicates, Resampler
+from fastfair.resampling.blocks import Replicates
+from fastfair.resampling.comparison_replicates import LANES, Resampler
 
 KEY = seeds.stream(7)[0]
 POINTS = (ff.at_fmr(0.2), ff.at_fnmr(0.25), ff.at_threshold(0.5), ff.at_eer())

@@ -1,0 +1,90 @@
+"""Replicates computed side by side, block by block, and what was found in every one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import memory
+from fastfair._lib.threads import run_blocks
+
+from .units import LANES
+
+Floats = NDArray[np.float64]
+_Scratch = TypeVar("_Scratch")
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """What was found in every replicate, replicates on the last axis; or, without that axis, in the data.
+
+    Attributes
+    ----------
+    threshold : (points, r) ndarray
+        Thresholds on the caller's scale; NaN where there is none.
+    fmr : (points, 1 + groups + cells, r) ndarray
+        False match rates: overall, of each group, of each pair of different groups in `cells`; NaN where not asked for.
+    fnmr : (points, 1 + groups, r) ndarray
+        False non-match rates: overall and of each group.
+    metrics : dict of (1 + groups, r) ndarray
+        EER, minDCF, Cllr and min Cllr, overall and of each group.
+    cells : tuple of tuple of int
+        Reference's and probe's group of each pair.
+    """
+
+    threshold: Floats
+    fmr: Floats
+    fnmr: Floats
+    metrics: dict[str, Floats] = field(default_factory=dict)
+    cells: tuple[tuple[int, int], ...] = ()
+
+
+def compute_blocks(
+    n: int,
+    shapes: Mapping[str, tuple[int, ...]],
+    new_scratch: Callable[[], _Scratch],
+    compute: Callable[[_Scratch, int, dict[str, Floats]], None],
+    would_do: str,
+    n_threads: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> dict[str, Floats]:
+    """Compute replicates, several blocks of them at a time.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    shapes : dict of tuple of int
+        What is found in a replicate, by name.
+    new_scratch : callable
+        Gives what one thread works in.
+    compute : callable
+        Called with that, the number of a block's first replicate, and the block's part of each array, to be filled.
+    would_do : str
+        What would take less memory, for the error where there is too little.
+    n_threads, progress
+        As in `run_blocks`.
+
+    Returns
+    -------
+    dict of (..., n) ndarray
+        NaN where `compute` writes nothing.
+    """
+    padded = -(-n // LANES) * LANES
+    size = 8 * padded * sum(int(np.prod(shape)) for shape in shapes.values())
+    memory.require(2 * size, f"{n:,} replicates of all rates", would_do)  # what is made of them is as large
+    out = {name: np.full((*shape, padded), np.nan) for name, shape in shapes.items()}
+    local = threading.local()
+
+    def block(first: int) -> None:
+        if not hasattr(local, "scratch"):
+            local.scratch = new_scratch()
+        compute(local.scratch, first, {name: array[..., first : first + LANES] for name, array in out.items()})
+
+    run_blocks(block, range(0, padded, LANES), n, LANES, n_threads, progress)
+    return {name: array[..., :n] for name, array in out.items()}
