@@ -9,9 +9,9 @@ import sys
 import threading
 import time
 
-_NAME = "interrupts"
 _CODE = 130  # what shells know an interrupted program by
 _PATIENCE = 0.4  # seconds for putting things in order
+_watching, _heard = threading.Event(), threading.Event()
 
 
 def end_at_once() -> None:
@@ -24,23 +24,28 @@ def end_at_once() -> None:
         return
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
-    threading.Thread(target=_watch, args=(ours,), name=_NAME, daemon=True).start()
+    threading.Thread(target=_watch, args=(ours,), name="interrupts", daemon=True).start()
+    _watching.set()
     signal.set_wakeup_fd(theirs.detach(), warn_on_full_buffer=False)
     signal.signal(signal.SIGINT, lambda *_: None)
 
 
-def wait_for_the_end() -> None:
-    """Leave it to that thread to end the process; return where it does not run.
+def leave_the_end_to_the_interrupt() -> None:
+    """Where an interrupt was heard, wait for the thread that heard it to end the process.
 
-    For KeyboardInterrupts that others raise nevertheless: polars does, and the main thread would be first to end.
+    For the main thread, before it ends by an error that the interrupt caused: nothing is written any more, say, or
+    polars, which puts a handler of its own before ours, has raised KeyboardInterrupt.
     """
-    if any(thread.name == _NAME for thread in threading.enumerate()):
+    if isinstance(sys.exc_info()[1], KeyboardInterrupt) and _watching.is_set():
+        _heard.wait(_PATIENCE)
+    if _heard.is_set():
         time.sleep(2 * _PATIENCE)
 
 
 def _watch(ours: socket.socket) -> None:
     while signal.SIGINT not in ours.recv(1):
         pass
+    _heard.set()
     in_order = threading.Thread(target=_put_in_order, daemon=True)  # may wait for a lock, or for a reader of a pipe
     in_order.start()
     in_order.join(_PATIENCE)

@@ -29,7 +29,7 @@ from fastfair.io.comparisons import read_comparisons
 
 from .embeddings import embeddings_command
 from .group_tests import fnmr_test_command
-from .interrupts import wait_for_the_end
+from .interrupts import leave_the_end_to_the_interrupt
 from .options import (
     MOST_CURVES,
     evaluation_options,
@@ -57,7 +57,7 @@ class _Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            wait_for_the_end()
+            leave_the_end_to_the_interrupt()
             raise
 
 
@@ -197,6 +197,7 @@ def main() -> None:
     try:
         cli()
     except (FastfairError, OSError) as error:
+        leave_the_end_to_the_interrupt()
         click.secho(f"Error: {visible(_in_options(str(error)))}", fg="red", err=True)
         sys.exit(2)
     finally:
