@@ -92,3 +92,44 @@ def differences() -> Figure:
     bars.set(title="Their differences", xlabel="first minus second (percentage points)", ylabel="replicates")
     bars.legend(fontsize="small")
     return figure
+
+
+def _people() -> ff.Embeddings:
+    """The vectors that the page on embeddings draws."""
+    sex = np.where(np.arange(300) % 2, "f", "m")
+    drawn = ff.VonMisesFisherIdentities.random(300, dim=64, concentration=(60, 180), rng=0)
+    people = ff.VonMisesFisherIdentities(drawn.centers, np.where(sex == "f", 0.85, 1) * drawn.concentrations)
+    n_samples = np.arange(300) % 5 + 2
+    subject = np.repeat(np.arange(300), n_samples)
+    return ff.Embeddings(people.draw(n_samples, rng=1), subject, group=sex[subject])
+
+
+def embeddings_by_group() -> Figure:
+    """Draw FNMR over FMR for both groups of simulated vectors."""
+    e = _people()
+    figure, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
+    for group, label in (("f", "women"), ("m", "men")):
+        ff.roc_band(e, group=group, rng=0).plot(ax, label=label)
+    ax.legend()
+    return figure
+
+
+def recentering() -> Figure:
+    """Draw plain and recentered replicates of an FNMR, with what each of them lies about."""
+    band = ff.roc_band(_people(), [0.001], rng=0)
+    fnmr, v_statistic, drawn = band.fnmr[0], band.v_statistic[0], band.replicates[:, 0]
+    figure, ax = plt.subplots(figsize=(8, 3), layout="constrained")
+    ax.hist(drawn, bins=30, alpha=0.4, label="replicates")
+    ax.hist(drawn - v_statistic + fnmr, bins=30, alpha=0.4, label="recentered replicates")
+    ax.axvline(v_statistic, color="C0", linestyle="--", label="V-statistic")
+    ax.axvline(fnmr, color="black", label="FNMR of the data")
+    ax.set(xlabel="FNMR at an FMR of 0.1 %", ylabel="replicates")
+    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    return figure
+
+
+def climbing() -> Figure:
+    """Draw how hill climbing approaches an FMR."""
+    figure, ax = plt.subplots(figsize=(6.5, 3), layout="constrained")
+    ff.synthesize(3000, 3000, fmr=0.01, rng=0).plot(ax)
+    return figure
