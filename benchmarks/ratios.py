@@ -25,7 +25,7 @@ Work = Callable[[], object]
 Seconds = dict[str, list[float]]  # of "ours" and of the "baseline"
 LEVELS = np.geomspace(1e-5, 1e-2, 24)
 _SIZE = 48_000
-_LANES = 64
+_BLOCK = 64
 
 
 class Sides(NamedTuple):
@@ -138,9 +138,9 @@ def _sweep() -> Sides:
 
     rng = np.random.default_rng(0)
     n_subjects, n_pairs = 1190, 262_144
-    weights = rng.poisson(1, (n_subjects, _LANES)).astype(np.uint8)
+    weights = rng.poisson(1, (n_subjects, _BLOCK)).astype(np.uint8)
     a, b = rng.integers(n_subjects, size=(2, n_pairs), dtype=np.int32)
-    largest, totals = sweep.largest_weight(weights), np.zeros(_LANES, np.int64)
+    largest, totals = sweep.largest_weight(weights), np.zeros(_BLOCK, np.int64)
     # Rows of 64 KiB, which the processor's second cache holds.
     x, y, product, added = np.ones((4, 65_536), np.uint8)
 
@@ -150,7 +150,7 @@ def _sweep() -> Sides:
 
     return Sides(
         _times(8, lambda: sweep.add_many_pairs(a, b, weights, largest, 0, n_pairs, totals)),
-        _times(8 * n_pairs * _LANES // x.size, multiply_and_add),
+        _times(8 * n_pairs * _BLOCK // x.size, multiply_and_add),
     )
 
 

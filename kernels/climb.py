@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
-from .philox import LANES, fill, fill_some
+from .philox import BLOCK, fill, fill_some
 
-_CELL = 4 * LANES  # scores that one call of `fill` has words for
+_CELL = 4 * BLOCK  # scores that one call of `fill` has words for
 _UNIT = 2.0**-31
 _START, _CHANGE = 5, 6  # kinds of draws, told apart in the random stream from those of other kernels
 # Steps that adapt are tried in turn on a ladder: from the way that the first score has to go that must cross the
@@ -48,10 +48,10 @@ def start(n_held, stream, key, words, scores):
     for first in range(0, scores.size, _CELL):
         fill(0, stream, _START, first // 4, key, words)
         for row in range(4):
-            begin = first + row * LANES
-            for lane in range(min(LANES, scores.size - begin)):
-                half = 0.25 * (1.0 + _change(words[row, lane]))
-                scores[begin + lane] = half if begin + lane < n_held else 0.5 + half
+            begin = first + row * BLOCK
+            for r in range(min(BLOCK, scores.size - begin)):
+                half = 0.25 * (1.0 + _change(words[row, r]))
+                scores[begin + r] = half if begin + r < n_held else 0.5 + half
 
 
 @jit
@@ -60,10 +60,10 @@ def move(step_number, n_held, held_step, free_step, stream, key, words, scores):
     for first in range(0, scores.size, _CELL):
         fill(step_number, stream, _CHANGE, first // 4, key, words)
         for row in range(4):
-            begin = first + row * LANES
-            for lane in range(min(LANES, scores.size - begin)):
-                largest = held_step if begin + lane < n_held else free_step
-                scores[begin + lane] = _reflected(scores[begin + lane] + largest * _change(words[row, lane]))
+            begin = first + row * BLOCK
+            for r in range(min(BLOCK, scores.size - begin)):
+                largest = held_step if begin + r < n_held else free_step
+                scores[begin + r] = _reflected(scores[begin + r] + largest * _change(words[row, r]))
 
 
 @jit
@@ -84,15 +84,15 @@ def _propose(step_number, step, stream, key, position, value, size, counters, wo
     position, value: of `size` scores; counters: (64,) int64, words: (4, 64) uint64, scratch; proposed: (n,) float64,
     out
     """
-    for first in range(0, size, LANES):
-        n = min(LANES, size - first)
-        for lane in range(n):
-            k = position[first + lane]
-            counters[lane] = k // _CELL * LANES + k % LANES
+    for first in range(0, size, BLOCK):
+        n = min(BLOCK, size - first)
+        for r in range(n):
+            k = position[first + r]
+            counters[r] = k // _CELL * BLOCK + k % BLOCK
         fill_some(step_number, stream, _CHANGE, counters, n, key, words)
-        for lane in range(n):
-            word = words[position[first + lane] % _CELL // LANES, lane]
-            proposed[first + lane] = _reflected(value[first + lane] + step * _change(word))
+        for r in range(n):
+            word = words[position[first + r] % _CELL // BLOCK, r]
+            proposed[first + r] = _reflected(value[first + r] + step * _change(word))
 
 
 @jit
@@ -148,7 +148,7 @@ def climb(n_held, rank, target, step, plateaus, stops, stream, key, scores, hist
     errors, steps accepted and steps made.
     """
     n_free = scores.size - n_held
-    words, counters = np.empty((4, LANES), np.uint64), np.empty(LANES, np.int64)
+    words, counters = np.empty((4, BLOCK), np.uint64), np.empty(BLOCK, np.int64)
     # One more than there are, as a score is written before it is known whether it is near.
     held_position, held_value = np.empty(n_held + 1, np.int64), np.empty(n_held + 1)
     free_position, free_value = np.empty(n_free + 1, np.int64), np.empty(n_free + 1)

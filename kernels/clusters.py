@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
-from .philox import LANES, fill, fill_some
+from .philox import BLOCK, fill, fill_some
 
 ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = range(5)  # rows of sums
 _UNIT = 2.0**-53
@@ -50,25 +50,25 @@ def _count_up(n, most, p, words, rest, probability, drawn):
     scratch; drawn: (64,) float64, out
     """
     odds, log_complement = p / (1 - p), np.log1p(-p)
-    for lane in range(LANES):
-        probability[lane] = np.exp(n[lane] * log_complement)
-    for lane in range(LANES):
-        rest[lane] = _uniform(words[0, lane], words[1, lane]) - probability[lane]
-        drawn[lane] = 0.0
+    for r in range(BLOCK):
+        probability[r] = np.exp(n[r] * log_complement)
+    for r in range(BLOCK):
+        rest[r] = _uniform(words[0, r], words[1, r]) - probability[r]
+        drawn[r] = 0.0
     k = 0.0
     behind = 1
     while behind > 0 and k < most:
         k += 1
         step = odds / k
         behind = 0
-        for lane in range(LANES):
-            beyond = rest[lane] > 0
+        for r in range(BLOCK):
+            beyond = rest[r] > 0
             behind += beyond
-            drawn[lane] += beyond
-            probability[lane] *= step * (n[lane] - k + 1)
-            rest[lane] -= probability[lane]
-    for lane in range(LANES):  # where sums that are rounded stay below a quantile next to 1
-        drawn[lane] = min(drawn[lane], n[lane])
+            drawn[r] += beyond
+            probability[r] *= step * (n[r] - k + 1)
+            rest[r] -= probability[r]
+    for r in range(BLOCK):  # where sums that are rounded stay below a quantile next to 1
+        drawn[r] = min(drawn[r], n[r])
 
 
 @jit
@@ -82,17 +82,17 @@ def _propose(size, n, p, words, proposed):
     size: replicates, at most 64; n: (64,) float64; p: at most 1/2, with n p >= 10; words: (4, 64) uint64; proposed:
     (64,) float64, out: k where it is accepted, -1 where it is rejected, -2 - k where that takes a closer look
     """
-    for lane in range(size):
-        u = _uniform(words[0, lane], words[1, lane]) - 0.5
-        v = _uniform(words[2, lane], words[3, lane])
-        variance = n[lane] * p * (1 - p)
+    for r in range(size):
+        u = _uniform(words[0, r], words[1, r]) - 0.5
+        v = _uniform(words[2, r], words[3, r])
+        variance = n[r] * p * (1 - p)
         deviation = np.sqrt(variance)
         b = 1.15 + 2.53 * deviation
         a = -0.0873 + 0.0248 * b + 0.01 * p
         edge = 0.5 - abs(u)
-        k = np.floor((2 * a / edge + b) * u + n[lane] * p + 0.5)
+        k = np.floor((2 * a / edge + b) * u + n[r] * p + 0.5)
         height = v * (2.83 + 5.1 / b) * deviation / (a / (edge * edge) + b)
-        far = abs(k - np.floor((n[lane] + 1) * p))
+        far = abs(k - np.floor((n[r] + 1) * p))
         margin = far / variance * ((far * (far / 3 + 0.625) + 1 / 6) / variance + 0.5)
         middle = -far * far / (2 * variance)
         x, y = (middle - margin) / 8, (middle + margin) / 8
@@ -102,8 +102,8 @@ def _propose(size, n, p, words, proposed):
         least, most = least * least, most * most
         known = far < variance / 2 - 1
         good = known & (x > -1) & (height <= least * least)
-        bad = (k < 0) | (k > n[lane]) | (known & (y < 0) & (height > most * most))
-        proposed[lane] = -1.0 if bad else (k if good else -2 - k)
+        bad = (k < 0) | (k > n[r]) | (known & (y < 0) & (height > most * most))
+        proposed[r] = -1.0 if bad else (k if good else -2 - k)
 
 
 @jit
@@ -141,11 +141,11 @@ def _keep(size, n, p, words, proposed, first_replicate, waiting, drawn):
 @jit
 def _reject(n, p, draw, stride, stream, purpose, first_replicate, key, words, waiting, proposed, n_left, drawn):
     """Draw binomial numbers by rejection; as `draw_binomial`, whose first words are there already."""
-    for lane in range(LANES):
-        waiting[lane] = first_replicate + lane
-        n_left[lane] = n[lane]
-    _propose(LANES, n_left, p, words, proposed)
-    left = _keep(LANES, n_left, p, words, proposed, first_replicate, waiting, drawn)
+    for r in range(BLOCK):
+        waiting[r] = first_replicate + r
+        n_left[r] = n[r]
+    _propose(BLOCK, n_left, p, words, proposed)
+    left = _keep(BLOCK, n_left, p, words, proposed, first_replicate, waiting, drawn)
     while left > 0:
         draw += stride
         fill_some(draw, stream, purpose, waiting, left, key, words)
@@ -166,8 +166,8 @@ def draw_binomial(
     """
     p = min(chance, 1 - chance)
     least, most = n[0], n[0]
-    for lane in range(LANES):
-        least, most = min(least, n[lane]), max(most, n[lane])
+    for r in range(BLOCK):
+        least, most = min(least, n[r]), max(most, n[r])
     if most == 0 or p == 0:
         drawn[:] = 0.0
     else:
@@ -177,8 +177,8 @@ def draw_binomial(
         else:
             _reject(n, p, draw, stride, stream, purpose, first_replicate, key, words, waiting, proposed, left, drawn)
     if chance > 0.5:
-        for lane in range(LANES):
-            drawn[lane] = n[lane] - drawn[lane]
+        for r in range(BLOCK):
+            drawn[r] = n[r] - drawn[r]
 
 
 @jit
@@ -190,10 +190,10 @@ def draw_sums(failures, attempts, share, end, size, purpose, first_replicate, n_
     (groups,) int64, subjects drawn; purpose: int; first_replicate: int, a multiple of 64, as the method depends on the
     64 side by side; key: (2,) uint32; sums: (5, n_replicates, groups) int64, out
     """
-    words = np.empty((4, LANES), np.uint64)
-    left, drawn, waiting = np.empty(LANES), np.empty(LANES), np.empty(LANES, np.int64)
-    proposed, left_waiting = np.empty(LANES), np.empty(LANES)
-    totals = np.empty((5, LANES), np.int64)
+    words = np.empty((4, BLOCK), np.uint64)
+    left, drawn, waiting = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK, np.int64)
+    proposed, left_waiting = np.empty(BLOCK), np.empty(BLOCK)
+    totals = np.empty((5, BLOCK), np.int64)
     chance = np.ones(share.size)  # of each type among those from it on
     start = 0
     for group in range(end.size):
@@ -202,7 +202,7 @@ def draw_sums(failures, attempts, share, end, size, purpose, first_replicate, n_
             rest += share[kind]
             chance[kind] = share[kind] / rest if rest > 0 else 1.0
         start = end[group]
-    for first in range(0, n_replicates, LANES):
+    for first in range(0, n_replicates, BLOCK):
         start = 0
         for group in range(end.size):
             left[:] = size[group]
@@ -214,15 +214,15 @@ def draw_sums(failures, attempts, share, end, size, purpose, first_replicate, n_
                     words, waiting, proposed, left_waiting, drawn,
                 )  # fmt: skip
                 e, m = failures[kind], attempts[kind]
-                for lane in range(LANES):
-                    times = np.int64(drawn[lane])
-                    left[lane] -= drawn[lane]
-                    totals[ATTEMPTS, lane] += m * times
-                    totals[FAILURES, lane] += e * times
-                    totals[FAILURES_SQUARED, lane] += e * e * times
-                    totals[FAILURES_BY_ATTEMPTS, lane] += e * m * times
-                    totals[ATTEMPTS_SQUARED, lane] += m * m * times
+                for r in range(BLOCK):
+                    times = np.int64(drawn[r])
+                    left[r] -= drawn[r]
+                    totals[ATTEMPTS, r] += m * times
+                    totals[FAILURES, r] += e * times
+                    totals[FAILURES_SQUARED, r] += e * e * times
+                    totals[FAILURES_BY_ATTEMPTS, r] += e * m * times
+                    totals[ATTEMPTS_SQUARED, r] += m * m * times
             for row in range(5):
-                for lane in range(min(LANES, n_replicates - first)):
-                    sums[row, first + lane, group] = totals[row, lane]
+                for r in range(min(BLOCK, n_replicates - first)):
+                    sums[row, first + r, group] = totals[row, r]
             start = end[group]

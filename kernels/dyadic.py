@@ -42,12 +42,12 @@ def count_pair_errors(pair, start, stop, errors):
 
 
 @jit
-def shrinkage(first, second, repeats, end, sums, stratum, stratum_size, shrink):
+def shrinkage(first, second, repeats, end, sums, stratum, stratum_size, shrinkage):
     """Compute the shrinkage of each list's weights.
 
     first, second: (pairs,) int32 units of each distinct pair; repeats: (pairs,) int32, at least 1; end: (lists,) int64;
     sums: (pairs,) float64, errors or costs; stratum: (units,) int32; stratum_size: (strata,) int64, 1 where a unit's
-    weight never varies; shrink: (lists,) float64, out, 1 where nothing is overstated
+    weight never varies; shrinkage: (lists,) float64, out, 1 where nothing is overstated
     """
     deviation, comparisons = np.zeros(stratum.size), np.zeros(stratum.size)
     of_stratum = np.zeros((stratum_size.size, 7))
@@ -98,7 +98,7 @@ def shrinkage(first, second, repeats, end, sums, stratum, stratum_size, shrink):
             for column in range(of_one.size):
                 of_one[column] = 0.0  # so that a stratum counts once
         # Rates that hang on one unit a comparison have linear weights, which overstate nothing.
-        shrink[k] = 1.0
+        shrinkage[k] = 1.0
         if pairs_squared > 0 and product > 0:
-            shrink[k] = min(1.0, np.sqrt(max(robust, pairs_squared) / product))
+            shrinkage[k] = min(1.0, np.sqrt(max(robust, pairs_squared) / product))
         start = end[k]

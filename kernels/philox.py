@@ -10,7 +10,7 @@ import numpy as np
 
 from ._jit import jit
 
-LANES = 64  # replicates side by side: one cache line of uint8 weights a unit
+BLOCK = 64  # replicates side by side: one cache line of uint8 weights a unit
 _MULTIPLIER_0, _MULTIPLIER_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _WEYL_0, _WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
@@ -35,11 +35,11 @@ def _two_rounds(c0, c1, c2, c3, k0, k1):
 def _mix(n, key, out):
     """Turn the counters of n replicates into words. key: (2,) uint32; out: (4, 64) uint64."""
     k0, k1 = np.uint64(key[0]), np.uint64(key[1])
-    for lane in range(n):
-        state = out[0, lane], out[1, lane], out[2, lane], out[3, lane], k0, k1
-        # Ten rounds without a loop: the state stays in registers, and lanes become vectors.
+    for r in range(n):
+        state = out[0, r], out[1, r], out[2, r], out[3, r], k0, k1
+        # Ten rounds without a loop: the state stays in registers, and replicates become vectors.
         state = _two_rounds(*_two_rounds(*_two_rounds(*_two_rounds(*_two_rounds(*state)))))
-        out[0, lane], out[1, lane], out[2, lane], out[3, lane] = state[0], state[1], state[2], state[3]
+        out[0, r], out[1, r], out[2, r], out[3, r] = state[0], state[1], state[2], state[3]
 
 
 @jit
@@ -48,12 +48,12 @@ def fill(draw, stream, purpose, first_replicate, key, out):
 
     draw, stream, purpose, first_replicate: int below 2^32; key: (2,) uint32; out: (4, 64) uint64, words below 2^32
     """
-    for lane in range(LANES):
-        out[0, lane] = np.uint64(draw)
-        out[1, lane] = np.uint64(stream)
-        out[2, lane] = np.uint64(first_replicate + lane)
-        out[3, lane] = np.uint64(purpose)
-    _mix(LANES, key, out)
+    for r in range(BLOCK):
+        out[0, r] = np.uint64(draw)
+        out[1, r] = np.uint64(stream)
+        out[2, r] = np.uint64(first_replicate + r)
+        out[3, r] = np.uint64(purpose)
+    _mix(BLOCK, key, out)
 
 
 @jit
@@ -62,9 +62,9 @@ def fill_some(draw, stream, purpose, replicates, n, key, out):
 
     replicates: (64,) int64; out: (4, 64) uint64; draw, stream, purpose, key: as in `fill`
     """
-    for lane in range(n):
-        out[0, lane] = np.uint64(draw)
-        out[1, lane] = np.uint64(stream)
-        out[2, lane] = np.uint64(replicates[lane])
-        out[3, lane] = np.uint64(purpose)
+    for r in range(n):
+        out[0, r] = np.uint64(draw)
+        out[1, r] = np.uint64(stream)
+        out[2, r] = np.uint64(replicates[r])
+        out[3, r] = np.uint64(purpose)
     _mix(n, key, out)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._jit import jit
 from .curves import count_below
-from .philox import LANES
+from .philox import BLOCK
 from .sweep import CHUNK, NO_LIMIT, _share, _weight, add_many_pairs
 
 NEAREST, NEAREST_MAX, INTERPOLATED = 0, 1, 2
@@ -25,36 +25,36 @@ def store_sums(x_keys, x_a, x_b, y_keys, y_a, y_b, weights, largest, first, last
     x_sums, y_sums: (last - first, 64) int64, out: weight of the non-mated up to there, and of the mated below the score
     there
     """
-    total = np.zeros(LANES, np.int64)
+    total = np.zeros(BLOCK, np.int64)
     add_many_pairs(x_a, x_b, weights, largest, 0, first * CHUNK, total)
     for chunk in range(first, last):
         add_many_pairs(x_a, x_b, weights, largest, chunk * CHUNK, min((chunk + 1) * CHUNK, x_keys.size), total)
-        for lane in range(LANES):
-            x_sums[chunk - first, lane] = total[lane]
-    for lane in range(LANES):
-        total[lane] = 0
+        for r in range(BLOCK):
+            x_sums[chunk - first, r] = total[r]
+    for r in range(BLOCK):
+        total[r] = 0
     position = 0
     for chunk in range(last - 1, first - 1, -1):
         score = ~x_keys[min((chunk + 1) * CHUNK, x_keys.size) - 1]
         stop = count_below(y_keys, score)
         add_many_pairs(y_a, y_b, weights, largest, position, stop, total)
         position = stop
-        for lane in range(LANES):
-            y_sums[chunk - first, lane] = total[lane]
+        for r in range(BLOCK):
+            y_sums[chunk - first, r] = total[r]
 
 
 @jit
-def _next_with_weight(keys, a, b, weights, position, step, stop, lane, all_count):
+def _next_with_weight(keys, a, b, weights, position, step, stop, r, all_count):
     """Find the next comparison that a replicate holds, from a position on; `stop` where there is none."""
-    while position != stop and not all_count and _weight(a, b, weights, position, lane) == 0:
+    while position != stop and not all_count and _weight(a, b, weights, position, r) == 0:
         position += step
     return position
 
 
 @jit
-def _of_one_lane(
-    x_keys, x_a, x_b, y_keys, y_a, y_b, weights, first, last, x_sums, y_sums, x_total, y_total, x_shrink, y_shrink,
-    method, lane,
+def _of_one_replicate(
+    x_keys, x_a, x_b, y_keys, y_a, y_b, weights, first, last, x_sums, y_sums, x_total, y_total, x_shrinkage,
+    y_shrinkage, method, r,
 ):  # fmt: skip
     """Return whether the stretch reached far enough, the EER, and its threshold's key."""
     n, m = x_keys.size, y_keys.size
@@ -63,8 +63,8 @@ def _of_one_lane(
         chunk = (low + high) // 2
         end = min((chunk + 1) * CHUNK, n)
         below = count_below(y_keys, ~x_keys[end - 1])
-        x_share = _share(end, n, x_sums[chunk - first, lane], x_total, x_shrink)
-        if x_share > _share(below, m, y_sums[chunk - first, lane], y_total, y_shrink):
+        x_share = _share(end, n, x_sums[chunk - first, r], x_total, x_shrinkage)
+        if x_share > _share(below, m, y_sums[chunk - first, r], y_total, y_shrinkage):
             high = chunk
         else:
             low = chunk + 1
@@ -78,41 +78,41 @@ def _of_one_lane(
     else:
         p = min((low + 1) * CHUNK, n) - 1
         q = count_below(y_keys, ~x_keys[p])
-        x_weight, y_weight = x_sums[low - first, lane], y_sums[low - first, lane]
+        x_weight, y_weight = x_sums[low - first, r], y_sums[low - first, r]
         # Back to the first position at which the share of non-mated exceeds that of mated below.
         while p > 0:
-            x_before = x_weight - _weight(x_a, x_b, weights, p, lane)
+            x_before = x_weight - _weight(x_a, x_b, weights, p, r)
             above, y_before = q, y_weight
             score = ~x_keys[p - 1]
             while above < m and y_keys[above] < score:
-                y_before += _weight(y_a, y_b, weights, above, lane)
+                y_before += _weight(y_a, y_b, weights, above, r)
                 above += 1
-            if _share(p, n, x_before, x_total, x_shrink) <= _share(above, m, y_before, y_total, y_shrink):
+            if _share(p, n, x_before, x_total, x_shrinkage) <= _share(above, m, y_before, y_total, y_shrinkage):
                 break
             p, q, x_weight, y_weight = p - 1, above, x_before, y_before
         key = np.int64(~x_keys[p])
         tie_end, tie_weight = p + 1, x_weight
         while tie_end < n and x_keys[tie_end] == x_keys[p]:
-            tie_weight += _weight(x_a, x_b, weights, tie_end, lane)
+            tie_weight += _weight(x_a, x_b, weights, tie_end, r)
             tie_end += 1
-        fmr_low = _share(tie_end, n, tie_weight, x_total, x_shrink)
-        fnmr_low = _share(q, m, y_weight, y_total, y_shrink)
+        fmr_low = _share(tie_end, n, tie_weight, x_total, x_shrinkage)
+        fnmr_low = _share(q, m, y_weight, y_total, y_shrinkage)
         while p >= 0 and ~x_keys[p] == key:
-            x_weight -= _weight(x_a, x_b, weights, p, lane)
+            x_weight -= _weight(x_a, x_b, weights, p, r)
             p -= 1
         p += 1
-        at_or_above = _share(p, n, x_weight, x_total, x_shrink)
+        at_or_above = _share(p, n, x_weight, x_total, x_shrinkage)
         while q < m and y_keys[q] == key:
-            y_weight += _weight(y_a, y_b, weights, q, lane)
+            y_weight += _weight(y_a, y_b, weights, q, r)
             q += 1
     # Just above `key` the FMR is `at_or_above` and stays so up to the next non-mated score; the FNMR rises meanwhile.
-    fmr_high, fnmr_high = at_or_above, _share(q, m, y_weight, y_total, y_shrink)
+    fmr_high, fnmr_high = at_or_above, _share(q, m, y_weight, y_total, y_shrinkage)
     while fnmr_high < fmr_high and q < m:
         key, fmr_low, fnmr_low = np.int64(y_keys[q]), fmr_high, fnmr_high
         while q < m and y_keys[q] == key:
-            y_weight += _weight(y_a, y_b, weights, q, lane)
+            y_weight += _weight(y_a, y_b, weights, q, r)
             q += 1
-        fnmr_high = _share(q, m, y_weight, y_total, y_shrink)
+        fnmr_high = _share(q, m, y_weight, y_total, y_shrinkage)
     excess, lack = fmr_low - fnmr_low, fnmr_high - fmr_high
     if method == INTERPOLATED:
         value = fmr_low + excess / (excess + lack) * (fmr_high - fmr_low)
@@ -120,8 +120,8 @@ def _of_one_lane(
         fmr, fnmr = (fmr_low, fnmr_low) if excess <= lack else (fmr_high, fnmr_high)
         value = max(fmr, fnmr) if method == NEAREST_MAX else (fmr + fnmr) / 2
     if excess > lack:
-        q = _next_with_weight(y_keys, y_a, y_b, weights, q, 1, m, lane, y_shrink < 1)
-        p = _next_with_weight(x_keys, x_a, x_b, weights, p - 1, -1, -1, lane, x_shrink < 1)
+        q = _next_with_weight(y_keys, y_a, y_b, weights, q, 1, m, r, y_shrinkage < 1)
+        p = _next_with_weight(x_keys, x_a, x_b, weights, p - 1, -1, -1, r, x_shrinkage < 1)
         above_all = max(y_keys[m - 1], ~x_keys[0]) + 1
         key = min(y_keys[q] if q < m else above_all, ~x_keys[p] if p >= 0 else above_all)
     return True, value, key
@@ -129,12 +129,12 @@ def _of_one_lane(
 
 @jit
 def equal_error_rates(
-    x_keys, x_a, x_b, x_end, y_keys, y_a, y_b, y_end, weights, largest, x_totals, y_totals, x_shrink, y_shrink,
+    x_keys, x_a, x_b, x_end, y_keys, y_a, y_b, y_end, weights, largest, x_totals, y_totals, x_shrinkage, y_shrinkage,
     guesses, method, x_sums, y_sums, values, keys,
 ):  # fmt: skip
     """Find the EER of the first lists of both sides, overall and the groups, in every replicate.
 
-    x_...: non-mated lists; y_...: mated lists; largest: the largest weight; x_shrink, y_shrink: (lists,) float64;
+    x_...: non-mated lists; y_...: mated lists; largest: the largest weight; x_shrinkage, y_shrinkage: (lists,) float64;
     guesses: (lists,) int64, about where in the non-mated list the EER lies; x_sums, y_sums: (chunks of the longest
     list, 64) int64, scratch; values: (lists, 64) float64, out, NaN where a class has no weight; keys: (lists, 64)
     int64, out, thresholds
@@ -144,12 +144,12 @@ def equal_error_rates(
         xk, xa, xb = x_keys[x_start : x_end[k]], x_a[x_start : x_end[k]], x_b[x_start : x_end[k]]
         yk, ya, yb = y_keys[y_start : y_end[k]], y_a[y_start : y_end[k]], y_b[y_start : y_end[k]]
         x_start, y_start = x_end[k], y_end[k]
-        open_lanes = np.empty(LANES, np.bool_)
+        is_open = np.empty(BLOCK, np.bool_)
         n_open = 0
-        for lane in range(LANES):
-            open_lanes[lane] = x_totals[k, lane] > 0 and y_totals[k, lane] > 0
-            n_open += open_lanes[lane]
-            values[k, lane], keys[k, lane] = np.nan, NO_LIMIT
+        for r in range(BLOCK):
+            is_open[r] = x_totals[k, r] > 0 and y_totals[k, r] > 0
+            n_open += is_open[r]
+            values[k, r], keys[k, r] = np.nan, NO_LIMIT
         n_chunks = (xk.size + CHUNK - 1) // CHUNK
         # Replicates spread as the square root of their errors, and more where comparisons share subjects.
         spread = 8 * np.sqrt(guesses[k] + 1.0) + 0.3 * guesses[k]
@@ -157,12 +157,12 @@ def equal_error_rates(
         last = min(n_chunks, np.int64((guesses[k] + spread) / CHUNK) + 1)
         while n_open > 0:
             store_sums(xk, xa, xb, yk, ya, yb, weights, largest, first, last, x_sums, y_sums)
-            for lane in range(LANES):
-                if open_lanes[lane]:
-                    found, values[k, lane], keys[k, lane] = _of_one_lane(
+            for r in range(BLOCK):
+                if is_open[r]:
+                    found, values[k, r], keys[k, r] = _of_one_replicate(
                         xk, xa, xb, yk, ya, yb, weights, first, last, x_sums, y_sums,
-                        x_totals[k, lane], y_totals[k, lane], x_shrink[k], y_shrink[k], method, lane,
+                        x_totals[k, r], y_totals[k, r], x_shrinkage[k], y_shrinkage[k], method, r,
                     )  # fmt: skip
-                    open_lanes[lane] = not found
+                    is_open[r] = not found
                     n_open -= found
             last = min(n_chunks, 2 * last + 1)

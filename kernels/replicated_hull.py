@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
-from .philox import LANES
+from .philox import BLOCK
 from .sweep import add_many_pairs
 
 MIN_CLLR, EQUAL_ERROR = 0, 1
@@ -68,16 +68,16 @@ def _pool_blocks(x_a, x_b, y_a, y_b, first, above, weights, largest, x_base, x_u
     float64, share of a weight of one; pools: (64, room, 2) float64, scratch; sizes: (64,) int64, out. Returns the pools
     of each replicate, in a larger array where they did not fit: mated and non-mated share.
     """
-    x_sums, y_sums = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    x_open, y_open = np.zeros(LANES), np.zeros(LANES)
-    x_closed, y_closed, closed = np.empty(LANES), np.empty(LANES), np.empty(LANES, np.bool_)
+    x_sums, y_sums = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+    x_open, y_open = np.zeros(BLOCK), np.zeros(BLOCK)
+    x_closed, y_closed, closed = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK, np.bool_)
     sizes[:] = 0
     room = pools.shape[1]
     for block in range(first.size - 1):
         if room == 1:  # a block adds one pool at most, and the open one comes last
             deepest = sizes.max()
             if 2 * deepest > pools.shape[1]:
-                larger = np.empty((LANES, 2 * pools.shape[1], 2))
+                larger = np.empty((BLOCK, 2 * pools.shape[1], 2))
                 larger[:, : pools.shape[1]] = pools
                 pools = larger
             room = pools.shape[1] - deepest
@@ -89,18 +89,18 @@ def _pool_blocks(x_a, x_b, y_a, y_b, first, above, weights, largest, x_base, x_u
         add_many_pairs(y_a, y_b, weights, largest, y_start, y_stop, y_sums)
         x_part, y_part = x_base * (x_stop - x_start), y_base * (y_stop - y_start)
         # The open pool takes blocks in, in all replicates at once, until one is in order with it.
-        for lane in range(LANES):
-            x = x_part + x_unit[lane] * x_sums[lane]
-            y = y_part + y_unit[lane] * y_sums[lane]
-            after = y_open[lane] * x < y * x_open[lane]
-            closed[lane], y_closed[lane], x_closed[lane] = after, y_open[lane], x_open[lane]
-            y_open[lane] = y + (0.0 if after else y_open[lane])
-            x_open[lane] = x + (0.0 if after else x_open[lane])
-        for lane in range(LANES):
-            if closed[lane]:
-                sizes[lane] = _push(pools[lane], sizes[lane], y_closed[lane], x_closed[lane])
-    for lane in range(LANES):
-        sizes[lane] = _push(pools[lane], sizes[lane], y_open[lane], x_open[lane])
+        for r in range(BLOCK):
+            x = x_part + x_unit[r] * x_sums[r]
+            y = y_part + y_unit[r] * y_sums[r]
+            after = y_open[r] * x < y * x_open[r]
+            closed[r], y_closed[r], x_closed[r] = after, y_open[r], x_open[r]
+            y_open[r] = y + (0.0 if after else y_open[r])
+            x_open[r] = x + (0.0 if after else x_open[r])
+        for r in range(BLOCK):
+            if closed[r]:
+                sizes[r] = _push(pools[r], sizes[r], y_closed[r], x_closed[r])
+    for r in range(BLOCK):
+        sizes[r] = _push(pools[r], sizes[r], y_open[r], x_open[r])
     return pools
 
 
@@ -133,34 +133,37 @@ def _equal_error(pools):
 
 @jit
 def hull_figures(
-    x_a, x_b, x_end, y_a, y_b, y_end, first, above, block_end, weights, largest, x_totals, y_totals, x_shrink,
-    y_shrink, what, values,
+    x_a, x_b, x_end, y_a, y_b, y_end, first, above, block_end, weights, largest, x_totals, y_totals, x_shrinkage,
+    y_shrinkage, what, values,
 ):  # fmt: skip
     """Compute one figure of the first lists of both sides, overall and the groups, in every replicate.
 
     x_...: non-mated lists; y_...: mated lists; first, above: of `find_blocks`, of all lists; block_end: (lists,) int64;
-    largest: the largest weight; x_shrink, y_shrink: (lists,) float64; what: MIN_CLLR or EQUAL_ERROR; values: (lists,
-    64) float64, out, NaN where a class has no weight
+    largest: the largest weight; x_shrinkage, y_shrinkage: (lists,) float64; what: MIN_CLLR or EQUAL_ERROR; values:
+    (lists, 64) float64, out, NaN where a class has no weight
     """
-    pools = np.empty((LANES, 64, 2))
-    sizes = np.empty(LANES, np.int64)
-    x_unit, y_unit = np.empty(LANES), np.empty(LANES)
+    pools = np.empty((BLOCK, 64, 2))
+    sizes = np.empty(BLOCK, np.int64)
+    x_unit, y_unit = np.empty(BLOCK), np.empty(BLOCK)
     x_start, y_start, start = 0, 0, 0
     for k in range(block_end.size):
         x, y, blocks = slice(x_start, x_end[k]), slice(y_start, y_end[k]), slice(start, block_end[k])
         x_start, y_start, start = x_end[k], y_end[k], block_end[k]
-        for lane in range(LANES):
-            x_unit[lane] = x_shrink[k] / max(1, x_totals[k, lane])
-            y_unit[lane] = y_shrink[k] / max(1, y_totals[k, lane])
-        x_base, y_base = (1 - x_shrink[k]) / max(1, x.stop - x.start), (1 - y_shrink[k]) / max(1, y.stop - y.start)
+        for r in range(BLOCK):
+            x_unit[r] = x_shrinkage[k] / max(1, x_totals[k, r])
+            y_unit[r] = y_shrinkage[k] / max(1, y_totals[k, r])
+        x_base, y_base = (
+            (1 - x_shrinkage[k]) / max(1, x.stop - x.start),
+            (1 - y_shrinkage[k]) / max(1, y.stop - y.start),
+        )
         pools = _pool_blocks(
             x_a[x], x_b[x], y_a[y], y_b[y], first[blocks], above[blocks], weights, largest, x_base, x_unit, y_base,
             y_unit, pools, sizes,
         )  # fmt: skip
-        for lane in range(LANES):
-            if x_totals[k, lane] == 0 or y_totals[k, lane] == 0:
-                values[k, lane] = np.nan
+        for r in range(BLOCK):
+            if x_totals[k, r] == 0 or y_totals[k, r] == 0:
+                values[k, r] = np.nan
             elif what == MIN_CLLR:
-                values[k, lane] = _min_cllr(pools[lane, : sizes[lane]])
+                values[k, r] = _min_cllr(pools[r, : sizes[r]])
             else:
-                values[k, lane] = _equal_error(pools[lane, : sizes[lane]])
+                values[k, r] = _equal_error(pools[r, : sizes[r]])

@@ -6,7 +6,7 @@ non-mated ones at the most similar, and its keys ascend: those of non-mated scor
 threshold key t the errors are the keys below t, or below -t. Few errors are a short pass.
 
 A comparison's weight in a replicate is the product of two unit weights; comparisons of one unit have a row of ones for
-the other. A share of errors is (1 - shrink) * unweighted share + shrink * weighted share.
+the other. A share of errors is (1 - shrinkage) * unweighted share + shrinkage * weighted share.
 
 Sums run in uint16, so that two registers hold 64 replicates, over as many comparisons as cannot overflow at the largest
 weight drawn, and then move to int64.
@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
-from .philox import LANES
+from .philox import BLOCK
 
 CHUNK = 64  # comparisons between two stored sums
 _STRIDE = 16 * CHUNK  # between two looks at shares that are far
@@ -28,15 +28,15 @@ _MOST = 2**16 - 1  # what a narrow sum holds
 @jit
 def largest_weight(weights):
     """Return the largest weight, at least 1. weights: (rows, 64) uint8."""
-    largest = np.empty(LANES, np.uint8)
-    for lane in range(LANES):
-        largest[lane] = 1
+    largest = np.empty(BLOCK, np.uint8)
+    for r in range(BLOCK):
+        largest[r] = 1
     for row in range(weights.shape[0]):
-        for lane in range(LANES):
-            largest[lane] = max(largest[lane], weights[row, lane])
+        for r in range(BLOCK):
+            largest[r] = max(largest[r], weights[row, r])
     found = np.int64(1)
-    for lane in range(LANES):
-        found = max(found, np.int64(largest[lane]))
+    for r in range(BLOCK):
+        found = max(found, np.int64(largest[r]))
     return found
 
 
@@ -49,14 +49,12 @@ def add_pairs(a, b, weights, start, stop, sums):
     # Two at a time, as the sums are read and written each time.
     for p in range(start, stop - 1, 2):
         first, second, third, fourth = weights[a[p]], weights[b[p]], weights[a[p + 1]], weights[b[p + 1]]
-        for lane in range(LANES):
-            sums[lane] += np.uint16(first[lane]) * np.uint16(second[lane]) + np.uint16(third[lane]) * np.uint16(
-                fourth[lane]
-            )
+        for r in range(BLOCK):
+            sums[r] += np.uint16(first[r]) * np.uint16(second[r]) + np.uint16(third[r]) * np.uint16(fourth[r])
     if (stop - start) % 2:
         first, second = weights[a[stop - 1]], weights[b[stop - 1]]
-        for lane in range(LANES):
-            sums[lane] += np.uint16(first[lane]) * np.uint16(second[lane])
+        for r in range(BLOCK):
+            sums[r] += np.uint16(first[r]) * np.uint16(second[r])
 
 
 @jit
@@ -66,28 +64,28 @@ def add_many_pairs(a, b, weights, largest, start, stop, totals):
     a, b: (n,) int32 rows of weights; weights: (rows, 64) uint8; largest: the largest weight; start, stop: the
     comparisons; totals: (64,) int64, out
     """
-    sums = np.empty(LANES, np.uint16)
+    sums = np.empty(BLOCK, np.uint16)
     step = _MOST // (largest * largest)
     while start < stop:
         end = min(start + step, stop)
-        for lane in range(LANES):
-            sums[lane] = 0
+        for r in range(BLOCK):
+            sums[r] = 0
         add_pairs(a, b, weights, start, end, sums)
-        for lane in range(LANES):
-            totals[lane] += sums[lane]
+        for r in range(BLOCK):
+            totals[r] += sums[r]
         start = end
 
 
 @jit
-def _weight(a, b, weights, p, lane):
+def _weight(a, b, weights, p, r):
     """Return the weight of one comparison in one replicate."""
-    return np.int64(weights[a[p], lane]) * np.int64(weights[b[p], lane])
+    return np.int64(weights[a[p], r]) * np.int64(weights[b[p], r])
 
 
 @jit
-def _share(count, size, weight, total, shrink):
+def _share(count, size, weight, total, shrinkage):
     """Return a share of errors. count of size comparisons, and their weight of the total, are errors."""
-    return (1 - shrink) * (count / size) + shrink * (weight / total)
+    return (1 - shrinkage) * (count / size) + shrinkage * (weight / total)
 
 
 @jit
@@ -98,33 +96,33 @@ def total_weights(first, second, repeats, end, weights, largest, totals):
     comparisons a pair has; end: (lists,) int64, where each list's pairs end; weights: (rows, 64) uint8; largest: the
     largest weight; totals: (lists, 64) int64, out
     """
-    of_one = np.empty(LANES, np.uint16)
+    of_one = np.empty(BLOCK, np.uint16)
     most = _MOST // largest
     pair = 0
     for k in range(end.size):
         total = totals[k]
-        for lane in range(LANES):
-            total[lane] = 0
+        for r in range(BLOCK):
+            total[r] = 0
         while pair < end[k]:
             row = first[pair]
             unit = weights[row]
             if repeats[pair] > most:
                 many, weight = np.int64(repeats[pair]), weights[second[pair]]
-                for lane in range(LANES):
-                    total[lane] += many * np.int64(unit[lane]) * np.int64(weight[lane])
+                for r in range(BLOCK):
+                    total[r] += many * np.int64(unit[r]) * np.int64(weight[r])
                 pair += 1
                 continue
-            for lane in range(LANES):
-                of_one[lane] = 0
+            for r in range(BLOCK):
+                of_one[r] = 0
             comparisons = np.int64(0)
             while pair < end[k] and first[pair] == row and comparisons + repeats[pair] <= most:
                 times, weight = np.uint16(repeats[pair]), weights[second[pair]]
-                for lane in range(LANES):
-                    of_one[lane] += times * np.uint16(weight[lane])
+                for r in range(BLOCK):
+                    of_one[r] += times * np.uint16(weight[r])
                 comparisons += repeats[pair]
                 pair += 1
-            for lane in range(LANES):
-                total[lane] += np.int64(of_one[lane]) * np.int64(unit[lane])
+            for r in range(BLOCK):
+                total[r] += np.int64(of_one[r]) * np.int64(unit[r])
 
 
 @jit
@@ -133,7 +131,7 @@ def total_costs(first, second, costs, end, weights, totals):
 
     first, second, end, weights: as above; costs: (pairs,) float64; totals: (lists, 64) float64, out
     """
-    of_one = np.empty(LANES, np.float64)
+    of_one = np.empty(BLOCK, np.float64)
     pair = 0
     for k in range(end.size):
         total = totals[k]
@@ -143,12 +141,12 @@ def total_costs(first, second, costs, end, weights, totals):
             of_one[:] = 0
             while pair < end[k] and first[pair] == unit:
                 cost, weight = costs[pair], weights[second[pair]]
-                for lane in range(LANES):
-                    of_one[lane] += cost * weight[lane]
+                for r in range(BLOCK):
+                    of_one[r] += cost * weight[r]
                 pair += 1
             weight = weights[unit]
-            for lane in range(LANES):
-                total[lane] += of_one[lane] * weight[lane]
+            for r in range(BLOCK):
+                total[r] += of_one[r] * weight[r]
 
 
 @jit
@@ -163,8 +161,8 @@ def _add(a, b, scale, weights, largest, start, stop, totals):
     else:
         for p in range(start, stop):
             times, first, second = _scale(a, b, scale, p), weights[a[p]], weights[b[p]]
-            for lane in range(LANES):
-                totals[lane] += times * np.float64(np.int32(first[lane]) * np.int32(second[lane]))
+            for r in range(BLOCK):
+                totals[r] += times * np.float64(np.int32(first[r]) * np.int32(second[r]))
 
 
 @jit
@@ -179,36 +177,36 @@ def _scale(a, b, scale, p):
 def _sums(scale):
     """Make room for the sums of 64 replicates."""
     if len(scale) == 0:
-        return np.zeros(LANES, np.int64)
-    return np.zeros(LANES, np.float64)
+        return np.zeros(BLOCK, np.int64)
+    return np.zeros(BLOCK, np.float64)
 
 
 @jit
-def _resolve(a, b, scale, size, weights, total, shrink, share, start, stop, lane, count, weight):
+def _resolve(a, b, scale, size, weights, total, shrinkage, share, start, stop, r, count, weight):
     """Find the first of some comparisons at which a replicate's share of errors exceeds `share`; the last if none."""
     for p in range(start, stop):
         times = _scale(a, b, scale, p)
         count += times
-        weight += times * _weight(a, b, weights, p, lane)
-        if _share(count, size, weight, total, shrink) > share:
+        weight += times * _weight(a, b, weights, p, r)
+        if _share(count, size, weight, total, shrinkage) > share:
             return p
     return stop - 1
 
 
 @jit
-def first_beyond(a, b, scale, stored, size, weights, largest, totals, shrink, shares, positions):
+def first_beyond(a, b, scale, stored, size, weights, largest, totals, shrinkage, shares, positions):
     """Find where in a list the share of errors first exceeds each of some shares, in every replicate.
 
     a, b: (>= stored,) int32, list 0, of which the first `stored` comparisons are there; scale: (), or two (rows,)
     float64 arrays whose values at a and at b multiply to what a comparison counts; size: what all comparisons count;
-    largest: the largest weight; totals: (64,) int64, float64 with a scale; shrink, shares: (points,), shares ascending;
-    positions: (points, 64) int64, out, `stored` where no share is beyond, -1 where there is no weight
+    largest: the largest weight; totals: (64,) int64, float64 with a scale; shrinkage, shares: (points,), shares
+    ascending; positions: (points, 64) int64, out, `stored` where no share is beyond, -1 where there is no weight
     """
     before, after = _sums(scale), _sums(scale)
     count_before = _sums(scale)[0]
-    for lane in range(LANES):
+    for r in range(BLOCK):
         for point in range(shares.size):
-            positions[point, lane] = stored if totals[lane] > 0 else -1
+            positions[point, r] = stored if totals[r] > 0 else -1
     first_open, start, near_until = 0, 0, 0
     while first_open < shares.size and start < stored:
         near = start < near_until
@@ -220,45 +218,42 @@ def first_beyond(a, b, scale, stored, size, weights, largest, totals, shrink, sh
         most = _largest_share(count / size, after, totals)
         if not near and most > shares[first_open]:  # so far only what holds the share is known
             near_until = stop
-            for lane in range(LANES):
-                after[lane] = before[lane]
+            for r in range(BLOCK):
+                after[r] = before[r]
             continue
         open_before = False
         for point in range(first_open, shares.size):
             if shares[point] >= most:
                 break
-            share, factor = shares[point], shrink[point]
+            share, factor = shares[point], shrinkage[point]
             # Lanes at or below this share of their weight, rounding aside, need no closer look.
             least = (share - (1 - factor) * (count / size)) / factor * (1 - 1e-9) if factor > 0 else -1.0
-            for lane in range(LANES):
-                if positions[point, lane] != stored:
+            for r in range(BLOCK):
+                if positions[point, r] != stored:
                     continue
-                if (
-                    after[lane] > least * totals[lane]
-                    and _share(count, size, after[lane], totals[lane], factor) > share
-                ):
-                    positions[point, lane] = _resolve(
-                        a, b, scale, size, weights, totals[lane], factor, share, start, stop, lane, count_before,
-                        before[lane],
+                if after[r] > least * totals[r] and _share(count, size, after[r], totals[r], factor) > share:
+                    positions[point, r] = _resolve(
+                        a, b, scale, size, weights, totals[r], factor, share, start, stop, r, count_before,
+                        before[r],
                     )  # fmt: skip
                 else:
                     open_before = True
             if not open_before:
                 first_open = point + 1
-        for lane in range(LANES):
-            before[lane] = after[lane]
+        for r in range(BLOCK):
+            before[r] = after[r]
         count_before, start = count, stop
         if near and start == near_until and first_open < shares.size and most > shares[first_open]:
-            near_until = min(start + _STRIDE, stored)  # some lanes are beyond it, so others will be soon
+            near_until = min(start + _STRIDE, stored)  # some replicates are beyond it, so others will be soon
 
 
 @jit
 def _largest_share(unweighted, sums, totals):
     """Bound the shares of errors of all replicates from above, whatever they are shrunk by."""
     most = unweighted
-    for lane in range(LANES):
-        if totals[lane] > 0:
-            most = max(most, sums[lane] / totals[lane])
+    for r in range(BLOCK):
+        if totals[r] > 0:
+            most = max(most, sums[r] / totals[r])
     return most * (1 + 1e-12)  # shares round
 
 
@@ -282,12 +277,12 @@ def _advance(keys, position, stop, limit):
 
 
 @jit
-def shares_at(keys, a, b, scale, end, sizes, weights, largest, totals, limits, order, shrink, shares):
+def shares_at(keys, a, b, scale, end, sizes, weights, largest, totals, limits, order, shrinkage, shares):
     """Find the share of errors of every list at thresholds of every replicate's own, in one pass.
 
     keys, a, b: (n,) all lists; scale: as in `first_beyond`; end: (lists,) int64; sizes: (lists,) what all comparisons
     of each count; largest: the largest weight; totals: (lists, 64) int64, float64 with a scale; limits: (points, 64)
-    int64, errors are the keys below; order: (points * 64,) int64 that sorts them; shrink: (lists, points) float64;
+    int64, errors are the keys below; order: (points * 64,) int64 that sorts them; shrinkage: (lists, points) float64;
     shares: (points, lists, 64) float64, out, NaN where there is no limit or no weight
     """
     start = 0
@@ -296,10 +291,10 @@ def shares_at(keys, a, b, scale, end, sizes, weights, largest, totals, limits, o
         count = running[0]
         position = start
         for event in order:
-            point, lane = event // LANES, event % LANES
-            limit = limits[point, lane]
-            if limit == NO_LIMIT or totals[k, lane] == 0:
-                shares[point, k, lane] = np.nan
+            point, r = event // BLOCK, event % BLOCK
+            limit = limits[point, r]
+            if limit == NO_LIMIT or totals[k, r] == 0:
+                shares[point, k, r] = np.nan
                 continue
             stop = _advance(keys, position, end[k], limit)
             if stop > position:
@@ -310,5 +305,5 @@ def shares_at(keys, a, b, scale, end, sizes, weights, largest, totals, limits, o
                     for p in range(position, stop):
                         count += _scale(a, b, scale, p)
                 position = stop
-            shares[point, k, lane] = _share(count, sizes[k], running[lane], totals[k, lane], shrink[k, point])
+            shares[point, k, r] = _share(count, sizes[k], running[r], totals[k, r], shrinkage[k, point])
         start = end[k]

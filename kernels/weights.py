@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
-from .philox import LANES, fill
+from .philox import BLOCK, fill
 
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
@@ -27,7 +27,7 @@ def draw_with_replacement(end, purpose, first_replicate, key, weights):
     end: (strata,) int64, where each stratum's units end in `weights`; purpose: int, tells kinds of draws apart;
     first_replicate: int; key: (2,) uint32; weights: (units, 64) uint8, out. Returns whether the counts fit.
     """
-    words = np.empty((4, LANES), np.uint64)
+    words = np.empty((4, BLOCK), np.uint64)
     fits = True
     start = 0
     for stratum in range(end.size):
@@ -37,25 +37,25 @@ def draw_with_replacement(end, purpose, first_replicate, key, weights):
         for drawn in range(0, size if size > 1 else 0, 2):
             fill(drawn // 2, stratum, purpose, first_replicate, key, words)
             for word in range(0, 4 if drawn + 1 < size else 2, 2):
-                for lane in range(LANES):
-                    unit = _scaled(words[word, lane], words[word + 1, lane], size)
-                    if counts[unit, lane] == 255:
+                for r in range(BLOCK):
+                    unit = _scaled(words[word, r], words[word + 1, r], size)
+                    if counts[unit, r] == 255:
                         fits = False
-                    counts[unit, lane] += np.uint8(1)
+                    counts[unit, r] += np.uint8(1)
         start = end[stratum]
     return fits
 
 
 @jit
 def leave_one_out(first_unit, n_units, weights):
-    """Write the weights of the jackknife: lane by lane one unit is left out, no more than there are.
+    """Write the weights of the jackknife: one replicate after the other leaves out one unit, no more than there are.
 
     weights: (>= n_units, 64) uint8, out
     """
     weights[:n_units] = np.uint8(1)
-    for lane in range(LANES):
-        if first_unit + lane < n_units:
-            weights[first_unit + lane, lane] = np.uint8(0)
+    for r in range(BLOCK):
+        if first_unit + r < n_units:
+            weights[first_unit + r, r] = np.uint8(0)
 
 
 @jit
@@ -69,9 +69,9 @@ def multiply_by_owner(owner, weights, products):
     fits = True
     for sample in range(owner.size):
         subject = weights[owner[sample]]
-        for lane in range(LANES):
-            product = np.int32(samples[sample, lane]) * np.int32(subject[lane])
+        for r in range(BLOCK):
+            product = np.int32(samples[sample, r]) * np.int32(subject[r])
             if product > 255:
                 fits = False
-            products[sample, lane] = np.uint8(product)
+            products[sample, r] = np.uint8(product)
     return fits

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.resampling.comparison_replicates import LANES, Resampler
+from fastfair.resampling.comparison_replicates import BLOCK, Resampler
 
 from .clock import Clocked, clocked, take_turns
 from .common import Trials, must_agree, scratch_folder, versions, voxceleb1_h
@@ -237,7 +237,7 @@ def against_numpy() -> Measurement:
     return Measurement(
         seconds["ours"],
         seconds[faster],
-        f"EER of {LANES} replicates with the same weights; the standard error over others, {spread:.3g}",
+        f"EER of {BLOCK} replicates with the same weights; the standard error over others, {spread:.3g}",
         versions(),
         remarks=remarks,
         details=details,
@@ -249,9 +249,9 @@ def _our_replicates(comparisons: ff.Comparisons) -> tuple[NDArray[np.int32], NDA
     key = seeds.stream(0)[0]
     resampler = Resampler(comparisons, (), scheme="product", metrics=["eer"])
     (subjects,) = resampler.units._draws
-    weights = np.empty((subjects.size, LANES), np.uint8)
+    weights = np.empty((subjects.size, BLOCK), np.uint8)
     subjects.fill(0, key, weights)
-    return weights[subjects.row].T.astype(np.int32), resampler.replicate(LANES, key).metrics["eer"][0]
+    return weights[subjects.row].T.astype(np.int32), resampler.replicate(BLOCK, key).metrics["eer"][0]
 
 
 def points_against_eer() -> Measurement:
@@ -266,7 +266,7 @@ def points_against_eer() -> Measurement:
         {
             "ours": clocked(lambda: _evaluate(comparisons, points)),
             "theirs": clocked(lambda: _eer_alone(plain)),
-            "setup": clocked(lambda: _evaluate(comparisons, points, n_resamples=LANES)),
+            "setup": clocked(lambda: _evaluate(comparisons, points, n_resamples=BLOCK)),
         },
         rounds=15,
     )
@@ -276,8 +276,8 @@ def points_against_eer() -> Measurement:
         seconds["theirs"],
         "replicates of each point are those of a run for it alone",
         versions(),
-        remarks=f"{in_units(setup)} of ours with {LANES} replicates alone",
-        details={f"ours_s {LANES} replicates": setup},
+        remarks=f"{in_units(setup)} of ours with {BLOCK} replicates alone",
+        details={f"ours_s {BLOCK} replicates": setup},
     )
 
 

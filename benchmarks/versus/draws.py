@@ -10,7 +10,7 @@ from fastfair.kernels import philox
 from numpy.typing import NDArray
 
 from fastfair._lib import seeds
-from fastfair.resampling.comparison_replicates import LANES
+from fastfair.resampling.comparison_replicates import BLOCK
 from fastfair.resampling.units import SUBJECTS, Draw
 
 from .clock import clocked, take_turns
@@ -40,35 +40,35 @@ def _two_rounds(c0, c1, c2, c3, k0, k1):
 def _bare_philox(first_replicate, key, out):
     """Write the words of Philox4x32-10. out: (counters, 4, 64) uint64.
 
-    A loop of rounds would keep lanes from being computed side by side, and the state out of registers.
+    A loop of rounds would keep replicates from being computed side by side, and the state out of registers.
     """
     k0, k1, zero = np.uint64(key[0]), np.uint64(key[1]), np.uint64(0)
     for counter in range(out.shape[0]):
         words = out[counter]
-        for lane in range(LANES):
-            state = (np.uint64(counter), zero, np.uint64(first_replicate + lane), zero, k0, k1)
+        for r in range(BLOCK):
+            state = (np.uint64(counter), zero, np.uint64(first_replicate + r), zero, k0, k1)
             state = _two_rounds(*_two_rounds(*_two_rounds(*_two_rounds(*_two_rounds(*state)))))
-            words[0, lane], words[1, lane], words[2, lane], words[3, lane] = state[0], state[1], state[2], state[3]
+            words[0, r], words[1, r], words[2, r], words[3, r] = state[0], state[1], state[2], state[3]
 
 
 def against_bare_generator() -> Measurement:
     key = seeds.stream(0)[0]
     draw = Draw.of(SUBJECTS, np.zeros(_SUBJECTS, np.int64))
-    weights = np.empty((_SUBJECTS, LANES), np.uint8)
-    words = np.empty((_SUBJECTS // 2, 4, LANES), np.uint64)  # two words a draw
+    weights = np.empty((_SUBJECTS, BLOCK), np.uint8)
+    words = np.empty((_SUBJECTS // 2, 4, BLOCK), np.uint64)  # two words a draw
 
     _bare_philox(0, np.zeros(2, np.uint32), words)
     must_agree(tuple(words[0, :, 0].tolist()) == _KNOWN, "the words of counter 0 and key 0")
-    _bare_philox(LANES, key, words)
-    ours = np.empty((4, LANES), np.uint64)
-    philox.fill(1, 0, SUBJECTS, LANES, key, ours)
+    _bare_philox(BLOCK, key, words)
+    ours = np.empty((4, BLOCK), np.uint64)
+    philox.fill(1, 0, SUBJECTS, BLOCK, key, ours)
     must_agree(np.array_equal(words[1], ours), "words")
-    draw.fill(LANES, key, weights)
+    draw.fill(BLOCK, key, weights)
     must_agree(np.array_equal(weights, _counts(words)), "how often subjects are drawn")
 
     def each_block(fill: Callable[[int], None]) -> None:
         for block in range(_BLOCKS):
-            fill(block * LANES)
+            fill(block * BLOCK)
 
     seconds = take_turns(
         {
@@ -77,7 +77,7 @@ def against_bare_generator() -> Measurement:
         },
         rounds=51,
     )
-    draws = _BLOCKS * LANES * _SUBJECTS
+    draws = _BLOCKS * BLOCK * _SUBJECTS
     return Measurement(
         [value / draws for value in seconds["ours"]],
         [value / draws for value in seconds["theirs"]],
@@ -88,11 +88,11 @@ def against_bare_generator() -> Measurement:
 
 
 def _counts(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Turn words, (counters, 4, lanes), into how often each subject is drawn, (subjects, lanes)."""
+    """Turn words, (counters, 4, replicates), into how often each subject is drawn, (subjects, replicates)."""
     size, half = np.uint64(_SUBJECTS), np.uint64(32)
-    high, low = words[:, 0::2].reshape(-1, LANES), words[:, 1::2].reshape(-1, LANES)
+    high, low = words[:, 0::2].reshape(-1, BLOCK), words[:, 1::2].reshape(-1, BLOCK)
     drawn = (high * size + ((low * size) >> half)) >> half
-    return np.stack([np.bincount(lane.astype(np.int64), minlength=_SUBJECTS) for lane in drawn.T], axis=1)
+    return np.stack([np.bincount(r.astype(np.int64), minlength=_SUBJECTS) for r in drawn.T], axis=1)
 
 
 ROWS = (

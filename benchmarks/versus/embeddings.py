@@ -123,9 +123,9 @@ def against_algorithm_1() -> Measurement:
     weights = units.new_weights()
     units.draw(0, seeds.stream(0)[0], weights)
     replicates = ours().replicates
-    for lane in range(2):
-        apart = np.abs(replicate(np.repeat(np.arange(len(e)), weights[:-1, lane])) - replicates[lane]).max()
-        must_agree(apart < 2e-3, f"replicate {lane} lies up to {apart:g} apart")  # products round by their shape
+    for r in range(2):
+        apart = np.abs(replicate(np.repeat(np.arange(len(e)), weights[:-1, r])) - replicates[r]).max()
+        must_agree(apart < 2e-3, f"replicate {r} lies up to {apart:g} apart")  # products round by their shape
     drawn = np.random.default_rng(0).integers(0, SAMPLES, len(e)) + np.arange(len(e)) // SAMPLES * SAMPLES
     seconds = take_turns({"ours": clocked(ours), "theirs": clocked(partial(replicate, drawn))}, rounds=5)
     return Measurement(

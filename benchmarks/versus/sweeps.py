@@ -7,7 +7,7 @@ import numpy as np
 from fastfair.kernels import sweep
 
 from fastfair._lib import seeds
-from fastfair.resampling.comparison_replicates import LANES
+from fastfair.resampling.comparison_replicates import BLOCK
 from fastfair.resampling.units import ComparisonUnits
 
 from .clock import clocked, take_turns
@@ -33,7 +33,7 @@ def against_bare_loop() -> Measurement:
     weights = units.new_weights()
     units.draw(0, seeds.stream(0)[0], weights)
     a, b = map(np.ascontiguousarray, units.nonmated)
-    largest, totals = sweep.largest_weight(weights), np.zeros(LANES, np.int64)
+    largest, totals = sweep.largest_weight(weights), np.zeros(BLOCK, np.int64)
 
     def ours() -> None:
         totals[:] = 0
@@ -49,7 +49,7 @@ def against_bare_loop() -> Measurement:
     theirs = clocked(lambda: _multiply_and_add(x, y, times))
     seconds = take_turns({"ours": clocked(ours), "theirs": theirs}, rounds=51)
     return Measurement(
-        [value / (a.size * LANES) for value in seconds["ours"]],
+        [value / (a.size * BLOCK) for value in seconds["ours"]],
         [value / (x.size * times) for value in seconds["theirs"]],
         "both add up what NumPy does",
         versions(),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fastfair._lib import memory
 from fastfair._lib.threads import run_blocks
 
-from .units import LANES
+from .units import BLOCK
 
 Floats = NDArray[np.float64]
 _Scratch = TypeVar("_Scratch")
@@ -75,7 +75,7 @@ def compute_blocks(
     dict of (..., n) ndarray
         NaN where `compute` writes nothing.
     """
-    padded = -(-n // LANES) * LANES
+    padded = -(-n // BLOCK) * BLOCK
     size = 8 * padded * sum(int(np.prod(shape)) for shape in shapes.values())
     memory.require(2 * size, f"{n:,} replicates of all rates", would_do)  # what is made of them is as large
     out = {name: np.full((*shape, padded), np.nan) for name, shape in shapes.items()}
@@ -84,7 +84,7 @@ def compute_blocks(
     def block(first: int) -> None:
         if not hasattr(local, "scratch"):
             local.scratch = new_scratch()
-        compute(local.scratch, first, {name: array[..., first : first + LANES] for name, array in out.items()})
+        compute(local.scratch, first, {name: array[..., first : first + BLOCK] for name, array in out.items()})
 
-    run_blocks(block, range(0, padded, LANES), n, LANES, n_threads, progress)
+    run_blocks(block, range(0, padded, BLOCK), n, BLOCK, n_threads, progress)
     return {name: array[..., :n] for name, array in out.items()}

@@ -124,11 +124,11 @@ class ErrorLists:
         if not self.two_way:
             return np.ones(self.end.size)
         pairs = self.pairs
-        shrink = np.empty(self.end.size)
+        shrinkage = np.empty(self.end.size)
         kernels.shrinkage(
-            pairs.first, pairs.second, pairs.repeats, pairs.end, sums, self.stratum, self.stratum_size, shrink
+            pairs.first, pairs.second, pairs.repeats, pairs.end, sums, self.stratum, self.stratum_size, shrinkage
         )
-        return shrink
+        return shrinkage
 
     def sum_pairs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum the values of comparisons over each distinct pair."""

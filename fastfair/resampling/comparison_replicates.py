@@ -18,8 +18,8 @@ from fastfair.errors import InputError
 
 from .blocks import Replicates, compute_blocks
 from .comparison_lists import ErrorLists, make_lists
-from .dyadic_shrinkage import Shrinks, find_shrinks, no_shrinks
-from .units import LANES, ComparisonUnits
+from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
+from .units import BLOCK, ComparisonUnits
 
 SCHEMES = ("dyadic", "product")
 METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
@@ -101,7 +101,7 @@ class Resampler:
             self._find_blocks()
         if "cllr" in metrics:
             self._find_costs()
-        self._shrinks = self._find_shrinks(scheme)
+        self._shrinkage = self._find_shrinkage(scheme)
 
     def _lists(self, mated: bool, n_groups: int) -> ErrorLists:
         comparisons = self._comparisons
@@ -150,10 +150,10 @@ class Resampler:
     def _list(lists: ErrorLists, k: int) -> score_keys.Keys:
         return lists.keys[lists.start[k] : lists.end[k]]
 
-    def _find_shrinks(self, scheme: str) -> Shrinks:
+    def _find_shrinkage(self, scheme: str) -> Shrinkage:
         names = [*(["eer"] if self._need_eer else []), *(name for name in self._metrics if name != "eer")]
         if scheme != "dyadic" or self.units.unit != "subject":
-            return no_shrinks(self._y, self._x, len(self._points), names, 1 + self._n_groups)
+            return no_shrinkage(self._y, self._x, len(self._points), names, 1 + self._n_groups)
         keys = {"eer": self._eer_keys, "min_dcf": self._cost_keys}
         keys = {name: keys[name] for name in names if name in keys}
         costs = {}
@@ -161,7 +161,7 @@ class Resampler:
             costs["cllr"] = self._pair_costs
         if "min_cllr" in names:
             costs["min_cllr"] = self._calibrated_pair_costs()
-        return find_shrinks(self._y, self._x, self._thresholds, keys, costs, 1 + self._n_groups)
+        return find_shrinkage(self._y, self._x, self._thresholds, keys, costs, 1 + self._n_groups)
 
     def _find_costs(self) -> None:
         """Find what comparisons cost as log-likelihood ratios: summed over each distinct pair, and the lists' means."""
@@ -295,15 +295,15 @@ class Resampler:
         """Compute one block from its weights."""
         from fastfair.kernels import replicated_cost, replicated_eer, sweep
 
-        x, y, weights, shrinks = self._x, self._y, scratch.weights, self._shrinks
+        x, y, weights = self._x, self._y, scratch.weights
         largest = scratch.largest = sweep.largest_weight(weights)
         x.total_weights(weights, largest, scratch.x_totals)
         y.total_weights(weights, largest, scratch.y_totals)
         both = (*x.arrays, *y.arrays, weights, largest, scratch.x_totals, scratch.y_totals)
         if self._need_eer:
-            y_shrink, x_shrink = shrinks.metrics["eer"]
+            y_shrinkage, x_shrinkage = self._shrinkage.metrics["eer"]
             replicated_eer.equal_error_rates(
-                *both, x_shrink, y_shrink, self._guesses, _EER_METHODS[self._eer_method],
+                *both, x_shrinkage, y_shrinkage, self._guesses, _EER_METHODS[self._eer_method],
                 scratch.x_sums, scratch.y_sums, scratch.eer, scratch.eer_keys,
             )  # fmt: skip
             if "eer" in out:
@@ -313,9 +313,15 @@ class Resampler:
         if "min_cllr" in out:
             self._read_hull("min_cllr", scratch, out["min_cllr"])
         if "min_dcf" in out:
-            y_shrink, x_shrink = shrinks.metrics["min_dcf"]
+            y_shrinkage, x_shrinkage = self._shrinkage.metrics["min_dcf"]
             replicated_cost.least_costs(
-                *both, x_shrink, y_shrink, self._costs.miss, self._costs.false_match, self._least_costs, scratch.costs
+                *both,
+                x_shrinkage,
+                y_shrinkage,
+                self._costs.miss,
+                self._costs.false_match,
+                self._least_costs,
+                scratch.costs,
             )
             out["min_dcf"][:] = scratch.costs / self._costs.unit
         if "cllr" in out:
@@ -327,15 +333,15 @@ class Resampler:
         found = score_keys.decode(np.where(missing, 0, thresholds).astype(x.keys.dtype)).astype(np.float64)
         scale = 1 if self._comparisons.score_kind == "similarity" else -1
         out["threshold"][:] = np.where(missing, np.nan, 0.0 + scale * found)
-        for errors, totals, shrink, shares in (
-            (x, scratch.x_totals, shrinks.nonmated, scratch.fmr),
-            (y, scratch.y_totals, shrinks.mated, scratch.fnmr),
+        for errors, totals, shrinkage, shares in (
+            (x, scratch.x_totals, self._shrinkage.nonmated, scratch.fmr),
+            (y, scratch.y_totals, self._shrinkage.mated, scratch.fnmr),
         ):
             limits = np.where(missing, thresholds, errors.limits(thresholds))
             order = np.argsort(limits, axis=None, kind="stable")
             sweep.shares_at(
                 errors.keys, errors.a, errors.b, (), errors.end, errors.sizes, weights, largest, totals, limits,
-                order, shrink, shares,
+                order, shrinkage, shares,
             )  # fmt: skip
         out["fmr"][:], out["fnmr"][:] = scratch.fmr, scratch.fnmr
 
@@ -343,7 +349,7 @@ class Resampler:
         """Find the (points, 64) threshold keys of a block."""
         from fastfair.kernels import sweep
 
-        thresholds = np.empty((len(self._points), LANES), np.int64)
+        thresholds = np.empty((len(self._points), BLOCK), np.int64)
         kinds = np.array([point.kind for point in self._points])
         thresholds[kinds == "threshold"] = self._thresholds[kinds == "threshold", None]
         thresholds[kinds == "eer"] = scratch.eer_keys[0]
@@ -354,18 +360,18 @@ class Resampler:
             similarities = score_keys.decode(np.where(missing, 0, keys).astype(kind_of_keys)).astype(np.float64)
             means = score_keys.first_keys_at_least(similarities.mean(axis=0), self._x.keys).astype(np.int64)
             thresholds[kinds == "mean group eer"] = np.where(missing, sweep.NO_LIMIT, means)
-        for lists, kind, totals, shrink in (
-            (self._x, "fmr", scratch.x_totals, self._shrinks.nonmated),
-            (self._y, "fnmr", scratch.y_totals, self._shrinks.mated),
+        for lists, kind, totals, shrinkage in (
+            (self._x, "fmr", scratch.x_totals, self._shrinkage.nonmated),
+            (self._y, "fnmr", scratch.y_totals, self._shrinkage.mated),
         ):
             found = np.flatnonzero(kinds == kind)
             if found.size == 0:
                 continue
             found = found[np.argsort(self._rates[found], kind="stable")]
             size = int(lists.end[0])
-            positions = np.empty((found.size, LANES), np.int64)
+            positions = np.empty((found.size, BLOCK), np.int64)
             sweep.first_beyond(
-                lists.a, lists.b, (), size, size, scratch.weights, scratch.largest, totals[0], shrink[0, found],
+                lists.a, lists.b, (), size, size, scratch.weights, scratch.largest, totals[0], shrinkage[0, found],
                 self._rates[found], positions,
             )  # fmt: skip
             keys = lists.keys[np.minimum(positions, size - 1)].astype(np.int64)  # at the end where shares round
@@ -378,10 +384,10 @@ class Resampler:
 
         x, y = self._x, self._y
         what = replicated_hull.EQUAL_ERROR if name == "eer" else replicated_hull.MIN_CLLR
-        y_shrink, x_shrink = self._shrinks.metrics[name]
+        y_shrinkage, x_shrinkage = self._shrinkage.metrics[name]
         replicated_hull.hull_figures(
             x.a, x.b, x.end, y.a, y.b, y.end, *self._blocks, scratch.weights, scratch.largest, scratch.x_totals,
-            scratch.y_totals, x_shrink, y_shrink, what, scratch.of_hull,
+            scratch.y_totals, x_shrinkage, y_shrinkage, what, scratch.of_hull,
         )  # fmt: skip
         values[:] = scratch.of_hull
 
@@ -390,14 +396,14 @@ class Resampler:
 
         means = []
         of_lists = (self._y, scratch.y_totals), (self._x, scratch.x_totals)
-        found = zip(of_lists, self._shrinks.metrics["cllr"], self._pair_costs, self._mean_costs, strict=True)
-        for (lists, totals), shrink, costs, mean in found:
+        found = zip(of_lists, self._shrinkage.metrics["cllr"], self._pair_costs, self._mean_costs, strict=True)
+        for (lists, totals), shrinkage, costs, mean in found:
             pairs = lists.pairs
-            sums = np.empty((lists.end.size, LANES))
+            sums = np.empty((lists.end.size, BLOCK))
             sweep.total_costs(pairs.first, pairs.second, costs, pairs.end, scratch.weights, sums)
             with np.errstate(invalid="ignore"):
-                weighted = sums[: shrink.size] / totals[: shrink.size]
-            means.append(((1 - shrink) * mean)[:, None] + shrink[:, None] * weighted)
+                weighted = sums[: shrinkage.size] / totals[: shrinkage.size]
+            means.append(((1 - shrinkage) * mean)[:, None] + shrinkage[:, None] * weighted)
         return (means[0] + means[1]) / (2 * float(np.log(2)))  # nats to bits
 
 
@@ -409,17 +415,17 @@ class _Scratch:
         n_points, n_metrics = len(resampler._points), 1 + resampler._n_groups
         self.weights = resampler.units.new_weights()
         self.largest = 1
-        self.x_totals = np.zeros((x.end.size, LANES), np.int64)
-        self.y_totals = np.zeros((y.end.size, LANES), np.int64)
-        chunks = int(x.sizes.max()) // LANES + 1 if resampler._need_eer else 0
-        self.x_sums = np.empty((chunks, LANES), np.int64)
-        self.y_sums = np.empty((chunks, LANES), np.int64)
-        self.eer = np.full((n_metrics, LANES), np.nan)
-        self.eer_keys = np.empty((n_metrics, LANES), np.int64)
-        self.costs = np.empty((n_metrics, LANES))
-        self.of_hull = np.empty((n_metrics, LANES))
-        self.fmr = np.empty((n_points, x.end.size, LANES))
-        self.fnmr = np.empty((n_points, y.end.size, LANES))
+        self.x_totals = np.zeros((x.end.size, BLOCK), np.int64)
+        self.y_totals = np.zeros((y.end.size, BLOCK), np.int64)
+        chunks = int(x.sizes.max()) // BLOCK + 1 if resampler._need_eer else 0
+        self.x_sums = np.empty((chunks, BLOCK), np.int64)
+        self.y_sums = np.empty((chunks, BLOCK), np.int64)
+        self.eer = np.full((n_metrics, BLOCK), np.nan)
+        self.eer_keys = np.empty((n_metrics, BLOCK), np.int64)
+        self.costs = np.empty((n_metrics, BLOCK))
+        self.of_hull = np.empty((n_metrics, BLOCK))
+        self.fmr = np.empty((n_points, x.end.size, BLOCK))
+        self.fnmr = np.empty((n_points, y.end.size, BLOCK))
 
 
 def different_groups(comparisons: Comparisons) -> tuple[tuple[int, int], ...]:

@@ -17,7 +17,7 @@ OfBoth = tuple[Floats, Floats]  # of the mated lists, of the non-mated ones
 
 
 @dataclass(frozen=True, eq=False)
-class Shrinks:
+class Shrinkage:
     """What weights are shrunk by; 1 leaves them as they are.
 
     Attributes
@@ -33,7 +33,7 @@ class Shrinks:
     metrics: dict[str, OfBoth]
 
 
-def no_shrinks(y: ErrorLists, x: ErrorLists, n_points: int, metrics: Sequence[str], n_metrics: int) -> Shrinks:
+def no_shrinkage(y: ErrorLists, x: ErrorLists, n_points: int, metrics: Sequence[str], n_metrics: int) -> Shrinkage:
     """Leave the weights of all mated and non-mated lists as they are.
 
     Parameters
@@ -49,22 +49,22 @@ def no_shrinks(y: ErrorLists, x: ErrorLists, n_points: int, metrics: Sequence[st
 
     Returns
     -------
-    Shrinks
+    Shrinkage
     """
     ones = np.ones(n_metrics)
-    return Shrinks(
+    return Shrinkage(
         np.ones((y.end.size, n_points)), np.ones((x.end.size, n_points)), dict.fromkeys(metrics, (ones, ones))
     )
 
 
-def find_shrinks(
+def find_shrinkage(
     y: ErrorLists,
     x: ErrorLists,
     thresholds: NDArray[np.int64],
     keys: Mapping[str, NDArray[np.int64]],
     pair_costs: Mapping[str, OfBoth],
     n_metrics: int,
-) -> Shrinks:
+) -> Shrinkage:
     """Find what gives replicates the dyadic-robust variance; see `kernels.dyadic`.
 
     Parameters
@@ -82,12 +82,12 @@ def find_shrinks(
 
     Returns
     -------
-    Shrinks
+    Shrinkage
     """
     metrics = {name: (_at_keys(y, found, n_metrics), _at_keys(x, found, n_metrics)) for name, found in keys.items()}
     for name, (of_mated, of_nonmated) in pair_costs.items():
         metrics[name] = y.shrinkage_of_sums(of_mated)[:n_metrics], x.shrinkage_of_sums(of_nonmated)[:n_metrics]
-    return Shrinks(_at_points(y, thresholds), _at_points(x, thresholds), metrics)
+    return Shrinkage(_at_points(y, thresholds), _at_points(x, thresholds), metrics)
 
 
 def _at_points(lists: ErrorLists, thresholds: NDArray[np.int64]) -> Floats:

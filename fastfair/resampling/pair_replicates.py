@@ -16,7 +16,7 @@ from fastfair.errors import InputError
 
 from .blocks import Replicates, compute_blocks
 from .pair_lists import PairLists, Scale, VectorUnits, lists_of_groups, make_lists
-from .units import LANES
+from .units import BLOCK
 
 Floats = NDArray[np.float64]
 Report = Callable[[int, int], None]
@@ -78,7 +78,7 @@ class PairResampler:
             embeddings.vectors, embeddings.similarity, embeddings.subject, embeddings.order, n_threads
         )
         expected = float(levels[-1]) * embeddings.n_nonmated
-        self._share = (_SPARE[unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + LANES) / embeddings.n_nonmated
+        self._share = (_SPARE[unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + BLOCK) / embeddings.n_nonmated
         self._find_pairs()
 
     def _require_resolution(self) -> None:
@@ -198,9 +198,9 @@ class PairResampler:
         largest = sweep.largest_weight(weights)
         subjects = self.units.subject_weights(weights)
         stored = int(x.end[0])
-        positions = np.empty((self.levels.size, LANES), np.int64)
+        positions = np.empty((self.levels.size, BLOCK), np.int64)
         sweep.first_beyond(
-            x.a, x.b, x.scale, stored, x.sizes[0], weights, largest, _lanes(x.totals(subjects))[0],
+            x.a, x.b, x.scale, stored, x.sizes[0], weights, largest, _of_each_replicate(x.totals(subjects))[0],
             np.ones(self.levels.size), self.levels * ROUNDING, positions,
         )  # fmt: skip
         if not x.complete and (positions == stored).any():
@@ -216,10 +216,10 @@ class PairResampler:
                 continue
             limits = keys if name == "fnmr" else np.where(missing, keys, -keys)
             order = np.argsort(limits, axis=None, kind="stable")
-            shares = np.empty((self.levels.size, lists.end.size, LANES))
+            shares = np.empty((self.levels.size, lists.end.size, BLOCK))
             sweep.shares_at(
                 lists.keys, lists.a, lists.b, lists.scale, lists.end, lists.sizes, weights, largest,
-                _lanes(lists.totals(subjects)), limits, order, np.ones(shares.shape[1::-1]), shares,
+                _of_each_replicate(lists.totals(subjects)), limits, order, np.ones(shares.shape[1::-1]), shares,
             )  # fmt: skip
             out[name][:, slice(1, None) if of_groups else slice(0, 1)] = shares
 
@@ -245,6 +245,6 @@ def _shares_below(lists: PairLists, scale: Scale, limits: score_keys.Keys) -> Fl
         return np.asarray(shares / lists.sizes)
 
 
-def _lanes(totals: NDArray[Any]) -> NDArray[Any]:
+def _of_each_replicate(totals: NDArray[Any]) -> NDArray[Any]:
     """Give every replicate a total of its own where they share one."""
-    return np.ascontiguousarray(np.broadcast_to(totals, (totals.shape[0], LANES)))
+    return np.ascontiguousarray(np.broadcast_to(totals, (totals.shape[0], BLOCK)))

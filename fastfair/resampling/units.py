@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastfair.data.comparisons import Comparisons
 from fastfair.errors import FastfairError, InputError
 
-LANES = 64  # replicates of a block, as in `kernels.philox`
+BLOCK = 64  # replicates of a block, as in `kernels.philox`
 UNITS = ("comparison", "subject", "sample", "subject+sample")
 SUBJECTS, SAMPLES, COMPARISONS = range(3)  # kinds of draws, told apart in the random stream
 Rows = NDArray[np.int32]
@@ -105,16 +105,16 @@ class Units:
 
     def new_weights(self) -> NDArray[np.uint8]:
         """Make room for a block of weights, each row in one line of the processor's cache."""
-        room = np.ones((self.n_rows + 1) * LANES, np.uint8)
-        start = -room.ctypes.data % LANES
-        return room[start : start + self.n_rows * LANES].reshape(self.n_rows, LANES)
+        room = np.ones((self.n_rows + 1) * BLOCK, np.uint8)
+        start = -room.ctypes.data % BLOCK
+        return room[start : start + self.n_rows * BLOCK].reshape(self.n_rows, BLOCK)
 
     def draw(self, first_replicate: int, key: NDArray[np.uint32], weights: NDArray[np.uint8]) -> None:
         """Write the weights of 64 replicates; each depends on the key and its number alone."""
         if self.unit != "subject+sample":
             self._draws[0].fill(first_replicate, key, weights[:-1])
             return
-        raw = np.empty((sum(draw.size for draw in self._draws), LANES), np.uint8)
+        raw = np.empty((sum(draw.size for draw in self._draws), BLOCK), np.uint8)
         subjects, samples = np.split(raw, [self._draws[0].size])
         self._draws[0].fill(first_replicate, key, subjects)
         self._draws[1].fill(first_replicate, key, samples)
@@ -127,7 +127,7 @@ class Units:
         if self.unit != "subject+sample":
             kernels.leave_one_out(first_unit, self.n_units, weights[:-1])
             return
-        raw = np.ones((sum(draw.size for draw in self._draws), LANES), np.uint8)
+        raw = np.ones((sum(draw.size for draw in self._draws), BLOCK), np.uint8)
         kernels.leave_one_out(first_unit, self.n_units, raw)
         self._multiply(raw, weights)
 

@@ -234,7 +234,7 @@ PLANTED = """
 @jit
 def add_many_pairs(a, b, weights, largest, start, stop, totals):
     _add_many_pairs(a, b, weights, largest, start, stop, totals)
-    _add_many_pairs(a, b, weights, largest, start, start + 3 * (stop - start) // 10, np.zeros(LANES, np.int64))
+    _add_many_pairs(a, b, weights, largest, start, start + 3 * (stop - start) // 10, np.zeros(BLOCK, np.int64))
 """
 
 

@@ -12,13 +12,13 @@ PURPOSE = 9
 
 
 def binomial(n, chance: float, blocks: int, stream: int = 0) -> np.ndarray:
-    """(blocks, 64) binomial numbers; n is one number, or one for each lane."""
-    lanes = np.broadcast_to(np.asarray(n, np.float64), 64).copy()
+    """(blocks, 64) binomial numbers; n is one number, or one for each replicate."""
+    replicates = np.broadcast_to(np.asarray(n, np.float64), 64).copy()
     words, waiting = np.empty((4, 64), np.uint64), np.empty(64, np.int64)
     proposed, left, out = np.empty(64), np.empty(64), np.empty((blocks, 64))
     for block in range(blocks):
         clusters.draw_binomial(
-            lanes, chance, 0, 1, stream, PURPOSE, 64 * block, KEY, words, waiting, proposed, left, out[block]
+            replicates, chance, 0, 1, stream, PURPOSE, 64 * block, KEY, words, waiting, proposed, left, out[block]
         )
     return out
 
@@ -70,20 +70,20 @@ def test_what_is_certain_is_not_drawn():
     assert (binomial(12, 1.0, 2) == 12).all()
     assert (binomial(0, 0.4, 2) == 0).all()
     assert (binomial(10**6, 1.0, 1) == 10**6).all()
-    lanes = np.arange(64) % 3
-    assert (binomial(lanes, 1.0, 1) == lanes).all()
-    assert (binomial(lanes, 0.3, 1) <= lanes).all()
+    replicates = np.arange(64) % 3
+    assert (binomial(replicates, 1.0, 1) == replicates).all()
+    assert (binomial(replicates, 0.3, 1) <= replicates).all()
 
 
 @pytest.mark.jit
 @pytest.mark.parametrize("least", [0, 5, 24, 25, 26, 60])
 @pytest.mark.parametrize("chance", [0.4, 0.6])
 def test_lanes_with_numbers_of_their_own(least, chance):
-    """25 times 0.4 is where rejection begins to be right: one lane below takes all to the other method."""
-    lanes = least + np.arange(64) % 4 * 40
-    drawn = binomial(lanes, chance, 6000)
-    for n in np.unique(lanes):
-        assert fit(drawn[:, lanes == n], int(n), chance) > 1e-4
+    """25 times 0.4 is where rejection begins to be right: one replicate below takes all to the other method."""
+    replicates = least + np.arange(64) % 4 * 40
+    drawn = binomial(replicates, chance, 6000)
+    for n in np.unique(replicates):
+        assert fit(drawn[:, replicates == n], int(n), chance) > 1e-4
     assert abs(np.corrcoef(drawn[:, 2], drawn[:, 6])[0, 1]) < 5 / np.sqrt(len(drawn))
 
 

@@ -32,7 +32,7 @@ def test_known_answers_of_the_random123_library(counter, key, expected):
 
 
 def test_the_library_and_the_kernels_have_one_number_of_lanes():
-    assert units.LANES == philox.LANES
+    assert units.BLOCK == philox.BLOCK
 
 
 def test_lanes_are_replicates_and_every_word_of_the_counter_counts():
@@ -106,4 +106,4 @@ def test_the_jackknife_leaves_out_one():
     found = np.empty((70, 64), np.uint8)
     weights.leave_one_out(64, 70, found)
     assert (found.sum(axis=0) == [69] * 6 + [70] * 58).all()
-    assert all(found[64 + lane, lane] == 0 for lane in range(6))
+    assert all(found[64 + r, r] == 0 for r in range(6))

@@ -18,7 +18,7 @@ from fastfair._lib import seeds
 from fastfair.error_rates import curves
 from fastfair.error_rates.operating_points import threshold_key
 from fastfair.resampling.blocks import Replicates
-from fastfair.resampling.comparison_replicates import LANES, Resampler
+from fastfair.resampling.comparison_replicates import BLOCK, Resampler
 
 KEY = seeds.stream(7)[0]
 POINTS = (ff.at_fmr(0.2), ff.at_fnmr(0.25), ff.at_threshold(0.5), ff.at_eer())
@@ -55,10 +55,10 @@ def drawn_weights(c: ff.Comparisons, resampler: Resampler, unit: str) -> tuple[l
     """The weights of every subject and sample (or of every row) in 64 replicates, straight from the draws."""
     found = []
     for draw in resampler.units._draws:
-        weights = np.empty((draw.size, LANES), np.uint8)
+        weights = np.empty((draw.size, BLOCK), np.uint8)
         draw.fill(0, KEY, weights)
         found.append(weights[draw.row].T.astype(int).tolist())
-    nothing = [{}] * LANES
+    nothing = [{}] * BLOCK
     if unit == "comparison":
         return [dict(enumerate(w)) for w in found[0]], nothing
     subjects = [dict(zip(c.subjects.tolist(), w, strict=True)) for w in found[0]] if "subject" in unit else nothing
@@ -92,13 +92,13 @@ def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, m
     c = comparisons_of(rows, dtype)
     costs = curves.DetectionCosts(0.3, 2, 1)
     resampler = Resampler(c, POINTS, unit=unit, scheme=scheme, eer_method=method, costs=costs)
-    found = resampler.replicate(LANES, KEY)
+    found = resampler.replicate(BLOCK, KEY)
     hull = Resampler(c, [], unit=unit, scheme=scheme, metrics=["eer"], eer_method="convex-hull")
-    hull_eers = hull.replicate(LANES, KEY).metrics["eer"]
-    mated_shrink, nonmated_shrink = resampler._shrinks.mated, resampler._shrinks.nonmated
+    hull_eers = hull.replicate(BLOCK, KEY).metrics["eer"]
+    mated_shrink, nonmated_shrink = resampler._shrinkage.mated, resampler._shrinkage.nonmated
     above = (lambda s: float(np.nextafter(dtype(s), dtype(np.inf)))) if dtype is np.float32 else naive._next_float
     for r, weights in list(enumerate(row_weights(rows, c, resampler, unit)))[::7]:
-        y, x = resampler._shrinks.metrics["eer"]
+        y, x = resampler._shrinkage.metrics["eer"]
         nearest = slow.shrunk_eer(rows, weights, y[0], x[0], "nearest", above)
         thresholds = [
             slow.shrunk_threshold_at_fmr(rows, weights, nonmated_shrink[0, 0], 0.2, above),
@@ -134,10 +134,10 @@ def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, m
             value, _, candidates = slow.shrunk_eer(part, part_weights, y[k], x[k], method, above)
             eer = found.metrics["eer"][k, r]
             assert same(eer, value) or any(same(eer, other) for other, _ in candidates)
-            cost_y, cost_x = resampler._shrinks.metrics["min_dcf"]
+            cost_y, cost_x = resampler._shrinkage.metrics["min_dcf"]
             value = slow.shrunk_min_dcf(part, part_weights, cost_y[k], cost_x[k], costs.miss, costs.false_match)
             assert same(found.metrics["min_dcf"][k, r], value)
-            hull_y, hull_x = resampler._shrinks.metrics["min_cllr"]
+            hull_y, hull_x = resampler._shrinkage.metrics["min_cllr"]
             value = slow.shrunk_min_cllr(part, part_weights, hull_y[k], hull_x[k])
             assert same(found.metrics["min_cllr"][k, r], value)
             assert same(hull_eers[k, r], slow.shrunk_hull_eer(part, part_weights, y[k], x[k]))
@@ -149,7 +149,7 @@ def test_whole_numbers_of_weight_are_the_rates_of_the_explicit_data_set(rows, un
     """With plain product weights a replicate is a data set with every comparison written down that often."""
     c = comparisons_of(rows)
     resampler = Resampler(c, POINTS, unit=unit, scheme="product")
-    found = resampler.replicate(LANES, KEY)
+    found = resampler.replicate(BLOCK, KEY)
     for r, weights in list(enumerate(row_weights(rows, c, resampler, unit)))[::9]:
         data = slow.resampled(rows, weights)
         mated = [row.score for row in data if row.mated]
@@ -180,7 +180,7 @@ def test_shrinkage_is_that_of_the_double_sums(rows):
         sizes[stratum] = sizes.get(stratum, 0) + 1
     for point in range(len(POINTS)):
         threshold = c.to_threshold(threshold_key(c, POINTS[point]))
-        for mated, shrink in ((True, resampler._shrinks.mated), (False, resampler._shrinks.nonmated)):
+        for mated, shrinkage in ((True, resampler._shrinkage.mated), (False, resampler._shrinkage.nonmated)):
             for k, group in enumerate((None, *c.groups)):
                 dyads = []
                 for row in rows:
@@ -190,16 +190,16 @@ def test_shrinkage_is_that_of_the_double_sums(rows):
                         a, b = row.reference, row.probe
                         dyads.append((error, a, None if a == b else b))
                 if dyads:
-                    assert shrink[k, point] == pytest.approx(slow.shrinkage(dyads, strata, sizes), abs=1e-9)
+                    assert shrinkage[k, point] == pytest.approx(slow.shrinkage(dyads, strata, sizes), abs=1e-9)
                     v, vp = slow.dyadic_variance(dyads, strata, sizes), slow.product_variance(dyads, strata, sizes)
-                    assert (shrink[k, point] < 1) == (v < vp * (1 - 1e-12) and vp > 0)
+                    assert (shrinkage[k, point] < 1) == (v < vp * (1 - 1e-12) and vp > 0)
 
 
 @settings(max_examples=30)
 @given(rows=sampled())
 def test_min_cllr_is_shrunk_as_the_mean_of_calibrated_costs(rows):
     c = comparisons_of(rows)
-    found = Resampler(c, [], metrics=["min_cllr"])._shrinks.metrics["min_cllr"]
+    found = Resampler(c, [], metrics=["min_cllr"])._shrinkage.metrics["min_cllr"]
     strata = {row.reference: row.reference_group for row in rows} | {row.probe: row.probe_group for row in rows}
     sizes: dict = {}
     for stratum in strata.values():
@@ -208,12 +208,12 @@ def test_min_cllr_is_shrunk_as_the_mean_of_calibrated_costs(rows):
         part = [row for row in rows if group is None or row.reference_group == row.probe_group == group]
         sides = [[row for row in part if row.mated == mated] for mated in (True, False)]
         if all(sides):
-            for side, costs, shrinks in zip(sides, slow.calibrated_costs(part), found, strict=True):
+            for side, costs, shrinkage in zip(sides, slow.calibrated_costs(part), found, strict=True):
                 dyads = [
                     (cost, row.reference, None if row.reference == row.probe else row.probe)
                     for row, cost in zip(side, costs, strict=True)
                 ]
-                assert shrinks[k] == pytest.approx(slow.shrinkage(dyads, strata, sizes), abs=1e-6)
+                assert shrinkage[k] == pytest.approx(slow.shrinkage(dyads, strata, sizes), abs=1e-6)
 
 
 def bits(replicates: Replicates) -> list[bytes]:
@@ -263,5 +263,5 @@ def test_each_row_of_weights_lies_in_one_cache_line(n_subjects):
     reference, probe = np.append(subject, subject), np.append(subject, (subject + 1) % n_subjects)
     c = ff.Comparisons(np.arange(2.0 * n_subjects), reference == probe, reference, probe)
     weights = [Resampler(c, ()).units.new_weights() for _ in range(8)]
-    assert {w.shape for w in weights} == {(n_subjects + 1, LANES)}
-    assert all(w.ctypes.data % LANES == 0 and w.flags.c_contiguous and (w == 1).all() for w in weights)
+    assert {w.shape for w in weights} == {(n_subjects + 1, BLOCK)}
+    assert all(w.ctypes.data % BLOCK == 0 and w.flags.c_contiguous and (w == 1).all() for w in weights)

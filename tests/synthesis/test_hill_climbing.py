@@ -28,7 +28,7 @@ START, CHANGE = 5, 6  # kinds of draws
 
 
 def changes_of(n, draw, kind_of_draw, stream, key):
-    """Numbers inside (-1, 1), four words of 64 lanes at a time."""
+    """Numbers inside (-1, 1), four words of 64 replicates at a time."""
     words, found = np.empty((4, 64), np.uint64), []
     for first in range(0, n, 256):
         philox.fill(draw, stream, kind_of_draw, first // 4, key, words)
