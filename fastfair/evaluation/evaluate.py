@@ -31,12 +31,13 @@ from fastfair.errors import NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.measures._compute import measure_of
 from fastfair.resampling.comparison_replicates import Resampler, different_groups
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
-from fastfair.uncertainty.entries import Figure, Plan, estimates, figures
+from fastfair.uncertainty.entries import Entry, Selection, entries, estimates
+from fastfair.uncertainty.interval_notes import ENOUGH_EFFECTIVE_ERRORS, has_few_effective_errors
 from fastfair.uncertainty.inversion import invert
 from fastfair.uncertainty.quantities import HELD, Quantity
-from fastfair.uncertainty.quantity_intervals import ENOUGH_EFFECTIVE_ERRORS, Uncertainty, has_few_effective_errors
+from fastfair.uncertainty.quantity_intervals import Uncertainty
 
-from . import request
+from .request import Request
 from .result import Evaluation
 
 Floats = NDArray[np.float64]
@@ -156,86 +157,56 @@ def evaluate(
     >>> ev.value("fdr"), ev.value("fnmr", group="f")
     (0.5, 0.5)
     """
-    asked = request.check(
-        comparisons,
-        at,
-        measures=measures,
-        metrics=metrics,
-        alpha=alpha,
-        eer_method=eer_method,
-        costs=(p_target, c_miss, c_fa),
-        zero_policy=zero_policy,
-        incomplete_groups=incomplete_groups,
-        unit=unit,
-        n_resamples=n_resamples,
-        confidence_level=confidence_level,
-        method=method,
-        scheme=scheme,
-        n_threads=n_threads,
-    )
-    at_points = [_rates_at(comparisons, point, asked.measured) for point in asked.points]
-    found = _metrics(comparisons, asked)
+    request = Request(
+        at, measures, metrics, alpha, eer_method, p_target, c_miss, c_fa, zero_policy, incomplete_groups,
+        unit, scheme, n_resamples, confidence_level, method, n_threads,
+    ).checked(comparisons)  # fmt: skip
+    at_points = [_rates_at(comparisons, point, request.measured) for point in request.points]
+    found = _metrics(comparisons, request)
     # SED brings its own operating point, which only groups with both kinds of comparisons have.
     own = []
-    if "sed" in asked.measures and all(_is_complete(comparisons, k) for k in asked.measured):
-        own = [_rates_at(comparisons, at_mean_group_eer(), asked.measured)]
-    plan = _plan(comparisons, asked)
+    if "sed" in request.measures and all(_is_complete(comparisons, k) for k in request.measured):
+        own = [_rates_at(comparisons, at_mean_group_eer(), request.measured)]
+    selection = _select(comparisons, request, with_mean_group_eer=bool(own))
     cells = different_groups(comparisons) if comparisons.groups else ()
     base = estimates([*at_points, *own], found, cells)
-    listed = list(figures(base, plan))
-    quantities = tuple(_quantity(figure, at_points) for figure in listed)
-    settings: dict[str, Any] = {
-        "score_kind": comparisons.score_kind,
-        "grouping": list(comparisons.grouping),
-        "at": [str(point) for point in asked.points],
-        "thresholds": [result.threshold for result in at_points],
-        "measures": list(asked.measures),
-        "metrics": list(asked.metrics),
-        "alpha": asked.alpha,
-        "eer_method": eer_method,
-        "p_target": p_target,
-        "c_miss": c_miss,
-        "c_fa": c_fa,
-        "zero_policy": zero_policy,
-        "incomplete_groups": incomplete_groups,
-        "n_resamples": asked.n_resamples,
-    }
-    measured = tuple(comparisons.groups[k] for k in asked.measured)
+    listed = list(entries(base, selection))
+    quantities = tuple(_quantity(entry, at_points) for entry in listed)
+    key, seed = seeds.stream(rng) if request.n_resamples else (None, None)
+    settings = request.settings(comparisons, [result.threshold for result in at_points], seed)
+    measured = tuple(comparisons.groups[k] for k in request.measured)
     uncertainty = None
-    if asked.n_resamples:
-        key, seed = seeds.stream(rng)
-        settings |= {"unit": unit, "scheme": scheme if unit == "subject" else "product", "rng": seed}
-        settings |= {"confidence_level": asked.confidence_level, "method": method}
+    if key is not None:
         _warn_of_repeated_subjects(comparisons, unit)
         resampler = Resampler(
             comparisons,
-            [*asked.points, *(result.at for result in own)],
+            [*request.points, *(result.at for result in own)],
             unit=unit,
             scheme=scheme,
-            metrics=asked.metrics,
+            metrics=request.metrics,
             eer_method=eer_method,
-            costs=asked.costs,
-            measured=asked.measured,
+            costs=request.costs,
+            measured=request.measured,
         )
-        with reporting(progress, f"{asked.n_resamples:,} replicates") as report:
-            drawn = resampler.replicate(asked.n_resamples, key, n_threads=n_threads, progress=report)
+        with reporting(progress, f"{request.n_resamples:,} replicates") as report:
+            drawn = resampler.replicate(request.n_resamples, key, n_threads=n_threads, progress=report)
         if zero_policy == "raise":
-            plan = replace(plan, zero_policy="keep")
-        replicated = [figure.value for figure in figures(drawn, plan)]
+            selection = replace(selection, zero_policy="keep")
+        replicated = [entry.value for entry in entries(drawn, selection)]
         uncertainty = Uncertainty(
             quantities,
             np.array(replicated),
-            np.array([_is_held(figure, asked.points) for figure in listed]),
+            np.array([_is_held(entry, request.points) for entry in listed]),
             unit,
             settings["scheme"],
-            partial(_jackknife, resampler, plan, n_threads),
+            partial(_jackknife, resampler, selection, n_threads),
             degrees_of_freedom(listed, comparisons, resampler.units),
-            partial(invert, base, drawn, plan),
-            {figure.key: k for k, figure in enumerate(listed)} if plan.measures else {},
+            partial(invert, base, drawn, selection),
+            {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
         )
-        quantities = uncertainty.with_intervals(asked.confidence_level, method)
+        quantities = uncertainty.with_intervals(request.confidence_level, method)
         least = _LEAST_ERRORS_FOR_INVERSION if method == "auto" else _LEAST_ERRORS
-        _warn_of_few_errors(quantities, at_points, measured if asked.measures else (), least)
+        _warn_of_few_errors(quantities, at_points, measured if request.measures else (), least)
     return Evaluation(
         quantities, tuple(at_points), comparisons.groups, measured, settings, repr(comparisons), uncertainty
     )
@@ -247,11 +218,11 @@ def _rates_at(comparisons: Comparisons, point: OperatingPoint, measured: Sequenc
     return rates_at_key(comparisons, point, key)
 
 
-def _metrics(comparisons: Comparisons, asked: request.Asked) -> dict[str, Floats]:
+def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
     """Compute the metrics that need no operating point, overall and of each group."""
     compute: dict[str, Callable[[Any, Any], float]] = {
-        "eer": lambda mated, nonmated: curves.equal_error(mated, nonmated, asked.eer_method)[0],
-        "min_dcf": lambda mated, nonmated: asked.costs.least(mated, nonmated)[0],
+        "eer": lambda mated, nonmated: curves.equal_error(mated, nonmated, request.eer_method)[0],
+        "min_dcf": lambda mated, nonmated: request.costs.least(mated, nonmated)[0],
         "cllr": curves.log_likelihood_ratio_cost,
         "min_cllr": curves.least_log_likelihood_ratio_cost,
     }
@@ -259,7 +230,7 @@ def _metrics(comparisons: Comparisons, asked: request.Asked) -> dict[str, Floats
     if comparisons.groups:
         sides += zip(comparisons.mated_by_group.within, comparisons.nonmated_by_group.within, strict=True)
     found = {}
-    for name in asked.metrics:
+    for name in request.metrics:
         values = [
             compute[name](mated, nonmated) if mated.size and nonmated.size else math.nan for mated, nonmated in sides
         ]
@@ -277,7 +248,7 @@ def _is_complete(comparisons: Comparisons, group: int) -> bool:
     return all(side.cells[group, group] > 0 for side in (comparisons.mated_by_group, comparisons.nonmated_by_group))
 
 
-def _plan(comparisons: Comparisons, asked: request.Asked) -> Plan:
+def _select(comparisons: Comparisons, request: Request, *, with_mean_group_eer: bool) -> Selection:
     sizes = [np.zeros(0, np.int64)] * 2
     matrix: tuple[tuple[int, int], ...] = ()
     if comparisons.groups:
@@ -285,42 +256,43 @@ def _plan(comparisons: Comparisons, asked: request.Asked) -> Plan:
         sizes = [np.diagonal(side.cells) for side in sides]
         if different_groups(comparisons):
             matrix = tuple((i, j) for i, j in np.argwhere(sides[1].cells).tolist())
-    return Plan(
+    return Selection(
         groups=comparisons.groups,
-        n_points=len(asked.points),
-        metrics=asked.metrics,
-        measures=asked.measures,
-        measured=asked.measured,
-        alpha=asked.alpha,
-        zero_policy=asked.zero_policy,
+        n_points=len(request.points),
+        with_mean_group_eer=with_mean_group_eer,
+        metrics=tuple(request.metrics),
+        measures=tuple(request.measures),
+        measured=request.measured,
+        alpha=request.alpha,
+        zero_policy=request.zero_policy,
         matrix=matrix,
         group_mated=sizes[0],
         group_nonmated=sizes[1],
     )
 
 
-def _quantity(figure: Figure, at_points: Sequence[Rates]) -> Quantity:
+def _quantity(entry: Entry, at_points: Sequence[Rates]) -> Quantity:
     """Put what stands behind a number beside it."""
-    value = float(figure.value)
-    if figure.point is None:
-        return Quantity(figure.name, figure.group, None, value, note=_not_computable(value))
-    result = at_points[figure.point]
+    value = float(entry.value)
+    if entry.point is None:
+        return Quantity(entry.name, entry.group, None, value, note=_not_computable(value))
+    result = at_points[entry.point]
     counts, point = result.counts, result.at
-    if figure.name == "threshold":
+    if entry.name == "threshold":
         low = f"asked below the data's resolution: fewer than {ENOUGH_ERRORS} errors" if result.below_resolution else ""
-        return Quantity(figure.name, None, point, value, note=low)
-    if measure_of(figure.name) is not None:
-        return Quantity(figure.name, figure.group, point, value, note=_not_computable(value))
+        return Quantity(entry.name, None, point, value, note=low)
+    if measure_of(entry.name) is not None:
+        return Quantity(entry.name, entry.group, point, value, note=_not_computable(value))
     behind: tuple[Any, ...]
-    if figure.name == "fnmr" and figure.cell is None:
+    if entry.name == "fnmr" and entry.cell is None:
         behind = counts.mated, counts.false_nonmatches, counts.mated_subjects
-    elif figure.cell is None:
+    elif entry.cell is None:
         behind = counts.nonmated, counts.false_matches, counts.nonmated_subjects
-    elif figure.name == "fnmr":
-        k = figure.cell[0]
+    elif entry.name == "fnmr":
+        k = entry.cell[0]
         behind = counts.group_mated[k], counts.group_false_nonmatches[k], _at(counts.group_mated_subjects, k)
     else:
-        cell = figure.cell
+        cell = entry.cell
         behind = (
             counts.matrix_nonmated[cell],
             counts.matrix_false_matches[cell],
@@ -329,18 +301,18 @@ def _quantity(figure: Figure, at_points: Sequence[Rates]) -> Quantity:
     size, errors, subjects = (None if number is None else int(number) for number in behind)
     assert errors is not None
     notes = [f"fewer than {ENOUGH_ERRORS} errors"] if errors < ENOUGH_ERRORS else []
-    if figure.cell is None and figure.name == result.at.kind:
+    if entry.cell is None and entry.name == result.at.kind:
         notes.append(HELD)
     return Quantity(
-        figure.name,
-        figure.group,
+        entry.name,
+        entry.group,
         point,
         value,
         n_comparisons=size,
         n_errors=errors,
         n_subjects=subjects,
         note="; ".join(notes) if size else "no comparisons",
-        probe_group=figure.probe_group,
+        probe_group=entry.probe_group,
     )
 
 
@@ -354,14 +326,14 @@ def _not_computable(value: float) -> str:
     return "not computable: a group has no errors" if np.isinf(value) else ""
 
 
-def _jackknife(resampler: Resampler, plan: Plan, n_threads: int | None) -> Floats:
+def _jackknife(resampler: Resampler, selection: Selection, n_threads: int | None) -> Floats:
     """Compute every quantity with one unit left out, about the mean of the unit's stratum."""
-    left_out = [figure.value for figure in figures(resampler.jackknife(n_threads), plan)]
+    left_out = [entry.value for entry in entries(resampler.jackknife(n_threads), selection)]
     return resampler.influences(np.array(left_out))
 
 
-def _is_held(figure: Figure, points: Sequence[OperatingPoint]) -> bool:
-    return figure.name == "threshold" and figure.point is not None and points[figure.point].kind == "threshold"
+def _is_held(entry: Entry, points: Sequence[OperatingPoint]) -> bool:
+    return entry.name == "threshold" and entry.point is not None and points[entry.point].kind == "threshold"
 
 
 def _warn_of_few_errors(

@@ -1,9 +1,10 @@
-"""What was asked of `evaluate`, checked before any work."""
+"""The arguments of `evaluate`, checked before any work."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,93 +25,116 @@ INCOMPLETE_GROUPS = ("raise", "drop", "nan")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The arguments of `evaluate` as they will be used; see there."""
+class Request:
+    """The arguments of `evaluate`; see there. `checked` makes of them what is used.
 
-    points: tuple[OperatingPoint, ...]
-    measures: tuple[str, ...]
-    metrics: tuple[str, ...]
-    measured: tuple[int, ...]
+    Attributes
+    ----------
+    measured : tuple of int
+        The groups that measures run over, as positions; found by `checked`.
+    """
+
+    at: OperatingPoint | Sequence[OperatingPoint]
+    measures: str | Sequence[str]
+    metrics: str | Sequence[str]
     alpha: float
     eer_method: str
-    costs: curves.DetectionCosts
+    p_target: float
+    c_miss: float
+    c_fa: float
     zero_policy: str | float
+    incomplete_groups: str
     unit: str
+    scheme: str
     n_resamples: int
     confidence_level: float
     method: str
-    scheme: str
     n_threads: int | None
+    measured: tuple[int, ...] = ()
 
+    @property
+    def points(self) -> tuple[OperatingPoint, ...]:
+        """The operating points, each once."""
+        return tuple(dict.fromkeys([self.at] if isinstance(self.at, OperatingPoint) else self.at))
 
-def check(
-    comparisons: Comparisons,
-    at: OperatingPoint | Sequence[OperatingPoint],
-    *,
-    measures: str | Sequence[str],
-    metrics: str | Sequence[str],
-    alpha: float,
-    eer_method: str,
-    costs: tuple[float, float, float],
-    zero_policy: str | float,
-    incomplete_groups: str,
-    unit: str,
-    n_resamples: int,
-    confidence_level: float,
-    method: str,
-    scheme: str,
-    n_threads: int | None,
-) -> Asked:
-    """Check the arguments of `evaluate`."""
-    points = [at] if isinstance(at, OperatingPoint) else list(at)
-    names = _measure_names(measures, comparisons)
-    wanted = list(METRICS) if isinstance(metrics, str) and metrics == "all" else _listed(metrics)
-    for name in wanted:
-        validation.choice("metric", name, METRICS)
-    if not points and not wanted:
-        raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3), or metrics")
-    if isinstance(zero_policy, str):
-        validation.choice("zero_policy", zero_policy, ZERO_POLICIES)
-    else:
-        validation.positive("zero_policy", validation.rate("zero_policy", zero_policy))
-    validation.choice("incomplete_groups", incomplete_groups, INCOMPLETE_GROUPS)
-    n_resamples = validation.count("n_resamples", n_resamples)
-    if n_resamples == 1:
-        raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")
-    validation.choice("eer_method", eer_method, curves.EER_METHODS)
-    if method in intervals.METHODS and method not in intervals.METHODS_OF_EVALUATIONS:
-        raise InputError(
-            'method="recentered" needs a V-statistic, which comparisons do not have: samples compared with themselves'
+    @property
+    def costs(self) -> curves.DetectionCosts:
+        """What minDCF is made of."""
+        return curves.DetectionCosts(self.p_target, self.c_miss, self.c_fa)
+
+    def checked(self, comparisons: Comparisons) -> Request:
+        """Check everything before any work; names are listed, each once, and defaults filled in."""
+        names = _measure_names(self.measures, comparisons)
+        wanted = METRICS if isinstance(self.metrics, str) and self.metrics == "all" else _listed(self.metrics)
+        for name in wanted:
+            validation.choice("metric", name, METRICS)
+        if not self.points and not wanted:
+            raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3), or metrics")
+        if isinstance(self.zero_policy, str):
+            validation.choice("zero_policy", self.zero_policy, ZERO_POLICIES)
+        else:
+            validation.positive("zero_policy", validation.rate("zero_policy", self.zero_policy))
+        validation.choice("incomplete_groups", self.incomplete_groups, INCOMPLETE_GROUPS)
+        n_resamples = validation.count("n_resamples", self.n_resamples)
+        if n_resamples == 1:
+            raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")
+        validation.choice("eer_method", self.eer_method, curves.EER_METHODS)
+        self._check_resampling(comparisons)
+        count_threads(self.n_threads)
+        self.costs  # noqa: B018 - checks its arguments
+        return replace(
+            self,
+            at=self.points,
+            measures=tuple(dict.fromkeys(names)),
+            metrics=tuple(dict.fromkeys(wanted)),
+            alpha=validation.rate("alpha", self.alpha, one_allowed=True),
+            n_resamples=n_resamples,
+            confidence_level=intervals.level(self.confidence_level),
+            method=validation.choice("method", self.method, intervals.METHODS_OF_EVALUATIONS),
+            scheme=validation.choice("scheme", self.scheme, SCHEMES),
+            measured=tuple(_complete_groups(comparisons, self.incomplete_groups)),
         )
-    validation.choice("unit", unit, UNITS)
-    if n_resamples:
-        require_units(comparisons, unit)
-        if method == "dyadic":
-            require_method(method, unit, scheme)
-    count_threads(n_threads)
-    return Asked(
-        points=tuple(dict.fromkeys(points)),
-        measures=tuple(dict.fromkeys(names)),
-        metrics=tuple(dict.fromkeys(wanted)),
-        alpha=validation.rate("alpha", alpha, one_allowed=True),
-        eer_method=eer_method,
-        costs=curves.DetectionCosts(*costs),
-        zero_policy=zero_policy,
-        unit=unit,
-        n_resamples=n_resamples,
-        confidence_level=intervals.level(confidence_level),
-        method=validation.choice("method", method, intervals.METHODS_OF_EVALUATIONS),
-        scheme=validation.choice("scheme", scheme, SCHEMES),
-        n_threads=n_threads,
-        measured=tuple(_complete_groups(comparisons, incomplete_groups)),
-    )
+
+    def _check_resampling(self, comparisons: Comparisons) -> None:
+        if self.method in intervals.METHODS and self.method not in intervals.METHODS_OF_EVALUATIONS:
+            raise InputError(
+                'method="recentered" needs a V-statistic, which comparisons do not have: samples compared with '
+                "themselves"
+            )
+        validation.choice("unit", self.unit, UNITS)
+        if self.n_resamples:
+            require_units(comparisons, self.unit)
+            if self.method == "dyadic":
+                require_method(self.method, self.unit, self.scheme)
+
+    def settings(self, comparisons: Comparisons, thresholds: Sequence[float], seed: Any) -> dict[str, Any]:
+        """List what an evaluation says of how it was made."""
+        found: dict[str, Any] = {
+            "score_kind": comparisons.score_kind,
+            "grouping": list(comparisons.grouping),
+            "at": [str(point) for point in self.points],
+            "thresholds": list(thresholds),
+            "measures": list(self.measures),
+            "metrics": list(self.metrics),
+        }
+        found |= {name: getattr(self, name) for name in _SETTINGS}
+        if self.n_resamples:
+            scheme = self.scheme if self.unit == "subject" else "product"
+            found |= {"unit": self.unit, "scheme": scheme, "rng": seed}
+            found |= {"confidence_level": self.confidence_level, "method": self.method}
+        return found
 
 
-def _listed(names: str | Sequence[str]) -> list[str]:
+_SETTINGS = (
+    "alpha", "eer_method", "p_target", "c_miss", "c_fa", "zero_policy", "incomplete_groups", "n_resamples",
+)  # fmt: skip
+
+
+def _listed(names: str | Sequence[str]) -> Sequence[str]:
     return [names] if isinstance(names, str) else list(names or ())
 
 
-def _measure_names(measures: str | Sequence[str], comparisons: Comparisons) -> list[str]:
+def _measure_names(measures: str | Sequence[str], comparisons: Comparisons) -> Sequence[str]:
     if isinstance(measures, str) and measures == "all":
         return list(MEASURES) if comparisons.groups else []
     names = _listed(measures)

@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from fastfair.data.comparisons import Comparisons
 from fastfair.resampling.units import Units
 
-from .entries import Figure
+from .entries import Entry
 
 _SIDES = {"fnmr": ("mated",), "fmr": ("non-mated",), "fmr_matrix": ("non-mated",), "eer": ("mated", "non-mated")}
 
 
-def degrees_of_freedom(figures: Sequence[Figure], comparisons: Comparisons, units: Units) -> NDArray[np.float64]:
-    """Count the degrees of freedom of each rate and EER, at least 1; infinite for other figures and for samples.
+def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, units: Units) -> NDArray[np.float64]:
+    """Count the degrees of freedom of each rate and EER, at least 1; infinite for other entries and for samples.
 
     Parameters
     ----------
-    figures : sequence of Figure
+    entries : sequence of Entry
         Of an evaluation.
     comparisons : Comparisons
         What was evaluated.
@@ -30,9 +30,9 @@ def degrees_of_freedom(figures: Sequence[Figure], comparisons: Comparisons, unit
 
     Returns
     -------
-    (figures,) ndarray
+    (entries,) ndarray
     """
-    found = np.full(len(figures), np.inf)
+    found = np.full(len(entries), np.inf)
     if units.unit == "sample":
         return found
     alone = units.unit == "comparison"  # drawn in a stratum for each class; subjects in one for each group
@@ -45,13 +45,13 @@ def degrees_of_freedom(figures: Sequence[Figure], comparisons: Comparisons, unit
         by_group = {"mated": comparisons.mated_by_group, "non-mated": comparisons.nonmated_by_group}
         cells = {side: grouped.cells if alone else grouped.subjects for side, grouped in by_group.items()}
     own = {group: (k, k) for k, group in enumerate(comparisons.groups)}
-    for k, figure in enumerate(figures):
-        if figure.name not in _SIDES:
+    for k, entry in enumerate(entries):
+        if entry.name not in _SIDES:
             continue
-        size, strata = min(overall[side] for side in _SIDES[figure.name]), n_strata
-        if figure.group is not None:
-            cell = figure.cell or own[figure.group]
-            size = min(int(cells[side][cell]) for side in _SIDES[figure.name])
+        size, strata = min(overall[side] for side in _SIDES[entry.name]), n_strata
+        if entry.group is not None:
+            cell = entry.cell or own[entry.group]
+            size = min(int(cells[side][cell]) for side in _SIDES[entry.name])
             strata = 1 if alone else len(set(cell))
         found[k] = max(1, size - strata)
     return found

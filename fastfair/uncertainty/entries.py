@@ -20,7 +20,7 @@ _AT_ONCE = 2**17  # numbers that the second cache holds, with what is made of th
 
 
 @dataclass(frozen=True)
-class Figure:
+class Entry:
     """A number, or its replicates.
 
     Attributes
@@ -44,20 +44,22 @@ class Figure:
 
     @property
     def key(self) -> Key:
-        """What tells figures of one evaluation apart."""
+        """What tells entries of one evaluation apart."""
         return self.name, self.group, self.probe_group, self.point
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is wanted of rates and metrics.
+class Selection:
+    """Which entries are listed, and what they are made of.
 
     Attributes
     ----------
     groups : tuple of str
         All groups.
     n_points : int
-        Operating points reported; one more may follow them, at the mean of the groups' EER thresholds, for measures.
+        Operating points reported.
+    with_mean_group_eer : bool
+        Whether rates at the mean of the groups' EER thresholds, which SED is made of, follow those of the points.
     metrics : tuple of str
         Metrics reported.
     measures : tuple of str
@@ -74,6 +76,7 @@ class Plan:
 
     groups: tuple[str, ...]
     n_points: int
+    with_mean_group_eer: bool
     metrics: tuple[str, ...]
     measures: tuple[str, ...]
     measured: tuple[int, ...]
@@ -96,44 +99,44 @@ def estimates(at_points: Sequence[Rates], metrics: dict[str, Floats], cells: Seq
     )
 
 
-def figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
+def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
     """List the numbers in the order of the report."""
-    n_groups = len(plan.groups)
+    n_groups = len(selection.groups)
     position = {(k, k): 1 + k for k in range(n_groups)}
     position |= {cell: 1 + n_groups + k for k, cell in enumerate(base.cells)}
-    for point in range(plan.n_points):
-        yield Figure("threshold", None, point, base.threshold[point])
-        yield Figure("fmr", None, point, base.fmr[point, 0])
-        yield Figure("fnmr", None, point, base.fnmr[point, 0])
+    for point in range(selection.n_points):
+        yield Entry("threshold", None, point, base.threshold[point])
+        yield Entry("fmr", None, point, base.fmr[point, 0])
+        yield Entry("fnmr", None, point, base.fnmr[point, 0])
         for name, rates in (("fmr", base.fmr), ("fnmr", base.fnmr)):
-            for k, group in enumerate(plan.groups):
-                yield Figure(name, group, point, rates[point, 1 + k], (k, k))
-        for i, j in plan.matrix:
+            for k, group in enumerate(selection.groups):
+                yield Entry(name, group, point, rates[point, 1 + k], (k, k))
+        for i, j in selection.matrix:
             value = base.fmr[point, position[i, j]]
-            yield Figure("fmr_matrix", plan.groups[i], point, value, (i, j), plan.groups[j])
-    for name in plan.metrics:
+            yield Entry("fmr_matrix", selection.groups[i], point, value, (i, j), selection.groups[j])
+    for name in selection.metrics:
         for k, value in enumerate(base.metrics[name]):
-            yield Figure(name, plan.groups[k - 1] if k else None, None, value)
-    yield from measured_figures(base, plan)
+            yield Entry(name, selection.groups[k - 1] if k else None, None, value)
+    yield from measure_entries(base, selection)
 
 
-def measured_figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
+def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
     """List the measures alone."""
-    if not plan.measures:
+    if not selection.measures:
         return
-    rows = [1 + k for k in plan.measured]
+    rows = [1 + k for k in selection.measured]
 
     def metric(values: Floats, axis: int = 0, comparisons: NDArray[np.int64] | None = None) -> BaseMetric:
         # Groups are last as measures want them, and not in memory: replicates side by side make vectors.
         of_groups = np.moveaxis(np.take(values, rows, axis), axis, -1)
-        of_each = None if comparisons is None else comparisons[list(plan.measured)]
+        of_each = None if comparisons is None else comparisons[list(selection.measured)]
         return BaseMetric(np.take(values, 0, axis), of_groups, of_each)
 
     def pair(fmr: Floats, fnmr: Floats, axis: int = 0) -> RatePair:
-        return RatePair(metric(fmr, axis, plan.group_nonmated), metric(fnmr, axis, plan.group_mated))
+        return RatePair(metric(fmr, axis, selection.group_nonmated), metric(fnmr, axis, selection.group_mated))
 
-    n = plan.n_points
-    if len(base.fmr) > n:
+    n = selection.n_points
+    if selection.with_mean_group_eer:
         at_mean = pair(base.fmr[n], base.fnmr[n])
     else:
         nothing = metric(np.full_like(base.fnmr[0] if len(base.fnmr) else next(iter(base.metrics.values())), np.nan))
@@ -141,7 +144,7 @@ def measured_figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
     metrics = {name: metric(values) for name, values in base.metrics.items()}
     stretches = np.array_split(np.arange(n), n_calls(n, base.fmr[:1].size)) if n else []
     at_points = [pair(base.fmr[points], base.fnmr[points], axis=1) for points in stretches]
-    for found in measure_all(plan.measures, at_points, metrics, at_mean, plan.alpha, plan.zero_policy):
+    for found in measure_all(selection.measures, at_points, metrics, at_mean, selection.alpha, selection.zero_policy):
         each = (
             [(None, found.value)]
             if found.point is None
@@ -149,10 +152,10 @@ def measured_figures(base: Replicates, plan: Plan) -> Iterator[Figure]:
         )
         for point, value in each:
             if not found.per_group:
-                yield Figure(found.name, None, point, value)
+                yield Entry(found.name, None, point, value)
                 continue
-            for k, group in enumerate(plan.measured):
-                yield Figure(found.name, plan.groups[group], point, value[..., k])
+            for k, group in enumerate(selection.measured):
+                yield Entry(found.name, selection.groups[group], point, value[..., k])
 
 
 def n_calls(n: int, size: int) -> int:

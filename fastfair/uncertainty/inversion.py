@@ -17,7 +17,7 @@ from fastfair.measures import MEASURES
 from fastfair.measures._compute import THRESHOLD_FREE, measure_of
 from fastfair.resampling.blocks import Replicates
 
-from .entries import Key, Plan, measured_figures, n_calls
+from .entries import Key, Selection, measure_entries, n_calls
 
 Floats = NDArray[np.float64]
 # Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are interpolated between them.
@@ -68,7 +68,7 @@ class Inversion:
         return low, high
 
 
-def invert(estimates: Replicates, drawn: Replicates, plan: Plan) -> Inversion:
+def invert(estimates: Replicates, drawn: Replicates, selection: Selection) -> Inversion:
     """Hold the estimates of measures against replicates of systems along the way from fair to unfair.
 
     Parameters
@@ -77,32 +77,32 @@ def invert(estimates: Replicates, drawn: Replicates, plan: Plan) -> Inversion:
         Without their last axis.
     drawn : Replicates
         The replicates.
-    plan : Plan
-        As for `figures`. Measures without a less fair side, such as a group's ratio to the average, are left out.
+    selection : Selection
+        As for `entries`. Measures without a less fair side, such as a group's ratio to the average, are left out.
 
     Returns
     -------
     Inversion
     """
-    measured = list(plan.measured)
+    measured = list(selection.measured)
     own = replace(
-        plan,
-        groups=tuple(plan.groups[k] for k in measured),
-        measures=tuple(name for name in plan.measures if MEASURES[name].fairer != "nearer"),
+        selection,
+        groups=tuple(selection.groups[k] for k in measured),
+        measures=tuple(name for name in selection.measures if MEASURES[name].fairer != "nearer"),
         measured=tuple(range(len(measured))),
-        group_mated=plan.group_mated[measured],
-        group_nonmated=plan.group_nonmated[measured],
+        group_mated=selection.group_mated[measured],
+        group_nonmated=selection.group_nonmated[measured],
     )
     rows = [0, *(1 + k for k in measured)]
     start, scattered = _take(estimates, rows), _take(drawn, rows)
-    found = [(figure, float(figure.value)) for figure in measured_figures(_base(start), own)]
-    signs = [-1.0 if is_fairer_above(figure.name) else 1.0 for figure, _ in found]
+    found = [(entry, float(entry.value)) for entry in measure_entries(_base(start), own)]
+    signs = [-1.0 if is_fairer_above(entry.name) else 1.0 for entry, _ in found]
 
     def shares(powers: Floats) -> Floats:
         moved = {name: _scatter(values, start[name], powers, _MOST[name]) for name, values in scattered.items()}
         of_each = [
-            [_shares(sign * row, sign * value) for row in figure.value]
-            for figure, (_, value), sign in zip(measured_figures(_base(moved), own), found, signs, strict=True)
+            [_shares(sign * row, sign * value) for row in entry.value]
+            for entry, (_, value), sign in zip(measure_entries(_base(moved), own), found, signs, strict=True)
         ]
         return np.array(of_each).reshape(len(found), powers.size, 2)
 
@@ -110,9 +110,9 @@ def invert(estimates: Replicates, drawn: Replicates, plan: Plan) -> Inversion:
     stretches = np.array_split(POWERS, n_calls(POWERS.size, size))
     table = np.concatenate(in_threads(size, shares, stretches), axis=1)
     followed = {name: _move(values, _STEPS, _MOST[name]) for name, values in start.items()}
-    path = [figure.value for figure in measured_figures(_base(followed), own)]
+    path = [entry.value for entry in measure_entries(_base(followed), own)]
     return Inversion(
-        keys=tuple(figure.key for figure, _ in found),
+        keys=tuple(entry.key for entry, _ in found),
         as_unfair=table[..., 0],
         as_fair=table[..., 1],
         path=np.array(path).reshape(len(found), _STEPS.size),

@@ -1,4 +1,4 @@
-"""Intervals of an evaluation's quantities, and when a quantity gets none."""
+"""Intervals of an evaluation's quantities, each by the method that suits it."""
 
 from __future__ import annotations
 
@@ -11,18 +11,13 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair.errors import InputError
-from fastfair.measures._compute import measure_of
 
 from .entries import Key
+from .interval_notes import INVERSION, RATES, Case, with_interval
 from .inversion import Inversion, is_fairer_above
 from .quantities import HELD, Quantity
 
 Floats = NDArray[np.float64]
-ENOUGH_EFFECTIVE_ERRORS = 10
-_SHIFTED = 0.5  # standard errors between estimate and mean of replicates from which on intervals miss the truth
-_OFTEN = 0.05  # share of replicates without a value from which on an interval must be read with care
-RATES = ("fmr", "fnmr", "fmr_matrix")
-INVERSION = "inversion"  # what the method of intervals by test inversion is called
 
 
 @dataclass(eq=False)
@@ -83,43 +78,15 @@ class Uncertainty:
         low, high, made = self._limits(estimates, shift, confidence_level, method)
         errors[~varies & (errors < 1)] = 0.0  # and not what rounding makes of it
         not_computable = (~np.isfinite(self.replicates)).mean(axis=1)
-        found = []
-        for k, quantity in enumerate(self.quantities):
-            spread = replace(quantity, standard_error=float(errors[k]), not_computable=float(not_computable[k]))
-            if self.held[k]:
-                found.append(replace(spread, low=quantity.estimate, high=quantity.estimate))
-            elif not math.isfinite(quantity.estimate):
-                found.append(replace(spread, low=math.nan, high=math.nan))
-            elif quantity.name in RATES and quantity.n_errors in (0, quantity.n_comparisons):
-                found.append(_without_errors(spread, confidence_level))
-            elif self.unit == "subject" and quantity.n_subjects == 1:
-                alone = replace(spread, low=math.nan, high=math.nan)
-                found.append(_noted(alone, "no interval: one subject, whose draws do not vary"))
-            elif not varies[k]:
-                found.append(
-                    _noted(replace(spread, low=math.nan, high=math.nan), "no interval: replicates do not vary")
-                )
-            elif np.isnan(low[k]) or np.isnan(high[k]):
-                none = replace(spread, low=math.nan, high=math.nan)
-                found.append(_noted(none, "no interval: too few replicates have a value for this method"))
-            else:
-                limits = np.clip((low[k], high[k]), *_bounds(quantity.name))
-                spread = replace(spread, low=float(limits[0]), high=float(limits[1]), method=made[k])
-                if has_few_effective_errors(spread):
-                    spread = _noted(spread, f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors: likely too narrow")
-                measure = measure_of(quantity.name)
-                if method == "auto" and made[k] != INVERSION and measure is not None and measure.fairer != "nearer":
-                    spread = _noted(spread, "of percentiles, as a group has no errors: likely too narrow")
-                if made[k] != INVERSION and measure is not None and abs(shift[k]) > _SHIFTED * errors[k]:
-                    spread = _noted(
-                        spread, "resampling shifts it, as chance makes groups differ: see Coverage in the docs"
-                    )
-                if not_computable[k] > _OFTEN:
-                    spread = _noted(spread, f"not computable in {100 * not_computable[k]:.0f} % of replicates")
-                if not np.isfinite(limits).all():
-                    spread = _noted(spread, "the interval has no end, as groups without errors occur in replicates")
-                found.append(spread)
-        return tuple(found)
+        cases = (
+            Case(
+                replace(quantity, standard_error=float(errors[k]), not_computable=float(not_computable[k])),
+                low=float(low[k]), high=float(high[k]), made_by=made[k], method=method, shift=float(shift[k]),
+                varies=bool(varies[k]), held=bool(self.held[k]), unit=self.unit, confidence_level=confidence_level,
+            )
+            for k, quantity in enumerate(self.quantities)
+        )  # fmt: skip
+        return tuple(map(with_interval, cases))
 
     def _limits(
         self, estimates: Floats, shift: Floats, confidence_level: float, method: str
@@ -152,20 +119,6 @@ class Uncertainty:
                 else:
                     low[k], high[k] = min(least, estimates[k]), max(most, estimates[k], high[k] - shift[k])
         return low, high, made
-
-
-def has_few_effective_errors(quantity: Quantity) -> bool:
-    """Tell a rate whose interval is likely too narrow: few errors, or many that hang on few subjects.
-
-    As many independent errors as have the rate's relative standard error: 95 % intervals made of quantiles that rest on
-    fewer than 10 hold the truth in about 90 % of simulated data sets, and on fewer than 3 in about 80 %. Those on a
-    logarithmic scale, "logit" and "dyadic", hold it often enough.
-    """
-    if quantity.name not in RATES or not quantity.standard_error or not 0 < quantity.estimate < 1:
-        return False
-    rarer = min(quantity.estimate, 1 - quantity.estimate)
-    few = (rarer / quantity.standard_error) ** 2 < ENOUGH_EFFECTIVE_ERRORS
-    return few and quantity.method not in ("logit", "dyadic")
 
 
 def require_method(method: str, unit: str, scheme: str) -> None:
@@ -207,32 +160,3 @@ _SPECIAL: dict[str, tuple[tuple[str, Callable[[Quantity], bool]], ...]] = {
     "auto": (("logit", _is_rate), ("basic", _is_min_cllr)),  # replicates of min Cllr lie too low
     "dyadic": (("dyadic", _is_false_match_rate),),
 }
-
-
-def _without_errors(quantity: Quantity, confidence_level: float) -> Quantity:
-    """Give a rate of 0 (or of 1) the interval of independent trials, as resampling what never failed shows nothing."""
-    assert quantity.n_comparisons is not None
-    upper = intervals.upper_limit_without_errors(quantity.n_comparisons, confidence_level)
-    what = "no errors" if quantity.estimate == 0 else "nothing but errors"
-    note = f"{what}: the interval is Clopper and Pearson's, for independent comparisons"
-    if quantity.n_subjects:
-        independent = quantity.n_subjects if quantity.name == "fnmr" else quantity.n_subjects // 2
-        if 0 < independent < quantity.n_comparisons:
-            widest = intervals.upper_limit_without_errors(independent, confidence_level)
-            limit = widest if quantity.estimate == 0 else 1 - widest
-            note += f"; if only subjects are independent it reaches to {limit:.3g}"
-    low, high = (0.0, upper) if quantity.estimate == 0 else (1 - upper, 1.0)
-    return _noted(replace(quantity, low=low, high=high, method="clopper-pearson"), note)
-
-
-def _noted(quantity: Quantity, note: str) -> Quantity:
-    return replace(quantity, note=f"{quantity.note}; {note}" if quantity.note else note)
-
-
-def _bounds(name: str) -> tuple[float, float]:
-    if name in (*RATES, "eer"):
-        return 0.0, 1.0
-    if name in ("min_dcf", "cllr"):
-        return 0.0, math.inf
-    measure = measure_of(name)
-    return measure.bounds if measure else (-math.inf, math.inf)

@@ -13,7 +13,7 @@ from fastfair.intervals import confidence_interval, simultaneous_band
 from fastfair.measures import MEASURES
 from fastfair.papers._parts import Range, Verdict
 from fastfair.papers._rules import Outcome, together
-from fastfair.uncertainty.quantity_intervals import INVERSION
+from fastfair.uncertainty.interval_notes import INVERSION
 
 from . import rules
 from .printed import (
