@@ -7,11 +7,9 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 from table_directive import TableDirective
 
-_VERDICTS = {True: "met", False: "**missed**", None: ""}
-
 
 class Against(TableDirective):
-    """The rows held against one kind of peer: `another tool`, `NumPy code`, `a physical limit`, `ours` or `nothing`."""
+    """The rows compared with one kind of peer: `another tool`, `NumPy code`, `a physical limit`, `ours`, `nothing`."""
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -19,20 +17,30 @@ class Against(TableDirective):
     def rows(self) -> list[list[str]]:
         found = [row for row in ROWS.values() if row["against"] == self.arguments[0]]
         if not found:
-            raise ExtensionError(f"no row of the record is held against {self.arguments[0]!r}")
-        header = ["What is done", "Held against", "Ours", "Theirs", "Ratio", "Target"]
+            raise ExtensionError(f"no row of the record is compared with {self.arguments[0]!r}")
+        header = ["What is done", "Compared with", "fastfair", "The other", "Ratio"]
         alone = all(row["theirs"] is None for row in found)
-        keep = [0, 2, 5] if alone else range(len(header))
+        keep = [0, 2] if alone else range(len(header))
         return [[cells[k] for k in keep] for cells in (header, *map(self._cells, found))]
 
     @staticmethod
     def _cells(row: dict) -> list[str]:
         if row["ours"] is None:
-            return [row["task"], row["peer"], "", "", "", row["remarks"]]
+            return [row["task"], row["peer"], "", "", row["remarks"]]
         ratio = "" if row["ratio"] is None else _ratio(row)
         theirs = "" if row["theirs"] is None else seconds(row["theirs"])
-        target = "" if row["target"] == "none" else f"{row['target']}: {_VERDICTS[row['met']]}"
-        return [row["task"], row["peer"], seconds(row["ours"]), theirs, ratio, target]
+        return [row["task"], row["peer"], seconds(row["ours"]), theirs, ratio]
+
+
+class Times(TableDirective):
+    """Rows by their names: what is done and how long it takes."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def rows(self) -> list[list[str]]:
+        found = [ROWS[name] for name in self.arguments[0].split()]
+        return [["What is done", "Time"], *([row["task"], seconds(row["ours"])] for row in found)]
 
 
 class Named(TableDirective):
@@ -44,7 +52,7 @@ class Named(TableDirective):
     def rows(self) -> list[list[str]]:
         found = [ROWS[name] for name in self.arguments[0].split()]
         body = [[row["task"], seconds(row["ours"]), row["peer"], row["remarks"]] for row in found]
-        return [["What is done", "Ours", "Held against", "Besides"], *body]
+        return [["What is done", "fastfair", "Compared with", "Besides"], *body]
 
 
 class OwnTable(TableDirective):
@@ -56,32 +64,10 @@ class OwnTable(TableDirective):
         return ROWS[self.arguments[0]]["table"]
 
 
-class Shortfalls(TableDirective):
-    """The rows whose target is missed, and why."""
-
-    def rows(self) -> list[list[str]]:
-        missed = [row for row in ROWS.values() if row["met"] is False]
-        unexplained = [row["name"] for row in missed if not row["shortfall"]]
-        if unexplained:
-            raise ExtensionError(f"the record does not say why {', '.join(unexplained)} miss their targets")
-        body = [[row["task"], row["peer"], _found(row), row["target"], _why(row)] for row in missed]
-        return [["What is done", "Held against", "Found", "Target", "Why"], *body]
-
-
 def _ratio(row: dict) -> str:
     ratio = row["ratio"]
     digits = f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
     return f"{digits} × as fast" if row["ratio_of"] == "theirs / ours" else f"{digits} × the time"
-
-
-def _found(row: dict) -> str:
-    if row["target"].startswith("ours - theirs"):
-        return seconds(row["ours"] - row["theirs"])
-    return seconds(row["ours"]) if row["ratio"] is None else _ratio(row)
-
-
-def _why(row: dict) -> str:
-    return f"{row['shortfall']} ({row['remarks']})" if row["remarks"] else row["shortfall"]
 
 
 class Slower(SphinxDirective):
@@ -91,7 +77,7 @@ class Slower(SphinxDirective):
         rivals = [row for row in ROWS.values() if row["against"] in ("another tool", "NumPy code") and row["theirs"]]
         ahead = [f"*{row['peer']}* ({row['task']})" for row in rivals if row["theirs"] < row["ours"]]
         text = "; ".join(ahead) if ahead else f"in none of the {len(rivals)} rows above"
-        return self.parse_text_to_nodes(f"Another tool, or NumPy, takes less time than ours: {text}.")
+        return self.parse_text_to_nodes(f"Another tool, or NumPy, takes less time than fastfair: {text}.")
 
 
 class Provenance(SphinxDirective):
@@ -107,8 +93,8 @@ class Provenance(SphinxDirective):
             peers |= {k.removeprefix("peer "): v for k, v in row["versions"].items() if k.startswith("peer ")}
         theirs = ", ".join(f"{name} {peers[name]}" for name in sorted(peers.keys() - RECORD["versions"].keys()))
         return self.parse_text_to_nodes(
-            f"{machine['processor']}, {machine['cpus']} processors, {machine['system']}; {when}. Ours with {versions}; "
-            f"peers in environments of their own: {theirs}."
+            f"{machine['processor']}, {machine['cpus']} processors, {machine['system']}; {when}. "
+            f"fastfair with {versions}; the others in environments of their own: {theirs}."
         )
 
 
@@ -116,7 +102,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("performance-against", Against)
     app.add_directive("performance-table", OwnTable)
     app.add_directive("performance-rows", Named)
-    app.add_directive("performance-shortfalls", Shortfalls)
+    app.add_directive("performance-times", Times)
     app.add_directive("performance-slower", Slower)
     app.add_directive("performance-provenance", Provenance)
     return {"parallel_read_safe": True}
