@@ -133,3 +133,28 @@ def climbing() -> Figure:
     figure, ax = plt.subplots(figsize=(6.5, 3), layout="constrained")
     ff.synthesize(3000, 3000, fmr=0.01, rng=0).plot(ax)
     return figure
+
+
+def passes() -> Figure:
+    """Draw sorted non-mated scores with their weights in three replicates, and what a pass reads of them."""
+    rng = np.random.default_rng(3)
+    n, errors = 24, 6
+    drawn = rng.multinomial(10, np.full(10, 0.1), size=3)  # how often three replicates draw ten subjects
+    first, second = rng.permuted(np.tile(np.arange(10), (n, 1)), axis=1)[:, :2].T
+    weights = drawn[:, first] * drawn[:, second]
+    figure, ax = plt.subplots(figsize=(8.5, 2.3), layout="constrained")
+    ax.axvspan(-0.5, errors - 0.5, color="C1", alpha=0.2)
+    ax.axvline(errors - 0.5, color="black", linewidth=1)
+    ax.text(errors - 0.3, 3.9, "threshold", va="center", fontsize="small")
+    ax.text(errors / 2 - 0.5, 3.9, "false matches", ha="center", va="center", fontsize="small")
+    for place in range(n):
+        ax.add_patch(plt.Rectangle((place - 0.4, 2.6), 0.8, 0.7, color="C1", alpha=1 - 0.035 * place))
+        for row in range(3):
+            color = "black" if place < errors else "0.6"
+            ax.text(place, 2 - row, weights[row, place], ha="center", va="center", color=color, fontsize="small")
+    labels = ["non-mated scores,\nmost similar first", *(f"weights in replicate {row}" for row in (1, 2, 3))]
+    ax.set_yticks([2.95, 2, 1, 0], labels)
+    ax.set(xlim=(-0.6, n - 0.4), ylim=(-0.5, 4.3), xticks=[])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    return figure
