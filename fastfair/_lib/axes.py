@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from . import validation
+from .text import per_cent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,9 +24,9 @@ def axes_or_new(ax: Axes | None) -> Axes:
     return pyplot.subplots(layout="constrained")[1]
 
 
-def per_cent(value: float, position: float = 0) -> str:
-    """Write a rate, also as the formatter of an axis."""
-    return f"{100 * value:.10g} %"
+def tick_per_cent(value: float, position: float = 0) -> str:
+    """Write a rate beside an axis, as its formatter."""
+    return per_cent(value, digits=10)
 
 
 def roc_axes(ax: Axes) -> Axes:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import narwhals as nw
 import numpy as np
 
 from fastfair._lib import side_columns
-from fastfair.errors import FastfairError, InputError, MissingDependencyError
+from fastfair.errors import InputError, MissingDependencyError
 
 from . import label_codes, validation
+from .foreign_errors import told_as
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,6 +28,7 @@ class FrameColumns:
     """Columns of a data frame by name, with errors that offer the nearest names."""
 
     def __init__(self, frame: IntoDataFrame, called: str = "frame", wanted: str = "a data frame") -> None:
+        self._called = called
         try:
             self._frame = nw.from_native(frame, eager_only=True)
             self.names: list[str] = self._frame.columns
@@ -42,10 +44,7 @@ class FrameColumns:
 
     def __getitem__(self, name: str) -> nw.Series[Any]:
         if name not in self.names:
-            raise InputError(
-                f"there is no column {name!r}{validation.did_you_mean(name, self.names)}; "
-                f"the columns are {', '.join(self.names)}"
-            )
+            raise InputError(validation.not_there(self._called, name, self.names))
         return self._frame.get_column(name)
 
     def numbers(self, name: str) -> np.ndarray[Any, Any]:
@@ -160,16 +159,8 @@ class FrameColumns:
             return pl.Series(name, entries)
 
 
-@contextmanager
-def _taking(name: str, dtype: Any) -> Iterator[None]:
-    """Turn what a data frame library raises of a column into an error that names it."""
-    try:
-        yield
-    except (FastfairError, KeyboardInterrupt, SystemExit, GeneratorExit):
-        raise
-    except BaseException as error:
-        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise InputError(f"column {name!r} of type {dtype} cannot be used: {reason}") from error
+def _taking(name: str, dtype: Any) -> AbstractContextManager[None]:
+    return told_as(InputError, f"column {name!r} of type {dtype} cannot be used")
 
 
 def _refuse_missing(name: str, missing: np.ndarray[Any, Any]) -> None:

@@ -123,10 +123,7 @@ def require_both_sides(name: str, known: Sequence[str]) -> None:
 def _of_pair(place: object, pair: Pair, known: list[str]) -> tuple[str, Pair]:
     for name in pair:
         if name not in known:
-            raise InputError(
-                f"{place} has no column {name!r}{validation.did_you_mean(name, known)}; its columns are "
-                f"{', '.join(known)}"
-            )
+            raise InputError(validation.not_there(place, name, known))
     return shared_name(*pair), pair
 
 

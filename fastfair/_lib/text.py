@@ -26,6 +26,11 @@ def shown(value: object) -> str:
         return f"a value of type {kind}"
 
 
+def per_cent(rate: float, digits: int = 3) -> str:
+    """Write a rate for people."""
+    return f"{100 * rate:.{digits}g} %"
+
+
 def drawn(label: str) -> str:
     """Write a label for matplotlib, which would take dollars for formulas and hide what begins with an underscore."""
     text = visible(label).replace("$", r"\$")

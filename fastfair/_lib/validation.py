@@ -75,6 +75,16 @@ def did_you_mean(value: object, known: Iterable[str]) -> str:
     return f" (did you mean {' or '.join(repr(by_lower[name]) for name in near)}?)" if near else ""
 
 
+def not_there(place: object, name: object, known: Iterable[str], *, role: str = "", kind: str = "column") -> str:
+    """Say that a file or data frame lacks what was named, with the nearest names and all that there are."""
+    known = list(known)
+    would_do = f": name one with {role}=" if role else ""
+    return (
+        f"{place} has no {kind} {name!r}{did_you_mean(name, known)}{would_do}; its {kind}s are "
+        f"{', '.join(known) or 'none'}"
+    )
+
+
 def rate(name: str, value: object, *, one_allowed: bool = False) -> float:
     """Check one rate: a fraction, never a percentage."""
     number = real(name, value)

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as _PlainTable
 
+from fastfair._lib.text import per_cent
 from fastfair.bands.all_bands import FEW, NO_ERRORS, Bands
 from fastfair.bands.fairness import FAIR_OUTSIDE
 from fastfair.error_rates.curve_results import Rates
@@ -375,14 +376,14 @@ def _with_interval(quantity: Quantity, form: Callable[[float], str]) -> str:
 def _percent(rate: float, digits: int = 2) -> str:
     if math.isnan(rate):
         return "-"
-    per_cent = 100 * rate
-    if per_cent == 0 or per_cent >= 0.5 * 10**-digits:
-        return f"{per_cent:.{digits}f} %" if per_cent else "0 %"
-    return f"{per_cent:.1g} %"  # so that few errors never look like none
+    percentage = 100 * rate
+    if percentage == 0 or percentage >= 0.5 * 10**-digits:
+        return f"{percentage:.{digits}f} %" if percentage else "0 %"
+    return per_cent(rate, digits=1)  # so that few errors never look like none
 
 
 def _short_percent(rate: float) -> str:
-    return "-" if math.isnan(rate) else f"{100 * rate:.3g} %"
+    return "-" if math.isnan(rate) else per_cent(rate)
 
 
 def _rate(quantity: Quantity) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.axes import per_cent
+from fastfair._lib.axes import tick_per_cent
 from fastfair._lib.text import drawn
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _axes(ax: Axes | None, groups: Sequence[str]) -> Axes:
     ax.set_yticks(range(len(groups)), [drawn(group) for group in groups])
     ax.invert_yaxis()
     ax.grid(axis="x", alpha=0.3)
-    ax.xaxis.set_major_formatter(per_cent)
+    ax.xaxis.set_major_formatter(tick_per_cent)
     return ax
 
 

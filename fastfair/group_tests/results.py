@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import frames
 from fastfair._lib.arguments import checked
+from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
 from fastfair.errors import visible
 from fastfair.uncertainty.quantities import records, write_json
@@ -295,11 +296,6 @@ class FmrTest(GroupTest):
             f"Not compared with the others, as fewer than {FEWEST_ERRORS} false matches are on either side: "
             f"{', '.join(self.not_tested)}."
         ]
-
-
-def per_cent(rate: float) -> str:
-    """Write a rate for people."""
-    return f"{100 * rate:.3g} %"
 
 
 def _how_often(pvalue: float) -> str:

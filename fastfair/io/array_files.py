@@ -73,10 +73,7 @@ def read_matrix(path: Path, name: str | None) -> Array:
             raise InputError(f"{path} holds the arrays {', '.join(arrays.names)}: say which with score=")
         name = arrays.names[0] if name is None else name
         if name not in arrays.names:
-            raise InputError(
-                f"{path} has no array {name!r}{validation.did_you_mean(name, arrays.names)}; it holds "
-                f"{', '.join(arrays.names)}"
-            )
+            raise InputError(validation.not_there(path, name, arrays.names, kind="array"))
         return arrays[name]
 
 

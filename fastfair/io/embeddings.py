@@ -206,14 +206,10 @@ class _Fields:
 
 def _named(fields: _Fields, names: list[str], role: str, name: str | None) -> str:
     """Return the name of the field that plays a role."""
-    known = f"; its {fields.kind}s are {', '.join(names) or 'none'}"
     wanted = role if name is None else name
     if wanted in names:
         return wanted
-    if name is None:
-        raise InputError(f"{fields.place} has no {fields.kind} {role!r}: name it with {role}={known}")
-    hint = validation.did_you_mean(name, names)
-    raise InputError(f"{fields.place} has no {fields.kind} {name!r} ({role}){hint}{known}")
+    raise InputError(validation.not_there(fields.place, wanted, names, role=role, kind=fields.kind))
 
 
 @contextmanager

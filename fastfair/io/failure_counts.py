@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastfair._lib import argument_kinds, side_columns, validation
+from fastfair._lib import argument_kinds, side_columns
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair.errors import InputError
@@ -82,11 +82,6 @@ def read_failure_counts(
     if of_attempts:
         columns.append(("subject", subject or "subject"))
     for role, name in columns:
-        if name not in table.names:
-            raise InputError(
-                f"{table.place}: there is no column {name!r}{validation.did_you_mean(name, table.names)}: name one "
-                f"with {role}=; the columns are {', '.join(table.names)}"
-            )
         table.require(role, name)
     frame = FrameColumns(table.columns([name for _, name in columns]))
     with table.placed():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from fastfair._lib import validation
-from fastfair.errors import FastfairError, FileFormatError, InputError, MissingFileError
+from fastfair._lib.foreign_errors import told_as
+from fastfair.errors import FileFormatError, InputError, MissingFileError
 
 _SHOWN = 200  # characters of a path in a message
 
@@ -20,19 +20,9 @@ def polars() -> Any:
     return validation.require("polars", "cli", "reading files")
 
 
-@contextmanager
-def reading(place: Path | str) -> Iterator[None]:
-    """Turn whatever other libraries raise of a broken file into an error that names the file.
-
-    They raise nearly everything, and polars what is no `Exception`; only what ends the program goes through.
-    """
-    try:
-        yield
-    except (FastfairError, KeyboardInterrupt, SystemExit, GeneratorExit):
-        raise
-    except BaseException as error:
-        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise FileFormatError(f"{place} cannot be read: {reason}") from error
+def reading(place: Path | str) -> AbstractContextManager[None]:
+    """Name the file in whatever other libraries raise where it is broken."""
+    return told_as(FileFormatError, f"{place} cannot be read")
 
 
 def check_file(path: str | Path) -> Path:

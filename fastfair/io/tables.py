@@ -77,10 +77,7 @@ class Table(Rows):
     def require(self, role: str, name: str) -> str:
         """Check that there is such a column, and one alone."""
         if name not in self.names:
-            raise InputError(
-                f"{self.place} has no column {name!r} ({role}){validation.did_you_mean(name, self.names)}; its "
-                f"columns are {', '.join(self.names)}"
-            )
+            raise InputError(validation.not_there(self.place, name, self.names, role=role))
         if self.names.count(name) > 1:
             raise FileFormatError(f"{self.place} has {self.names.count(name)} columns called {name!r}")
         return name

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.axes import axes_or_new, per_cent
+from fastfair._lib.axes import axes_or_new, tick_per_cent
 from fastfair.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def draw_plan(columns: Columns, over: str, given: Sequence[str], value: str, ax:
     ax.set(xlabel=_TITLES[over], ylabel=_TITLES[value])
     for name, axis in ((over, ax.xaxis), (value, ax.yaxis)):
         if name in _PER_CENT:
-            axis.set_major_formatter(per_cent)
+            axis.set_major_formatter(tick_per_cent)
     ax.grid(alpha=0.3)
     if others:
         ax.legend()
@@ -107,7 +107,7 @@ def _draw_margins(ax: Axes, columns: Columns, held: Mapping[str, Any], name: str
         ax.plot(x, y, color=color, marker=".", markersize=4, linewidth=1.2, label=_written(name, value))
     ax.set(xscale="log", yscale="log")
     ticker = validation.require("matplotlib.ticker", "cli", "drawing")
-    formatters: dict[Any, Any] = {ax.xaxis: "{x:g}", ax.yaxis: per_cent}
+    formatters: dict[Any, Any] = {ax.xaxis: "{x:g}", ax.yaxis: tick_per_cent}
     for axis, formatter in formatters.items():
         axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 3, 5)))
         axis.set_major_formatter(formatter)
@@ -150,7 +150,7 @@ def _colors(n: int) -> list[Any]:
 
 
 def _written(name: str, value: float) -> str:
-    return f"{_SYMBOLS[name]} = {per_cent(value) if name in _PER_CENT else f'{value:g}'}"
+    return f"{_SYMBOLS[name]} = {tick_per_cent(value) if name in _PER_CENT else f'{value:g}'}"
 
 
 def _written_all(values: Mapping[str, float]) -> str:

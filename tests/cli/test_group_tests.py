@@ -166,7 +166,7 @@ def test_tables_that_do_not_fit_are_refused(table, named, message, tmp_path):
 
 
 def test_the_place_of_what_is_wrong_is_named(folder, tmp_path):
-    with pytest.raises(InputError, match=r"counts\.tsv: there is no column 'lend' \(did you mean 'land'\?\)"):
+    with pytest.raises(InputError, match=r"counts\.tsv has no column 'lend' \(did you mean 'land'\?\)"):
         ff.read_failure_counts(folder / "counts.tsv", groups="lend")
     with pytest.raises(InputError, match="path must be a file's path or a data frame"):
         ff.read_failure_counts(3)
@@ -206,7 +206,7 @@ def test_bad_options_of_a_test_say_what_would_do(folder, arguments, message):
         (["--group", "sx"], "did you mean 'sex'"),
         ([], "group"),
         (["--group", "sex", "--confidence-level", 95], "confidence_level"),
-        (["--input", "counts"], "there is no column 'group'"),
+        (["--input", "counts"], "has no column 'group'"),
     ],
 )
 def test_what_a_test_refuses_is_an_error_of_the_command(folder, arguments, message):

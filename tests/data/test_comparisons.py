@@ -373,7 +373,7 @@ def test_frames_of_every_library(make):
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
 def test_frames_with_bad_columns(make):
-    with pytest.raises(InputError, match=r"no column 'scor' \(did you mean 'score'\?\); the columns are score, same"):
+    with pytest.raises(InputError, match=r"no column 'scor' \(did you mean 'score'\?\); its columns are score, same"):
         ff.Comparisons.from_frame(make({"score": SCORES, "same": MATED}), score="scor")
     with pytest.raises(InputError, match="'s' must hold numbers"):
         ff.Comparisons.from_frame(make({"s": ["0.1", "x"], "mated": [1, 0]}), score="s")

@@ -80,7 +80,7 @@ def test_data_frames_are_read_like_files(make):
     is_the_same(c)
     assert c.nonmated_by_group.cells.tolist() == [[0, 1], [1, 0]]
     assert ff.read_comparisons(frame, **arguments, groups="eyes").by("eyes").groups == ("x", "y")
-    with pytest.raises(InputError, match=r"the data frame has no column 'score' \(score\)"):
+    with pytest.raises(InputError, match=r"the data frame has no column 'score': name one with score="):
         ff.read_comparisons(frame, score="score")
     with pytest.raises(InputError, match=r"the data frame: row 0 \(counted from 0\): subject_pattern"):
         ff.read_comparisons(frame, **arguments | {"subject_pattern": "^(z)"})
@@ -466,7 +466,9 @@ def test_arguments_that_a_format_cannot_use_are_refused(write):
 
 def test_columns_that_are_not_there(write):
     path = write("s.csv", NAMED.replace("score", "similarity").replace("mated", "label"))
-    with pytest.raises(InputError, match=r"no column 'similarty' \(score\) \(did you mean 'similarity'\?\)"):
+    with pytest.raises(
+        InputError, match=r"no column 'similarty' \(did you mean 'similarity'\?\): name one with score="
+    ):
         ff.read_comparisons(path, score="similarty")
     with pytest.raises(InputError, match="name the score column with score="):
         ff.read_comparisons(path)

@@ -95,9 +95,11 @@ def test_fields_of_our_own_names(write):
 def test_fields_of_other_names(write):
     path = write({"feature": VECTORS, "image": PATHS, "sex": FIELDS["sex"]})
     is_the_same(ff.read_embeddings(path, "feature", "image", subject_pattern=r"^([^/]+)/", groups=["sex"]), ("f", "m"))
-    with pytest.raises(InputError, match=r"has no (array|column|dataset) 'vectors': name it with vectors=; its"):
+    with pytest.raises(InputError, match=r"has no (array|column|dataset) 'vectors': name one with vectors=; its"):
         ff.read_embeddings(path, subject="image")
-    with pytest.raises(InputError, match=r"'featur' \(vectors\) \(did you mean 'feature'\?\); its .*feature"):
+    with pytest.raises(
+        InputError, match=r"'featur' \(did you mean 'feature'\?\): name one with vectors=; its .*feature"
+    ):
         ff.read_embeddings(path, "featur", "image")
     with pytest.raises(InputError, match=r"'imag' \(subject\) \(did you mean 'image'"):
         ff.read_embeddings(path, "feature", "imag")
@@ -235,7 +237,7 @@ def test_hdf5_in_folders_and_without_its_package(tmp_path, monkeypatch):
     path = tmp_path / "v.h5"
     write_hdf5(path, {f"test/{name}": values for name, values in FIELDS.items()})
     is_the_same(ff.read_embeddings(path, "test/vectors", "test/subject", groups="test/sex"), ("f", "m"))
-    with pytest.raises(InputError, match=r"has no dataset 'vectors': .*; its datasets are test/eyes, test/sex,"):
+    with pytest.raises(InputError, match=r"has no dataset 'vectors' .*; its datasets are test/eyes, test/sex,"):
         ff.read_embeddings(path, subject="test/subject")
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(MissingDependencyError, match=r'reading HDF5 needs the package h5py; .*"fastfair\[hdf5\]"'):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fastfair._lib.axes import per_cent
+from fastfair._lib.axes import tick_per_cent as per_cent
 from fastfair.papers._drawing import COLORS, LINES, new_figure
 from fastfair.papers._parts import Figure, Range
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from fastfair._lib.axes import per_cent
+from fastfair._lib.axes import tick_per_cent as per_cent
 from fastfair.bands.coverage import CoverageExperiment
 from fastfair.bands.fairness import FAIR_OUTSIDE
 from fastfair.data.embeddings import Embeddings

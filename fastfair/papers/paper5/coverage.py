@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from fastfair._lib.axes import per_cent
+from fastfair._lib.axes import tick_per_cent as per_cent
 from fastfair.bands.coverage import CoverageExperiment, coverage_experiment
 from fastfair.bands.roc import roc_band
 from fastfair.data.embeddings import Embeddings

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib.axes import per_cent
+from fastfair._lib.axes import tick_per_cent as per_cent
 from fastfair.bands.roc import RocBand, roc_band
 from fastfair.data.embeddings import Embeddings
 from fastfair.papers._drawing import COLORS, new_figure

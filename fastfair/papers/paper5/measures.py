@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib.axes import per_cent
+from fastfair._lib.axes import tick_per_cent as per_cent
 from fastfair.bands.all_bands import Bands, bands_of
 from fastfair.bands.fairness import FairnessBand
 from fastfair.data.embeddings import Embeddings
