@@ -14,7 +14,7 @@ demo: .venv/.demo
 	$(BIN)/fastfair demo --seed 0 --output build/demo --plots
 
 test: .venv/.test
-	$(TESTS) -m "not slow" --doctest-modules tests fastfair
+	$(TESTS) -m "not slow" --doctest-modules tests fastfair docs/papers
 
 # Statistical studies look at a fifth of their data sets. One test builds commits with asv.
 slow: .venv/.test .venv/.bench
@@ -27,7 +27,8 @@ studies: .venv/.test
 timing: .venv/.test
 	$(BIN)/pytest -m timing
 
-# kernels/ is installed as fastfair.kernels, so mypy and import-linter are shown a copy with everything in its place.
+# kernels/ is installed as fastfair.kernels, and docs/papers runs with docs/ on Python's path: mypy and import-linter are
+# shown a copy with everything in its place.
 lint: .venv/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -35,7 +36,8 @@ lint: .venv/.lint
 	mkdir -p build/typing
 	cp -R fastfair build/typing/fastfair
 	cp -R kernels build/typing/fastfair/kernels
-	cd build/typing && ../../$(BIN)/mypy --config-file ../../pyproject.toml fastfair
+	cp -R docs/papers build/typing/papers
+	cd build/typing && ../../$(BIN)/mypy --config-file ../../pyproject.toml fastfair papers
 	cd build/typing && ../../$(BIN)/lint-imports --config ../../pyproject.toml --no-cache
 
 # The builders run inside docs/, where the examples find their sample files. `make docs PAPERS=` has the papers' pages
@@ -43,13 +45,13 @@ lint: .venv/.lint
 PAPERS ?= --quick
 docs: .venv/.docs
 	rm -rf docs/generated
-	$(BIN)/fastfair papers $(PAPERS) --output docs/generated/papers
+	$(BIN)/python docs/papers $(PAPERS) --output docs/generated/papers
 	cd docs && ../$(BIN)/sphinx-build -q -W --keep-going -b html . ../build/docs
 	cd docs && ../$(BIN)/sphinx-build -q -W --keep-going -b doctest . ../build/doctest
 	@echo "build/docs/index.html"
 
 papers: .venv/.demo
-	$(BIN)/fastfair papers --output build/papers
+	$(BIN)/python docs/papers --output build/papers
 
 # asv asks about the machine unless it has been told to take what it finds.
 bench: .venv/.bench

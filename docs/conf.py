@@ -24,7 +24,10 @@ extensions = [
     "sphinx.ext.doctest",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["generated/papers/index.md"]  # the list of pages, for those who read them without these docs
+exclude_patterns = [
+    "generated/papers/index.md",  # the list of pages, for those who read them without these docs
+    "papers",  # what makes those pages
+]
 
 plot_html_show_formats = False
 plot_html_show_source_link = False

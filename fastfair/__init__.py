@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastfair._version import __version__
 
 if TYPE_CHECKING:
-    from fastfair import datasets, errors, intervals, measures, papers
+    from fastfair import datasets, errors, intervals, measures
     from fastfair.bands.coverage import CoverageExperiment, coverage_experiment
     from fastfair.bands.fairness import FairnessBand, fairness_band
     from fastfair.bands.roc import RocBand, roc_band
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from fastfair.synthesis.systems import BiasedSystem, ScenarioFamily, biased_system, scenario_family
     from fastfair.uncertainty.quantities import Quantity
 
-_MODULES = ("datasets", "errors", "intervals", "measures", "papers")
+_MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
     "BiasedSystem": "synthesis.systems",
     "Binormal": "synthesis.binormal",
@@ -163,7 +163,6 @@ __all__ = [
     "measures",
     "min_cllr",
     "min_dcf",
-    "papers",
     "plan_margin",
     "plan_power",
     "plan_subjects",

@@ -170,11 +170,6 @@ def heard(name: str, value: Any) -> Any:
     return _called_with(name, value, (0, 1), "True, False or a function of what is done and what there is to do")
 
 
-def function(name: str, value: Any) -> Any:
-    """Ask for a function."""
-    return _called_with(name, value, ("",), "a function of a text")
-
-
 def _called_with(name: str, value: Any, arguments: tuple[Any, ...], wanted: str) -> Any:
     if not callable(value) or isinstance(value, type):
         raise _wrong(name, wanted, value)
@@ -314,8 +309,3 @@ def text_or_several(check: Check) -> Check:
     """Ask for text, or a list of what a check says."""
     of_list = several(check)
     return lambda name, value: text(name, value) if isinstance(value, str) else of_list(name, value)
-
-
-def text_or_whole(name: str, value: Any) -> str | int:
-    """Ask for a name or a number that stands for one."""
-    return text(name, value) if isinstance(value, str) else whole(name, value)

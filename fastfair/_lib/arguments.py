@@ -34,7 +34,7 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (
         k.whole,
         """dim max_subjects n n_attempts n_datasets n_mated n_nonmated n_resamples n_simulations n_steps
-        n_subjects n_threads overall_mated overall_nonmated seed""",
+        n_subjects n_threads overall_mated overall_nonmated""",
     ),
     (
         k.number,
@@ -43,10 +43,9 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     ),
     (k.any_float, "value"),
     (k.text_or_number, "policy zero_policy"),
-    (k.flag, "allow_label_conflicts det follow_up normalize quick stop"),
+    (k.flag, "allow_label_conflicts det follow_up normalize stop"),
     (k.seed, "rng"),
     (k.heard, "progress"),
-    (k.function, "tell"),
     (k.array, "centers differences jackknife pvalues replicates scores vectors"),
     (
         k.numbers,
@@ -57,8 +56,7 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (k.text_or_several(k.number), "ratios"),
     (k.several(k.text), "methods"),
     (k.several(k.number), "confidence_levels"),
-    (k.several(k.text_or_whole), "pages"),
-    (k.path, "output path"),
+    (k.path, "path"),
     (k.source, "frame metadata samples trials"),
     (k.axes, "ax"),
     (k.rows, "positions"),

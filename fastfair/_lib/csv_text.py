@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import whole_files
@@ -46,11 +45,6 @@ def restored(column: _Column) -> _Column:
     polars series or expression
     """
     return _replaced(column, f"^'({_FORMULA})", "$1")
-
-
-def neutralised_cell(cell: Any) -> Any:
-    """Do to one cell, which may be no text, what `neutralised` does to a column."""
-    return f"'{cell}" if isinstance(cell, str) and re.match(_FORMULA, cell) else cell
 
 
 def write_csv(frame: pl.DataFrame, path: str | os.PathLike[str], separator: str = ",") -> None:

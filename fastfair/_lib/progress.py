@@ -27,17 +27,3 @@ def reporting(progress: bool | Report, label: str) -> Iterator[Report | None]:
     with rich.Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(label)
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-@contextmanager
-def telling(progress: bool) -> Iterator[Callable[[str], None]]:
-    """Give a function to call with the name of each step before it begins, shown with the seconds since the first."""
-    if not progress:
-        yield lambda step: None
-        return
-    rich = validation.require("rich.progress", "cli", "progress=True")
-    console = validation.require("rich.console", "cli", "progress=True").Console(stderr=True)
-    columns = (rich.SpinnerColumn(), rich.TimeElapsedColumn(), rich.TextColumn("{task.description}"))
-    with rich.Progress(*columns, console=console, transient=True) as shown:
-        task = shown.add_task("", total=None)
-        yield lambda step: shown.update(task, description=step)

@@ -39,7 +39,6 @@ from .options import (
     watched,
 )
 from .output import deliver, guard_streams, require_output
-from .papers import papers_command
 from .plan import plan_command
 from .synthesize import synthesize_command
 from .tables import print_contrasts, print_evaluation
@@ -123,7 +122,7 @@ def demo_command(system: str, **options: Any) -> None:
     _run(voxceleb1_h(system), **options)
 
 
-for command in (embeddings_command, fnmr_test_command, papers_command, plan_command, synthesize_command):
+for command in (embeddings_command, fnmr_test_command, plan_command, synthesize_command):
     cli.add_command(command)
 
 

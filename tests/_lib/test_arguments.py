@@ -33,7 +33,7 @@ def test_every_public_function_is_at_the_door(name):
 def test_the_walk_finds_functions_of_every_kind():
     assert {
         "fastfair.eer", "fastfair.measures.fdr", "fastfair.intervals.holm", "Comparisons", "Comparisons.from_frame",
-        "Evaluation.value", "PowerPlan.to_frame", "OperatingPoint", "fastfair.papers.write_papers",
+        "Evaluation.value", "PowerPlan.to_frame", "OperatingPoint",
     } <= set(FUNCTIONS)  # fmt: skip
 
 
@@ -92,7 +92,6 @@ class Hostile:
         (lambda: ff.evaluate(SCORES, rng=10**5000), "rng must be None, a whole number"),
         (lambda: ff.evaluate(SCORES, progress="yes"), "progress must be True, False or a function"),
         (lambda: ff.evaluate(SCORES, progress=lambda: None), "progress must be True, False or a function of what is"),
-        (lambda: ff.papers.write_papers("out", tell=lambda: None), "tell must be a function of a text"),
         (lambda: ff.evaluate(SCORES, measures=5), "measures must be text, or a list of texts"),
         (lambda: ff.evaluate(SCORES, measures=["fdr", 5]), "measures must be text"),
         (lambda: ff.evaluate(SCORES, zero_policy=None), "zero_policy must be a finite number"),
@@ -119,7 +118,6 @@ class Hostile:
         (lambda: ff.intervals.holm("a"), "pvalues must be an array or a list"),
         (lambda: ff.synthesize_each(10, 10, "fmr", "0.5"), "targets must be a number or an array"),
         (lambda: ff.biased_system({1, 2}), "ratios must be a list"),
-        (lambda: ff.papers.write_papers("out", pages=5), "pages must be a list"),
         (lambda: ff.evaluate(SCORES, alpha=Hostile()), "alpha must be a finite number, not"),
         (lambda: ff.eer(Hostile()), "comparisons must be Comparisons, not"),
         (lambda: ff.eer(SCORES, Hostile()), "method must be text, not"),

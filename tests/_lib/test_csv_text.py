@@ -20,14 +20,12 @@ def test_formulas_get_an_apostrophe(text):
     column = pl.Series(["a", text, f"'{text}", None])
     expected = ["a", f"'{text}", f"''{text}", None]
     assert csv_text.neutralised(column).to_list() == expected
-    assert [csv_text.neutralised_cell(cell) for cell in column] == expected
     assert csv_text.restored(pl.Series(expected)).to_list() == column.to_list()
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_other_text_stays(text):
     assert csv_text.neutralised(pl.Series([text])).to_list() == [text]
-    assert csv_text.neutralised_cell(text) == text
     assert csv_text.restored(pl.Series([text])).to_list() == [text]
 
 
@@ -35,7 +33,8 @@ def test_other_text_stays(text):
 def test_every_text_comes_back(texts):
     column = pl.Series(texts, dtype=pl.String)
     there = csv_text.neutralised(column)
-    assert there.to_list() == [csv_text.neutralised_cell(text) for text in texts]
+    formulas = [text.lstrip("'")[:1] in tuple("=+-@\t\r") for text in texts]
+    assert there.to_list() == [f"'{text}" if is_one else text for text, is_one in zip(texts, formulas, strict=True)]
     assert not any(text[:1] in tuple("=+-@\t\r") for text in there)
     assert csv_text.restored(there).to_list() == texts
 

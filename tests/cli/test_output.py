@@ -24,7 +24,6 @@ VERBS = {
     "compare": ["compare", "nowhere.csv", "nowhere.csv"],
     "embeddings": ["embeddings", "nowhere.npz"],
     "fnmr-test": ["fnmr-test", "nowhere.csv"],
-    "papers": ["papers", "--embeddings", "nowhere.npz"],
     "demo": ["demo"],
     "plan": PLAN,
     "synthesize": ["synthesize", "--fmr", 0.01],
@@ -82,7 +81,7 @@ def test_the_folder_is_checked_before_work(verb, tmp_path, monkeypatch):
     assert "there is no permission to write there" in str(run(*VERBS[verb], "--output", "new/folder").exception)
 
 
-@pytest.mark.parametrize("verb", sorted(set(VERBS) - {"synthesize", "papers", "compare"}))
+@pytest.mark.parametrize("verb", sorted(set(VERBS) - {"synthesize", "compare"}))
 @pytest.mark.usefixtures("no_work")
 def test_plots_without_a_folder_are_refused_before_work(verb):
     done = run(*VERBS[verb], "--plots")

@@ -178,11 +178,7 @@ def names() -> list[str]:
 def one(rng: random.Random) -> Outcome:
     """Choose a function, one or two of its arguments and a kind for each, and call it."""
     name = rng.choice(names())
-    arguments = [
-        argument
-        for argument in public_api.arguments(target(name)[1])
-        if (name, argument) not in valid_calls.LEFT_OUT_ARGUMENTS
-    ]
+    arguments = public_api.arguments(target(name)[1])
     valid = valid_calls.calls()[name]
     if rng.random() < 0.1:
         made = [(argument, bad_values.alike(valid[argument])) for argument in arguments if argument in valid]

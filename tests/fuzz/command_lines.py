@@ -32,7 +32,7 @@ from fastfair.errors import FastfairError, FastfairWarning
 
 ALLOWED = ("exit 0", "exit 2")
 LIMIT = 60.0  # seconds: some lines compile kernels, and the machine may be busy
-# Every verb on tiny data; the demo and the papers take long by their nature.
+# Every verb on tiny data; the demo takes long by its nature.
 _FEW = ("--n-resamples", "20", "--seed", "0")
 VERBS: dict[str, tuple[str, ...]] = {
     "evaluate": ("scores.csv", "--group", "group", "--unit", "comparison", *_FEW),

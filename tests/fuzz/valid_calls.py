@@ -119,7 +119,6 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.von_mises_fisher_embeddings": {"n_subjects": 4, "n_samples": 2, "dim": 3,
                                                  "concentration": 5.0, "rng": 0},
         "fastfair.write_comparisons": {"comparisons": c, "path": "scores.csv"},
-        "fastfair.papers.write_papers": {"output": "papers", "pages": []},
         "fastfair.measures.limitations_table": {},
         "fastfair.measures.replace_zeros": {"rates": [0.0, 0.1], "policy": "clopper-pearson", "comparisons": [10, 10]},
         "fastfair.measures.mape": {"fmr": _RATES, "fmr_global": 0.2},
@@ -178,6 +177,5 @@ def calls() -> dict[str, dict[str, Any]]:
     return listed
 
 
-# What takes long by its nature, or needs a package that is not always there: functions, and arguments of others.
+# What takes long by its nature, or needs a package that is not always there.
 LEFT_OUT = {"fastfair.margin_study", "fastfair.datasets.voxceleb1_h"}
-LEFT_OUT_ARGUMENTS = {("fastfair.papers.write_papers", "pages")}

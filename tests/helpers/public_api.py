@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import fastfair as ff
-from fastfair import datasets, intervals, measures, papers
+from fastfair import datasets, intervals, measures
 from fastfair.error_rates import curves, rates
 
 # Made by the library, of what it has checked: their methods are at the door, their constructors are not.
@@ -18,7 +18,7 @@ RESULTS = {
     rates.Rates, measures.Measure,
 }  # fmt: skip
 CLASSES = RESULTS | {value for name in ff.__all__ if inspect.isclass(value := getattr(ff, name))}
-MODULES = (ff, measures, intervals, datasets, papers)
+MODULES = (ff, measures, intervals, datasets)
 
 
 def _walk() -> Iterator[tuple[str, Callable[..., Any]]]:

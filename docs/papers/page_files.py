@@ -1,0 +1,137 @@
+"""Pages as files: Markdown and HTML, figures as PNG and SVG, tables as CSV."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO
+
+from markdown_it import MarkdownIt
+
+from papers.page_parts import Cell, Figure, Page, Range, Table
+
+_CSS = """\
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
+table { border-collapse: collapse; font-size: 85%; display: block; overflow-x: auto; }
+th, td { border-bottom: 1px solid #ddd; padding: .25rem .6rem; text-align: left; vertical-align: top; }
+img { max-width: 100%; }
+"""
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")  # what begins so is computed by spreadsheets
+_PAGE_LINK = re.compile(r'href="([^":]+)\.md(?=["#])')  # no other site's
+_RESOLUTION = 130  # of PNG, dots an inch
+
+
+def write_page(page: Page, folder: Path) -> list[Path]:
+    """Write a page with its tables and figures; return the files, the page itself first."""
+    files: list[Path] = []
+    lines = [f"# {page.title}", ""]
+    for part in page.parts:
+        match part:
+            case str():
+                lines += [part.strip(), ""]
+            case Table():
+                path = folder / "tables" / f"{page.name}_{part.name}.csv"
+                _write_csv(part, path)
+                files.append(path)
+                lines += [*_table_lines(part, path.relative_to(folder)), ""]
+            case Figure():
+                paths = [folder / "figures" / f"{page.name}_{part.name}.{ending}" for ending in ("png", "svg")]
+                _save(part, paths)
+                files += paths
+                png, svg = (path.relative_to(folder).as_posix() for path in paths)
+                lines += [f"![{_alt(part.caption)}]({png})", "", f"{part.caption} ([SVG]({svg}))", ""]
+    markdown = folder / f"{page.name}.md"
+    write_text(markdown, "\n".join(lines))
+    return [markdown, write_html(markdown, page.title), *files]
+
+
+def write_html(markdown: Path, title: str) -> Path:
+    """Write a page of Markdown as HTML beside it, links between pages included."""
+    parser = MarkdownIt("commonmark").enable("table")
+    body = _PAGE_LINK.sub(r'href="\1.html', parser.render(markdown.read_text(encoding="utf-8")))
+    path = markdown.with_suffix(".html")
+    write_text(
+        path,
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{html.escape(title)}</title>\n'
+        f"<style>\n{_CSS}</style>\n{body}</html>\n",
+    )
+    return path
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file of text."""
+    with _whole(path) as file:
+        file.write(text.encode())
+
+
+def ready_folder(path: Path) -> None:
+    """Make a folder, and find out that files can be written there."""
+    path.mkdir(parents=True, exist_ok=True)
+    TemporaryFile(dir=path).close()
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[BinaryIO]:
+    """Give a file to write to that takes its name when all is written, so that no half of one is left."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        with unfinished.open("wb") as file:
+            yield file
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _table_lines(table: Table, csv_file: Path) -> list[str]:
+    def line(cells: list[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    body = [line(row) for row in table.written()]
+    caption = f"{table.caption} ([CSV]({csv_file.as_posix()}))"
+    return [caption, "", line(list(table.columns)), line(["---"] * len(table.columns)), *body]
+
+
+def _write_csv(table: Table, path: Path) -> None:
+    """Write numbers as they are, a range in three columns."""
+    ranged = [any(isinstance(row[k], Range) for row in table.rows) for k in range(len(table.columns))]
+    header: list[str] = []
+    for column, wide in zip(table.columns, ranged, strict=True):
+        header += [column, f"{column} low", f"{column} high"] if wide else [column]
+    lines = io.StringIO()
+    writer = csv.writer(lines)
+    writer.writerow(header)
+    for row in table.rows:
+        cells: list[Cell] = []
+        for cell, wide in zip(row, ranged, strict=True):
+            if isinstance(cell, Range):
+                cells += [cell.value, cell.low, cell.high]
+            else:
+                cells += [cell, None, None] if wide else [cell]
+        writer.writerow(map(_no_formula, cells))
+    write_text(path, lines.getvalue())
+
+
+def _no_formula(cell: Cell) -> Cell:
+    """Put an apostrophe before text, as of groups' names, that a spreadsheet would compute."""
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+
+
+def _save(figure: Figure, paths: list[Path]) -> None:
+    for path in paths:
+        # No date: the same figure makes the same file.
+        kind = path.suffix[1:]
+        date = {"Date": None} if kind == "svg" else {}
+        with _whole(path) as file:
+            figure.drawing.savefig(file, format=kind, dpi=_RESOLUTION, metadata=date)
+        figure.drawing.set_layout_engine("none")  # all is in its place: laying out anew would take as long as drawing
+
+
+def _alt(caption: str) -> str:
+    return caption.partition(". ")[0].replace("[", "(").replace("]", ")")

@@ -1,0 +1,15 @@
+"""What the library calls measures and verdicts, as it writes them into results."""
+
+from __future__ import annotations
+
+from fastfair.measures import MEASURES, Measure
+
+WITHHELD = "withheld"  # the verdict of `compare` where the data cannot say which system is better
+WHY_WITHHELD = (
+    "no p-value and no verdict for measures over groups: the less certain of two fair systems looks less fair"
+)
+
+
+def measure_of(name: str) -> Measure | None:
+    """Return the measure behind a quantity's name such as "nrb(eer)" or "sed_mean"; None for no measure."""
+    return MEASURES.get(name.partition("(")[0].removesuffix("_mean").removesuffix("_std"))
