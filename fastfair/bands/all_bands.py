@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
 from fastfair._lib import seeds, validation
+from fastfair._lib.tables import columns_of, records, write_json
 from fastfair._lib.warnings import warn
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr
 from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES
-from fastfair.uncertainty.quantities import Quantity, columns_of, records, write_json
+from fastfair.uncertainty.quantities import Quantity
 
 from .curve import Curve, curve_of
 from .fairness import (

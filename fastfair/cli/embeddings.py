@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import frames
 from fastfair._lib.csv_text import write_csv
+from fastfair._lib.tables import columns_of
 from fastfair._lib.text import drawn
 from fastfair._lib.validation import SIMILARITIES
 from fastfair.bands.all_bands import DEFAULT_MEASURES, Bands, bands_of
@@ -22,7 +23,6 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError
 from fastfair.io.embeddings import read_embeddings
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
-from fastfair.uncertainty.quantities import columns_of
 
 from .options import (
     ALPHA,

@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from fastfair._lib.csv_text import write_csv
+from fastfair._lib.tables import write_json
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning
 from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
@@ -22,7 +23,6 @@ from fastfair.group_tests.replicates import STATISTICS
 from fastfair.group_tests.results import GroupTest
 from fastfair.io.comparisons import read_comparisons
 from fastfair.io.failure_counts import read_failure_counts
-from fastfair.uncertainty.quantities import write_json
 
 from .options import (
     CONFIDENCE_LEVEL,

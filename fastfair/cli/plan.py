@@ -10,9 +10,9 @@ import click
 import numpy as np
 
 from fastfair._lib.csv_text import write_csv
+from fastfair._lib.tables import write_json
 from fastfair.planning.plan import METHODS, margin_study, plan_margin, plan_power, plan_subjects
 from fastfair.planning.plans import SETTINGS, MarginPlan, PowerPlan, SubjectsPlan
-from fastfair.uncertainty.quantities import write_json
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Numbers, quantile_option, watched, with_options
 from .output import deliver, require_output

@@ -14,6 +14,7 @@ import polars as pl
 
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.seeds import fixed
+from fastfair._lib.tables import columns_of, write_json
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import at_fmr, at_fnmr
 from fastfair.error_rates.rates import rates
@@ -22,7 +23,6 @@ from fastfair.synthesis.binormal import binormal_comparisons
 from fastfair.synthesis.hill_climbing import KINDS, Synthesis, synthesize
 from fastfair.synthesis.system_measures import SystemMeasure
 from fastfair.synthesis.systems import BiasedSystem, biased_system, scenario_family
-from fastfair.uncertainty.quantities import columns_of, write_json
 
 from .options import RUNNING, watched, with_options
 from .output import deliver, require_output

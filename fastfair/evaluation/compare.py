@@ -10,11 +10,12 @@ from typing import Any
 from fastfair import intervals
 from fastfair._lib import argument_kinds, frames, seeds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.tables import columns_of, records, write_json
 from fastfair.data import matching
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
-from fastfair.uncertainty.quantities import Group, columns_of, find, records, write_json
+from fastfair.uncertainty.quantities import Group, find
 
 from .contrasts import Contrast, contrasts_of, errors_behind
 from .evaluate import evaluate

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, frames, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.tables import columns_of, records, write_json
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
-from fastfair.uncertainty.quantities import Group, Quantity, columns_of, find, records, write_json
+from fastfair.uncertainty.quantities import Group, Quantity, find
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 

@@ -13,13 +13,13 @@ from fastfair import intervals
 from fastfair._lib import frames, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.progress import reporting
+from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import per_cent
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import NotComputableWarning, visible
-from fastfair.uncertainty.quantities import records, write_json
 
 from .failure_counts import FailureCounts
 from .inputs import counts_to_test, require_resamples, warn_of_small_groups

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from fastfair._lib import frames
 from fastfair._lib.arguments import checked
+from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
 from fastfair.errors import visible
-from fastfair.uncertainty.quantities import records, write_json
 
 from .failure_counts import FailureCounts
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from fastfair._lib import argument_kinds, frames, seeds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.tables import columns_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 from fastfair.measures._compute import BaseMetric
-from fastfair.uncertainty.quantities import columns_of
 
 from .hill_climbing import KINDS, Synthesis, require_memory, synthesize_each
 from .system_measures import SystemMeasure, system_measures, threshold_free

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
-from fastfair._lib import validation, whole_files
-from fastfair._version import __version__
+from fastfair._lib import validation
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 
@@ -140,67 +136,3 @@ def _group_of(row: _Row) -> Group:
 
 def _written(group: Group) -> str:
     return "all comparisons" if group is None else repr(group)
-
-
-def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
-    """Turn rows that are dataclasses into columns.
-
-    Parameters
-    ----------
-    rows : sequence of dataclass
-        Of one kind, not empty.
-
-    Returns
-    -------
-    dict of list
-    """
-    names = ["operating_point" if field.name == "at" else field.name for field in fields(rows[0])]
-    return {name: [getattr(row, name) for row in rows] for name in names}
-
-
-def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """Turn columns into rows.
-
-    Parameters
-    ----------
-    columns : dict of list
-        Of one length.
-
-    Returns
-    -------
-    list of dict
-    """
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def write_json(content: dict[str, Any], path: str | Path | None) -> str:
-    """Write strict JSON, with the version of fastfair; what is not finite becomes null.
-
-    Parameters
-    ----------
-    content : dict
-        What to write.
-    path : path, optional
-        A file to write to as well.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    OutputError
-        Where the file cannot be written.
-    """
-    text = json.dumps({"fastfair": __version__} | _finite(content), indent=1, allow_nan=False, default=float)
-    if path is not None:
-        whole_files.write_text(path, text + "\n")
-    return text
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -31,7 +31,7 @@ import numpy as np, polars as pl
 import fastfair as ff
 from fastfair._lib import csv_text
 from fastfair.io import write
-from fastfair.uncertainty.quantities import write_json
+from fastfair._lib.tables import write_json
 
 folder, rows = Path(sys.argv[1]), int(sys.argv[2])
 
