@@ -109,7 +109,7 @@ class DependentGroupsWarning(FastfairWarning):
 
 
 class OutOfReachWarning(FastfairWarning):
-    """What was asked for needs more than was allowed."""
+    """A plan needs more subjects than `max_subjects` allows."""
 
 
 class NotComputableWarning(FastfairWarning):
@@ -117,7 +117,7 @@ class NotComputableWarning(FastfairWarning):
 
 
 class TargetMissedWarning(FastfairWarning):
-    """Synthetic data do not have the rates that were asked for."""
+    """Simulated data miss the error rates that were wanted."""
 
 
 class FewResamplesWarning(FastfairWarning):

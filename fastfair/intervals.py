@@ -61,7 +61,7 @@ def confidence_interval(
     jackknife : (..., u) array_like, optional
         The quantity with each unit left out; needed by "bca".
     v_statistic : (...) array_like, optional
-        What the replicates scatter about; needed by "recentered".
+        The value about which the replicates vary; needed by "recentered".
     degrees_of_freedom : (...) array_like, default infinity
         For "logit": units drawn less their strata.
 
@@ -121,7 +121,7 @@ def confidence_interval(
             return 2 * center - high, 2 * center - low
         if method == "recentered":
             if v_statistic is None:
-                raise InputError('method="recentered" needs the V-statistic that the replicates scatter about')
+                raise InputError('method="recentered" needs the V-statistic about which the replicates vary')
             shift = center - _one_for_each("v_statistic", v_statistic, values)
             return low + shift, high + shift
     return low, high

@@ -166,7 +166,7 @@ def same_length(columns: Mapping[str, int], entry: str = "comparison") -> None:
     """Check that named columns have one length, a value for each entry."""
     if len(set(columns.values())) > 1:
         found = ", ".join(f"{name} has {size}" for name, size in columns.items())
-        raise InputError(f"all columns need one value a {entry}, but {found}")
+        raise InputError(f"all columns need one value for each {entry}, but {found}")
 
 
 def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
@@ -180,10 +180,10 @@ def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
 
 
 def vectors(values: ArrayLike) -> NDArray[np.floating[Any]]:
-    """Make a contiguous float32 or float64 array of one row a sample, without a copy where it is one already."""
+    """Make a contiguous float32 or float64 array of one row for each sample, without a copy where it is one already."""
     array = arrays.numbers_in("vectors", values)
     if array.ndim != 2:
-        raise InputError(f"vectors must be two-dimensional, one row a sample, but its shape is {array.shape}")
+        raise InputError(f"vectors must be two-dimensional, one row for each sample, but its shape is {array.shape}")
     n, d = array.shape
     if n < 2 or d == 0:
         raise InputError(f"vectors needs at least 2 rows and 1 column, but its shape is {array.shape}")

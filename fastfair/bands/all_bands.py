@@ -49,7 +49,7 @@ class BandQuantity(Quantity):
     uncertainty : float
         Standard deviation of the replicates divided by the estimate.
     v_statistic : float
-        What the replicates scatter about.
+        The value about which the replicates vary.
     band_low, band_high : float
         Band that holds the quantity at all levels of one call together.
     """

@@ -56,7 +56,7 @@ class CoverageExperiment:
     estimates : (n_datasets, levels) ndarray
         FNMR of each data set.
     v_statistics : (n_datasets, levels) ndarray
-        What the replicates of each scatter about.
+        The values about which the replicates of each data set vary.
     """
 
     methods: tuple[str, ...]
@@ -72,7 +72,7 @@ class CoverageExperiment:
 
     @checked
     def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row a method, nominal coverage and FMR, as a data frame.
+        """Return one row for each method, nominal coverage and FMR, as a data frame.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ class Curve:
     Attributes
     ----------
     value, v_statistic : (levels, ...) ndarray
-        The quantity, and what its replicates scatter about.
+        The quantity, and the value about which its replicates vary.
     low, high, band_low, band_high : (levels, ...) ndarray
         Pointwise interval and simultaneous band.
     uncertainty : (levels, ...) ndarray

@@ -54,7 +54,7 @@ class FairnessBand:
     uncertainty : as `value`
         Standard deviation of the replicates divided by the value.
     v_statistic : as `value`
-        What the replicates scatter about.
+        The value about which the replicates vary.
     threshold : (levels,) ndarray
         On the scale of the scores.
     groups : tuple of str

@@ -103,7 +103,7 @@ class RatesOverLevels:
     estimate, replicates : Replicates
         Of the data, and with replicates on the last axis.
     expected : Replicates
-        What replicates scatter about: V-statistics, which differ from the estimates where a sample meets itself.
+        V-statistics, about which replicates vary: not the estimates where a sample can be paired with itself.
     n_mated, n_nonmated : (groups,) ndarray of int
         Comparisons of each group.
     all_mated : int
@@ -218,7 +218,7 @@ def limits(
     replicates : (..., r) ndarray
         The curve in every replicate.
     estimate, expected : (...) ndarray
-        The curve, and what its replicates scatter about.
+        The curve, and the values about which its replicates vary.
     settings : BandSettings
         With method and level.
     jackknife : callable

@@ -43,7 +43,7 @@ class RocBand:
     uncertainty : (levels,) ndarray
         Standard deviation of the replicates divided by the FNMR.
     v_statistic : (levels,) ndarray
-        What the replicates scatter about, below `fnmr` where a resampled vector meets itself.
+        The value about which the replicates vary, below `fnmr` where a replicate can pair a vector with itself.
     threshold : (levels,) ndarray
         On the scale of the scores.
     replicates : (r, levels) ndarray
@@ -150,10 +150,11 @@ def roc_band(
     -----
     The threshold of each FMR is found again in every replicate, so that its uncertainty is part of the band. See
     `intervals.simultaneous_band`. The band holds the levels with at least 10 false non-matches, of a group its own:
-    where fewer are left replicates hardly vary, and a band would be narrower than what is unknown.
+    where fewer are left replicates hardly vary, and a band would be too narrow.
 
-    A resampled vector may be drawn twice and then meets itself, a mated pair that never fails, so that the FNMR of
-    replicates lies below the curve; its expectation is the V-statistic. "recentered" takes that off again.
+    A replicate may draw a vector twice and so compare it with itself, a mated pair that never fails. The FNMR of
+    replicates therefore lies below the curve; about where is the V-statistic. "recentered" moves replicates back by
+    the difference.
 
     References
     ----------

@@ -1,1 +1,1 @@
-"""The command line: one file a verb, and what the verbs share."""
+"""The command line: one file for each verb, and what the verbs share."""

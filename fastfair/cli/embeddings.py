@@ -56,7 +56,7 @@ def _options(command: Any) -> Any:
         click.option("--subject", metavar="NAME", help="Array or column of subjects or paths. [default: subject]"),
         click.option(
             "--samples", type=click.Path(path_type=Path), metavar="FILE",
-            help="Table with one row a vector, where PATH does not hold the subjects.",
+            help="Table with one row for each vector, where PATH does not hold the subjects.",
         ),
         *SUBJECTS,
         click.option("--similarity", type=click.Choice(SIMILARITIES), default="cosine", show_default=True),

@@ -59,8 +59,8 @@ def _options(command: Any) -> Any:
     options = [
         click.option(
             "--input", "kind", type=click.Choice(list(_OF_INPUT)), default="scores", show_default=True,
-            help="What DATA is: scores as `evaluate` reads them, a table of failures and attempts with one row a "
-            "subject, or a table of decisions with one row an attempt.",
+            help="What DATA is: scores as `evaluate` reads them, a table of failures and attempts with one row for "
+            "each subject, or a table of decisions with one row for each attempt.",
         ),
         click.option("--failures", metavar="COLUMN", help="Counts: failed attempts. [default: failures]"),
         click.option("--attempts", metavar="COLUMN", help="Counts: all attempts. [default: attempts]"),

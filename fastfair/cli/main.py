@@ -1,4 +1,4 @@
-"""The command line: one verb a call."""
+"""The command line: `fastfair VERB ...`."""
 
 from __future__ import annotations
 

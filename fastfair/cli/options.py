@@ -128,7 +128,7 @@ RUNNING = [
 ]  # fmt: skip
 SUBJECTS = [
     click.option("--subject-pattern", metavar="REGEX", help="Cuts subject ids out of paths, as in '^([^/]+)/'."),
-    click.option("--metadata", type=click.Path(path_type=Path), metavar="FILE", help="Table with one row a subject."),
+    click.option("--metadata", type=click.Path(path_type=Path), metavar="FILE", help="Table of subjects, a row each."),
     click.option("--metadata-id", metavar="COLUMN", help="Column of --metadata with subject ids."),
     click.option(
         "--group", "groups", multiple=True, metavar="ATTRIBUTE",

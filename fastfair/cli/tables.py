@@ -74,7 +74,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     if any(q.n_errors is not None and q.n_errors < ENOUGH_ERRORS for q in evaluation.quantities):
         console.print(f"\n* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of 30)")
     if any(HELD in q.note for q in evaluation.quantities):
-        console.print("  a rate that its operating point holds varies by whole comparisons alone")
+        console.print("  the rate that an operating point holds hardly varies: every replicate has its own threshold")
     if any(q.low is not None and q.n_errors == 0 for q in evaluation.quantities):
         console.print("  no errors at all: the interval is Clopper and Pearson's, for independent comparisons")
     if evaluation.measured_groups and evaluation.settings["measures"]:
@@ -216,7 +216,7 @@ def _groups_table(test: GroupTest, errors: str, more: dict[str, list[str]]) -> T
 
 
 def print_plan(plan: MarginPlan | PowerPlan | SubjectsPlan) -> None:
-    """Print one row a setting, or of many settings the range."""
+    """Print one row for each setting, or of many settings the range."""
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     console.print(_PLANS[type(plan)], style="bold")
     how = "exact"

@@ -34,7 +34,7 @@ class Comparisons:
     Parameters
     ----------
     scores : (n,) array_like of float
-        One score a comparison, in any order. float32 stays float32.
+        One score for each comparison, in any order. float32 stays float32.
     mated : (n,) array_like, or None
         Whether both samples come from one subject: True/False, 1/0, 1/-1 or one of the usual pairs of words. None
         takes it from the subjects, which must then be given.
@@ -180,7 +180,7 @@ class Comparisons:
         Parameters
         ----------
         frame : data frame
-            One row a comparison.
+            One row for each comparison.
         score, mated, reference, probe : str, optional
             Column names; `mated=None` takes the flag from the subjects.
         reference_group, probe_group : str or sequence of str, optional
@@ -241,7 +241,7 @@ class Comparisons:
         probe_group: ArrayLike | None = None,
         score_kind: str = "similarity",
     ) -> Comparisons:
-        """Take a full score matrix, one row a reference and one column a probe.
+        """Take a full score matrix, one row for each reference and one column for each probe.
 
         Parameters
         ----------

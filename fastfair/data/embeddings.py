@@ -30,9 +30,9 @@ class Embeddings:
     Parameters
     ----------
     vectors : (n, d) array_like
-        One row a sample. float32 and float64 arrays, memory-mapped ones included, are kept without a copy and read a
-        block at a time, where rows lie one behind the other in the machine's byte order, else copied once; float16 and
-        whole numbers are widened.
+        One row for each sample. float32 and float64 arrays, memory-mapped ones included, are not copied but read in
+        parts, if they are contiguous and in the machine's byte order; others are copied once. float16 and whole
+        numbers are widened.
     subject : (n,) array_like
         The subject of each vector, of any label type; see `Comparisons` for which labels are one and the same.
     group : (n,) array_like or dict of str to (n,) array_like, optional

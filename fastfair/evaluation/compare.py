@@ -24,7 +24,7 @@ from .result import Evaluation
 
 @dataclass(frozen=True, eq=False)
 class PairedEvaluation:
-    """What `compare` found, one contrast a row.
+    """What `compare` found, one contrast for each row.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class PairedEvaluation:
 
     @checked
     def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row a contrast, as a data frame.
+        """Return one row for each contrast, as a data frame.
 
         Parameters
         ----------

@@ -54,9 +54,9 @@ class Contrast(TakenAt):
         Share of replicates in which the difference was not computable.
     verdict : str
         "first" or "second", whichever has the lower error (rates, EER, costs), where the interval says so; "undecided";
-        "withheld" where the data cannot say, and `note` says why; empty where there is no difference to speak of.
+        "withheld" where a verdict would mislead, and `note` says why; empty for numbers that have no better side.
     note : str
-        What to beware of.
+        What a reader should be warned of.
     """
 
     name: str

@@ -23,7 +23,7 @@ from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Everything `evaluate` found, one quantity a row.
+    """Everything `evaluate` found, one quantity for each row.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ class Evaluation:
 
     @checked
     def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row a quantity, as a data frame.
+        """Return one row for each quantity, as a data frame.
 
         Parameters
         ----------

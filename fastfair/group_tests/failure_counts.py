@@ -49,7 +49,7 @@ class FailureCounts:
     """Failed and all attempts of every subject, and the subjects' groups.
 
     An attempt is a mated comparison, and fails where it is rejected. Thresholded decisions are enough, so that systems
-    that keep their scores to themselves can be tested.
+    which give no scores can be tested, too.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class FailureCounts:
         Returns
         -------
         FailureCounts
-            One row a subject, sorted.
+            One row for each subject, sorted.
 
         Raises
         ------
@@ -217,8 +217,8 @@ class FailureCounts:
         Returns
         -------
         FailureCounts
-            Of mated comparisons with both sides in one group; one row a subject and group. Groups without any stay in
-            `groups`, with no subjects.
+            Of mated comparisons with both sides in one group; one row for each subject and group. Groups without any
+            stay in `groups`, with no subjects.
 
         Raises
         ------
@@ -264,7 +264,7 @@ class FailureCounts:
         Returns
         -------
         FailureCounts
-            One row a subject with at least two vectors. Groups without any stay in `groups`, with no subjects.
+            One row for each subject with at least two vectors. Groups without any stay in `groups`, with no subjects.
 
         Raises
         ------

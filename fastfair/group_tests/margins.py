@@ -70,7 +70,7 @@ class MarginOfError:
     fnmr : float
         All failures over all attempts.
     low, high : float
-        The overall FNMR less and plus the margin, as they come; a rate cannot be below 0.
+        The overall FNMR minus and plus the margin; `low` may be below 0, which no rate can be.
     outside : tuple of str
         Groups whose FNMR is outside. One far away moves the overall FNMR towards it, so that where groups are few
         others may be outside on the other side.
@@ -138,7 +138,7 @@ class MarginOfError:
 
     @checked
     def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row a group, as a data frame.
+        """Return one row for each group, as a data frame.
 
         Parameters
         ----------

@@ -54,7 +54,7 @@ class GroupTest:
     bootstrap_low, bootstrap_high : (g,) ndarray
         Interval of quantiles of the replicates; NaN where these do not vary.
     difference : (g,) ndarray
-        Each group's rate less that of all other groups together.
+        Each group's rate minus that of all other groups together.
     group_pvalue : (g,) ndarray
         Of the difference, for each group alone; NaN where there is none.
     group_pvalue_holm : (g,) ndarray
@@ -108,7 +108,7 @@ class GroupTest:
 
     @checked
     def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row a group, as a data frame.
+        """Return one row for each group, as a data frame.
 
         Parameters
         ----------

@@ -60,7 +60,7 @@ def read_comparisons(
         ``r"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": the first group, or the whole match. What it is cut out
         of is the sample.
     metadata : path or data frame, optional
-        One row a subject: CSV, TSV or Parquet, or any data frame.
+        One row for each subject: CSV, TSV or Parquet, or any data frame.
     metadata_id : str, optional
         The column of `metadata` with subject ids.
     groups : str or sequence of str or of pairs of str, optional

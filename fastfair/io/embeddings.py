@@ -59,21 +59,22 @@ def read_embeddings(
         ``.npy`` (memory-mapped, not read whole), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
         ``.hdf5``). A data frame is taken as Parquet.
     vectors : str, optional
-        The array or column with one vector a sample; by default the one of this name. A ``.npy`` has no names.
+        The array or column with one vector for each sample; by default the one of this name. A ``.npy`` has no names.
     subject : str or (n,) array_like, optional
         The array or column with the subject of each vector, by default the one of this name; or the labels themselves.
     subject_pattern : str, optional
         Regular expression (Rust syntax) that cuts the subject out of `subject`, where that holds paths: the first
         group, or the whole match.
     metadata : path or data frame, optional
-        One row a subject: CSV, TSV or Parquet, or any data frame.
+        One row for each subject: CSV, TSV or Parquet, or any data frame.
     metadata_id : str, optional
         The column of `metadata` with subject ids.
     groups : str, sequence of str, or dict of str to (n,) array_like, optional
         Attributes that make the groups: columns of `metadata`; without metadata arrays or columns of the file. A dict
         holds the labels themselves. Several make intersections; `Embeddings.by` switches among them later.
     samples : path or data frame, optional
-        A table of one row a vector, in their order, where the file does not hold the subjects (and groups) itself.
+        A table with one row for each vector, in their order, where the file does not hold the subjects (and groups)
+        itself.
     similarity : {"cosine", "inner_product", "negative_euclidean"}
         As in `Embeddings`.
     missing_metadata : {"raise", "drop"}
@@ -192,7 +193,7 @@ class _Fields:
         if self.names is None:
             raise InputError(
                 f"{self.place} holds nothing but vectors: give the {role} of each as an array, or a table with one row "
-                "a vector as samples="
+                "for each vector as samples="
             )
         name = _named(self, self.names, role, name)
         try:

@@ -28,19 +28,19 @@ def read_failure_counts(
     failed: str | None = None,
     subject: str | None = None,
 ) -> FailureCounts:
-    r"""Read a table of failed and all attempts with one row a subject, or of decisions with one row an attempt.
+    r"""Read a table of failed and all attempts, one row for each subject, or of decisions, one row for each attempt.
 
     Parameters
     ----------
     path : path or data frame
         CSV, TSV or Parquet, or any data frame.
     failures, attempts : str, optional
-        Columns of a table with one row a subject; by default those of the same names.
+        Columns of a table with one row for each subject; by default those of the same names.
     groups : str or sequence of str, default "group"
         Columns that make the groups. Several make intersections.
     failed, subject : str, optional
-        Columns of a table with one row an attempt: whether it failed (1 or 0, true or false), and whose it was. Where
-        one of the two is given, rows are attempts, and the other is by default the column of the same name.
+        Columns of a table with one row for each attempt: whether it failed (1 or 0, true or false), and the subject.
+        Where one of the two is given, rows are attempts, and the other is by default the column of the same name.
 
     Returns
     -------
@@ -69,8 +69,8 @@ def read_failure_counts(
     of_attempts = failed is not None or subject is not None
     if of_attempts and (failures is not None or attempts is not None):
         raise InputError(
-            "failures= and attempts= are columns of a table with one row a subject, failed= and subject= of one with "
-            "one row an attempt: name those of one table"
+            "failures= and attempts= are columns of a table with one row for each subject, failed= and subject= of one "
+            "with one row for each attempt: name those of one table"
         )
     table = tables.table(path, "path", "the data frame")
     attributes = side_columns.named(groups)

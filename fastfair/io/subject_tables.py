@@ -61,7 +61,7 @@ class Metadata:
         Parameters
         ----------
         columns : FrameColumns
-            One row a comparison.
+            One row for each comparison.
         pairs : dict of str to tuple of str
             For an attribute, the columns of references' and probes' labels, where missing ones say nothing.
         sides : sequence of Coded

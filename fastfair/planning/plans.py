@@ -1,4 +1,4 @@
-"""Plans of studies: settings that broadcast, and what comes of them."""
+"""Plans of studies: their settings, as arrays, and the margins, numbers of subjects or power that follow."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Plan:
 
     @checked
     def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row a setting, as a data frame.
+        """Return one row for each setting, as a data frame.
 
         Parameters
         ----------

@@ -118,7 +118,7 @@ class ErrorLists:
         return self.shrinkage_of_sums(counts)
 
     def shrinkage_of_sums(self, sums: NDArray[Any]) -> NDArray[np.float64]:
-        """Say the same of a mean of anything, from its sums over each distinct pair."""
+        """Say how far the weights must be shrunk for the mean of a quantity, from its sum over each distinct pair."""
         from fastfair.kernels import dyadic as kernels
 
         if not self.two_way:

@@ -115,7 +115,7 @@ class PairResampler:
         self._find_pairs()
 
     def estimate(self) -> tuple[Replicates, Floats]:
-        """Return the rates in the data, and the (levels, 1 + groups) FNMR that replicates scatter about."""
+        """Return the rates in the data, and the (levels, 1 + groups) FNMR about which replicates vary."""
         while (keys := self._threshold_keys()) is None:
             self.find_more()
         thresholds = score_keys.decode(keys).astype(np.float64)

@@ -1,1 +1,1 @@
-"""Comparisons and embeddings made to order, with known error rates."""
+"""Simulated comparisons, embeddings and decisions whose error rates are known."""

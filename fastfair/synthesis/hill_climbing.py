@@ -1,4 +1,4 @@
-"""`synthesize`: scores with the error rates that are asked for, by hill climbing."""
+"""`synthesize`: simulated scores with given error rates, by hill climbing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KINDS = ("fmr", "fnmr")
 
 @dataclass(frozen=True, eq=False)
 class Synthesis:
-    """Distances made to order.
+    """Simulated distances with a wanted error rate.
 
     Attributes
     ----------
@@ -148,12 +148,12 @@ def synthesize(
     n_steps : int, default 1000
         Steps at most.
     step : float, optional
-        The largest change of a distance in a step. By default it adapts, and every other time the class that the
-        threshold is found in changes a 64th as much.
+        The largest change of a distance in a step. By default it adapts, and in every other step the
+        comparisons that the threshold is found in change by a 64th as much.
     accept : {"improving", "plateau"}
-        Whether a step is accepted only where the rates come closer, as in [1]_, or also where they stay as far.
+        Whether a step is accepted only where the rates come closer, as in [1]_, or also where they stay as far off.
     stop : bool, default True
-        Stop where no step can come closer, as the rate is the nearest that so many comparisons can have.
+        Stop as soon as the rate is the nearest to the target that this number of comparisons can have.
     rng : None, int, SeedSequence or Generator
         Seed.
 
@@ -179,9 +179,9 @@ def synthesize(
     threshold; it is the one at the TMR, found anew in every step. Changes are uniform between -step and step, and
     distances are reflected at 0 and 1. The FNMR at a TNMR is the same with the classes and the axis reversed.
 
-    Steps that adapt are tried on a ladder, from the way that the first distance has to go that must cross the threshold
-    up to large ones, and from its foot again where one is accepted. A threshold that was accepted tends to move to one
-    side alone in later steps, be it the wrong one; so it is nearly held every other time.
+    By default several sizes of a step are tried in turn, from the change that the first distance to cross the threshold
+    needs, up to large ones; after each accepted step this begins anew. In every other step the comparisons that the
+    threshold is found in hardly change, because a threshold that was favourable by chance tends to be lost again.
 
     The sets of the paper, with rates up to 0.05, reach their rates in 1,000 steps, but for about one in some thousand,
     which is off by one comparison. Rates above 0.1 take more steps.

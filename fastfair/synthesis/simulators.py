@@ -1,4 +1,4 @@
-"""Data whose truth is known: identities on the sphere and embeddings of them, and correlated decisions."""
+"""Simulated data whose true error rates are known: embeddings of subjects, and correlated decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Biased systems made to order: groups with error rates in given ratios, and how the system fares overall."""
+"""Simulated biased systems: groups with error rates in given ratios, and the system's overall performance."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class BiasedSystem:
     groups : Comparisons
         Of all groups, each comparison inside one.
     overall : Comparisons
-        How the system fares overall, without groups.
+        A separate set for the overall performance, without groups.
     sets : tuple of Synthesis
-        What each group was made of; groups of one ratio share theirs.
+        The set of each group; groups with the same ratio share one.
     table : str
         Where paper 1 lists it; "" for others.
     """
@@ -113,7 +113,7 @@ class ScenarioFamily:
     systems : tuple of BiasedSystem
         In the order of paper 1's tables.
     overall : Comparisons
-        How every system fares overall.
+        The set for the overall performance of every system.
     """
 
     systems: tuple[BiasedSystem, ...]
@@ -145,7 +145,7 @@ class ScenarioFamily:
 
     @checked(takes=measures)
     def to_frame(self, backend: str | None = None, **options: Any) -> Any:
-        """Return one row a measure of a system, as a data frame.
+        """Return one row for each measure of a system, as a data frame.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ def biased_system(
     overall_fmr : float, default 0.0001
         FMR at a TMR of 0.95 of the system overall.
     overall_mated, overall_nonmated : int
-        Comparisons that tell how the system fares overall; 12,000 and 600,000 by default.
+        Comparisons of the set for the overall performance; 12,000 and 600,000 by default.
     n_steps : int, default 1000
         As in `synthesize`.
     rng, n_threads, progress

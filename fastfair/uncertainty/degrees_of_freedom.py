@@ -1,4 +1,4 @@
-"""Degrees of freedom: how many units are behind a rate, less the strata that they are drawn in."""
+"""Degrees of freedom: the number of units behind a rate minus that of the strata that they are drawn in."""
 
 from __future__ import annotations
 

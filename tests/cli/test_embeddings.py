@@ -182,4 +182,4 @@ def test_errors_are_one_line_and_speak_of_options(faces):
         [COMMAND, "embeddings", faces.with_suffix(".npy")], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "one row a vector as --samples" in done.stderr
+    assert "one row for each vector as --samples" in done.stderr

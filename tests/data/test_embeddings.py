@@ -164,7 +164,7 @@ def with_entry(value, *rows):
         (with_entry(np.nan, 1, 3), r"2 of 5 vectors are not finite: rows 1, 3 \(counted from 0\)"),
         (with_entry(np.inf, 4), r"1 of 5 vectors are not finite: rows 4 "),
         (with_entry(0, 0, 2), r"2 of 5 vectors are zero and have no cosine: rows 0, 2 "),
-        (VECTORS[0], r"two-dimensional, one row a sample, but its shape is \(2,\)"),
+        (VECTORS[0], r"two-dimensional, one row for each sample, but its shape is \(2,\)"),
         (VECTORS[None], "two-dimensional"),
         (VECTORS[:, :0], r"at least 2 rows and 1 column, but its shape is \(5, 0\)"),
         (VECTORS[:1], "at least 2 rows"),
@@ -174,7 +174,7 @@ def with_entry(value, *rows):
         (VECTORS > 0, "must be numbers, but their type is bool"),
         ([[1, 2], [3]], "its entries differ in length"),
         (np.ma.masked_less(VECTORS, 0), "masked"),
-        (VECTORS[:4], "one value a vector, but vectors has 4, subject has 5"),
+        (VECTORS[:4], "one value for each vector, but vectors has 4, subject has 5"),
     ],
 )
 def test_bad_vectors_are_refused(vectors, message):

@@ -123,7 +123,7 @@ def test_what_is_wrong_with_the_vectors_names_the_file(write):
 def test_lengths_that_differ(name, tmp_path, who):
     WRITERS[name](tmp_path / name, FIELDS | {"subject": list("bab")})
     for more in ({}, {"metadata": who, "metadata_id": "name", "groups": "sex"}):
-        with pytest.raises(InputError, match="one value a vector, but vectors has 5, subject has 3"):
+        with pytest.raises(InputError, match="one value for each vector, but vectors has 5, subject has 3"):
             ff.read_embeddings(tmp_path / name, **more)
 
 
