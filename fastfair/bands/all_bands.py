@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ Floats = NDArray[np.float64]
 DEFAULT_MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
 FEW = f"some {ENOUGH_ERRORS} errors or fewer"
 _SETTINGS = ("weighting", "unit", "n_resamples", "confidence_level", "method")
+_NUMBERS = ("low", "high", "band_low", "band_high", "uncertainty", "v_statistic")
 NO_ERRORS = "no errors, in the data and in replicates: no interval"
 
 
@@ -159,21 +160,22 @@ def bands_of(
     fairness = tuple(fairness_of_rates(found, settings, groups, name, rate, alpha, zero_policy) for name, rate in asked)
     if any(band.note for band in fairness):
         warn(f"fairness measures: {FAIR_OUTSIDE}", FairValueOutsideWarning)
-    thresholds = curve_of(lambda rates: rates.threshold, found, settings, (-np.inf, np.inf))
-    columns = [_Column("threshold", None, thresholds, embeddings.n_nonmated)]
-    columns.append(_Column("fnmr", None, _curve(roc, roc.fnmr), embeddings.n_mated, embeddings.subjects.size))
-    n_subjects = [int((embeddings.subject_group == k).sum()) for k in range(len(groups))]
-    for k, (group, band) in enumerate(group_roc.items()):
-        columns.append(_Column("fnmr", group, _curve(band, band.fnmr), int(found.n_mated[k]), n_subjects[k]))
-    of_groups = curve_of(lambda rates: rates.fmr[:, 1:], found, settings)
-    for k, group in enumerate(groups):
-        columns.append(_Column("fmr", group, of_groups.of_group(k), int(found.n_nonmated[k]), n_subjects[k]))
+    thresholds, curve = curve_of(lambda rates: rates.threshold, found, settings, (-np.inf, np.inf))
+    columns = [_Column("threshold", None, thresholds, Curve(**curve), n_comparisons=embeddings.n_nonmated)]
+    n_all, n_subjects = (
+        embeddings.subjects.size,
+        [int((embeddings.subject_group == k).sum()) for k in range(len(groups))],
+    )
+    columns.append(_Column("fnmr", None, roc.fnmr, roc, n_comparisons=embeddings.n_mated, n_subjects=n_all))
+    for (group, band), n, m in zip(group_roc.items(), found.n_mated.tolist(), n_subjects, strict=True):
+        columns.append(_Column("fnmr", group, band.fnmr, band, n_comparisons=n, n_subjects=m))
+    fmr, curve = curve_of(lambda rates: rates.fmr[:, 1:], found, settings)
+    for k, (group, n, m) in enumerate(zip(groups, found.n_nonmated.tolist(), n_subjects, strict=True)):
+        columns.append(_Column("fmr", group, fmr, Curve(**curve), k, n_comparisons=n, n_subjects=m))
     for fair in fairness:
-        name, curve = fair.measure + (f"({fair.rate})" if fair.rate else ""), _curve(fair, fair.value)
-        if fair.value.ndim > 1:
-            columns += [_Column(name, group, curve.of_group(k), note=fair.note) for k, group in enumerate(groups)]
-        else:
-            columns.append(_Column(name, None, curve, note=fair.note))
+        name = fair.measure + (f"({fair.rate})" if fair.rate else "")
+        of_each = [(group, k) for k, group in enumerate(groups)] if fair.value.ndim > 1 else [(None, None)]
+        columns += [_Column(name, group, fair.value, fair, k, note=fair.note) for group, k in of_each]
     return Bands(
         quantities=tuple(
             _quantity(column, at, level, settings.method)
@@ -198,14 +200,22 @@ def bands_of(
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A curve with its name and what stands behind it."""
+    """A quantity over FMR with its name and what stands behind it."""
 
     name: str
     group: str | None
+    value: Floats
     curve: Curve
+    k: int | None = None  # which of those on the last axis
     n_comparisons: int | None = None
     n_subjects: int | None = None
     note: str = ""
+
+    def at(self, level: int) -> tuple[float, dict[str, Any], NDArray[Any]]:
+        """Return the value at a level, the numbers about it, and its replicates."""
+        place = (level,) if self.k is None else (level, self.k)
+        numbers = {name: float(getattr(self.curve, name)[place]) for name in _NUMBERS}
+        return float(self.value[place]), numbers, self.curve.replicates[:, *place]
 
 
 def _rates_of(measure: str) -> tuple[str, ...]:
@@ -214,16 +224,9 @@ def _rates_of(measure: str) -> tuple[str, ...]:
     return tuple(rate for rate in RATES if rate in facts.metrics) or RATES[:1]
 
 
-def _curve(band: RocBand | FairnessBand, value: Floats) -> Curve:
-    names = [field.name for field in fields(Curve) if field.name != "value"]
-    return Curve(value=value, **{name: getattr(band, name) for name in names})
-
-
 def _quantity(column: _Column, at: int, level: float, method: str) -> BandQuantity:
-    curve = column.curve
-    replicates = curve.replicates[:, at]
-    numbers: dict[str, Any] = {name: float(values[at]) for name, values in vars(curve).items() if name != "replicates"}
-    value, note = numbers.pop("value"), column.note
+    value, numbers, replicates = column.at(at)
+    note = column.note
     if column.n_comparisons is not None:
         rate = level if column.name == "threshold" else value
         if rate == 0 and not replicates.any():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,34 +17,41 @@ from .rates_at_levels import BandSettings, RatesOverLevels, limits
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Curve:
-    """A quantity over FMR with its uncertainty.
+    """What is known of a quantity over false match rates; the quantity itself has another name in each kind of curve.
 
     Attributes
     ----------
-    value, v_statistic : (levels, ...) ndarray
-        The quantity, and the value about which its replicates vary.
+    fmr : (levels,) ndarray
+        False match rates held, ascending.
+    threshold : (levels,) ndarray
+        On the scale of the scores.
     low, high, band_low, band_high : (levels, ...) ndarray
         Pointwise interval and simultaneous band.
     uncertainty : (levels, ...) ndarray
         Standard deviation of the replicates divided by the value.
+    v_statistic : (levels, ...) ndarray
+        What the replicates scatter about.
     replicates : (r, levels, ...) ndarray
         The quantity in every replicate.
+    confidence_level : float
+        Of interval and band.
+    note : str
+        What must be known to read them; may be empty.
     """
 
-    value: Floats
-    v_statistic: Floats
+    fmr: Floats
+    threshold: Floats
     low: Floats
     high: Floats
     band_low: Floats
     band_high: Floats
     uncertainty: Floats
-    replicates: Floats
-
-    def of_group(self, k: int) -> Curve:
-        """Return the curve of one group, of a quantity with groups on the last axis."""
-        return Curve(*(values[..., k] for values in vars(self).values()))
+    v_statistic: Floats
+    replicates: Floats = field(repr=False)
+    confidence_level: float = 0.95
+    note: str = ""
 
 
 def curve_of(
@@ -52,7 +60,7 @@ def curve_of(
     settings: BandSettings,
     bounds: tuple[float, float] = (0.0, 1.0),
     banded: NDArray[np.bool_] | None = None,
-) -> Curve:
+) -> tuple[Floats, dict[str, Any]]:
     """Compute a quantity made of rates at every level, with intervals and band.
 
     Parameters
@@ -70,11 +78,25 @@ def curve_of(
 
     Returns
     -------
-    Curve
+    value : (levels, ...) ndarray
+        The quantity in the data.
+    curve : dict
+        The fields of a `Curve`, but for its note.
     """
     value, expected, replicates = map(quantity, (found.estimate, found.expected, found.replicates))
     pointwise, band = limits(replicates, value, expected, settings, lambda: quantity(found.jackknife()), banded)
     low, high, band_low, band_high = (np.clip(limit, *bounds) for limit in (*pointwise, *band))
     with np.errstate(invalid="ignore", divide="ignore"):
         uncertainty = intervals.standard_error(replicates) / value
-    return Curve(value, expected, low, high, band_low, band_high, uncertainty, np.moveaxis(replicates, -1, 0))
+    return value, {
+        "fmr": found.levels,
+        "threshold": found.estimate.threshold,
+        "low": low,
+        "high": high,
+        "band_low": band_low,
+        "band_high": band_high,
+        "uncertainty": uncertainty,
+        "v_statistic": expected,
+        "replicates": np.moveaxis(replicates, -1, 0),
+        "confidence_level": settings.confidence_level,
+    }

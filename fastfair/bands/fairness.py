@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from fastfair.measures import MEASURES, ZERO_POLICIES, Measure
 from fastfair.measures._compute import BaseMetric, RatePair, measure_all
 from fastfair.resampling.blocks import Replicates
 
-from .curve import curve_of
+from .curve import Curve, curve_of
 from .rates_at_levels import BandSettings, RatesOverLevels, rates_over_levels
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ BAND_ZERO_POLICIES = tuple(policy for policy in ZERO_POLICIES if policy != "rais
 FAIR_OUTSIDE = "a fair system's value is not inside these intervals: they do not tell whether groups differ"
 
 
-@dataclass(frozen=True, eq=False)
-class FairnessBand:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FairnessBand(Curve):
     """A fairness measure over FMR with its uncertainty.
 
     Attributes
@@ -70,19 +70,8 @@ class FairnessBand:
 
     measure: str
     rate: str | None
-    fmr: Floats
     value: Floats
-    low: Floats
-    high: Floats
-    band_low: Floats
-    band_high: Floats
-    uncertainty: Floats
-    v_statistic: Floats
-    threshold: Floats
     groups: tuple[str, ...]
-    replicates: Floats = field(repr=False)
-    confidence_level: float = 0.95
-    note: str = ""
 
     @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
@@ -246,18 +235,16 @@ def fairness_of_rates(
     FairnessBand
     """
     facts = MEASURES[measure]
-    curve = curve_of(
+    value, curve = curve_of(
         lambda rates: _measured(facts, rate, rates, found, alpha, zero_policy), found, settings, facts.bounds
     )
     return FairnessBand(
         measure=measure,
         rate=None if facts.inputs == "both rates" else rate,
-        fmr=found.levels,
-        threshold=found.estimate.threshold,
+        value=value,
         groups=groups,
-        confidence_level=settings.confidence_level,
         note=FAIR_OUTSIDE if facts.fairer != "nearer" else "",
-        **vars(curve),
+        **curve,
     )
 
 

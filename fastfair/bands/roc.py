@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
 
-from .curve import curve_of
+from .curve import Curve, curve_of
 from .rates_at_levels import BandSettings, RatesOverLevels, rates_over_levels
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class RocBand:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RocBand(Curve):
     """FNMR over FMR with its uncertainty.
 
     Attributes
@@ -54,18 +54,7 @@ class RocBand:
         Where the band ends, and why; empty where it does not.
     """
 
-    fmr: Floats
     fnmr: Floats
-    low: Floats
-    high: Floats
-    band_low: Floats
-    band_high: Floats
-    uncertainty: Floats
-    v_statistic: Floats
-    threshold: Floats
-    replicates: Floats = field(repr=False)
-    confidence_level: float = 0.95
-    note: str = ""
 
     @checked
     def plot(self, ax: Axes | None = None, *, det: bool = False, **kwargs: Any) -> Axes:
@@ -205,17 +194,10 @@ def roc_of_rates(found: RatesOverLevels, settings: BandSettings, row: int = 0) -
     # Over embeddings subjects may count alike instead of pairs, so that this is a number of errors in kind.
     errors = np.rint(found.estimate.fnmr[:, row] * n_mated)
     banded = errors >= FEWEST_ERRORS
-    curve = vars(curve_of(lambda rates: rates.fnmr[:, row], found, settings, banded=banded))
-    fnmr, known = curve.pop("value"), curve["replicates"].any(axis=0)
-    curve |= {name: np.where(known | (fnmr > 0), curve[name], np.nan) for name in ("low", "high")}
-    return RocBand(
-        fmr=found.levels,
-        fnmr=fnmr,
-        note=_note(found.levels, banded),
-        threshold=found.estimate.threshold,
-        confidence_level=settings.confidence_level,
-        **curve,
-    )
+    fnmr, curve = curve_of(lambda rates: rates.fnmr[:, row], found, settings, banded=banded)
+    known = curve["replicates"].any(axis=0) | (fnmr > 0)
+    curve |= {name: np.where(known, curve[name], np.nan) for name in ("low", "high")}
+    return RocBand(fnmr=fnmr, note=_note(found.levels, banded), **curve)
 
 
 def _note(levels: Floats, banded: NDArray[np.bool_]) -> str:
