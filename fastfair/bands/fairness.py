@@ -64,8 +64,8 @@ class FairnessBand(Curve):
     confidence_level : float
         Of interval and band.
     note : str
-        That a fair system's value lies outside, so that interval and band are no test; empty for measures that chance
-        moves either way.
+        Says that a fair system's value lies outside, so that interval and band are no test; empty for measures that
+        chance can move in either direction.
     """
 
     measure: str

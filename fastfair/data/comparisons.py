@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Comparisons:
-    """Comparison scores with what is known of each comparison, sorted once for every later pass.
+    """Comparison scores, who was compared with whom, and the groups of people; checked and sorted once.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Comparisons:
     Attributes
     ----------
     mated, nonmated : SortedSide
-        The two classes, sorted.
+        The mated and the non-mated comparisons, sorted by score.
     subjects : (k,) ndarray or None
         The distinct subject ids, sorted.
     samples : (s,) ndarray or None

@@ -24,7 +24,7 @@ from .result import Evaluation
 
 @dataclass(frozen=True, eq=False)
 class PairedEvaluation:
-    """What `compare` found, one contrast for each row.
+    """What `compare` found: a list of contrasts, each of one quantity of the two systems.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Everything `evaluate` found, one quantity for each row.
+    """Everything that `evaluate` found: a list of quantities, and what is behind them.
 
     Attributes
     ----------
