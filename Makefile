@@ -18,7 +18,7 @@ test: .venv/.test
 
 # Statistical studies look at a fifth of their data sets. One test builds commits with asv.
 slow: .venv/.test .venv/.bench
-	$(TESTS) --dist loadgroup -m "slow and not timing"
+	$(TESTS) --dist loadgroup -m "slow and not timing" --durations 10
 
 studies: .venv/.test
 	$(TESTS) --dist loadgroup -m study --all-data-sets
