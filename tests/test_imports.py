@@ -37,3 +37,52 @@ def test_imports_point_one_way(file, line, kept, tmp_path):
     )  # fmt: skip
     assert (done.returncode == 0) == kept, done.stdout + done.stderr
     assert "Contracts: " in done.stdout
+
+
+FOLDERS_PASSED = """
+import sys, threading, warnings
+import numpy as np
+import fastfair as ff
+
+warnings.simplefilter("ignore")
+passed = set()
+
+def note(frame, event, argument):
+    name = frame.f_globals.get("__name__", "")
+    if event == "call" and name.startswith("fastfair."):
+        passed.add(name.split(".")[1])
+
+rng = np.random.default_rng(0)
+reference, mated = rng.integers(60, size=4000), rng.random(4000) < 0.4
+probe = np.where(mated, reference, (reference + 2) % 60)
+sex = np.array(["f", "m"])
+ff.write_comparisons(
+    ff.Comparisons(rng.normal(size=4000) + 2 * mated, mated, reference, probe, {"sex": sex[reference % 2]},
+                   {"sex": sex[probe % 2]}), "scores.csv")
+
+def evaluate():
+    ff.evaluate(ff.read_comparisons("scores.csv", groups=["sex"]), n_resamples=64, rng=0)
+
+def roc_band():
+    vectors = np.random.default_rng(0).normal(size=(60, 8))
+    ff.roc_band(ff.Embeddings(vectors, np.repeat(np.arange(20), 3)), [0.01, 0.1], n_resamples=64, rng=0)
+
+comparisons = ff.read_comparisons("scores.csv", groups=["sex"])
+def fnmr_test():
+    ff.fnmr_test(comparisons, ff.at_fmr(0.05), n_resamples=99, rng=0)
+
+CALL()  # imports are not counted
+threading.setprofile(note)
+sys.setprofile(note)
+CALL()
+sys.setprofile(None)
+print(*sorted(passed - {"kernels"}))
+"""
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize(("call", "most"), [("evaluate", 10), ("roc_band", 8), ("fnmr_test", 5)])
+def test_a_call_passes_few_folders(call, most, tmp_path):
+    code = FOLDERS_PASSED.replace("CALL", call)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert 0 < len(done.stdout.split()) <= most, done.stdout + done.stderr
