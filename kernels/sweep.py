@@ -14,7 +14,10 @@ weight drawn, and then move to int64.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ._jit import jit
 from .philox import BLOCK
@@ -23,6 +26,42 @@ CHUNK = 64  # comparisons between two stored sums
 _STRIDE = 16 * CHUNK  # between two looks at shares that are far
 NO_LIMIT = np.int64(-(2**63))  # stands for a threshold that a replicate does not have
 _MOST = 2**16 - 1  # what a narrow sum holds
+
+
+class Side(NamedTuple):
+    """All lists of a class, and what their comparisons weigh in 64 replicates."""
+
+    keys: NDArray[Any]  # (n,) int32 or int64, of all lists
+    a: NDArray[np.int32]  # (n,) row of the first unit's weights
+    b: NDArray[np.int32]  # (n,) row of the second unit's weights
+    scale: tuple[Any, ...]  # (), or two (rows,) float64 whose values at a and b multiply to what a comparison counts
+    end: NDArray[np.int64]  # (lists,) where each list ends
+    sizes: NDArray[Any]  # (lists,) what all comparisons of each list count, those left out of `keys` included
+    weights: NDArray[np.uint8]  # (rows, 64)
+    largest: int  # the largest weight
+    totals: NDArray[Any]  # (lists, 64) int64, float64 with a scale: weight of all comparisons of each list
+    shrinkage: NDArray[np.float64]  # (lists,), or (lists, points)
+
+    def first(self, points: NDArray[np.intp] | slice) -> ErrorList:
+        """Return list 0 with its shrinkage at some points."""
+        stop, shrinkage = self.end[0], self.shrinkage[0, points]
+        keys, a, b = self.keys[:stop], self.a[:stop], self.b[:stop]
+        size, totals = self.sizes[0], self.totals[0]
+        return ErrorList(keys, a, b, self.scale, size, self.weights, self.largest, totals, shrinkage)
+
+
+class ErrorList(NamedTuple):
+    """One list of a side."""
+
+    keys: NDArray[Any]  # (n,)
+    a: NDArray[np.int32]  # (n,)
+    b: NDArray[np.int32]  # (n,)
+    scale: tuple[Any, ...]  # as in `Side`
+    size: Any  # what all its comparisons count
+    weights: NDArray[np.uint8]  # (rows, 64)
+    largest: int
+    totals: NDArray[Any]  # (64,)
+    shrinkage: Any  # a number, or (points,) float64
 
 
 @jit
@@ -153,8 +192,8 @@ def total_costs(first, second, costs, end, weights, totals):
 def _add(a, b, scale, weights, largest, start, stop, totals):
     """Add the weights of any number of comparisons, scaled or not.
 
-    a, b, weights, largest, start, stop: as above; scale: as in `first_beyond`; totals: (64,) int64, float64 where there
-    is a scale, out
+    a, b, weights, largest, start, stop: as above; scale: as in `Side`; totals: (64,) int64, float64 where there is a
+    scale, out
     """
     if len(scale) == 0:
         add_many_pairs(a, b, weights, largest, start, stop, totals)
@@ -174,6 +213,16 @@ def _scale(a, b, scale, p):
 
 
 @jit
+def _count(a, b, scale, start, stop, count):
+    """Add what some comparisons count in the unweighted share to what others do."""
+    if len(scale) == 0:
+        return count + (stop - start)
+    for p in range(start, stop):
+        count += _scale(a, b, scale, p)
+    return count
+
+
+@jit
 def _sums(scale):
     """Make room for the sums of 64 replicates."""
     if len(scale) == 0:
@@ -182,8 +231,13 @@ def _sums(scale):
 
 
 @jit
-def _resolve(a, b, scale, size, weights, total, shrinkage, share, start, stop, r, count, weight):
-    """Find the first of some comparisons at which a replicate's share of errors exceeds `share`; the last if none."""
+def _resolve(errors, point, share, start, stop, r, count, weight):
+    """Find the first of some comparisons at which a replicate's share of errors exceeds `share`; the last if none.
+
+    errors: an `ErrorList`; point: whose shrinkage counts; count, weight: of the comparisons before `start`
+    """
+    a, b, scale, size, weights = errors.a, errors.b, errors.scale, errors.size, errors.weights
+    total, shrinkage = errors.totals[r], errors.shrinkage[point]
     for p in range(start, stop):
         times = _scale(a, b, scale, p)
         count += times
@@ -194,14 +248,15 @@ def _resolve(a, b, scale, size, weights, total, shrinkage, share, start, stop, r
 
 
 @jit
-def first_beyond(a, b, scale, stored, size, weights, largest, totals, shrinkage, shares, positions):
+def first_beyond(errors, shares, positions):
     """Find where in a list the share of errors first exceeds each of some shares, in every replicate.
 
-    a, b: (>= stored,) int32, list 0, of which the first `stored` comparisons are there; scale: (), or two (rows,)
-    float64 arrays whose values at a and at b multiply to what a comparison counts; size: what all comparisons count;
-    largest: the largest weight; totals: (64,) int64, float64 with a scale; shrinkage, shares: (points,), shares
-    ascending; positions: (points, 64) int64, out, `stored` where no share is beyond, -1 where there is no weight
+    errors: an `ErrorList`, whose shrinkage is that of each share; shares: (points,), ascending; positions: (points, 64)
+    int64, out, the length of the list where no share is beyond, -1 where there is no weight
     """
+    a, b, scale, size = errors.a, errors.b, errors.scale, errors.size
+    weights, largest, totals, shrinkage = errors.weights, errors.largest, errors.totals, errors.shrinkage
+    stored = a.size
     before, after = _sums(scale), _sums(scale)
     count_before = _sums(scale)[0]
     for r in range(BLOCK):
@@ -212,9 +267,7 @@ def first_beyond(a, b, scale, stored, size, weights, largest, totals, shrinkage,
         near = start < near_until
         stop = min(start + CHUNK, near_until) if near else min(start + _STRIDE, stored)
         _add(a, b, scale, weights, largest, start, stop, after)
-        count = count_before
-        for p in range(start, stop):
-            count += _scale(a, b, scale, p)
+        count = _count(a, b, scale, start, stop, count_before)
         most = _largest_share(count / size, after, totals)
         if not near and most > shares[first_open]:  # so far only what holds the share is known
             near_until = stop
@@ -232,10 +285,7 @@ def first_beyond(a, b, scale, stored, size, weights, largest, totals, shrinkage,
                 if positions[point, r] != stored:
                     continue
                 if after[r] > least * totals[r] and _share(count, size, after[r], totals[r], factor) > share:
-                    positions[point, r] = _resolve(
-                        a, b, scale, size, weights, totals[r], factor, share, start, stop, r, count_before,
-                        before[r],
-                    )  # fmt: skip
+                    positions[point, r] = _resolve(errors, point, share, start, stop, r, count_before, before[r])
                 else:
                     open_before = True
             if not open_before:
@@ -277,14 +327,15 @@ def _advance(keys, position, stop, limit):
 
 
 @jit
-def shares_at(keys, a, b, scale, end, sizes, weights, largest, totals, limits, order, shrinkage, shares):
+def shares_at(side, limits, order, shares):
     """Find the share of errors of every list at thresholds of every replicate's own, in one pass.
 
-    keys, a, b: (n,) all lists; scale: as in `first_beyond`; end: (lists,) int64; sizes: (lists,) what all comparisons
-    of each count; largest: the largest weight; totals: (lists, 64) int64, float64 with a scale; limits: (points, 64)
-    int64, errors are the keys below; order: (points * 64,) int64 that sorts them; shrinkage: (lists, points) float64;
-    shares: (points, lists, 64) float64, out, NaN where there is no limit or no weight
+    side: a `Side`, with a shrinkage for each point; limits: (points, 64) int64, errors are the keys below; order:
+    (points * 64,) int64 that sorts them; shares: (points, lists, 64) float64, out, NaN where there is no limit or no
+    weight
     """
+    keys, a, b, scale, end, sizes = side.keys, side.a, side.b, side.scale, side.end, side.sizes
+    weights, largest, totals, shrinkage = side.weights, side.largest, side.totals, side.shrinkage
     start = 0
     for k in range(end.size):
         running = _sums(scale)
@@ -299,11 +350,7 @@ def shares_at(keys, a, b, scale, end, sizes, weights, largest, totals, limits, o
             stop = _advance(keys, position, end[k], limit)
             if stop > position:
                 _add(a, b, scale, weights, largest, position, stop, running)
-                if len(scale) == 0:
-                    count += stop - position
-                else:
-                    for p in range(position, stop):
-                        count += _scale(a, b, scale, p)
+                count = _count(a, b, scale, position, stop, count)
                 position = stop
             shares[point, k, r] = _share(count, sizes[k], running[r], totals[k, r], shrinkage[k, point])
         start = end[k]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from fastfair.data.sorted_scores import SortedSide
 from fastfair.errors import InputError
 
 from .units import ComparisonUnits
+
+if TYPE_CHECKING:
+    from fastfair.kernels.sweep import Side
 
 Rows = NDArray[np.int32]
 
@@ -78,10 +81,21 @@ class ErrorLists:
         """(lists,) comparisons in each list."""
         return np.diff(self.end, prepend=0)
 
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """What kernels take of the lists."""
-        return self.keys, self.a, self.b, self.end
+    def side(self, weights: NDArray[np.uint8], totals: NDArray[np.int64], shrinkage: NDArray[np.float64]) -> Side:
+        """Return the lists as kernels take them, with a largest weight of 1.
+
+        Parameters
+        ----------
+        weights, totals, shrinkage
+            As in `kernels.sweep.Side`.
+
+        Returns
+        -------
+        Side
+        """
+        from fastfair.kernels import sweep
+
+        return sweep.Side(self.keys, self.a, self.b, (), self.end, self.sizes, weights, 1, totals, shrinkage)
 
     def limits(self, thresholds: NDArray[np.int64]) -> NDArray[np.int64]:
         """Turn threshold keys into keys below which errors lie."""

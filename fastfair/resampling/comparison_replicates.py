@@ -295,11 +295,12 @@ class Resampler:
         """Compute one block from its weights."""
         from fastfair.kernels import replicated_cost, replicated_eer, sweep
 
-        x, y, weights = self._x, self._y, scratch.weights
-        largest = scratch.largest = sweep.largest_weight(weights)
-        x.total_weights(weights, largest, scratch.x_totals)
-        y.total_weights(weights, largest, scratch.y_totals)
-        both = (*x.arrays, *y.arrays, weights, largest, scratch.x_totals, scratch.y_totals)
+        weights = scratch.weights
+        largest = sweep.largest_weight(weights)
+        x, y = scratch.x, scratch.y = tuple(side._replace(largest=largest) for side in (scratch.x, scratch.y))
+        self._x.total_weights(weights, largest, x.totals)
+        self._y.total_weights(weights, largest, y.totals)
+        both = (x.keys, x.a, x.b, x.end, y.keys, y.a, y.b, y.end, weights, largest, x.totals, y.totals)
         if self._need_eer:
             y_shrinkage, x_shrinkage = self._shrinkage.metrics["eer"]
             replicated_eer.equal_error_rates(
@@ -333,16 +334,10 @@ class Resampler:
         found = score_keys.decode(np.where(missing, 0, thresholds).astype(x.keys.dtype)).astype(np.float64)
         scale = 1 if self._comparisons.score_kind == "similarity" else -1
         out["threshold"][:] = np.where(missing, np.nan, 0.0 + scale * found)
-        for errors, totals, shrinkage, shares in (
-            (x, scratch.x_totals, self._shrinkage.nonmated, scratch.fmr),
-            (y, scratch.y_totals, self._shrinkage.mated, scratch.fnmr),
-        ):
-            limits = np.where(missing, thresholds, errors.limits(thresholds))
+        for lists, side, shares in ((self._x, x, scratch.fmr), (self._y, y, scratch.fnmr)):
+            limits = np.where(missing, thresholds, lists.limits(thresholds))
             order = np.argsort(limits, axis=None, kind="stable")
-            sweep.shares_at(
-                errors.keys, errors.a, errors.b, (), errors.end, errors.sizes, weights, largest, totals, limits,
-                order, shrinkage, shares,
-            )  # fmt: skip
+            sweep.shares_at(side, limits, order, shares)
         out["fmr"][:], out["fnmr"][:] = scratch.fmr, scratch.fnmr
 
     def _find_thresholds(self, scratch: _Scratch) -> NDArray[np.int64]:
@@ -360,34 +355,29 @@ class Resampler:
             similarities = score_keys.decode(np.where(missing, 0, keys).astype(kind_of_keys)).astype(np.float64)
             means = score_keys.first_keys_at_least(similarities.mean(axis=0), self._x.keys).astype(np.int64)
             thresholds[kinds == "mean group eer"] = np.where(missing, sweep.NO_LIMIT, means)
-        for lists, kind, totals, shrinkage in (
-            (self._x, "fmr", scratch.x_totals, self._shrinkage.nonmated),
-            (self._y, "fnmr", scratch.y_totals, self._shrinkage.mated),
-        ):
+        for mated, kind, side in ((False, "fmr", scratch.x), (True, "fnmr", scratch.y)):
             found = np.flatnonzero(kinds == kind)
             if found.size == 0:
                 continue
             found = found[np.argsort(self._rates[found], kind="stable")]
-            size = int(lists.end[0])
+            errors = side.first(found)
             positions = np.empty((found.size, BLOCK), np.int64)
-            sweep.first_beyond(
-                lists.a, lists.b, (), size, size, scratch.weights, scratch.largest, totals[0], shrinkage[0, found],
-                self._rates[found], positions,
-            )  # fmt: skip
-            keys = lists.keys[np.minimum(positions, size - 1)].astype(np.int64)  # at the end where shares round
+            sweep.first_beyond(errors, self._rates[found], positions)
+            at = np.minimum(positions, errors.keys.size - 1)  # at the end where shares round
+            keys = errors.keys[at].astype(np.int64)
             # The non-mated score there is the first that must be rejected: the threshold is the next float above it.
-            thresholds[found] = np.where(positions < 0, sweep.NO_LIMIT, keys if lists.mated else -keys)
+            thresholds[found] = np.where(positions < 0, sweep.NO_LIMIT, keys if mated else -keys)
         return thresholds
 
     def _read_hull(self, name: str, scratch: _Scratch, values: Floats) -> None:
         from fastfair.kernels import replicated_hull
 
-        x, y = self._x, self._y
+        x, y = scratch.x, scratch.y
         what = replicated_hull.EQUAL_ERROR if name == "eer" else replicated_hull.MIN_CLLR
         y_shrinkage, x_shrinkage = self._shrinkage.metrics[name]
         replicated_hull.hull_figures(
-            x.a, x.b, x.end, y.a, y.b, y.end, *self._blocks, scratch.weights, scratch.largest, scratch.x_totals,
-            scratch.y_totals, x_shrinkage, y_shrinkage, what, scratch.of_hull,
+            x.a, x.b, x.end, y.a, y.b, y.end, *self._blocks, x.weights, x.largest, x.totals,
+            y.totals, x_shrinkage, y_shrinkage, what, scratch.of_hull,
         )  # fmt: skip
         values[:] = scratch.of_hull
 
@@ -395,7 +385,7 @@ class Resampler:
         from fastfair.kernels import sweep
 
         means = []
-        of_lists = (self._y, scratch.y_totals), (self._x, scratch.x_totals)
+        of_lists = (self._y, scratch.y.totals), (self._x, scratch.x.totals)
         found = zip(of_lists, self._shrinkage.metrics["cllr"], self._pair_costs, self._mean_costs, strict=True)
         for (lists, totals), shrinkage, costs, mean in found:
             pairs = lists.pairs
@@ -414,9 +404,10 @@ class _Scratch:
         x, y = resampler._x, resampler._y
         n_points, n_metrics = len(resampler._points), 1 + resampler._n_groups
         self.weights = resampler.units.new_weights()
-        self.largest = 1
-        self.x_totals = np.zeros((x.end.size, BLOCK), np.int64)
-        self.y_totals = np.zeros((y.end.size, BLOCK), np.int64)
+        self.x, self.y = (
+            lists.side(self.weights, np.zeros((lists.end.size, BLOCK), np.int64), shrinkage)
+            for lists, shrinkage in ((x, resampler._shrinkage.nonmated), (y, resampler._shrinkage.mated))
+        )
         chunks = int(x.sizes.max()) // BLOCK + 1 if resampler._need_eer else 0
         self.x_sums = np.empty((chunks, BLOCK), np.int64)
         self.y_sums = np.empty((chunks, BLOCK), np.int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,10 @@ from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import Pairs
 
-from .units import SUBJECTS, Draw, Rows, Units
+from .units import BLOCK, SUBJECTS, Draw, Rows, Units
+
+if TYPE_CHECKING:
+    from fastfair.kernels.sweep import Side
 
 Floats = NDArray[np.float64]
 Scale = tuple[()] | tuple[Floats, Floats]
@@ -133,6 +137,30 @@ class PairLists:
         else:
             sums = np.array([(part.sum(axis=0) ** 2 - (part**2).sum(axis=0)) // 2 for part in lists])
         return sums.astype(np.float64) if self.scale else sums
+
+    def side(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[Any], n_levels: int) -> Side:
+        """Return the lists as kernels take them, their weights not shrunk at any level.
+
+        Parameters
+        ----------
+        weights, largest
+            As in `kernels.sweep.Side`.
+        totals : (lists, 64) or (lists, 1) ndarray
+            Of `totals`.
+        n_levels : int
+            Levels.
+
+        Returns
+        -------
+        Side
+        """
+        from fastfair.kernels import sweep
+
+        totals = np.ascontiguousarray(np.broadcast_to(totals, (totals.shape[0], BLOCK)))
+        shrinkage = np.ones((self.end.size, n_levels))
+        return sweep.Side(
+            self.keys, self.a, self.b, self.scale, self.end, self.sizes, weights, largest, totals, shrinkage
+        )
 
 
 def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str) -> PairLists:

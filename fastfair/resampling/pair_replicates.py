@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,15 +193,16 @@ class PairResampler:
         """Compute one block from its weights."""
         from fastfair.kernels import sweep
 
-        x = self._lists["fmr", False]
         largest = sweep.largest_weight(weights)
         subjects = self.units.subject_weights(weights)
+        sides = {
+            which: lists.side(weights, largest, lists.totals(subjects), self.levels.size)
+            for which, lists in self._lists.items()
+        }
+        x = self._lists["fmr", False]
         stored = int(x.end[0])
         positions = np.empty((self.levels.size, BLOCK), np.int64)
-        sweep.first_beyond(
-            x.a, x.b, x.scale, stored, x.sizes[0], weights, largest, _of_each_replicate(x.totals(subjects))[0],
-            np.ones(self.levels.size), self.levels * ROUNDING, positions,
-        )  # fmt: skip
+        sweep.first_beyond(sides["fmr", False].first(slice(None)), self.levels * ROUNDING, positions)
         if not x.complete and (positions == stored).any():
             raise _TooFewKeptError
         missing = positions < 0
@@ -211,16 +211,13 @@ class PairResampler:
         found = score_keys.decode(np.where(missing, 0, keys).astype(x.keys.dtype)).astype(np.float64)
         out["threshold"][:] = np.where(missing, np.nan, found)
         keys[missing] = sweep.NO_LIMIT
-        for (name, of_groups), lists in self._lists.items():
+        for (name, of_groups), side in sides.items():
             if name == "fmr" and not of_groups and not self._with_overall_fmr:
                 continue
             limits = keys if name == "fnmr" else np.where(missing, keys, -keys)
             order = np.argsort(limits, axis=None, kind="stable")
-            shares = np.empty((self.levels.size, lists.end.size, BLOCK))
-            sweep.shares_at(
-                lists.keys, lists.a, lists.b, lists.scale, lists.end, lists.sizes, weights, largest,
-                _of_each_replicate(lists.totals(subjects)), limits, order, np.ones(shares.shape[1::-1]), shares,
-            )  # fmt: skip
+            shares = np.empty((self.levels.size, side.end.size, BLOCK))
+            sweep.shares_at(side, limits, order, shares)
             out[name][:, slice(1, None) if of_groups else slice(0, 1)] = shares
 
 
@@ -243,8 +240,3 @@ def _shares_below(lists: PairLists, scale: Scale, limits: score_keys.Keys) -> Fl
             shares[:, k] = counts
     with np.errstate(invalid="ignore"):  # a group may have no such pairs
         return np.asarray(shares / lists.sizes)
-
-
-def _of_each_replicate(totals: NDArray[Any]) -> NDArray[Any]:
-    """Give every replicate a total of its own where they share one."""
-    return np.ascontiguousarray(np.broadcast_to(totals, (totals.shape[0], BLOCK)))

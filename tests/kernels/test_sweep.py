@@ -62,12 +62,12 @@ def test_shares_at_thresholds_pass_2_to_the_31():
     totals = np.full((1, 64), n * 255**2)
     limits = np.full((1, 64), 80_000)
     shares = np.empty((1, 1, 64))
-    sweep.shares_at(
-        keys, a, b, (), np.array([n]), np.array([n]), ONE, 255, totals, limits, np.arange(64), np.ones((1, 1)), shares
-    )
+    size = np.array([n])
+    side = sweep.Side(keys, a, b, (), size, size, ONE, 255, totals, np.ones((1, 1)))
+    sweep.shares_at(side, limits, np.arange(64), shares)
     assert (shares == 0.8).all()
     positions = np.empty((2, 64), np.int64)
-    sweep.first_beyond(a, b, (), n, n, ONE, 255, totals[0], np.ones(2), np.array([0.7, 1.0]), positions)
+    sweep.first_beyond(side.first(np.zeros(2, np.intp)), np.array([0.7, 1.0]), positions)
     assert (positions == [[70_000], [n]]).all()
     x_sums, y_sums = np.empty((n // 64 + 1, 64), np.int64), np.empty((n // 64 + 1, 64), np.int64)
     replicated_eer.store_sums(~keys[::-1].copy(), a, b, keys, a, b, ONE, 255, 0, n // 64, x_sums, y_sums)
