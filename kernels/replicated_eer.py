@@ -12,19 +12,20 @@ import numpy as np
 from ._jit import jit
 from .curves import count_below
 from .philox import BLOCK
-from .sweep import CHUNK, NO_LIMIT, _share, _weight, add_many_pairs
+from .sweep import CHUNK, NO_LIMIT, _share, _weight, add_many_pairs, list_of
 
 NEAREST, NEAREST_MAX, INTERPOLATED = 0, 1, 2
 
 
 @jit
-def store_sums(x_keys, x_a, x_b, y_keys, y_a, y_b, weights, largest, first, last, x_sums, y_sums):
+def store_sums(nonmated, mated, first, last, x_sums, y_sums):
     """Store weight sums at the last position of each chunk of non-mated comparisons in a stretch.
 
-    x_...: the non-mated list; y_...: the mated list; largest: the largest weight; first, last: chunks, last excluded;
-    x_sums, y_sums: (last - first, 64) int64, out: weight of the non-mated up to there, and of the mated below the score
-    there
+    nonmated, mated: each an `ErrorList`; first, last: chunks, last excluded; x_sums, y_sums: (last - first, 64) int64,
+    out: weight of the non-mated up to there, and of the mated below the score there
     """
+    x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
+    weights, largest = nonmated.weights, nonmated.largest
     total = np.zeros(BLOCK, np.int64)
     add_many_pairs(x_a, x_b, weights, largest, 0, first * CHUNK, total)
     for chunk in range(first, last):
@@ -44,19 +45,20 @@ def store_sums(x_keys, x_a, x_b, y_keys, y_a, y_b, weights, largest, first, last
 
 
 @jit
-def _next_with_weight(keys, a, b, weights, position, step, stop, r, all_count):
+def _next_with_weight(errors, position, step, stop, r):
     """Find the next comparison that a replicate holds, from a position on; `stop` where there is none."""
+    a, b, weights, all_count = errors.a, errors.b, errors.weights, errors.shrinkage < 1
     while position != stop and not all_count and _weight(a, b, weights, position, r) == 0:
         position += step
     return position
 
 
 @jit
-def _of_one_replicate(
-    x_keys, x_a, x_b, y_keys, y_a, y_b, weights, first, last, x_sums, y_sums, x_total, y_total, x_shrinkage,
-    y_shrinkage, method, r,
-):  # fmt: skip
+def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
     """Return whether the stretch reached far enough, the EER, and its threshold's key."""
+    x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
+    x_total, y_total, weights = nonmated.totals[r], mated.totals[r], nonmated.weights
+    x_shrinkage, y_shrinkage = nonmated.shrinkage, mated.shrinkage
     n, m = x_keys.size, y_keys.size
     low, high = first, last
     while low < high:
@@ -120,49 +122,41 @@ def _of_one_replicate(
         fmr, fnmr = (fmr_low, fnmr_low) if excess <= lack else (fmr_high, fnmr_high)
         value = max(fmr, fnmr) if method == NEAREST_MAX else (fmr + fnmr) / 2
     if excess > lack:
-        q = _next_with_weight(y_keys, y_a, y_b, weights, q, 1, m, r, y_shrinkage < 1)
-        p = _next_with_weight(x_keys, x_a, x_b, weights, p - 1, -1, -1, r, x_shrinkage < 1)
+        q = _next_with_weight(mated, q, 1, m, r)
+        p = _next_with_weight(nonmated, p - 1, -1, -1, r)
         above_all = max(y_keys[m - 1], ~x_keys[0]) + 1
         key = min(y_keys[q] if q < m else above_all, ~x_keys[p] if p >= 0 else above_all)
     return True, value, key
 
 
 @jit
-def equal_error_rates(
-    x_keys, x_a, x_b, x_end, y_keys, y_a, y_b, y_end, weights, largest, x_totals, y_totals, x_shrinkage, y_shrinkage,
-    guesses, method, x_sums, y_sums, values, keys,
-):  # fmt: skip
+def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, keys):
     """Find the EER of the first lists of both sides, overall and the groups, in every replicate.
 
-    x_...: non-mated lists; y_...: mated lists; largest: the largest weight; x_shrinkage, y_shrinkage: (lists,) float64;
-    guesses: (lists,) int64, about where in the non-mated list the EER lies; x_sums, y_sums: (chunks of the longest
-    list, 64) int64, scratch; values: (lists, 64) float64, out, NaN where a class has no weight; keys: (lists, 64)
-    int64, out, thresholds
+    nonmated, mated: each a `Side`; guesses: (lists,) int64, about where in the non-mated list the EER lies; x_sums,
+    y_sums: (chunks of the longest list, 64) int64, scratch; values: (lists, 64) float64, out, NaN where a class has no
+    weight; keys: (lists, 64) int64, out, thresholds
     """
-    x_start, y_start = 0, 0
+    is_open = np.empty(BLOCK, np.bool_)
     for k in range(guesses.size):
-        xk, xa, xb = x_keys[x_start : x_end[k]], x_a[x_start : x_end[k]], x_b[x_start : x_end[k]]
-        yk, ya, yb = y_keys[y_start : y_end[k]], y_a[y_start : y_end[k]], y_b[y_start : y_end[k]]
-        x_start, y_start = x_end[k], y_end[k]
-        is_open = np.empty(BLOCK, np.bool_)
+        nonmated_list, mated_list = list_of(nonmated, k), list_of(mated, k)
         n_open = 0
         for r in range(BLOCK):
-            is_open[r] = x_totals[k, r] > 0 and y_totals[k, r] > 0
+            is_open[r] = nonmated_list.totals[r] > 0 and mated_list.totals[r] > 0
             n_open += is_open[r]
             values[k, r], keys[k, r] = np.nan, NO_LIMIT
-        n_chunks = (xk.size + CHUNK - 1) // CHUNK
+        n_chunks = (nonmated_list.keys.size + CHUNK - 1) // CHUNK
         # Replicates spread as the square root of their errors, and more where comparisons share subjects.
         spread = 8 * np.sqrt(guesses[k] + 1.0) + 0.3 * guesses[k]
         first = max(0, np.int64((guesses[k] - spread) / CHUNK))
         last = min(n_chunks, np.int64((guesses[k] + spread) / CHUNK) + 1)
         while n_open > 0:
-            store_sums(xk, xa, xb, yk, ya, yb, weights, largest, first, last, x_sums, y_sums)
+            store_sums(nonmated_list, mated_list, first, last, x_sums, y_sums)
             for r in range(BLOCK):
                 if is_open[r]:
                     found, values[k, r], keys[k, r] = _of_one_replicate(
-                        xk, xa, xb, yk, ya, yb, weights, first, last, x_sums, y_sums,
-                        x_totals[k, r], y_totals[k, r], x_shrinkage[k], y_shrinkage[k], method, r,
-                    )  # fmt: skip
+                        nonmated_list, mated_list, first, last, x_sums, y_sums, method, r
+                    )
                     is_open[r] = not found
                     n_open -= found
             last = min(n_chunks, 2 * last + 1)

@@ -65,6 +65,16 @@ class ErrorList(NamedTuple):
 
 
 @jit
+def list_of(side, k):
+    """Return one list of a side that has one shrinkage a list."""
+    start, stop = side.end[k - 1] if k > 0 else 0, side.end[k]
+    return ErrorList(
+        side.keys[start:stop], side.a[start:stop], side.b[start:stop], side.scale, side.sizes[k], side.weights,
+        side.largest, side.totals[k], side.shrinkage[k],
+    )  # fmt: skip
+
+
+@jit
 def largest_weight(weights):
     """Return the largest weight, at least 1. weights: (rows, 64) uint8."""
     largest = np.empty(BLOCK, np.uint8)

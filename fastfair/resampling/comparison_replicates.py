@@ -6,6 +6,7 @@ The scores are sorted once; a replicate is one weighted pass over as much of the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from .blocks import Replicates, compute_blocks
 from .comparison_lists import ErrorLists, make_lists
 from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
 from .units import BLOCK, ComparisonUnits
+
+if TYPE_CHECKING:
+    from fastfair.kernels.sweep import Side
 
 SCHEMES = ("dyadic", "product")
 METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
@@ -302,10 +306,9 @@ class Resampler:
         self._y.total_weights(weights, largest, y.totals)
         both = (x.keys, x.a, x.b, x.end, y.keys, y.a, y.b, y.end, weights, largest, x.totals, y.totals)
         if self._need_eer:
-            y_shrinkage, x_shrinkage = self._shrinkage.metrics["eer"]
             replicated_eer.equal_error_rates(
-                *both, x_shrinkage, y_shrinkage, self._guesses, _EER_METHODS[self._eer_method],
-                scratch.x_sums, scratch.y_sums, scratch.eer, scratch.eer_keys,
+                *self._shrunk("eer", scratch), self._guesses, _EER_METHODS[self._eer_method], scratch.x_sums,
+                scratch.y_sums, scratch.eer, scratch.eer_keys,
             )  # fmt: skip
             if "eer" in out:
                 out["eer"][:] = scratch.eer
@@ -339,6 +342,11 @@ class Resampler:
             order = np.argsort(limits, axis=None, kind="stable")
             sweep.shares_at(side, limits, order, shares)
         out["fmr"][:], out["fnmr"][:] = scratch.fmr, scratch.fnmr
+
+    def _shrunk(self, name: str, scratch: _Scratch) -> tuple[Side, Side]:
+        """Return the non-mated and the mated side with their weights shrunk as a metric needs it."""
+        mated, nonmated = self._shrinkage.metrics[name]
+        return scratch.x._replace(shrinkage=nonmated), scratch.y._replace(shrinkage=mated)
 
     def _find_thresholds(self, scratch: _Scratch) -> NDArray[np.int64]:
         """Find the (points, 64) threshold keys of a block."""

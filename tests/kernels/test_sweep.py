@@ -70,7 +70,9 @@ def test_shares_at_thresholds_pass_2_to_the_31():
     sweep.first_beyond(side.first(np.zeros(2, np.intp)), np.array([0.7, 1.0]), positions)
     assert (positions == [[70_000], [n]]).all()
     x_sums, y_sums = np.empty((n // 64 + 1, 64), np.int64), np.empty((n // 64 + 1, 64), np.int64)
-    replicated_eer.store_sums(~keys[::-1].copy(), a, b, keys, a, b, ONE, 255, 0, n // 64, x_sums, y_sums)
+    mated = side.first(np.zeros(1, np.intp))
+    nonmated = mated._replace(keys=~keys[::-1].copy())
+    replicated_eer.store_sums(nonmated, mated, 0, n // 64, x_sums, y_sums)
     assert x_sums[n // 64 - 1, 0] == n // 64 * 64 * 255**2
     assert y_sums[0, 0] == (n - 64) * 255**2
 
