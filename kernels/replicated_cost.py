@@ -7,40 +7,27 @@ import numpy as np
 from ._jit import jit
 from .curves import count_below
 from .philox import BLOCK
-from .sweep import add_many_pairs
+from .sweep import add_many_pairs, list_of
 
 
 @jit
-def _walk(
-    x_keys,
-    x_a,
-    x_b,
-    y_keys,
-    y_a,
-    y_b,
-    weights,
-    largest,
-    x_totals,
-    y_totals,
-    x_shrinkage,
-    y_shrinkage,
-    miss,
-    false_match,
-    start,
-    best,
-):
+def _walk(nonmated, mated, miss, false_match, start, best):
     """Try all thresholds from low to high, until no replicate can gain by a higher one.
 
-    largest: the largest weight; start: position in the non-mated list, those from it on are rejected already; best:
-    (64,) float64, out. Returns whether no lower threshold than the first can be better.
+    nonmated, mated: each an `ErrorList`; start: position in the non-mated one, those from it on are rejected already;
+    best: (64,) float64, out. Returns whether no lower threshold than the first can be better.
     """
+    x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
+    weights, largest = nonmated.weights, nonmated.largest
     n, m = x_keys.size, y_keys.size
     x_weight, y_weight = np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.int64)
     rejected = np.empty(BLOCK, np.int64)
     miss_unit, false_match_unit = np.empty(BLOCK), np.empty(BLOCK)
     for r in range(BLOCK):
-        miss_unit[r] = miss * y_shrinkage / y_totals[r] if y_totals[r] > 0 else np.nan
-        false_match_unit[r] = false_match * x_shrinkage / x_totals[r] if x_totals[r] > 0 else np.nan
+        miss_unit[r] = miss * mated.shrinkage / mated.totals[r] if mated.totals[r] > 0 else np.nan
+        false_match_unit[r] = (
+            false_match * nonmated.shrinkage / nonmated.totals[r] if nonmated.totals[r] > 0 else np.nan
+        )
         best[r] = np.inf
     # A threshold just above a non-mated score: the lower ones between two of them reject fewer mated comparisons.
     p = start
@@ -49,7 +36,7 @@ def _walk(
     q = 0 if p == n else count_below(y_keys, ~x_keys[p] + 1)
     add_many_pairs(x_a, x_b, weights, largest, 0, p, x_weight)
     add_many_pairs(y_a, y_b, weights, largest, 0, q, y_weight)
-    x_base, y_base = false_match * (1 - x_shrinkage) / n, miss * (1 - y_shrinkage) / m
+    x_base, y_base = false_match * (1 - nonmated.shrinkage) / n, miss * (1 - mated.shrinkage) / m
     lowest = np.empty(BLOCK)
     for r in range(BLOCK):
         lowest[r] = x_base * p + false_match_unit[r] * x_weight[r]
@@ -82,30 +69,21 @@ def _walk(
 
 
 @jit
-def least_costs(
-    x_keys, x_a, x_b, x_end, y_keys, y_a, y_b, y_end, weights, largest, x_totals, y_totals, x_shrinkage, y_shrinkage,
-    miss, false_match, estimates, values,
-):  # fmt: skip
+def least_costs(nonmated, mated, miss, false_match, estimates, values):
     """Find the least of miss * FNMR + false_match * FMR of the first lists of both sides, in every replicate.
 
-    x_...: non-mated lists; y_...: mated lists; largest: the largest weight; x_shrinkage, y_shrinkage: (lists,) float64;
-    estimates: (lists,) float64, the least costs without weights; values: (lists, 64) float64, out, NaN where a class
-    has no weight
+    nonmated, mated: each a `Side`; estimates: (lists,) float64, the least costs without weights; values: (lists, 64)
+    float64, out, NaN where a class has no weight
     """
-    x_start, y_start = 0, 0
     for k in range(estimates.size):
-        x, y = slice(x_start, x_end[k]), slice(y_start, y_end[k])
-        x_start, y_start = x_end[k], y_end[k]
         values[k] = np.nan
-        n = x.stop - x.start
-        if n == 0 or y.start == y.stop:
+        nonmated_list, mated_list = list_of(nonmated, k), list_of(mated, k)
+        n = nonmated_list.keys.size
+        if n == 0 or mated_list.keys.size == 0:
             continue
         start = min(n, np.int64(1.5 * estimates[k] / false_match * n) + 32)
-        while not _walk(
-            x_keys[x], x_a[x], x_b[x], y_keys[y], y_a[y], y_b[y], weights, largest, x_totals[k], y_totals[k],
-            x_shrinkage[k], y_shrinkage[k], miss, false_match, start, values[k],
-        ) and start < n:  # fmt: skip
+        while not _walk(nonmated_list, mated_list, miss, false_match, start, values[k]) and start < n:
             start = min(n, 2 * start)
         for r in range(BLOCK):
-            if x_totals[k, r] == 0 or y_totals[k, r] == 0:
+            if nonmated_list.totals[r] == 0 or mated_list.totals[r] == 0:
                 values[k, r] = np.nan

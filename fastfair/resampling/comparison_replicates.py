@@ -304,7 +304,6 @@ class Resampler:
         x, y = scratch.x, scratch.y = tuple(side._replace(largest=largest) for side in (scratch.x, scratch.y))
         self._x.total_weights(weights, largest, x.totals)
         self._y.total_weights(weights, largest, y.totals)
-        both = (x.keys, x.a, x.b, x.end, y.keys, y.a, y.b, y.end, weights, largest, x.totals, y.totals)
         if self._need_eer:
             replicated_eer.equal_error_rates(
                 *self._shrunk("eer", scratch), self._guesses, _EER_METHODS[self._eer_method], scratch.x_sums,
@@ -317,15 +316,9 @@ class Resampler:
         if "min_cllr" in out:
             self._read_hull("min_cllr", scratch, out["min_cllr"])
         if "min_dcf" in out:
-            y_shrinkage, x_shrinkage = self._shrinkage.metrics["min_dcf"]
+            sides = self._shrunk("min_dcf", scratch)
             replicated_cost.least_costs(
-                *both,
-                x_shrinkage,
-                y_shrinkage,
-                self._costs.miss,
-                self._costs.false_match,
-                self._least_costs,
-                scratch.costs,
+                *sides, self._costs.miss, self._costs.false_match, self._least_costs, scratch.costs
             )
             out["min_dcf"][:] = scratch.costs / self._costs.unit
         if "cllr" in out:
