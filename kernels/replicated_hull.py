@@ -13,7 +13,7 @@ import numpy as np
 
 from ._jit import jit
 from .philox import BLOCK
-from .sweep import add_many_pairs
+from .sweep import add_many_pairs, list_of
 
 MIN_CLLR, EQUAL_ERROR = 0, 1
 
@@ -61,13 +61,20 @@ def _push(pools, size, y, x):
 
 
 @jit
-def _pool_blocks(x_a, x_b, y_a, y_b, first, above, weights, largest, x_base, x_unit, y_base, y_unit, pools, sizes):
+def _pool_blocks(nonmated, mated, first, above, pools, sizes):
     """Pool the blocks of one list in every replicate.
 
-    first, above: (blocks + 1,) int64; x_base, y_base: share of a comparison, whatever its weight; x_unit, y_unit: (64,)
-    float64, share of a weight of one; pools: (64, room, 2) float64, scratch; sizes: (64,) int64, out. Returns the pools
-    of each replicate, in a larger array where they did not fit: mated and non-mated share.
+    nonmated, mated: each an `ErrorList`; first, above: (blocks + 1,) int64; pools: (64, room, 2) float64, scratch;
+    sizes: (64,) int64, out. Returns the pools of each replicate, in a larger array where they did not fit: mated and
+    non-mated share.
     """
+    x_a, x_b, y_a, y_b, weights, largest = nonmated.a, nonmated.b, mated.a, mated.b, nonmated.weights, nonmated.largest
+    # Shares of a comparison, whatever its weight, and of a weight of one.
+    x_base, y_base = (1 - nonmated.shrinkage) / max(1, x_a.size), (1 - mated.shrinkage) / max(1, y_a.size)
+    x_unit, y_unit = np.empty(BLOCK), np.empty(BLOCK)
+    for r in range(BLOCK):
+        x_unit[r] = nonmated.shrinkage / max(1, nonmated.totals[r])
+        y_unit[r] = mated.shrinkage / max(1, mated.totals[r])
     x_sums, y_sums = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
     x_open, y_open = np.zeros(BLOCK), np.zeros(BLOCK)
     x_closed, y_closed, closed = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK, np.bool_)
@@ -132,36 +139,21 @@ def _equal_error(pools):
 
 
 @jit
-def hull_figures(
-    x_a, x_b, x_end, y_a, y_b, y_end, first, above, block_end, weights, largest, x_totals, y_totals, x_shrinkage,
-    y_shrinkage, what, values,
-):  # fmt: skip
+def hull_figures(nonmated, mated, first, above, block_end, what, values):
     """Compute one figure of the first lists of both sides, overall and the groups, in every replicate.
 
-    x_...: non-mated lists; y_...: mated lists; first, above: of `find_blocks`, of all lists; block_end: (lists,) int64;
-    largest: the largest weight; x_shrinkage, y_shrinkage: (lists,) float64; what: MIN_CLLR or EQUAL_ERROR; values:
-    (lists, 64) float64, out, NaN where a class has no weight
+    nonmated, mated: each a `Side`; first, above: of `find_blocks`, of all lists; block_end: (lists,) int64; what:
+    MIN_CLLR or EQUAL_ERROR; values: (lists, 64) float64, out, NaN where a class has no weight
     """
     pools = np.empty((BLOCK, 64, 2))
     sizes = np.empty(BLOCK, np.int64)
-    x_unit, y_unit = np.empty(BLOCK), np.empty(BLOCK)
-    x_start, y_start, start = 0, 0, 0
+    start = 0
     for k in range(block_end.size):
-        x, y, blocks = slice(x_start, x_end[k]), slice(y_start, y_end[k]), slice(start, block_end[k])
-        x_start, y_start, start = x_end[k], y_end[k], block_end[k]
+        nonmated_list, mated_list, stop = list_of(nonmated, k), list_of(mated, k), block_end[k]
+        pools = _pool_blocks(nonmated_list, mated_list, first[start:stop], above[start:stop], pools, sizes)
+        start = stop
         for r in range(BLOCK):
-            x_unit[r] = x_shrinkage[k] / max(1, x_totals[k, r])
-            y_unit[r] = y_shrinkage[k] / max(1, y_totals[k, r])
-        x_base, y_base = (
-            (1 - x_shrinkage[k]) / max(1, x.stop - x.start),
-            (1 - y_shrinkage[k]) / max(1, y.stop - y.start),
-        )
-        pools = _pool_blocks(
-            x_a[x], x_b[x], y_a[y], y_b[y], first[blocks], above[blocks], weights, largest, x_base, x_unit, y_base,
-            y_unit, pools, sizes,
-        )  # fmt: skip
-        for r in range(BLOCK):
-            if x_totals[k, r] == 0 or y_totals[k, r] == 0:
+            if nonmated_list.totals[r] == 0 or mated_list.totals[r] == 0:
                 values[k, r] = np.nan
             elif what == MIN_CLLR:
                 values[k, r] = _min_cllr(pools[r, : sizes[r]])

@@ -373,13 +373,8 @@ class Resampler:
     def _read_hull(self, name: str, scratch: _Scratch, values: Floats) -> None:
         from fastfair.kernels import replicated_hull
 
-        x, y = scratch.x, scratch.y
         what = replicated_hull.EQUAL_ERROR if name == "eer" else replicated_hull.MIN_CLLR
-        y_shrinkage, x_shrinkage = self._shrinkage.metrics[name]
-        replicated_hull.hull_figures(
-            x.a, x.b, x.end, y.a, y.b, y.end, *self._blocks, x.weights, x.largest, x.totals,
-            y.totals, x_shrinkage, y_shrinkage, what, scratch.of_hull,
-        )  # fmt: skip
+        replicated_hull.hull_figures(*self._shrunk(name, scratch), *self._blocks, what, scratch.of_hull)
         values[:] = scratch.of_hull
 
     def _cllr(self, scratch: _Scratch) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fastfair.kernels import replicated_hull
+from fastfair.kernels import replicated_hull, sweep
 
 import fastfair as ff
 
@@ -19,16 +19,17 @@ def test_any_number_of_pools_finds_room(n_blocks, in_order):
     c = ff.Comparisons(np.concatenate(scores), np.repeat([True, False], [side.size for side in scores]))
     lists = c.mated.keys, np.ascontiguousarray(~c.nonmated.keys[::-1])
     blocks = replicated_hull.find_blocks(*lists)
-    ends = [np.array([keys.size]) for keys in lists]
-    rows = [np.zeros(keys.size, np.int32) for keys in lists]
-    weights, totals = np.ones((1, 64), np.uint8), [np.full((1, 64), keys.size) for keys in lists]
+    mated, nonmated = (
+        sweep.Side(
+            keys, np.zeros(keys.size, np.int32), np.zeros(keys.size, np.int32), (), np.array([keys.size]),
+            np.array([keys.size]), np.ones((1, 64), np.uint8), 1, np.full((1, 64), keys.size), np.ones(1),
+        )
+        for keys in lists
+    )  # fmt: skip
     for what, expected in (
         (replicated_hull.MIN_CLLR, ff.min_cllr(c)),
         (replicated_hull.EQUAL_ERROR, ff.eer(c, "convex-hull").value),
     ):
         values = np.empty((1, 64))
-        replicated_hull.hull_figures(
-            rows[1], rows[1], ends[1], rows[0], rows[0], ends[0], *blocks, np.array([blocks[0].size]), weights, 1,
-            totals[1], totals[0], np.ones(1), np.ones(1), what, values,
-        )  # fmt: skip
+        replicated_hull.hull_figures(nonmated, mated, *blocks, np.array([blocks[0].size]), what, values)
         assert values == pytest.approx(expected, abs=1e-12)
