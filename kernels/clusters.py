@@ -6,7 +6,10 @@ whatever n is.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ._jit import jit
 from .philox import BLOCK, fill, fill_some
@@ -16,6 +19,33 @@ _UNIT = 2.0**-53
 _LOW_BITS, _HALF = np.uint64(11), np.uint64(32)
 _FEW = 40.0  # expected number below which adding up probabilities is faster than rejection,
 _TOO_FEW = 10.0  # and below which rejection would be wrong
+
+
+class Kinds(NamedTuple):
+    """Subjects with the same failures and attempts, those of a group side by side."""
+
+    failures: NDArray[np.int64]  # (kinds,) of one subject
+    attempts: NDArray[np.int64]  # (kinds,) of one subject
+    share: NDArray[np.float64]  # (kinds,) in proportion to the chance of each in its group
+    end: NDArray[np.int64]  # (groups,) where each group's kinds end
+
+
+class Stream(NamedTuple):
+    """The random numbers of 64 replicates; as in `philox.fill`."""
+
+    number: int
+    purpose: int
+    first_replicate: int
+    key: NDArray[np.uint32]  # (2,)
+
+
+class Scratch(NamedTuple):
+    """What binomial numbers are drawn in."""
+
+    words: NDArray[np.uint64]  # (4, 64)
+    waiting: NDArray[np.int64]  # (64,) replicates
+    proposed: NDArray[np.float64]  # (64,)
+    left: NDArray[np.float64]  # (64,)
 
 
 @jit
@@ -139,8 +169,16 @@ def _keep(size, n, p, words, proposed, first_replicate, waiting, drawn):
 
 
 @jit
-def _reject(n, p, draw, stride, stream, purpose, first_replicate, key, words, waiting, proposed, n_left, drawn):
+def new_scratch():
+    """Make room to draw in."""
+    return Scratch(np.empty((4, BLOCK), np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK), np.empty(BLOCK))
+
+
+@jit
+def _reject(n, p, draw, stride, stream, scratch, drawn):
     """Draw binomial numbers by rejection; as `draw_binomial`, whose first words are there already."""
+    first_replicate = stream.first_replicate
+    words, waiting, proposed, n_left = scratch.words, scratch.waiting, scratch.proposed, scratch.left
     for r in range(BLOCK):
         waiting[r] = first_replicate + r
         n_left[r] = n[r]
@@ -148,21 +186,19 @@ def _reject(n, p, draw, stride, stream, purpose, first_replicate, key, words, wa
     left = _keep(BLOCK, n_left, p, words, proposed, first_replicate, waiting, drawn)
     while left > 0:
         draw += stride
-        fill_some(draw, stream, purpose, waiting, left, key, words)
+        fill_some(draw, stream.number, stream.purpose, waiting, left, stream.key, words)
         _propose(left, n_left, p, words, proposed)
         left = _keep(left, n_left, p, words, proposed, first_replicate, waiting, drawn)
 
 
 @jit
-def draw_binomial(
-    n, chance, draw, stride, stream, purpose, first_replicate, key, words, waiting, proposed, left, drawn
-):
+def draw_binomial(n, chance, draw, stride, stream, scratch, drawn):
     """Draw a binomial number for each of 64 replicates, with one chance for all.
 
     n: (64,) float64, whole, all below 700 / p where one is below 10 / p, p being the smaller of chance and 1 - chance,
     as probabilities are added up from that of 0; chance: in [0, 1]; draw, stride: the first count of the random stream,
-    and how far on the next is where a number is rejected; stream, purpose, first_replicate, key: as in `philox.fill`;
-    words: (4, 64) uint64, waiting: (64,) int64, proposed and left: (64,) float64, scratch; drawn: (64,) float64, out
+    and how far on the next is where a number is rejected; stream: a `Stream`; scratch: a `Scratch`; drawn: (64,)
+    float64, out
     """
     p = min(chance, 1 - chance)
     least, most = n[0], n[0]
@@ -171,28 +207,27 @@ def draw_binomial(
     if most == 0 or p == 0:
         drawn[:] = 0.0
     else:
-        fill(draw, stream, purpose, first_replicate, key, words)
+        fill(draw, stream.number, stream.purpose, stream.first_replicate, stream.key, scratch.words)
         if most * p < _FEW or least * p < _TOO_FEW:
-            _count_up(n, most, p, words, proposed, left, drawn)
+            _count_up(n, most, p, scratch.words, scratch.proposed, scratch.left, drawn)
         else:
-            _reject(n, p, draw, stride, stream, purpose, first_replicate, key, words, waiting, proposed, left, drawn)
+            _reject(n, p, draw, stride, stream, scratch, drawn)
     if chance > 0.5:
         for r in range(BLOCK):
             drawn[r] = n[r] - drawn[r]
 
 
 @jit
-def draw_sums(failures, attempts, share, end, size, purpose, first_replicate, n_replicates, key, sums):
+def draw_sums(kinds, size, purpose, first_replicate, key, sums):
     """Draw subjects of every group with replacement, and sum over them.
 
-    failures, attempts: (types,) int64, of each type of subject, the types of a group side by side; share: (types,)
-    float64, in proportion to the chance of each in its group; end: (groups,) int64, where each group's types end; size:
-    (groups,) int64, subjects drawn; purpose: int; first_replicate: int, a multiple of 64, as the method depends on the
-    64 side by side; key: (2,) uint32; sums: (5, n_replicates, groups) int64, out
+    kinds: `Kinds`; size: (groups,) int64, subjects drawn; purpose: int; first_replicate: int, a multiple of 64, as the
+    method depends on the 64 side by side; key: (2,) uint32; sums: (5, n_replicates, groups) int64, out
     """
-    words = np.empty((4, BLOCK), np.uint64)
-    left, drawn, waiting = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK, np.int64)
-    proposed, left_waiting = np.empty(BLOCK), np.empty(BLOCK)
+    failures, attempts, share, end = kinds.failures, kinds.attempts, kinds.share, kinds.end
+    n_replicates = sums.shape[1]
+    scratch = new_scratch()
+    left, drawn = np.empty(BLOCK), np.empty(BLOCK)
     totals = np.empty((5, BLOCK), np.int64)
     chance = np.ones(share.size)  # of each type among those from it on
     start = 0
@@ -207,12 +242,10 @@ def draw_sums(failures, attempts, share, end, size, purpose, first_replicate, n_
         for group in range(end.size):
             left[:] = size[group]
             totals[:] = 0
-            n_types = end[group] - start
+            n_kinds = end[group] - start
+            stream = Stream(group, purpose, first_replicate + first, key)
             for kind in range(start, end[group]):
-                draw_binomial(
-                    left, chance[kind], kind - start, n_types, group, purpose, first_replicate + first, key,
-                    words, waiting, proposed, left_waiting, drawn,
-                )  # fmt: skip
+                draw_binomial(left, chance[kind], kind - start, n_kinds, stream, scratch, drawn)
                 e, m = failures[kind], attempts[kind]
                 for r in range(BLOCK):
                     times = np.int64(drawn[r])

@@ -114,7 +114,8 @@ def replicate(
     """
     from fastfair.kernels import clusters
 
-    kinds, sizes = counts.kinds, counts.n_subjects
+    of_groups, sizes = counts.kinds, counts.n_subjects
+    kinds = clusters.Kinds(of_groups.failures, of_groups.attempts, of_groups.subjects.astype(np.float64), of_groups.end)
     shape = (n_resamples, sizes.size)
     memory.require(
         48 * n_resamples * sizes.size,  # three numbers of each, and what is made of them
@@ -126,10 +127,7 @@ def replicate(
     def block(first: int) -> None:
         n = min(_AT_ONCE, n_resamples - first)
         sums = np.empty((5, n, sizes.size), np.int64)
-        clusters.draw_sums(
-            kinds.failures, kinds.attempts, kinds.subjects.astype(np.float64), kinds.end, sizes,
-            _SUBJECTS_OF_GROUPS, first, n, key, sums,
-        )  # fmt: skip
+        clusters.draw_sums(kinds, sizes, _SUBJECTS_OF_GROUPS, first, key, sums)
         at = slice(first, first + n)
         size[at], effect[at] = sums[clusters.ATTEMPTS], design_effect(sums)
         rate[at] = sums[clusters.FAILURES] / sums[clusters.ATTEMPTS]
@@ -174,17 +172,17 @@ def group_pvalues(
     """
     from fastfair.kernels import clusters
 
-    kinds, sizes = counts.all_kinds, counts.n_subjects
+    of_all, sizes = counts.all_kinds, counts.n_subjects
     observed = _studentized(counts.sums)
-    n_groups, n_kinds = sizes.size, kinds.subjects.size
-    failures, attempts = np.tile(kinds.failures, n_groups), np.tile(kinds.attempts, n_groups)
-    share = np.tile(kinds.subjects.astype(np.float64), n_groups)
-    end = n_kinds * np.arange(1, n_groups + 1)
+    n_groups = sizes.size
+    failures, attempts = np.tile(of_all.failures, n_groups), np.tile(of_all.attempts, n_groups)
+    share = np.tile(of_all.subjects.astype(np.float64), n_groups)
+    kinds = clusters.Kinds(failures, attempts, share, of_all.subjects.size * np.arange(1, n_groups + 1))
     beyond = np.zeros((-(-n_resamples // _AT_ONCE), 2, n_groups), np.int64)
 
     def block(first: int) -> None:
         sums = np.empty((5, min(_AT_ONCE, n_resamples - first), n_groups), np.int64)
-        clusters.draw_sums(failures, attempts, share, end, sizes, _SUBJECTS_OF_ALL, first, sums.shape[1], key, sums)
+        clusters.draw_sums(kinds, sizes, _SUBJECTS_OF_ALL, first, key, sums)
         replicated = _studentized(sums)
         beyond[first // _AT_ONCE] = exceedances(observed, replicated), exceedances(-observed, -replicated)
 

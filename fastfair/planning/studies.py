@@ -55,21 +55,21 @@ class Subjects:
         from fastfair.kernels import clusters
 
         numbers, number_of = np.unique(n_groups, return_inverse=True)
-        most, kinds = int(numbers[-1]), self.n_attempts + 1
+        most, n_kinds = int(numbers[-1]), self.n_attempts + 1
         memory.require(
-            most * (40 * kinds + 64 * min(_AT_ONCE, n_simulations)) + 80 * kinds + 16 * n_simulations * numbers.size,
+            most * (40 * n_kinds + 64 * min(_AT_ONCE, n_simulations))
+            + 80 * n_kinds
+            + 16 * n_simulations * numbers.size,
             f"{n_simulations:,} studies of {most:,} groups with {self.n_attempts:,} attempts of each subject",
             "plan for fewer, or with the exact method",
         )
-        failures = np.tile(np.arange(kinds), most)
-        attempts = np.full(failures.size, self.n_attempts)
-        share, end, size = np.tile(self._pmf, most), np.arange(1, most + 1) * kinds, np.full(most, n)
+        failures, share = np.tile(np.arange(n_kinds), most), np.tile(self._pmf, most)
+        attempts, end = np.full(failures.size, self.n_attempts), np.arange(1, most + 1) * n_kinds
+        kinds, size = clusters.Kinds(failures, attempts, share, end), np.full(most, n)
         largest = np.empty((n_simulations, numbers.size))
         for first in range(0, n_simulations, _AT_ONCE):
             sums = np.empty((5, min(_AT_ONCE, n_simulations - first), most), np.int64)
-            clusters.draw_sums(
-                failures, attempts, share, end, size, _GROUPS_OF_STUDIES, first, sums.shape[1], key, sums
-            )
+            clusters.draw_sums(kinds, size, _GROUPS_OF_STUDIES, first, key, sums)
             apart = np.abs(sums[clusters.FAILURES] / (n * self.n_attempts) - self.fnmr)
             largest[first : first + len(apart)] = np.maximum.accumulate(apart, axis=1)[:, numbers - 1]
         return np.quantile(largest, probability, axis=0, method="inverted_cdf")[number_of]

@@ -14,12 +14,10 @@ PURPOSE = 9
 def binomial(n, chance: float, blocks: int, stream: int = 0) -> np.ndarray:
     """(blocks, 64) binomial numbers; n is one number, or one for each replicate."""
     replicates = np.broadcast_to(np.asarray(n, np.float64), 64).copy()
-    words, waiting = np.empty((4, 64), np.uint64), np.empty(64, np.int64)
-    proposed, left, out = np.empty(64), np.empty(64), np.empty((blocks, 64))
+    scratch, out = clusters.new_scratch(), np.empty((blocks, 64))
     for block in range(blocks):
-        clusters.draw_binomial(
-            replicates, chance, 0, 1, stream, PURPOSE, 64 * block, KEY, words, waiting, proposed, left, out[block]
-        )
+        draws = clusters.Stream(stream, PURPOSE, 64 * block, KEY)
+        clusters.draw_binomial(replicates, chance, 0, 1, draws, scratch, out[block])
     return out
 
 
@@ -111,10 +109,8 @@ def drawn_sums(groups, sizes, n_replicates: int, first: int = 0) -> np.ndarray:
     """(5, n_replicates, groups)."""
     failures, attempts, share = (np.array([kind[k] for group in groups for kind in group]) for k in range(3))
     sums = np.empty((5, n_replicates, len(groups)), np.int64)
-    clusters.draw_sums(
-        failures, attempts, share.astype(np.float64), np.cumsum([len(group) for group in groups]), np.array(sizes),
-        PURPOSE, first, n_replicates, KEY, sums,
-    )  # fmt: skip
+    kinds = clusters.Kinds(failures, attempts, share.astype(np.float64), np.cumsum([len(group) for group in groups]))
+    clusters.draw_sums(kinds, np.array(sizes), PURPOSE, first, KEY, sums)
     return sums
 
 
