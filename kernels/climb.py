@@ -8,7 +8,10 @@ on the key, the data set, the step and the score's position alone.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ._jit import jit
 from .philox import BLOCK, fill, fill_some
@@ -24,6 +27,29 @@ _RUNGS_UP, _RUNGS_DOWN, _TRIES = 6, 10, 3
 _ABOVE, _COMMON, _FAR = 1.5, 0.04, 100.0
 _LITTLE = 1 / 64
 _EQUAL = 1e-12  # fitness
+
+
+class Goal(NamedTuple):
+    """What a data set is to have."""
+
+    n_held: int  # how many of the scores are held
+    rank: int  # from 0, of the held score that is the threshold
+    target: float  # the share of free scores wanted at or below it
+
+
+class Rules(NamedTuple):
+    """How it is climbed to."""
+
+    step: float  # the largest change, 0 for one that adapts
+    plateaus: bool  # whether equal fitness is accepted
+    stops: bool  # whether to stop at the best there can be
+
+
+class Near(NamedTuple):
+    """Scores of one class near the threshold."""
+
+    position: NDArray[np.int64]  # (n,) among all scores
+    value: NDArray[np.float64]  # (n,)
 
 
 @jit
@@ -67,23 +93,25 @@ def move(step_number, n_held, held_step, free_step, stream, key, words, scores):
 
 
 @jit
-def _take_near(scores, begin, end, low, high, position, value):
-    """List the scores inside [low, high], and count those below. position: (n,) int64, value: (n,) float64, out."""
+def _take_near(scores, begin, end, low, high, room):
+    """Return the scores inside [low, high], and how many are below. room: `Near`, scratch, for one more than all."""
+    position, value = room.position, room.value
     near, below = 0, 0
-    for k in range(begin, end):
+    for k in range(begin, end):  # written before it is known whether it is near
         position[near], value[near] = k, scores[k]
         below += scores[k] < low
         near += (scores[k] >= low) & (scores[k] <= high)
-    return near, below
+    return Near(position[:near], value[:near]), below
 
 
 @jit
-def _propose(step_number, step, stream, key, position, value, size, counters, words, proposed):
+def _propose(step_number, step, stream, key, near, counters, words, proposed):
     """Write what some distances would be after a step.
 
-    position, value: of `size` scores; counters: (64,) int64, words: (4, 64) uint64, scratch; proposed: (n,) float64,
-    out
+    near: `Near`; counters: (64,) int64, words: (4, 64) uint64, scratch; proposed: (n,) float64, out
     """
+    position, value = near.position, near.value
+    size = position.size
     for first in range(0, size, BLOCK):
         n = min(BLOCK, size - first)
         for r in range(n):
@@ -138,20 +166,20 @@ def _ways(scores, n_held, threshold, missing, gaps):
 
 
 @jit
-def climb(n_held, rank, target, step, plateaus, stops, stream, key, scores, history):
+def climb(goal, rules, stream, key, scores, history):
     """Run Algorithm 1 on one data set.
 
-    n_held: how many of the scores are held; rank: from 0, of the held one that is the threshold; target: the share of
-    free scores wanted at or below it; step: the largest change, 0 for one that adapts; plateaus, stops: whether equal
-    fitness is accepted, and whether to stop at the best there can be; stream: number of the data set; key: (2,) uint32;
-    scores: (n,) float64, out; history: (n_steps + 1,) float64, out, the distance of the rate from the target. Returns
-    errors, steps accepted and steps made.
+    goal: a `Goal`; rules: `Rules`; stream: number of the data set; key: (2,) uint32; scores: (n,) float64, out;
+    history: (n_steps + 1,) float64, out, the distance of the rate from the target. Returns errors, steps accepted and
+    steps made.
     """
+    n_held, rank, target = goal.n_held, goal.rank, goal.target
+    step, plateaus, stops = rules.step, rules.plateaus, rules.stops
     n_free = scores.size - n_held
     words, counters = np.empty((4, BLOCK), np.uint64), np.empty(BLOCK, np.int64)
-    # One more than there are, as a score is written before it is known whether it is near.
-    held_position, held_value = np.empty(n_held + 1, np.int64), np.empty(n_held + 1)
-    free_position, free_value = np.empty(n_free + 1, np.int64), np.empty(n_free + 1)
+    room_of_held = Near(np.empty(n_held + 1, np.int64), np.empty(n_held + 1))
+    room_of_free = Near(np.empty(n_free + 1, np.int64), np.empty(n_free + 1))
+    held, free, below = room_of_held, room_of_free, 0
     proposed = np.empty(max(n_held, n_free) + 1)
     start(n_held, stream, key, words, scores)
     proposed[:n_held] = scores[:n_held]
@@ -166,7 +194,6 @@ def climb(n_held, rank, target, step, plateaus, stops, stream, key, scores, hist
     accepted, made = 0, 0
     adapts, reach = step == 0, 0.0
     first, last, tried, held_step = 0.0, 0.0, 0, step
-    held, free, below = 0, 0, 0
     for step_number in range(1, history.size):
         if stops and fitness <= best + _EQUAL:
             history[step_number:] = fitness
@@ -177,8 +204,8 @@ def climb(n_held, rank, target, step, plateaus, stops, stream, key, scores, hist
                 first, last = _ways(scores, n_held, threshold, wanted - errors, proposed)
             reach = max(last * _ABOVE, _COMMON) if adapts else step
             bounds = threshold - 2 * reach, threshold + 2 * reach
-            held, below = _take_near(scores, 0, n_held, *bounds, held_position, held_value)
-            free, _ = _take_near(scores, n_held, scores.size, -1.0, bounds[1], free_position, free_value)
+            held, below = _take_near(scores, 0, n_held, *bounds, room_of_held)
+            free, _ = _take_near(scores, n_held, scores.size, -1.0, bounds[1], room_of_free)
         if adapts:
             if errors < wanted:
                 step = first + (reach - first) * 0.5 ** (_RUNGS_UP - 1 - tried // _TRIES % _RUNGS_UP)
@@ -186,11 +213,11 @@ def climb(n_held, rank, target, step, plateaus, stops, stream, key, scores, hist
                 step = first * min(reach / first, _FAR) ** (tried // _TRIES % _RUNGS_DOWN / (_RUNGS_DOWN - 1))
             tried += 1
             held_step = step * _LITTLE if tried % 2 == 0 else step
-        _propose(step_number, held_step, stream, key, held_position, held_value, held, counters, words, proposed)
-        new_threshold = select(proposed, held, rank - below)
-        _propose(step_number, step, stream, key, free_position, free_value, free, counters, words, proposed)
+        _propose(step_number, held_step, stream, key, held, counters, words, proposed)
+        new_threshold = select(proposed, held.value.size, rank - below)
+        _propose(step_number, step, stream, key, free, counters, words, proposed)
         new_errors = 0
-        for k in range(free):
+        for k in range(free.value.size):
             new_errors += proposed[k] <= new_threshold
         new_fitness = abs(new_errors / n_free - target)
         if new_fitness < fitness - _EQUAL or (plateaus and new_fitness <= fitness + _EQUAL):

@@ -327,9 +327,8 @@ def _climb(
     held, free = (n_mated, n_nonmated) if kind == "fmr" else (n_nonmated, n_mated)
     accepted_of_held = max(1, int(np.ceil(held * at * (1 - 1e-12))))
     scores, history = np.empty(held + free), np.empty(n_steps + 1)
-    errors, n_accepted, n_made = climb.climb(
-        held, accepted_of_held - 1, target, step, plateaus, stop, stream, key, scores, history
-    )
+    goal, rules = climb.Goal(held, accepted_of_held - 1, target), climb.Rules(step, plateaus, stop)
+    errors, n_accepted, n_made = climb.climb(goal, rules, stream, key, scores, history)
     if kind == "fmr":
         threshold = float(np.partition(scores[:held], accepted_of_held - 1)[accepted_of_held - 1])
         fmr, fnmr = errors / free, (held - accepted_of_held) / held

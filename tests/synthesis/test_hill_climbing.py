@@ -84,7 +84,7 @@ def test_a_step_changes_each_distance_as_the_oracle_does(n):
     some = np.flatnonzero(rng.random(n) < 0.4)
     some = some[some >= n_held]
     proposed, counters = np.empty(n), np.empty(64, np.int64)
-    kernel._propose(7, step, 9, key, some, before[some], some.size, counters, words, proposed)
+    kernel._propose(7, step, 9, key, kernel.Near(some, before[some]), counters, words, proposed)
     assert np.array_equal(proposed[: some.size], scores[some])
 
 
