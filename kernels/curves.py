@@ -21,12 +21,11 @@ def _roc_kernel(ascending: bool) -> Any:
     """Build the walk away from a split in one direction; the direction is compiled in."""
 
     @jit
-    def walk(mated, nonmated, i, j, magnitude, threshold, fmr, fnmr, start):
-        """Write the ROC points at the distinct scores above (or below) a split and return where they end.
+    def walk(mated, nonmated, i, j, magnitude, threshold, fmr, fnmr):
+        """Write the ROC points at the distinct scores above (or below) a split, i + j, and return where they end.
 
         mated: (m,) keys; nonmated: (n,) keys; i, j: keys below the split, which parts no equal scores; magnitude: all
-        bits but the sign; threshold: (m + n + 1,) the bits of floats, out; fmr, fnmr: (m + n + 1,) float64, out;
-        start: index of the first point at or above the split
+        bits but the sign; threshold: (m + n + 1,) the bits of floats, out; fmr, fnmr: (m + n + 1,) float64, out
         """
         m, n = mated.size, nonmated.size
         value = np.empty(_CHUNK, mated.dtype)
@@ -37,7 +36,7 @@ def _roc_kernel(ascending: bool) -> Any:
         no_value = ~np.int64(magnitude)
         first = np.uint64(0 if ascending else _CHUNK - 1)
         value[first], below_mated[first], below_nonmated[first] = no_value, i, j
-        point = start
+        point = i + j
         a, b = np.uint64(i), np.uint64(j)
         while True:
             left_mated = m - np.int64(a) if ascending else np.int64(a)

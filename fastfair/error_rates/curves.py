@@ -52,17 +52,8 @@ def roc(comparisons: Comparisons) -> Roc:
     shorter, longer = sorted((mated, nonmated), key=len)
     split = kernels.middle(longer, shorter)
     i, j = kernels.count_below(mated, split), kernels.count_below(nonmated, split)
-    arguments: tuple[Any, ...] = (
-        mated,
-        nonmated,
-        i,
-        j,
-        score_keys.magnitude(mated),
-        similarity.view(mated.dtype),
-        fmr,
-        fnmr,
-        i + j,
-    )
+    bits = similarity.view(mated.dtype)
+    arguments: tuple[Any, ...] = mated, nonmated, i, j, score_keys.magnitude(mated), bits, fmr, fnmr
     last, first = both(size, lambda: kernels.roc_above(*arguments), lambda: kernels.roc_below(*arguments))
     with np.errstate(over="ignore"):  # above the largest float lies infinity
         similarity[last] = np.nextafter(similarity[last - 1], np.inf, dtype=similarity.dtype)
