@@ -1,4 +1,4 @@
-"""Compiled kernels: plain arrays in, plain arrays out; nothing of fastfair is imported here."""
+"""Compiled kernels: plain arrays, and named tuples of them, in and out; nothing of fastfair is imported here."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ KERNELS = Path(fastfair.kernels.__path__[0])
 LIBRARY = Path(fastfair.__path__[0])
 SOURCES = sorted([*KERNELS.glob("*.py"), *(p for p in LIBRARY.rglob("*.py") if p.parent != KERNELS)])
 
+MOST_ARGUMENTS = 8  # what belongs together is a named tuple
 CALLER = """
 from ._jit import jit
 from .helper import shift
@@ -138,6 +139,13 @@ def test_kernels_import_numpy_numba_and_each_other_alone(path):
         if path.name.startswith("_"):
             roots -= set(sys.stdlib_module_names)
         assert roots <= allowed | {"typing"}, f"{path.name} imports {roots - allowed}"
+
+
+@pytest.mark.parametrize("path", sorted(KERNELS.glob("*.py")), ids=lambda p: p.name)
+def test_kernels_take_arguments_that_one_can_hold_in_mind(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef):
+            assert len(node.args.args) <= MOST_ARGUMENTS, f"{node.name} takes {len(node.args.args)} arguments"
 
 
 def test_calls_from_several_threads_give_the_same_numbers():
