@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import memory
 from fastfair._lib.progress import Report
-from fastfair._lib.threads import run_blocks
 
 from .failure_counts import FailureCounts, design_effect, squared_deviations
+from .group_sums import AT_ONCE, draw_groups
 
 Floats = NDArray[np.float64]
 STATISTICS = ("f", "max-difference", "max-ratio")
-_AT_ONCE = 512  # replicates of a block
-_SUBJECTS_OF_GROUPS, _SUBJECTS_OF_ALL = 3, 4  # kinds of draws, told apart in the random stream from those of `_units`
+_SUBJECTS_OF_GROUPS, _SUBJECTS_OF_ALL = 3, 4  # kinds of draws, told apart in the random stream from those of `units`
 _ROUNDING = 1e-9  # statistics that are equal may differ by this share of them,
 _EQUAL = 1e-12  # and rates, and statistics that are 0, by this much
 
@@ -124,15 +123,11 @@ def replicate(
     )
     rate, effect, size = np.empty(shape), np.empty(shape), np.empty(shape, np.int64)
 
-    def block(first: int) -> None:
-        n = min(_AT_ONCE, n_resamples - first)
-        sums = np.empty((5, n, sizes.size), np.int64)
-        clusters.draw_sums(kinds, sizes, _SUBJECTS_OF_GROUPS, first, key, sums)
-        at = slice(first, first + n)
+    def use(at: slice, sums: NDArray[np.int64]) -> None:
         size[at], effect[at] = sums[clusters.ATTEMPTS], design_effect(sums)
         rate[at] = sums[clusters.FAILURES] / sums[clusters.ATTEMPTS]
 
-    run_blocks(block, range(0, n_resamples, _AT_ONCE), n_resamples, _AT_ONCE, n_threads, progress)
+    draw_groups(kinds, sizes, _SUBJECTS_OF_GROUPS, n_resamples, key, use, n_threads, progress)
     return GroupRates(rate, size, effect)
 
 
@@ -178,15 +173,13 @@ def group_pvalues(
     failures, attempts = np.tile(of_all.failures, n_groups), np.tile(of_all.attempts, n_groups)
     share = np.tile(of_all.subjects.astype(np.float64), n_groups)
     kinds = clusters.Kinds(failures, attempts, share, of_all.subjects.size * np.arange(1, n_groups + 1))
-    beyond = np.zeros((-(-n_resamples // _AT_ONCE), 2, n_groups), np.int64)
+    beyond = np.zeros((-(-n_resamples // AT_ONCE), 2, n_groups), np.int64)
 
-    def block(first: int) -> None:
-        sums = np.empty((5, min(_AT_ONCE, n_resamples - first), n_groups), np.int64)
-        clusters.draw_sums(kinds, sizes, _SUBJECTS_OF_ALL, first, key, sums)
+    def use(at: slice, sums: NDArray[np.int64]) -> None:
         replicated = _studentized(sums)
-        beyond[first // _AT_ONCE] = exceedances(observed, replicated), exceedances(-observed, -replicated)
+        beyond[at.start // AT_ONCE] = exceedances(observed, replicated), exceedances(-observed, -replicated)
 
-    run_blocks(block, range(0, n_resamples, _AT_ONCE), n_resamples, _AT_ONCE, n_threads, None)
+    draw_groups(kinds, sizes, _SUBJECTS_OF_ALL, n_resamples, key, use, n_threads)
     rarer = beyond.sum(axis=0).min(axis=0)
     return np.minimum(1.0, 2 * (1 + rarer) / (1 + n_resamples))
 

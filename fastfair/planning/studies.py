@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
+from fastfair.group_tests.group_sums import AT_ONCE, draw_groups
 
 from .failure_law import FailureLaw, beta_binomial_pmf, bytes_of_law, detection_power
 
 Floats = NDArray[np.float64]
 _GROUPS_OF_STUDIES = 7  # kind of draws, told apart in the random stream from those of resampling
-_AT_ONCE = 512  # studies drawn at a time
 _STEPS = 4  # of 1 / n_subjects, by which the search looks ahead for a number of subjects that is not enough
 _ROUNDING = 1 + 1e-9  # margins that are equal may differ by this much
 
@@ -57,9 +57,7 @@ class Subjects:
         numbers, number_of = np.unique(n_groups, return_inverse=True)
         most, n_kinds = int(numbers[-1]), self.n_attempts + 1
         memory.require(
-            most * (40 * n_kinds + 64 * min(_AT_ONCE, n_simulations))
-            + 80 * n_kinds
-            + 16 * n_simulations * numbers.size,
+            most * (40 * n_kinds + 64 * min(AT_ONCE, n_simulations)) + 80 * n_kinds + 16 * n_simulations * numbers.size,
             f"{n_simulations:,} studies of {most:,} groups with {self.n_attempts:,} attempts of each subject",
             "plan for fewer, or with the exact method",
         )
@@ -67,11 +65,12 @@ class Subjects:
         attempts, end = np.full(failures.size, self.n_attempts), np.arange(1, most + 1) * n_kinds
         kinds, size = clusters.Kinds(failures, attempts, share, end), np.full(most, n)
         largest = np.empty((n_simulations, numbers.size))
-        for first in range(0, n_simulations, _AT_ONCE):
-            sums = np.empty((5, min(_AT_ONCE, n_simulations - first), most), np.int64)
-            clusters.draw_sums(kinds, size, _GROUPS_OF_STUDIES, first, key, sums)
+
+        def use(at: slice, sums: NDArray[np.int64]) -> None:
             apart = np.abs(sums[clusters.FAILURES] / (n * self.n_attempts) - self.fnmr)
-            largest[first : first + len(apart)] = np.maximum.accumulate(apart, axis=1)[:, numbers - 1]
+            largest[at] = np.maximum.accumulate(apart, axis=1)[:, numbers - 1]
+
+        draw_groups(kinds, size, _GROUPS_OF_STUDIES, n_simulations, key, use)
         return np.quantile(largest, probability, axis=0, method="inverted_cdf")[number_of]
 
 

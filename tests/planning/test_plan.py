@@ -17,7 +17,7 @@ from scipy import stats
 
 import fastfair as ff
 from fastfair.errors import InputError, OutOfReachWarning
-from fastfair.planning import studies
+from fastfair.group_tests import group_sums
 from fastfair.planning.failure_law import FailureLaw, beta_binomial_pmf
 
 SETTING = {"n_groups": 4, "n_subjects": 30, "n_attempts": 3, "fnmr": 0.1, "correlation": 0.3}
@@ -138,7 +138,7 @@ def test_simulations_are_the_same_whatever_the_threads_and_blocks(monkeypatch):
     setting = SETTING | {"fnmr": np.linspace(0.05, 0.5, 7)}
     expected = ff.plan_margin(**setting, n_simulations=700, rng=3, n_threads=1).margin
     assert (ff.plan_margin(**setting, n_simulations=700, rng=3, n_threads=2).margin == expected).all()
-    monkeypatch.setattr(studies, "_AT_ONCE", 100)
+    monkeypatch.setattr(group_sums, "AT_ONCE", 128)
     assert (ff.plan_margin(**setting, n_simulations=700, rng=3).margin == expected).all()
     assert (ff.plan_margin(**setting, n_simulations=700, rng=4).margin != expected).any()
 
