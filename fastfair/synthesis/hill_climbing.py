@@ -274,12 +274,11 @@ def synthesize_each(
     plateaus = validation.choice("accept", accept, ACCEPTANCE) == "plateau"
     require_memory(sizes["n_mated"], sizes["n_nonmated"], steps, len(wanted))
     key, _ = seeds.stream(rng)
+    climb = _Climb(kind, sizes["n_mated"], sizes["n_nonmated"], held_at, steps, largest, plateaus, bool(stop))
     made: list[Any] = [None] * len(wanted)
 
     def make(k: int) -> None:
-        made[k] = _climb(
-            kind, sizes, wanted[k], held_at, steps, largest, plateaus, bool(stop), 2 * k + KINDS.index(kind), key
-        )
+        made[k] = climb.make(wanted[k], 2 * k + KINDS.index(kind), key)
 
     with reporting(progress, f"{len(wanted):,} sets") as report:
         run_blocks(make, range(len(wanted)), len(wanted), 1, n_threads, report)
@@ -309,50 +308,63 @@ def require_memory(n_mated: int, n_nonmated: int, n_steps: int, n_sets: int) -> 
     )
 
 
-def _climb(
-    kind: str,
-    sizes: dict[str, int],
-    target: float,
-    at: float,
-    n_steps: int,
-    step: float,
-    plateaus: bool,
-    stop: bool,
-    stream: int,
-    key: NDArray[np.uint32],
-) -> Synthesis:
-    from fastfair.kernels import climb
+@dataclass(frozen=True)
+class _Climb:
+    """How sets are made that differ in their target alone; as in `synthesize_each`, checked."""
 
-    n_mated, n_nonmated = sizes["n_mated"], sizes["n_nonmated"]
-    held, free = (n_mated, n_nonmated) if kind == "fmr" else (n_nonmated, n_mated)
-    accepted_of_held = max(1, int(np.ceil(held * at * (1 - 1e-12))))
-    scores, history = np.empty(held + free), np.empty(n_steps + 1)
-    goal, rules = climb.Goal(held, accepted_of_held - 1, target), climb.Rules(step, plateaus, stop)
-    errors, n_accepted, n_made = climb.climb(goal, rules, stream, key, scores, history)
-    if kind == "fmr":
-        threshold = float(np.partition(scores[:held], accepted_of_held - 1)[accepted_of_held - 1])
-        fmr, fnmr = errors / free, (held - accepted_of_held) / held
-    else:
-        scores = 1 - np.concatenate((scores[held:], scores[:held]))
-        # The mirror image of the last one rejected; distances below it are accepted.
-        last = np.partition(scores[n_mated:], held - accepted_of_held)[held - accepted_of_held]
-        threshold = float(np.nextafter(last, -np.inf))
-        fmr, fnmr = (held - accepted_of_held) / held, errors / free
-    mated = np.zeros(scores.size, np.bool_)
-    mated[:n_mated] = True
-    return Synthesis(
-        distances=read_only(scores),
-        mated=read_only(mated),
-        threshold=threshold,
-        fmr=fmr,
-        fnmr=fnmr,
-        history=read_only(history + abs(accepted_of_held / held - at)),
-        n_steps=n_made,
-        n_accepted=n_accepted,
-        kind=kind,
-        target=target,
-        at=at,
-    )
+    kind: str
+    n_mated: int
+    n_nonmated: int
+    at: float
+    n_steps: int
+    step: float
+    plateaus: bool
+    stop: bool
+
+    @property
+    def held(self) -> int:
+        """Comparisons whose rate is held at `at`."""
+        return self.n_mated if self.kind == "fmr" else self.n_nonmated
+
+    @property
+    def free(self) -> int:
+        """Comparisons whose rate climbs to the target."""
+        return self.n_nonmated if self.kind == "fmr" else self.n_mated
+
+    def make(self, target: float, stream: int, key: NDArray[np.uint32]) -> Synthesis:
+        """Make one set."""
+        from fastfair.kernels import climb
+
+        held, free = self.held, self.free
+        accepted_of_held = max(1, int(np.ceil(held * self.at * (1 - 1e-12))))
+        scores, history = np.empty(held + free), np.empty(self.n_steps + 1)
+        goal = climb.Goal(held, accepted_of_held - 1, target)
+        rules = climb.Rules(self.step, self.plateaus, self.stop)
+        errors, n_accepted, n_made = climb.climb(goal, rules, stream, key, scores, history)
+        if self.kind == "fmr":
+            threshold = float(np.partition(scores[:held], accepted_of_held - 1)[accepted_of_held - 1])
+            fmr, fnmr = errors / free, (held - accepted_of_held) / held
+        else:
+            scores = 1 - np.concatenate((scores[held:], scores[:held]))
+            # The mirror image of the last one rejected; distances below it are accepted.
+            last = np.partition(scores[self.n_mated :], held - accepted_of_held)[held - accepted_of_held]
+            threshold = float(np.nextafter(last, -np.inf))
+            fmr, fnmr = (held - accepted_of_held) / held, errors / free
+        mated = np.zeros(scores.size, np.bool_)
+        mated[: self.n_mated] = True
+        return Synthesis(
+            distances=read_only(scores),
+            mated=read_only(mated),
+            threshold=threshold,
+            fmr=fmr,
+            fnmr=fnmr,
+            history=read_only(history + abs(accepted_of_held / held - self.at)),
+            n_steps=n_made,
+            n_accepted=n_accepted,
+            kind=self.kind,
+            target=target,
+            at=self.at,
+        )
 
 
 def _is_reached(made: Synthesis, free: int) -> bool:
