@@ -1,4 +1,4 @@
-"""How well, how fairly and how certainly a biometric verification system works.
+"""Error rates and fairness of biometric verification systems, with confidence intervals and tests.
 
 Names are imported when first used, so that `import fastfair` costs little more than NumPy.
 """

@@ -1,4 +1,4 @@
-"""Real data sets that come with other packages."""
+"""Comparison scores of real systems, read from the packages that distribute them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def voxceleb1_h(system: str = "resnetse34v2", groups: str | Sequence[str] = ("Ge
     Parameters
     ----------
     system : {"resnetse34v2", "resnetse34l"}
-        The system.
+        The speaker recognition system that made the scores.
     groups : str or sequence of str
-        Of "Gender" and "Nationality"; both make intersections.
+        "Gender", "Nationality" or both, which makes intersections of the two.
 
     Returns
     -------
     Comparisons
-        All trials are between speakers of one gender and nationality.
+        In every trial both speakers have the same gender and nationality.
 
     Raises
     ------
     MissingDependencyError
-        Where the package bt4vt, which carries the scores, is not installed.
+        Where the package bt4vt, which contains the scores, is not installed.
 
     References
     ----------

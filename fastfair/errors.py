@@ -1,4 +1,4 @@
-"""Exceptions and warnings: each names the place, what was found and what would help."""
+"""Exceptions and warnings: each message says where the problem is, what was found and what would help."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def visible(text: str) -> str:
     Parameters
     ----------
     text : str
-        Any.
+        Any text.
 
     Returns
     -------
     str
-        Of one line, which is shown as it is written.
+        The text on one line, with every such character escaped.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class InputError(FastfairError, ValueError):
     Attributes
     ----------
     row : int or None
-        The offending row, counted from 0 in the order given, where one row is to blame.
+        The row that caused the error, counted from 0 in the order given; None where no single row did.
     """
 
     def __init__(self, message: str, row: int | None = None) -> None:
@@ -59,18 +59,18 @@ class InputError(FastfairError, ValueError):
 
 
 class FileFormatError(InputError):
-    """A file is not what it was said, or seemed, to be."""
+    """The contents of a file do not fit the format that was named or recognised."""
 
 
 class MissingFileError(InputError, FileNotFoundError):
-    """There is no such file."""
+    """A file to read does not exist."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class OutputError(FastfairError, OSError):
-    """A file or folder cannot be written; what was there before is still there."""
+    """A file or folder cannot be written; what it held before is unchanged."""
 
 
 class MissingDependencyError(FastfairError, ImportError):
@@ -89,23 +89,23 @@ class EmptyGroupWarning(FastfairWarning):
 
 
 class ReversedScoresWarning(FastfairWarning):
-    """Mated comparisons score as if they were the non-mated ones."""
+    """Scores look reversed: mated comparisons score as non-mated ones should."""
 
 
 class DroppedWarning(FastfairWarning):
-    """Comparisons or groups were left out, as the caller had allowed."""
+    """Comparisons or groups were left out, as the caller's arguments allow."""
 
 
 class NarrowIntervalsWarning(FastfairWarning):
-    """Intervals are likely to be narrower than their level promises."""
+    """Intervals are likely to be too narrow for their confidence level."""
 
 
 class FairValueOutsideWarning(NarrowIntervalsWarning):
-    """Intervals of a fairness measure leave out what a fair system has, so that they are no test."""
+    """Intervals of a fairness measure exclude the value of a perfectly fair system, so they cannot test fairness."""
 
 
 class DependentGroupsWarning(FastfairWarning):
-    """Groups that are taken to be independent share subjects."""
+    """Groups share subjects, although the method takes the groups to be independent."""
 
 
 class OutOfReachWarning(FastfairWarning):
@@ -113,12 +113,12 @@ class OutOfReachWarning(FastfairWarning):
 
 
 class NotComputableWarning(FastfairWarning):
-    """A result is NaN, as the data cannot give it."""
+    """A result is NaN because the data do not suffice to compute it."""
 
 
 class TargetMissedWarning(FastfairWarning):
-    """Simulated data miss the error rates that were wanted."""
+    """Simulated data do not have the error rates that were requested."""
 
 
 class FewResamplesWarning(FastfairWarning):
-    """There are too few replicates for what they are to show."""
+    """There are too few bootstrap replicates for the result that they are used for."""

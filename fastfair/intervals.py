@@ -1,7 +1,7 @@
-"""Intervals from replicates: quantiles and what is done with them, for many quantities at once.
+"""Confidence intervals, simultaneous bands and p-values from bootstrap replicates, for many quantities at once.
 
-Replicates lie on the last axis. NaN replicates, in which a quantity was not computable, are left out; infinite ones,
-as ratios with a rate of zero have, are the largest of all.
+Replicates lie on the last axis. A replicate is NaN where the quantity was not computable, and is then left out. It may
+be infinite, as a ratio to a rate of zero is, and then counts as the largest.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def confidence_interval(
     replicates : (..., r) array_like
         A quantity in each of r replicates; NaN where it was not computable.
     estimate : (...) array_like
-        The quantity itself.
+        The quantity in the data.
     confidence_level : float, default 0.95
         In (0, 1).
     method : {"percentile", "basic", "normal", "bca", "recentered", "dyadic", "logit"}
-        "percentile": quantiles of the replicates. "basic": twice the estimate minus them. "normal": the estimate plus
+        "percentile": quantiles of the replicates. "basic": twice the estimate minus these. "normal": the estimate plus
         and minus normal quantiles of the replicates' standard deviation. "bca": quantiles corrected for bias and for
         acceleration [1]_. "recentered": quantiles of replicate minus V-statistic, added to the estimate [2]_.
         "dyadic": for rates, the estimate times and divided by exp(z * standard deviation / estimate). "logit": for
@@ -61,9 +61,9 @@ def confidence_interval(
     jackknife : (..., u) array_like, optional
         The quantity with each unit left out; needed by "bca".
     v_statistic : (...) array_like, optional
-        The value about which the replicates vary; needed by "recentered".
+        The value around which the replicates vary; needed by "recentered".
     degrees_of_freedom : (...) array_like, default infinity
-        For "logit": units drawn less their strata.
+        For "logit": the number of units drawn minus the number of strata that they are drawn in.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def confidence_interval(
     Raises
     ------
     InputError
-        For an unknown method, a level outside (0, 1), or where the method lacks what it needs.
+        For an unknown method, a level outside (0, 1), or a missing argument that the method needs.
 
     References
     ----------
@@ -133,23 +133,23 @@ def logit_interval(
     degrees_of_freedom: ArrayLike = np.inf,
     confidence_level: float = 0.95,
 ) -> tuple[Floats, Floats]:
-    """Compute intervals of rates that are symmetric on the scale of log odds.
+    """Compute confidence intervals of rates that are symmetric on the scale of log odds.
 
     Parameters
     ----------
     estimate : (...) array_like
         Rates.
     standard_error : (...) array_like
-        Theirs.
+        The standard error of each rate.
     degrees_of_freedom : (...) array_like, default infinity
-        Independent units less their strata.
+        The number of independent units minus the number of their strata.
     confidence_level : float, default 0.95
         In (0, 1).
 
     Returns
     -------
     low, high : (...) ndarray
-        As method "logit" of `confidence_interval`.
+        As by the method "logit" of `confidence_interval`.
 
     Examples
     --------
@@ -191,11 +191,12 @@ def level(confidence_level: object) -> float:
     Parameters
     ----------
     confidence_level : object
-        What a caller gave.
+        The level that the caller gave.
 
     Returns
     -------
     float
+        The same; anything but a number in (0, 1) is refused.
     """
     number = validation.real("confidence_level", confidence_level)
     if 0 < number < 1:
@@ -246,24 +247,24 @@ def _deviation(values: Floats) -> Floats:
 
 
 def quantile(ordered: ArrayLike, share: ArrayLike) -> Floats:
-    """Read quantiles off sorted replicates, linearly between neighbours as NumPy does.
+    """Find quantiles of sorted replicates, interpolating linearly between neighbours as NumPy does.
 
     Parameters
     ----------
     ordered : (..., r) ndarray
-        Ascending, NaN last.
+        Replicates in ascending order, NaN last.
     share : (...) ndarray
-        In [0, 1], one for all or one for each row.
+        The share of replicates below the quantile, in [0, 1]: one for all rows or one for each.
 
     Returns
     -------
     (...) ndarray
-        NaN for rows of NaN alone or a share that is NaN.
+        NaN where all replicates, or the share, are NaN.
 
     Raises
     ------
     InputError
-        For what is not ascending, and for shares outside [0, 1].
+        For replicates that are not in ascending order, and for shares outside [0, 1].
 
     Examples
     --------
@@ -317,7 +318,7 @@ def _bca_tails(values: Floats, estimate: Floats, jackknife: Floats, tail: float)
 
 @checked
 def simultaneous_band(replicates: ArrayLike, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
-    """Widen pointwise percentile intervals until whole curves stay inside at the level wanted.
+    """Compute a band that holds whole curves at a confidence level, by widening pointwise percentile intervals.
 
     Parameters
     ----------
@@ -333,12 +334,13 @@ def simultaneous_band(replicates: ArrayLike, confidence_level: float = 0.95) -> 
     Raises
     ------
     InputError
-        For replicates that are not a number.
+        For replicates that are NaN.
 
     Notes
     -----
-    The quantile form of the sup-t band [1]_: one tail share for all points, found so that the band holds the share
-    of replicate curves wanted. It needs no scale and stays within the bounds of rates.
+    This is the quantile form of the sup-t band [1]_: the tail share is the same at all points, and is chosen so that
+    the band holds `confidence_level` of the replicate curves. It needs no standard errors, and a band of rates stays
+    within [0, 1].
 
     References
     ----------
@@ -385,12 +387,12 @@ def simultaneous_band(replicates: ArrayLike, confidence_level: float = 0.95) -> 
 
 @checked
 def upper_limit_without_errors(n: int, confidence_level: float) -> float:
-    """Compute Clopper and Pearson's two-sided upper limit of a rate with no errors in n independent trials.
+    """Compute the upper end of Clopper and Pearson's two-sided interval for no errors in n independent trials.
 
     Parameters
     ----------
     n : int
-        Trials, at least 1.
+        Number of trials, at least 1.
     confidence_level : float
         In (0, 1).
 
@@ -416,7 +418,7 @@ def upper_limit_without_errors(n: int, confidence_level: float) -> float:
 
 @checked
 def bootstrap_pvalue(differences: ArrayLike) -> Any:
-    """Compute two-sided p-values of "no difference" from replicates of a difference.
+    """Compute two-sided p-values of the hypothesis of no difference from bootstrap replicates of a difference.
 
     Parameters
     ----------
@@ -426,8 +428,9 @@ def bootstrap_pvalue(differences: ArrayLike) -> Any:
     Returns
     -------
     (...) ndarray
-        Twice the share of replicates on the rarer side of zero, itself counted in, at most 1; NaN without replicates.
-        The percentile interval of a level excludes zero just where the p-value is below 1 - level, up to 1 / r.
+        2 (1 + k) / (1 + r), at most 1, where k of the r replicates lie on the rarer side of zero (those at zero lie on
+        both); NaN without replicates. Up to 1 / r, the percentile interval excludes zero exactly where the p-value is
+        below 1 - its confidence level.
 
     Examples
     --------
@@ -444,12 +447,12 @@ def bootstrap_pvalue(differences: ArrayLike) -> Any:
 
 @checked
 def holm(pvalues: ArrayLike) -> Floats:
-    """Adjust p-values for being several, by Holm's step-down procedure.
+    """Adjust p-values for multiple testing by Holm's step-down procedure.
 
     Parameters
     ----------
     pvalues : (k,) array_like
-        NaN ones stay and do not count.
+        One p-value for each test. NaN stays NaN and does not count as a test.
 
     Returns
     -------
@@ -473,7 +476,7 @@ def holm(pvalues: ArrayLike) -> Floats:
 
 
 def _replicates(name: str, values: ArrayLike) -> Floats:
-    """Make an array whose last axis is of replicates."""
+    """Make an array with replicates on its last axis."""
     array = arrays.floats(name, values)
     if array.ndim == 0 or array.shape[-1] == 0:
         raise InputError(f"{name} needs replicates on its last axis, but its shape is {array.shape}")

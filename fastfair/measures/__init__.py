@@ -1,8 +1,8 @@
-"""Fairness measures: pure functions of the groups' error rates, each with its facts in `MEASURES`.
+"""Fairness measures: functions of the error rates of groups. `MEASURES` lists the properties of each.
 
-Every function takes arrays with groups on the last axis, so that replicates x operating points x groups pass through
-whole. Rates are fractions. A NaN rate makes the measure NaN; x / 0 is +inf and 0 / 0 is NaN, and nothing is replaced:
-`replace_zeros` does that where a caller declares it.
+Every function takes arrays with groups on the last axis; other axes, such as replicates and operating points, are
+kept. Rates are fractions. A NaN rate makes the measure NaN; x / 0 is +inf and 0 / 0 is NaN. No rate is changed to
+avoid this, unless the caller does so first with `replace_zeros`.
 
 The papers named in the references are
 

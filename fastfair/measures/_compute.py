@@ -1,4 +1,4 @@
-"""The measures of an evaluation from its base metrics, for points and replicates alike."""
+"""Compute the fairness measures of an evaluation from its base metrics, for the estimate and for replicates alike."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ THRESHOLD_FREE = ("eer", "min_dcf", "cllr")
 
 @dataclass(frozen=True, eq=False)
 class BaseMetric:
-    """A base metric of all comparisons pooled and of each group; leading axes are free.
+    """A base metric (FMR, FNMR, EER, ...) of all comparisons pooled and of each group; leading axes are free.
 
     Attributes
     ----------
     overall : (...) ndarray
-        Of all comparisons.
+        The metric of all comparisons.
     groups : (..., g) ndarray
-        Of each group.
+        The metric of each group.
     comparisons : (g,) ndarray of int, or None
-        Comparisons behind each group's value, where it is a rate.
+        Number of comparisons behind each group's value where the metric is a rate; None for other metrics.
     """
 
     overall: Floats | np.float64
@@ -35,7 +35,7 @@ class BaseMetric:
 
 @dataclass(frozen=True, eq=False)
 class RatePair:
-    """FMR and FNMR at one threshold, or at as many as a leading axis has."""
+    """FMR and FNMR at the same threshold, or at several thresholds on a leading axis."""
 
     fmr: BaseMetric
     fnmr: BaseMetric
@@ -49,18 +49,19 @@ class RatePair:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredQuantity:
-    """One measure's values.
+    """The values of one measure.
 
     Attributes
     ----------
     name : str
-        Measure, base metric in parentheses where it has one; "_mean" or "_std" behind it for a summary over groups.
+        Name of the measure, followed by its base metric in parentheses where it has one, or by "_mean" or "_std" for
+        a summary over groups.
     point : int or None
-        Which of `at_points` it is of; None where the measure needs none.
+        Position of its rates in `at_points` of `measure_all`; None where the measure needs no operating point.
     value : (...) or (..., g) ndarray
-        One value, or one a group.
+        One value, or one value for each group.
     per_group : bool
-        Which of the two.
+        Whether there is one value for each group.
     """
 
     name: str
@@ -77,16 +78,16 @@ def measure_all(
     alpha: float,
     zero_policy: str | float,
 ) -> Iterator[MeasuredQuantity]:
-    """Compute measures at operating points, and those that need none.
+    """Compute measures at operating points, and measures that need no operating point.
 
     Parameters
     ----------
     names : sequence of str
-        Measures.
+        Names of measures.
     at_points : sequence of RatePair
-        Rates at each operating point, or at several each.
+        Rates at each operating point.
     threshold_free : dict of BaseMetric
-        EER, minDCF and Cllr, or those of them that are wanted.
+        Any of EER, minDCF and Cllr; measures of the others are left out.
     at_mean_group_eer : RatePair
         Rates at the mean of the groups' EER thresholds.
     alpha : float
@@ -139,5 +140,5 @@ def _without_zeros(measure: Measure, metric: BaseMetric, zero_policy: str | floa
 
 
 def measure_of(name: str) -> Measure | None:
-    """Return the measure behind a quantity's name such as "nrb(eer)" or "sed_mean"; None for no measure."""
+    """Return the measure in a quantity's name such as "nrb(eer)" or "sed_mean"; None where it names no measure."""
     return MEASURES.get(name.partition("(")[0].removesuffix("_mean").removesuffix("_std"))

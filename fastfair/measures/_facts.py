@@ -1,4 +1,4 @@
-"""The facts of each measure, and what follows from them."""
+"""The properties of each measure, such as its range and the value of a fair system, and tables made from them."""
 
 from __future__ import annotations
 
@@ -33,34 +33,35 @@ from ._functions import (
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure and its facts.
+    """A fairness measure and its properties.
 
     Attributes
     ----------
     name, title : str
-        Function name, and what to call it in print.
+        Name of the function, and name for print.
     function : callable
-        The function.
+        The function that computes it.
     inputs : {"both rates", "one metric", "metric and average", "both rates and averages"}
-        What it takes.
+        What the function takes.
     metrics : tuple of str
-        Base metrics it is reported for; empty where both rates enter together.
+        Base metrics that it is reported for; empty where it takes FMR and FNMR together.
     fairer : {"lower", "higher", "nearer"}
-        Which way is fairer, or nearer to `fairest`.
+        Whether lower values, higher values or values nearer to `fairest` are fairer.
     fairest : float
         The value of a perfectly fair system.
     bounds : tuple of float
-        Least and largest value.
+        Least and largest value that it can have.
     families : tuple of str
-        Of "standard deviation", "maximum disparity", "aggregation".
+        One or more of "standard deviation", "maximum disparity" and "aggregation".
     global_reference : bool
-        Whether groups are held against the performance of all comparisons.
+        Whether groups are compared with the performance of all comparisons pooled.
     own_threshold : bool
-        Whether it brings its own threshold, so that no policy needs to name one.
+        Whether the measure defines its own threshold, so that it needs no operating point.
     per_group : bool
-        Whether it has a value for each group.
+        Whether it has one value for each group.
     ratio : bool
-        Whether it divides by a group's rate, or takes its logarithm, and so fails for a group without errors.
+        Whether it divides by a group's rate or takes its logarithm, and so cannot be computed, or is infinite, for a
+        group without errors.
     source : str
         Paper and equation.
     """
@@ -82,14 +83,14 @@ class Measure:
 
     @checked
     def error_types(self, metric: str | None = None) -> tuple[str, ...]:
-        """Return which errors enter, for one of its base metrics where it has several."""
+        """Return the error types that the measure depends on when computed from a base metric, or from both rates."""
         if metric is None:
             return ("FMR", "FNMR")
         return _ERRORS_IN[self._known(metric)]
 
     @checked
     def needs_policy_threshold(self, metric: str | None = None) -> bool:
-        """Return whether a threshold must be chosen first, for one of its base metrics where it has several."""
+        """Return whether a threshold must be chosen before it is computed from a base metric, or from both rates."""
         if self.own_threshold:
             return False
         return metric is None or self._known(metric) in ("fmr", "fnmr", "tmr")
@@ -320,13 +321,13 @@ MEASURES: dict[str, Measure] = {
 
 
 def limitations_table() -> list[dict[str, Any]]:
-    """List the measures of paper 1's Table I with their classes (C1-C3) and limitations (L1-L3), from their facts.
+    """List the measures of paper 1's Table I with their classes (C1-C3) and limitations (L1-L3).
 
     Returns
     -------
     list of dict
         Keys "method", "C1" (standard deviation), "C2" (maximum disparity), "C3" (aggregation), "L1" (one error type
-        only), "L2" (no global reference), "L3" (needs a policy threshold); bool values but for the first.
+        only), "L2" (no global reference), "L3" (needs a policy threshold). All values but "method" are bool.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The measures as functions of arrays with groups on the last axis; the package says what they share."""
+"""The fairness measures as functions of arrays; the docstring of `fastfair.measures` says what they have in common."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats
     fmr, fnmr : (..., g) array_like
         Error rates of g groups.
     alpha : float, default 0.5
-        Weight of false matches, in [0, 1]; an error type of weight 0 does not matter, whatever its rates.
+        Weight of false matches, in [0, 1]; rates with weight 0 have no effect, even where they are 0 or NaN.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def inequity_rate(fmr: ArrayLike, fnmr: ArrayLike, alpha: float = 0.5) -> Floats
 
 @checked
 def gini(x: ArrayLike) -> Floats:
-    """Compute the Gini coefficient, scaled so that one group with all the errors gives 1.
+    """Compute the Gini coefficient, scaled so that it is 1 where one group has all the errors.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def skewed_error_ratio(fmr: ArrayLike) -> Floats:
 
 @checked(fmr=argument_kinds.numbers)
 def mape(fmr: ArrayLike, fmr_global: ArrayLike) -> Floats:
-    """Compute the mean absolute percentage error from the global false match rate, as a fraction.
+    """Compute the mean absolute percentage error of groups' FMRs from the global FMR, as a fraction.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def sed(fmr: ArrayLike, fnmr: ArrayLike, fmr_global: ArrayLike, fnmr_global: Arr
 
 @checked
 def group_to_min_difference(x: ArrayLike) -> Floats:
-    """Compute each group's distance from the best group.
+    """Compute the difference between each group and the best group.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def group_to_average_ratio(x: ArrayLike, average: ArrayLike) -> Floats:
 
     References
     ----------
-    Paper 3, table 1; that the average is pooled follows from its table 3 (3.218 / 3.657 = 0.880).
+    Paper 3, table 1. Its table 3 shows that the average is that of pooled comparisons (3.218 / 3.657 = 0.880).
 
     Examples
     --------
@@ -432,7 +432,7 @@ def max_geomean_ratio(x: ArrayLike) -> Floats:
 
 @checked
 def log_geomean_sum(x: ArrayLike) -> Floats:
-    """Compute the summed distance from the geometric mean, in powers of ten.
+    """Sum the groups' distances from their geometric mean, in powers of ten.
 
     Parameters
     ----------
@@ -504,7 +504,7 @@ def _group_rates(**rates: ArrayLike) -> list[Floats]:
 
 
 def _average(name: str, values: ArrayLike, groups: Floats, *, a_rate: bool = False) -> Floats:
-    """Make an array of averages, one for every set of groups, with an axis to stand against them."""
+    """Make an array of averages, one for every set of groups, with a last axis of 1 in place of the groups."""
     array = rate_array(name, values) if a_rate else metric_array(name, values)
     if array.ndim > groups.ndim - 1:
         raise InputError(f"{name} has one value for all groups, but its shape is {array.shape} against {groups.shape}")

@@ -1,4 +1,4 @@
-"""What a caller declares to be done about error rates of zero."""
+"""Replace error rates of zero, which ratio measures cannot divide by, as the caller chooses."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def replace_zeros(
     comparisons: ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> Floats:
-    """Apply a declared policy to error rates of zero before a ratio is taken of them.
+    """Replace or refuse error rates of zero before measures divide by them.
 
     Parameters
     ----------
     rates : (..., g) array_like
         Error rates.
     policy : {"keep", "raise", "clopper-pearson"} or float
-        "keep" leaves zeros, and ratios to them are infinite or NaN; "raise" refuses them; a number in (0, 1) stands in
-        for them; "clopper-pearson" puts the upper end of the two-sided exact interval for no errors in their place.
+        "keep" leaves zeros, and ratios to them are infinite or NaN; "raise" refuses them; a number in (0, 1) replaces
+        them; "clopper-pearson" replaces them by the upper end of the two-sided exact interval for no errors.
     comparisons : (..., g) array_like of int, optional
-        Comparisons behind each rate, for "clopper-pearson".
+        Number of comparisons behind each rate, for "clopper-pearson".
     confidence_level : float, default 0.95
-        Of the Clopper-Pearson interval.
+        Confidence level of the Clopper-Pearson interval.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def replace_zeros(
     Raises
     ------
     InputError
-        For zeros under "raise", and for "clopper-pearson" without `comparisons`.
+        For rates of zero under "raise", and for "clopper-pearson" without `comparisons`.
 
     Examples
     --------
