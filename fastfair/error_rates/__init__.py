@@ -1,1 +1,1 @@
-"""Error rates, curves, equal error rates and costs of comparisons, and the operating points they are taken at."""
+"""Operating points, and the error rates, ROC and DET curves, EERs and costs of comparisons."""

@@ -1,4 +1,4 @@
-"""Result objects: frozen, made of arrays, each with what stands behind its numbers."""
+"""Results of `roc`, `det`, `eer`, `min_dcf` and `rates`, with the counts behind the rates; none can be changed."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Roc:
     Attributes
     ----------
     threshold : (p,) ndarray of float
-        Every distinct score, and behind the most similar one the next float, which accepts nothing.
+        Every distinct score, and last the next float beyond the most similar one, at which nothing is accepted.
     fmr, fnmr : (p,) ndarray of float
-        False match rate, falling from its value at the least similar score to 0; false non-match rate, rising to 1.
+        False match rate at each threshold, falling to 0; false non-match rate, rising to 1.
     """
 
     threshold: Floats
@@ -39,7 +39,7 @@ class Roc:
 
     @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw FNMR over FMR, FMR on a logarithmic axis.
+        """Draw FNMR over FMR, with FMR on a logarithmic axis.
 
         Parameters
         ----------
@@ -102,11 +102,11 @@ class Eer:
     Attributes
     ----------
     value : float
-        The rate, a fraction.
+        The equal error rate, a fraction.
     threshold : float
-        Where it holds, on the scale of the scores; NaN for the convex hull, which mixes two thresholds.
+        The threshold that has this rate, on the scale of the scores; NaN for "convex-hull", which mixes two thresholds.
     method : str
-        How it was found.
+        The method of `eer` that was used.
     """
 
     value: float
@@ -121,7 +121,7 @@ class MinDcf:
     Attributes
     ----------
     value : float
-        The least cost.
+        The minimum cost.
     threshold : float
         The lowest similarity threshold, or the highest distance threshold, that reaches it.
     """
@@ -132,24 +132,24 @@ class MinDcf:
 
 @dataclass(frozen=True, eq=False)
 class RateCounts:
-    """What stands behind the rates: comparisons, errors and distinct subjects.
+    """The numbers of comparisons, errors and distinct subjects behind error rates.
 
     Attributes
     ----------
     mated, nonmated : int
-        Comparisons overall, cross-group ones included.
+        Number of all comparisons, including those between groups.
     false_nonmatches, false_matches : int
-        Errors among them.
+        Number of errors among them.
     mated_subjects, nonmated_subjects : int or None
-        Distinct subjects on either side; None where subjects are not known.
+        Number of distinct subjects among references and probes; None where subjects are not known.
     group_mated, group_nonmated, group_false_nonmatches, group_false_matches : (g,) ndarray of int
-        The same for each group, of comparisons with both sides in it.
+        The same numbers for each group, counting comparisons whose reference and probe are both in it.
     group_mated_subjects, group_nonmated_subjects : (g,) ndarray of int or None
-        Distinct subjects of each group.
+        Number of distinct subjects in these comparisons.
     matrix_nonmated, matrix_false_matches : (g, g) ndarray of int
-        Non-mated comparisons and errors by group of reference (rows) and group of probe (columns).
+        Non-mated comparisons and false matches by group of reference (rows) and group of probe (columns).
     matrix_subjects : (g, g) ndarray of int or None
-        Distinct subjects, references and probes together, behind each cell.
+        Number of distinct subjects, references and probes together, in each cell.
     """
 
     mated: int
@@ -176,21 +176,21 @@ class Rates:
     Attributes
     ----------
     at : OperatingPoint
-        What fixed the threshold.
+        The operating point that fixed the threshold.
     threshold : float
         Similarities >= it, or distances <= it, are accepted.
     fmr, fnmr : float
         Overall rates, of all comparisons.
     groups : tuple of str
-        The groups, empty where there are none.
+        The groups; empty where the comparisons have none.
     group_fmr, group_fnmr : (g,) ndarray of float
-        Rates of comparisons with both sides in the group; NaN where there are none.
+        Rates of the comparisons whose reference and probe are both in the group; NaN without such comparisons.
     fmr_matrix : (g, g) ndarray of float
-        False match rate by group of reference (rows) and group of probe (columns); NaN where there are none.
+        False match rate by group of reference (rows) and group of probe (columns); NaN without such comparisons.
     counts : RateCounts
-        Comparisons, errors and subjects behind each rate.
+        Numbers of comparisons, errors and subjects behind each rate.
     below_resolution : bool
-        Whether the operating point asks for a rate that fewer than 30 errors would make up.
+        Whether the operating point fixes a rate so low that it amounts to fewer than 30 errors in these comparisons.
     few_false_matches, few_false_nonmatches : (g,) ndarray of bool
         Groups whose FMR, or FNMR, rests on fewer than 30 errors (Doddington's rule of 30).
     """

@@ -1,4 +1,4 @@
-"""ROC and DET curves, and the figures read off them: EER, minDCF, Cllr."""
+"""ROC and DET curves, and the metrics that need no operating point: EER, minDCF, Cllr and min Cllr."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def roc(comparisons: Comparisons) -> Roc:
     Returns
     -------
     Roc
-        With `threshold`, `fmr` and `fnmr`, in ascending order of similarity: a threshold accepts similarities >= it,
-        or distances <= it. FMR = accepted / all non-mated, FNMR = rejected / all mated.
+        With `threshold`, `fmr` and `fnmr`, in ascending order of similarity. A threshold accepts similarities >= it,
+        or distances <= it. FMR = accepted / all non-mated comparisons, FNMR = rejected / all mated comparisons.
 
     Examples
     --------
@@ -98,9 +98,10 @@ def eer(comparisons: Comparisons, method: str = "nearest") -> Eer:
     comparisons : Comparisons
         Scores of mated and non-mated comparisons.
     method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
-        "nearest" takes the score at which FMR and FNMR are nearest (of two, the less similar) and the mean of the
-        two; "nearest-max" the larger of the two there [1]_; "interpolated" the crossing of the line between the
-        neighbouring ROC points around FMR = FNMR; "convex-hull" the crossing of the ROC's convex hull.
+        "nearest": the mean of FMR and FNMR at the score where the two are nearest (of two such scores, the less similar
+        one). "nearest-max": the larger of the two rates at that score [1]_. "interpolated": the rate where the straight
+        line between the ROC points on either side of FMR = FNMR meets it. "convex-hull": the rate where the ROC's
+        convex hull meets it.
 
     Returns
     -------
@@ -150,12 +151,12 @@ def min_dcf(
     c_miss, c_fa : float, default 1
         Costs of a false non-match and of a false match.
     normalize : bool, default False
-        Divide by the cost of the better of accepting and rejecting everything.
+        Whether to divide by the cost of accepting everything or of rejecting everything, whichever is lower.
 
     Returns
     -------
     MinDcf
-        The least c_miss * p_target * FNMR + c_fa * (1 - p_target) * FMR, and its threshold.
+        The minimum of c_miss * p_target * FNMR + c_fa * (1 - p_target) * FMR, and its threshold.
 
     Raises
     ------
@@ -180,17 +181,18 @@ def cllr(comparisons: Comparisons) -> float:
     Parameters
     ----------
     comparisons : Comparisons
-        Scores of mated and non-mated comparisons; distances count as their negatives.
+        Scores of mated and non-mated comparisons; distances are negated first.
 
     Returns
     -------
     float
-        In bits: 0 for a perfect system, 1 for one that says nothing, more for a badly calibrated one. Raw similarity
-        scores are not likelihood ratios: for them see `min_cllr`.
+        In bits: 0 for a perfect system, 1 for one whose scores carry no information, and it may be above 1 for badly
+        calibrated scores. Raw similarity scores are not likelihood ratios: for them see `min_cllr`.
 
     Notes
     -----
-    Half the mean over mated of log2(1 + exp(-s)) plus half the mean over non-mated of log2(1 + exp(s)).
+    With scores s, it is half the mean of log2(1 + exp(-s)) over mated comparisons plus half the mean of
+    log2(1 + exp(s)) over non-mated ones.
 
     Examples
     --------
@@ -217,8 +219,9 @@ def min_cllr(comparisons: Comparisons) -> float:
 
     Notes
     -----
-    Pool-adjacent-violators calibration, read off the convex hull of the ROC: along an edge of the hull the likelihood
-    ratio is constant, the share of mated over the share of non-mated comparisons in it.
+    The best monotone calibration is that of pool adjacent violators, and follows from the convex hull of the ROC: all
+    scores on one edge of the hull get the same likelihood ratio, the share of the mated comparisons that lie on the
+    edge divided by the share of the non-mated ones.
 
     Examples
     --------
@@ -231,7 +234,7 @@ def min_cllr(comparisons: Comparisons) -> float:
 
 @dataclass(frozen=True)
 class EqualErrorPoint:
-    """The ROC point nearest to FMR = FNMR: its key and rates."""
+    """The ROC point where FMR and FNMR are nearest: its threshold as a key, and its rates."""
 
     key: np.signedinteger[Any]
     fmr: float
@@ -239,7 +242,7 @@ class EqualErrorPoint:
 
 
 def nearest_equal_error(mated: score_keys.Keys, nonmated: score_keys.Keys) -> EqualErrorPoint:
-    """Find the least key at which |FMR - FNMR| is smallest, comparing exactly.
+    """Find the lowest key at which |FMR - FNMR| is smallest, comparing exactly.
 
     Parameters
     ----------
@@ -295,7 +298,7 @@ def equal_error(mated: score_keys.Keys, nonmated: score_keys.Keys, method: str) 
 
 
 def log_likelihood_ratio_cost(mated: score_keys.Keys, nonmated: score_keys.Keys) -> float:
-    """Compute Cllr of sorted keys, neither side empty.
+    """Compute the Cllr of sorted keys, neither side empty.
 
     Parameters
     ----------
@@ -314,7 +317,7 @@ def log_likelihood_ratio_cost(mated: score_keys.Keys, nonmated: score_keys.Keys)
 
 
 def least_log_likelihood_ratio_cost(mated: score_keys.Keys, nonmated: score_keys.Keys) -> float:
-    """Compute min Cllr of sorted keys, neither side empty.
+    """Compute the min Cllr of sorted keys, neither side empty.
 
     Parameters
     ----------
@@ -331,7 +334,7 @@ def least_log_likelihood_ratio_cost(mated: score_keys.Keys, nonmated: score_keys
 def calibrated_costs(
     mated: score_keys.Keys, nonmated: score_keys.Keys
 ) -> tuple[tuple[NDArray[np.float64], NDArray[np.int64]], ...]:
-    """Compute what comparisons cost after the best monotone calibration, in bits.
+    """Compute the log-likelihood-ratio cost of comparisons after the best monotone calibration, in bits.
 
     Parameters
     ----------
@@ -341,8 +344,8 @@ def calibrated_costs(
     Returns
     -------
     tuple of two ((edges,) ndarray, (edges,) ndarray of int)
-        For mated and for non-mated: the cost of one comparison on each edge of the ROC's convex hull, from the least
-        similar scores on, and how many there are.
+        For mated and for non-mated comparisons: the cost of one comparison on each edge of the ROC's convex hull, from
+        the least similar scores on, and the number of comparisons on that edge.
     """
     from fastfair.kernels import curves as kernels
 
@@ -356,14 +359,14 @@ def calibrated_costs(
 
 
 def log_likelihood_ratio_costs(ratios: NDArray[np.float64], mated: bool) -> NDArray[np.float64]:
-    """Compute what each comparison of a class costs, in nats, where its score is a log-likelihood ratio.
+    """Compute the cost of each comparison, in nats, from its log-likelihood ratio.
 
     Parameters
     ----------
     ratios : (n,) ndarray
         Natural logarithms of likelihood ratios.
     mated : bool
-        Which class.
+        Whether the comparisons are mated.
 
     Returns
     -------
@@ -373,7 +376,7 @@ def log_likelihood_ratio_costs(ratios: NDArray[np.float64], mated: bool) -> NDAr
 
 
 class DetectionCosts:
-    """Costs of the two errors, weighted by how often each can happen.
+    """Costs of a false match and of a false non-match, weighted by the prior probability that each can happen.
 
     Parameters
     ----------
@@ -389,7 +392,7 @@ class DetectionCosts:
         self.unit = min(self.miss, self.false_match) if normalize else 1.0
 
     def least(self, mated: score_keys.Keys, nonmated: score_keys.Keys) -> tuple[float, np.signedinteger[Any]]:
-        """Return the least cost and the least key that reaches it, for sorted keys, neither side empty."""
+        """Return the minimum cost and the lowest key that has it, for sorted keys, neither side empty."""
         from fastfair.kernels import curves as kernels
 
         cost, index, _ = kernels.least_cost(mated, nonmated, self.miss, self.false_match)

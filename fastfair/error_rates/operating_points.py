@@ -1,4 +1,4 @@
-"""Operating points: what fixes the threshold, and the threshold it fixes for given comparisons."""
+"""Operating points, each a rule that fixes the threshold, and the search for that threshold in comparisons."""
 
 from __future__ import annotations
 
@@ -28,24 +28,25 @@ _NAMES = {"fmr": "FMR", "fnmr": "FNMR", "threshold": "threshold", "eer": "EER", 
 @checked
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
-    """What fixes the threshold; made by `at_fmr`, `at_fnmr`, `at_threshold`, `at_eer` and `at_mean_group_eer`.
+    """A rule that fixes the threshold; made by `at_fmr`, `at_fnmr`, `at_threshold`, `at_eer`, `at_mean_group_eer`.
 
     Attributes
     ----------
     kind : {"fmr", "fnmr", "threshold", "eer", "mean group eer"}
-        What is held.
+        What the operating point holds: a rate, the threshold itself, or an equal error rate.
     value : float
-        The rate or threshold held; NaN where the kind says it all.
+        The rate or threshold held; NaN for the kinds "eer" and "mean group eer", which have none.
 
     Raises
     ------
     InputError
-        For an unknown kind, a rate outside [0, 1), a threshold that is not finite, no value where the kind needs one,
-        and a value where it takes none.
+        For an unknown kind, a rate outside [0, 1), a threshold that is not finite, a missing value, and a value for a
+        kind that has none.
 
     Notes
     -----
-    Two are the same where their kinds and values are, to the last bit of a float. Their text tells them apart as well.
+    Two operating points are equal if they have the same kind and exactly the same value; only then is their text the
+    same.
     """
 
     kind: str
@@ -80,7 +81,7 @@ class OperatingPoint:
 
 @checked
 def at_fmr(fmr: float) -> OperatingPoint:
-    """Hold the overall false match rate: the smallest threshold whose FMR does not exceed it.
+    """Hold the overall false match rate: use the least strict threshold whose FMR does not exceed it.
 
     Parameters
     ----------
@@ -98,8 +99,8 @@ def at_fmr(fmr: float) -> OperatingPoint:
 
     Notes
     -----
-    With s0 the smallest non-mated score such that at most fmr * n non-mated scores are above it, the threshold is the
-    next float above s0, so tied scores never push the FMR above the rate asked for [1]_.
+    Let s0 be the smallest of the n non-mated scores that at most fmr * n of them exceed. The threshold is the next
+    float above s0, so tied scores never raise the FMR above `fmr` [1]_.
 
     References
     ----------
@@ -116,7 +117,7 @@ def at_fmr(fmr: float) -> OperatingPoint:
 
 @checked
 def at_fnmr(fnmr: float) -> OperatingPoint:
-    """Hold the overall false non-match rate: the largest threshold whose FNMR does not exceed it.
+    """Hold the overall false non-match rate: use the strictest threshold whose FNMR does not exceed it.
 
     Parameters
     ----------
@@ -145,7 +146,7 @@ def at_fnmr(fnmr: float) -> OperatingPoint:
 
 @checked
 def at_threshold(threshold: float) -> OperatingPoint:
-    """Hold the threshold itself, on the scale of the scores.
+    """Use a given threshold, on the scale of the scores.
 
     Parameters
     ----------
@@ -166,7 +167,7 @@ def at_threshold(threshold: float) -> OperatingPoint:
 
 
 def at_eer() -> OperatingPoint:
-    """Hold FMR and FNMR as nearly equal as can be: the threshold of `eer` by its method "nearest".
+    """Use the threshold where FMR and FNMR are nearest, which is that of `eer` by its method "nearest".
 
     Returns
     -------
@@ -182,7 +183,7 @@ def at_eer() -> OperatingPoint:
 
 
 def at_mean_group_eer() -> OperatingPoint:
-    """Take the mean over groups of each group's own EER threshold, as the Sum of Group Error Differences does.
+    """Use the mean of the groups' own EER thresholds, as the Sum of Group Error Differences does.
 
     Returns
     -------
@@ -190,7 +191,7 @@ def at_mean_group_eer() -> OperatingPoint:
 
     Notes
     -----
-    The reference threshold of [1]_, equation 8.
+    This is the reference threshold of [1]_, equation 8.
 
     References
     ----------
@@ -207,14 +208,14 @@ def at_mean_group_eer() -> OperatingPoint:
 
 
 def allowed_errors(rate: float, n: int) -> int:
-    """Return the most errors of n whose rate does not exceed `rate`, comparing the rates as floats.
+    """Return the largest number of errors in n comparisons whose rate does not exceed `rate`, compared as floats.
 
     Parameters
     ----------
     rate : float
         The rate not to exceed.
     n : int
-        Comparisons.
+        Number of comparisons.
 
     Returns
     -------
@@ -235,14 +236,14 @@ def allowed_errors(rate: float, n: int) -> int:
 
 
 def threshold_key(comparisons: Comparisons, at: OperatingPoint) -> np.signedinteger[Any]:
-    """Find the least key that is accepted at an operating point.
+    """Find the lowest key that is accepted at an operating point.
 
     Parameters
     ----------
     comparisons : Comparisons
-        What the operating point is sought in.
+        The comparisons whose scores the threshold is found from.
     at : OperatingPoint
-        What is held.
+        The operating point.
 
     Returns
     -------
@@ -263,7 +264,7 @@ def threshold_key(comparisons: Comparisons, at: OperatingPoint) -> np.signedinte
 
 
 def mean_group_eer_key(comparisons: Comparisons, groups: Iterable[int]) -> np.signedinteger[Any]:
-    """Find the least key accepted at the mean of some groups' EER thresholds.
+    """Find the lowest key that is accepted at the mean of some groups' EER thresholds.
 
     Parameters
     ----------

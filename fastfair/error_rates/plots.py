@@ -18,7 +18,7 @@ _RESOLUTION = 300  # points a unit of normal deviate: more cannot be told apart 
 
 
 def draw_roc(fmr: Floats, fnmr: Floats, ax: Axes | None, **kwargs: Any) -> Axes:
-    """Draw FNMR over FMR, FMR on a logarithmic axis."""
+    """Draw FNMR over FMR, with FMR on a logarithmic axis."""
     ax = axes_or_new(ax)
     points = _visible(fmr, fnmr)
     ax.plot(fmr[points], fnmr[points], **kwargs)
@@ -36,7 +36,7 @@ def draw_det(fmr: Floats, fnmr: Floats, ax: Axes | None, **kwargs: Any) -> Axes:
 
 
 def _visible(fmr: Floats, fnmr: Floats) -> NDArray[np.bool_]:
-    """Tell the points that can be told from the one before on a DET plot."""
+    """Find the points of a curve that differ visibly from the point before on a DET plot."""
     places = [np.round(_RESOLUTION * ndtri(rate)) for rate in (fmr, fnmr)]
     moved = np.logical_or(*(place[1:] != place[:-1] for place in places))
     return np.append(True, moved)

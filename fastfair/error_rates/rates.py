@@ -1,4 +1,4 @@
-"""Error rates at an operating point: overall, per group, and group by group."""
+"""Error rates at an operating point: overall, of each group, and between each two groups."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from .operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 
 @checked
 def rates(comparisons: Comparisons, at: OperatingPoint) -> Rates:
-    """Compute error rates at an operating point, with the counts behind them.
+    """Compute FMR and FNMR at an operating point, with the numbers of comparisons, errors and subjects behind them.
 
     Parameters
     ----------
     comparisons : Comparisons
-        Scores, and the groups to tell apart where there are any.
+        The comparisons, with or without groups.
     at : OperatingPoint
-        What fixes the threshold: `at_fmr`, `at_fnmr`, `at_threshold`, `at_eer` or `at_mean_group_eer`. The threshold
-        is one for all groups, found from all comparisons.
+        The rule that fixes the threshold: `at_fmr`, `at_fnmr`, `at_threshold`, `at_eer` or `at_mean_group_eer`. It is
+        found from all comparisons, and is the same for all groups.
 
     Returns
     -------
     Rates
-        Overall rates of all comparisons; group rates of comparisons with both sides in the group; the matrix of false
-        match rates by group of reference (rows) and of probe (columns).
+        Overall rates, of all comparisons; group rates, of comparisons whose reference and probe are both in the group;
+        the matrix of false match rates by group of reference (rows) and of probe (columns).
 
     Raises
     ------
@@ -42,7 +42,7 @@ def rates(comparisons: Comparisons, at: OperatingPoint) -> Rates:
     Warns
     -----
     EmptyGroupWarning
-        For groups without mated, or without non-mated, comparisons of their own: the rate is NaN.
+        Names groups without mated, or without non-mated, comparisons of their own, whose FNMR, or FMR, is NaN.
 
     Examples
     --------
@@ -72,9 +72,9 @@ def rates_at_key(comparisons: Comparisons, at: OperatingPoint, key: np.signedint
     comparisons : Comparisons
         As in `rates`.
     at : OperatingPoint
-        What the key stands for, kept in the result.
+        The operating point that the key stands for, kept in the result.
     key : int32 or int64
-        The least key accepted.
+        The lowest key that is accepted.
 
     Returns
     -------
