@@ -1,4 +1,4 @@
-"""All pairs of vectors as one side of comparisons, sorted by similarity."""
+"""Turn all mated, or all non-mated, pairs of vectors into comparisons sorted by similarity."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def side_of_pairs(
     subject: NDArray[np.int32],
     subject_codes: Mapping[str, NDArray[np.uint16]],
 ) -> SortedSide:
-    """Make every pair of a class a comparison.
+    """Turn every mated, or every non-mated, pair into a comparison.
 
     Parameters
     ----------
     pairs : Pairs
-        All of the class.
+        All mated, or all non-mated, pairs.
     mated : bool
-        Which class.
+        Whether they are mated.
     order : (n,) ndarray of int
-        The vectors in the order that positions in `pairs` count in.
+        `Embeddings.order`, which positions in `pairs` refer to.
     subject : (n,) ndarray of int
         The subject of each vector.
     subject_codes : dict of (k,) ndarray
@@ -37,7 +37,7 @@ def side_of_pairs(
     Returns
     -------
     SortedSide
-        A sample is a vector, the lower of two is the reference.
+        Each vector is a sample; the one with the lower row is the reference.
     """
     n = len(order)
     keys = pairs.keys if mated else ~pairs.keys[::-1]

@@ -1,4 +1,4 @@
-"""`Comparisons`: scores, who was compared with whom, and groups; validated and sorted once."""
+"""`Comparisons`: scores with subjects, samples and groups, checked and sorted once."""
 
 from __future__ import annotations
 
@@ -29,28 +29,29 @@ if TYPE_CHECKING:
 
 
 class Comparisons:
-    """Comparison scores, who was compared with whom, and the groups of people; checked and sorted once.
+    """Comparison scores, with the subjects and samples compared and their groups; checked and sorted once.
 
     Parameters
     ----------
     scores : (n,) array_like of float
-        One score for each comparison, in any order. float32 stays float32.
+        The score of each comparison, in any order. float32 stays float32.
     mated : (n,) array_like, or None
-        Whether both samples come from one subject: True/False, 1/0, 1/-1 or one of the usual pairs of words. None
-        takes it from the subjects, which must then be given.
+        Whether each comparison is mated, its two samples being of the same subject: True/False, 1/0, 1/-1 or one of
+        the usual pairs of words. With None, comparisons of a subject with itself are mated; `reference` and `probe`
+        are then needed.
     reference, probe : (n,) array_like, optional
-        Subject ids on either side, of any label type. White space around text does not count, bytes are UTF-8 text, 1
-        and 1.0 are one label, and text beside numbers, or truth values beside either, are refused, as missing labels
-        are: None, NaN, blank text and "nan", "NaN", "<NA>", "NaT". The same holds for all labels.
+        Subject ids of the references and of the probes. These and all other labels may be of any type: white space
+        around text is ignored, bytes are read as UTF-8 text, and 1 and 1.0 are the same label. Refused are missing
+        labels (None, NaN, blank text and "nan", "NaN", "<NA>", "NaT") and mixtures of text, numbers and truth values.
     reference_group, probe_group : (n,) array_like or dict of str to (n,) array_like, optional
-        Group labels on either side. A dict holds several attributes; the groups are then their intersections, labelled
-        as in "f & USA". With `reference_group` alone a comparison counts for its reference's group.
+        Group labels of the references and of the probes. A dict holds several attributes; the groups are then their
+        intersections, labelled as in "f & USA". With `reference_group` alone, its labels are those of the probes, too.
     score_kind : {"similarity", "distance"}
         Whether a comparison is accepted when its score is >= the threshold, or <= the threshold.
     reference_sample, probe_sample : (n,) array_like, optional
-        Which sample (file, image, recording) each side was, of any label type. They need the subjects.
+        Ids of the samples (files, images, recordings) compared; they need `reference` and `probe`.
     allow_label_conflicts : bool, default False
-        Accept non-mated comparisons of a subject with itself, and mated ones of two subjects.
+        Whether to accept non-mated comparisons of a subject with itself, and mated comparisons of two subjects.
 
     Attributes
     ----------
@@ -74,9 +75,9 @@ class Comparisons:
     Raises
     ------
     InputError
-        For NaN or infinite scores and those beyond 1e150, flags that are not two-valued, lengths that differ, missing
-        labels, one class absent, flags that contradict the subject ids, a sample of two subjects. Rows are counted
-        from 0.
+        For scores that are NaN, infinite or beyond 1e150; where `mated` has other than two values or contradicts the
+        subject ids; for lengths that differ and missing labels; without mated, or without non-mated, comparisons; and
+        for a sample of two subjects. Messages count rows from 0.
 
     Examples
     --------
@@ -173,22 +174,22 @@ class Comparisons:
         score_kind: str = "similarity",
         allow_label_conflicts: bool = False,
     ) -> Comparisons:
-        """Take the columns of a data frame: pandas, polars, pyarrow or anything else narwhals knows.
+        """Make comparisons from the columns of a data frame: pandas, polars, pyarrow or any other that narwhals knows.
 
-        `read_comparisons` takes data frames too, and can cut subjects out of paths and join a table of them.
+        `read_comparisons` takes data frames too, and can also find subject ids in paths and join a table of metadata.
 
         Parameters
         ----------
         frame : data frame
             One row for each comparison.
         score, mated, reference, probe : str, optional
-            Column names; `mated=None` takes the flag from the subjects.
+            Column names. With `mated=None`, comparisons of a subject with itself are mated.
         reference_group, probe_group : str or sequence of str, optional
-            Columns with group labels; several make intersections. Attributes are named by what the names of both
-            columns share, as "race" for "race_1" and "race_2", else as the reference's. With `reference_group` alone
-            its columns are those of both sides, which is refused where there is a column of the other side.
+            Columns with group labels; several make intersections. An attribute has the name that its two columns share,
+            such as "race" for "race_1" and "race_2", or else that of the reference's column. With `reference_group`
+            alone its columns serve for the probes, too; this is refused where the frame has a column for the probes.
         reference_sample, probe_sample : str, optional
-            Columns that say which sample each side was.
+            Columns with the ids of the samples.
         score_kind, allow_label_conflicts
             As in `Comparisons`.
 
@@ -241,14 +242,15 @@ class Comparisons:
         probe_group: ArrayLike | None = None,
         score_kind: str = "similarity",
     ) -> Comparisons:
-        """Take a full score matrix, one row for each reference and one column for each probe.
+        """Make comparisons from a full score matrix, with a row for each reference and a column for each probe.
 
         Parameters
         ----------
         scores : (r, p) array_like
-            Every reference against every probe; it need not be symmetric.
+            The score of each reference with each probe; the matrix need not be symmetric.
         reference, probe : (r,) and (p,) array_like, optional
-            Subject ids of rows and columns. By default row i and column i are one subject, and the matrix is square.
+            Subject ids of rows and columns. By default the matrix is square, and row i and column i are the same
+            subject.
         reference_group, probe_group : (r,) and (p,) array_like, optional
             Group labels of rows and columns.
         score_kind
@@ -295,12 +297,12 @@ class Comparisons:
 
     @checked(attributes=argument_kinds.text)
     def by(self, *attributes: str) -> Comparisons:
-        """Group by other attributes, sharing the sorted arrays.
+        """Make groups from other attributes; scores and labels are shared, not copied.
 
         Parameters
         ----------
         *attributes : str
-            Names out of `attributes`; several make intersections in the order given.
+            Names in `attributes`; several make intersections, labelled in the order given.
 
         Returns
         -------
@@ -319,7 +321,7 @@ class Comparisons:
 
     @checked
     def within_group(self, group: str) -> Comparisons:
-        """Keep the comparisons with both sides in a group, for a curve or an EER of its own.
+        """Keep the comparisons whose reference and probe are both in a group, for the group's own curve or EER.
 
         Parameters
         ----------
@@ -334,7 +336,7 @@ class Comparisons:
         Raises
         ------
         InputError
-            For a group that is not there, or that lacks mated or non-mated comparisons of its own.
+            For an unknown group, and for one without mated, or without non-mated, comparisons of its own.
 
         Examples
         --------
@@ -386,7 +388,7 @@ class Comparisons:
         attributes: Mapping[str, tuple[str, ...]],
         grouping: tuple[str, ...],
     ) -> Comparisons:
-        """Make comparisons of parts already validated and sorted."""
+        """Make comparisons from parts that are already checked and sorted."""
         made = object.__new__(cls)
         made.score_kind, made.subjects, made.attributes = score_kind, subjects, attributes
         made.samples, made.sample_subject = samples, sample_subject
@@ -395,7 +397,7 @@ class Comparisons:
         return made
 
     def _choose_groups(self, attributes: tuple[str, ...]) -> None:
-        """Give every comparison the group of its labels; only combinations that occur are groups."""
+        """Set the groups of references and probes from some attributes; only combinations that occur become groups."""
         sides = [
             columns
             for side in (self.mated, self.nonmated)
@@ -415,7 +417,7 @@ class Comparisons:
         return self._by_group(self.nonmated, self._group_codes[2:])
 
     def require_groups(self) -> None:
-        """Raise where there are no groups to tell apart."""
+        """Raise an error where there are no groups."""
         if not self.groups:
             raise InputError("these comparisons have no groups: give reference_group (and probe_group)")
 
@@ -426,23 +428,23 @@ class Comparisons:
 
     @cached_property
     def subject_counts(self) -> tuple[int | None, int | None]:
-        """Distinct subjects of the mated and of the non-mated comparisons; None where they are not known."""
+        """Numbers of distinct subjects in mated and in non-mated comparisons; None where subjects are not known."""
         n_subjects = 0 if self.subjects is None else self.subjects.size
         return self.mated.count_subjects(n_subjects), self.nonmated.count_subjects(n_subjects)
 
     @checked
     def to_threshold(self, key: np.signedinteger[Any]) -> float:
-        """Turn a key into a threshold on the caller's scale."""
+        """Turn a key into a threshold on the scale of the scores."""
         return self.to_scale(float(score_keys.decode(np.array([key]))[0]))
 
     @checked(similarity=argument_kinds.any_float)
     def to_scale(self, similarity: float) -> float:
-        """Turn a similarity into a score on the caller's scale."""
+        """Turn a similarity into a score of `score_kind`."""
         return similarity if self.score_kind == "similarity" else 0.0 - similarity  # not -0.0
 
     @checked(threshold=argument_kinds.any_float)
     def to_key(self, threshold: float) -> np.signedinteger[Any]:
-        """Turn a threshold on the caller's scale into the least key that it accepts."""
+        """Turn a threshold on the scale of the scores into the lowest key that it accepts."""
         similarity = threshold if self.score_kind == "similarity" else -threshold
         return score_keys.first_key_at_least(similarity, self.mated.keys)
 

@@ -1,4 +1,4 @@
-"""`Embeddings`: vectors of samples, whose they are, and groups; pairs are made later, a tile at a time."""
+"""`Embeddings`: vectors of samples with their subjects and groups. Their pairs are compared later, tile by tile."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from .sorted_scores import read_only
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Embeddings:
-    """Vectors that a model made of samples, with the subject of each and the subjects' groups.
+    """Vectors that a model computed from samples, with the subject of each vector and the group of each subject.
 
-    Every two vectors are a comparison: mated where they are of one subject.
+    Every two vectors are a comparison, which is mated if they are of the same subject.
 
     Parameters
     ----------
     vectors : (n, d) array_like
         One row for each sample. float32 and float64 arrays, memory-mapped ones included, are not copied but read in
-        parts, if they are contiguous and in the machine's byte order; others are copied once. float16 and whole
-        numbers are widened.
+        parts, if they are contiguous and in the machine's byte order; others are copied once. float16 and integers
+        are converted to wider floats.
     subject : (n,) array_like
-        The subject of each vector, of any label type; see `Comparisons` for which labels are one and the same.
+        The subject of each vector, of any label type; `Comparisons` says which labels count as the same.
     group : (n,) array_like or dict of str to (n,) array_like, optional
         The group of each vector's subject. A dict holds several attributes; the groups are then their intersections,
         labelled as in "f & USA".
     similarity : {"cosine", "inner_product", "negative_euclidean"}
-        How alike two vectors are.
+        The score of two vectors.
 
     Attributes
     ----------
@@ -60,18 +60,18 @@ class Embeddings:
     subject_group : (k,) ndarray of int32
         The group of each subject, as a position in `groups`; -1 where there are none.
     order : (n,) ndarray of intp
-        The vectors with each group's, and in it each subject's, side by side.
+        An order of the vectors in which those of each group, and within it those of each subject, are consecutive.
     n_samples : (k,) ndarray of int64
-        How many vectors each subject has.
+        Number of vectors of each subject.
     n_mated, n_nonmated : int
-        How many pairs there are of vectors of one subject, and of two.
+        Number of pairs of vectors of the same subject, and of different subjects.
 
     Raises
     ------
     InputError
-        For vectors that are not finite (or zero, under the cosine; or so long or short, under the others, that
-        similarities leave the range of their floats), lengths that differ, missing labels, a subject of
-        two groups, one subject alone, and where no subject has two vectors. Rows are counted from 0.
+        For vectors that are not finite, that are zero (with the cosine), or so long or short that similarities are
+        outside the range of their floats (with the other two); for lengths that differ, missing labels, a subject in
+        two groups, and a single subject; and where no subject has two vectors. Messages count rows from 0.
 
     Examples
     --------
@@ -139,12 +139,12 @@ class Embeddings:
 
     @checked(attributes=argument_kinds.text)
     def by(self, *attributes: str) -> Embeddings:
-        """Group by other attributes, sharing the vectors.
+        """Make groups from other attributes; the vectors are shared, not copied.
 
         Parameters
         ----------
         *attributes : str
-            Names out of `attributes`; several make intersections in the order given.
+            Names in `attributes`; several make intersections, labelled in the order given.
 
         Returns
         -------
@@ -166,7 +166,7 @@ class Embeddings:
 
     @checked
     def rows(self, positions: slice | NDArray[np.integer[Any]]) -> NDArray[np.floating[Any]]:
-        """Take some vectors, ready for a matrix product.
+        """Return some vectors, ready for a matrix product.
 
         Parameters
         ----------
@@ -176,8 +176,8 @@ class Embeddings:
         Returns
         -------
         (m, d) ndarray
-            Contiguous. Under the cosine each has length 1, computed in float64 and rounded to the type of `vectors`, so
-            that a product of two is their similarity; else as they are.
+            Contiguous. With the cosine, vectors are scaled to length 1, computed in float64 and rounded to the type of
+            `vectors`, so that the product of two is their similarity; else they are unchanged.
 
         Examples
         --------
@@ -197,25 +197,26 @@ class Embeddings:
     def comparisons(
         self, *, n_threads: int | None = None, progress: bool | Callable[[int, int], None] = False
     ) -> Comparisons:
-        """Make every pair a comparison, for `evaluate`, `rates`, `compare` and all else that takes score files.
+        """Compare every two vectors, for `evaluate`, `rates`, `compare` and all other functions of `Comparisons`.
 
         Parameters
         ----------
         n_threads : int, optional
             All processors by default.
         progress : bool or callable, default False
-            Show a bar, or call with what is done and wanted.
+            Whether to show a progress bar; or a function to call with the amounts of work done and in all.
 
         Returns
         -------
         Comparisons
-            With subjects, groups and samples: a sample is a row of `vectors`, the lower of two is the reference. Two
-            models' vectors of the same samples give comparisons that `compare` can match.
+            With subjects, groups and samples. The id of a sample is its row in `vectors`; the lower row of a pair is
+            the reference. So `compare` can match the comparisons of two models that embed the same samples.
 
         Raises
         ------
         InputError
-            For more pairs than fit into memory; `roc_band` and `fairness_band` need none but the most similar.
+            For more pairs than fit into memory. `roc_band` and `fairness_band` keep only the mated and the most
+            similar non-mated pairs.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Groups out of labels: one attribute's, or the intersections of several."""
+"""Groups made from the labels of an attribute, or from the intersections of several attributes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow
 
 
 def columns_of(name: str, group: validation.Labels | Mapping[str, validation.Labels]) -> dict[str, Any]:
-    """Return group labels as columns by attribute, whose names are text without white space around it."""
+    """Return one column of group labels for each attribute, with white space stripped from the attributes' names."""
     if not isinstance(group, Mapping):
         return {"group": group}
     columns: dict[str, Any] = {}
@@ -29,7 +29,7 @@ def columns_of(name: str, group: validation.Labels | Mapping[str, validation.Lab
 
 
 def attribute(name: str, labels: NDArray[Any]) -> tuple[str, ...]:
-    """Return the labels of an attribute as text, unless they are too many to be groups."""
+    """Return the distinct labels of an attribute as text; refuse more than there can be groups."""
     if labels.size > _MOST_GROUPS:
         raise InputError(f"{name!r} has {labels.size} labels; {_MOST_GROUPS} is the most")
     text = tuple(map(str, labels))
@@ -40,7 +40,7 @@ def attribute(name: str, labels: NDArray[Any]) -> tuple[str, ...]:
 
 
 def chosen(names: tuple[str, ...], attributes: Iterable[str]) -> tuple[str, ...]:
-    """Check the names that `by` was given."""
+    """Check the names of attributes given to `by`."""
     if not names:
         raise InputError(f"by() needs at least one attribute of {', '.join(attributes) or 'none given'}")
     for k, name in enumerate(names):
@@ -53,16 +53,16 @@ def chosen(names: tuple[str, ...], attributes: Iterable[str]) -> tuple[str, ...]
 def intersections(
     names: Sequence[str], labels: Mapping[str, tuple[str, ...]], columns: Sequence[Mapping[str, NDArray[np.uint16]]]
 ) -> tuple[tuple[str, ...], list[NDArray[np.uint16]]]:
-    """Make groups of the combinations of labels that occur.
+    """Make one group of each combination of labels that occurs.
 
     Parameters
     ----------
     names : sequence of str
-        The attributes, in the order their labels are joined; none make no groups.
+        The attributes, in the order in which their labels are joined; without any there are no groups.
     labels : mapping of str to tuple of str
         The labels of each attribute.
     columns : sequence of mappings of str to (n,) uint16
-        Parts of the data: the label of each entry, as a position in `labels`.
+        For each part of the data, such as mated and non-mated, the label of every entry as a position in `labels`.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def _intersect(
 
 
 def one_for_each(subject: validation.Coded, name: str, labels: validation.Coded) -> NDArray[np.uint16]:
-    """Find the one label that each subject has."""
+    """Find the label of each subject, who must have the same one throughout."""
     found = np.empty(subject.labels.size, np.uint16)
     found[subject.codes] = labels.codes
     wrong = found[subject.codes] != labels.codes

@@ -1,4 +1,4 @@
-"""Two systems' scores of the same comparisons, matched by who was compared with whom."""
+"""Match two systems' scores of the same comparisons by the samples or subjects compared."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _SPOKEN = {"mated": "mated", "nonmated": "non-mated"}
 
 
 def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Comparisons:
-    """Return `second` with its comparisons numbered as those of `first`.
+    """Return `second` with its comparisons numbered like their counterparts in `first`.
 
     Parameters
     ----------
     first, second : Comparisons
         With subjects.
     one_by_one : bool
-        Whether each comparison must be told from every other, as resampling comparisons needs.
+        Whether no two comparisons may have the same labels, as resampling comparisons needs.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
     Raises
     ------
     InputError
-        Where comparisons, subjects or groups are not the same, with an example.
+        Where the two differ in their comparisons, subjects or groups; the message gives an example.
     """
     for name, comparisons in (("first", first), ("second", second)):
         if not isinstance(comparisons, Comparisons):

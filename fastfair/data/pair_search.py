@@ -1,7 +1,8 @@
-"""The pairs that statistics over embeddings need: all mated ones and the most similar non-mated ones.
+"""Find the pairs of vectors that error rates of embeddings need: all mated and the most similar non-mated ones.
 
-Similarities are made a panel at a time and forgotten, but for these. Every panel has the same shape, padded at the
-edges, and is one product on one thread, so that two vectors' similarity has the same bits however the work is dealt.
+Similarities are computed in panels, and only those of these pairs are kept. Every panel has the same shape, padded at
+the edges, and is one matrix product on one thread, so the similarity of two vectors has the same bits however the work
+is divided among threads.
 """
 
 from __future__ import annotations
@@ -34,16 +35,16 @@ _ROWS_AT_ONCE = 4096
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Pairs of one class, sorted; vectors are positions in `Embeddings.order`, the first before the second.
+    """Mated, or non-mated, pairs, sorted; vectors are positions in `Embeddings.order`, the first before the second.
 
     Attributes
     ----------
     keys : (pairs,) int32 or int64
-        Ascending with errors first: similarities for mated pairs, inverted ones for non-mated pairs.
+        Ascending, so that errors come first: similarities of mated pairs, inverted similarities of non-mated pairs.
     first, second : (pairs,) int32
-        The vectors.
+        The two vectors of each pair.
     complete : bool
-        Whether all pairs of the class are there, and not the most similar ones alone.
+        Whether these are all such pairs, and not only the most similar ones.
     """
 
     keys: score_keys.Keys
@@ -53,19 +54,19 @@ class Pairs:
 
 
 def ready_for_products(vectors: Floats, similarity: str) -> Floats:
-    """Make vectors of which a matrix product gives the similarities.
+    """Prepare vectors so that matrix products give their similarities.
 
     Parameters
     ----------
     vectors : (m, d) ndarray of float
-        As given.
+        The vectors as the caller gave them.
     similarity : {"cosine", "inner_product", "negative_euclidean"}
-        What is made of two of them.
+        The score of two vectors.
 
     Returns
     -------
     (m, d) ndarray
-        Contiguous; of length 1 under the cosine, computed in float64 and rounded to the type of `vectors`.
+        Contiguous; with the cosine of length 1, computed in float64 and rounded to the type of `vectors`.
     """
     dtype = vectors.dtype
     if similarity != "cosine":
@@ -78,27 +79,27 @@ def ready_for_products(vectors: Floats, similarity: str) -> Floats:
 
 
 class PairFinder:
-    """Makes similarities and keeps what is asked for.
+    """Computes the similarities of all pairs and keeps the mated and the most similar non-mated ones.
 
     Parameters
     ----------
     vectors : (n, d) ndarray of float
-        One for each sample.
+        One vector for each sample.
     similarity : {"cosine", "inner_product", "negative_euclidean"}
-        What is made of two vectors.
+        The score of two vectors.
     subject : (n,) ndarray of int
         The subject of each vector.
     order : (n,) ndarray of int
-        The vectors, those of a subject side by side.
+        The order of the vectors in which those of each subject are consecutive.
     n_threads : int or None
         As in `roc_band`.
     tile : int
-        Panels a side of what a thread does at a time; the pairs do not depend on it.
+        How many panels wide and high the tile is that a thread works on; the result does not depend on it.
 
     Attributes
     ----------
     subject_end : (n,) int64
-        For each vector, in order, where those of its subject end.
+        For each vector, in `order`, the position after the last vector of its subject.
 
     Raises
     ------
@@ -140,14 +141,14 @@ class PairFinder:
             self._rounding = 1e-12 * max(float(self._squares.max()), 1e-300)
 
     def find(self, share: float, progress: Callable[[int, int], None] | None = None) -> tuple[Pairs, Pairs]:
-        """Find the mated pairs and about the given share of the non-mated ones, the most similar.
+        """Find all mated pairs and about the given share of the non-mated ones, the most similar.
 
         Parameters
         ----------
         share : float
-            Of the non-mated pairs; from 1 on all are kept.
+            Share of the non-mated pairs to keep; 1 or more keeps all.
         progress : callable or None
-            Called with the rows of tiles done and wanted.
+            Called with the number of rows of tiles done and that of all.
 
         Returns
         -------
@@ -172,7 +173,7 @@ class PairFinder:
         return of_mated.sorted(complete=True, n_threads=threads), store.sorted(complete=everything, n_threads=threads)
 
     def _packing(self, bound: float) -> _Packing:
-        """Find the range of keys, inverted or not, that similarities from a bound on can have."""
+        """Choose how to pack the keys, inverted or not, of similarities from a bound on with their two vectors."""
         kind = self._vectors.dtype
         if self._euclidean:
             most, least = 0.0, -math.inf
@@ -225,7 +226,7 @@ class PairFinder:
         return mated
 
     def _fill(self, p: int, q: int, panel: Floats) -> None:
-        """Write a panel of similarities; of negative squared distances, up to rounding, for the Euclidean one."""
+        """Write a panel of similarities; for "negative_euclidean", of negative squared distances, up to rounding."""
         rows, columns = (slice(k * self._panel, (k + 1) * self._panel) for k in (p, q))
         np.matmul(self._rows[rows], self._rows[columns].T, out=panel)
         if self._euclidean:
@@ -234,7 +235,7 @@ class PairFinder:
             panel -= self._squares[columns]
 
     def _guess_bound(self, share: float) -> float:
-        """Find the similarity that a share of non-mated pairs reaches, from some of them."""
+        """Estimate the similarity that a share of the non-mated pairs reaches from a part of them."""
         n = len(self._order)
         wanted = math.isqrt(int(np.clip(_BEHIND_BOUND / share, _LEAST_SEEN, _MOST_SEEN)))
         side = min(n, wanted, max(512, n // 4))  # a small part of all work
@@ -253,7 +254,7 @@ class PairFinder:
         return first, second.astype(np.int32)
 
     def _distances(self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Floats:
-        """Compute distances from the differences of vectors, as a product of them loses what is small."""
+        """Compute distances from differences of vectors, as small distances lose their digits in matrix products."""
         from fastfair.kernels import pairs as kernels
 
         out = np.empty(first.size, np.float64)
@@ -269,16 +270,16 @@ def _require_memory(what: str, n: int, dtype: np.dtype[Any]) -> None:
 
 @dataclass(frozen=True)
 class _Packing:
-    """How keys and vectors share an integer.
+    """How the key of a pair and its two vectors are packed into one integer.
 
     Attributes
     ----------
     kind : dtype
-        Of similarities.
+        Float type of the similarities.
     lowest, span : int
-        The lowest key there may be, and the bits that all are apart by.
+        The lowest possible key, and the number of bits that the keys' range takes.
     places : int
-        Bits of a vector.
+        The number of bits that the position of a vector takes.
     """
 
     kind: np.dtype[Any]
@@ -288,14 +289,14 @@ class _Packing:
 
     @property
     def fits(self) -> bool:
-        """Whether a key and two vectors are an int64 that is not negative."""
+        """Whether a key and two vectors fit into an int64 that is not negative."""
         return self.kind == np.float32 and 2 * self.places + self.span < 64
 
 
 class _Store:
-    """Pairs in the order in which threads find them, and then sorted.
+    """Collects pairs in the order in which threads find them, and then sorts them.
 
-    Memory is touched once where it can be, as the first touch of a page may cost more than all that is done with it.
+    It uses the same memory again where it can, as the first access to a page may cost more than all work on it.
     """
 
     def __init__(self, capacity: int, packing: _Packing) -> None:
@@ -307,7 +308,7 @@ class _Store:
         self._wide: list[tuple[score_keys.Keys, NDArray[np.int64]]] = []
 
     def add(self, similarity: Floats, codes: NDArray[np.int64], *, inverted: bool) -> None:
-        """Add some pairs: similarities, whose keys may be inverted, and codes that are two vectors."""
+        """Add pairs: their similarities, whose keys may be inverted, and the codes of their two vectors."""
         from fastfair.kernels import pairs as kernels
 
         invert = -1 if inverted else 0
@@ -326,7 +327,7 @@ class _Store:
             self._overflow.append(out)
 
     def sorted(self, *, complete: bool, n_threads: int) -> Pairs:
-        """Return the pairs by key and then by vectors; the store is of no use afterwards."""
+        """Return the pairs sorted by key and then by vectors; the store cannot be used afterwards."""
         from fastfair.kernels import pairs as kernels
 
         places, span = self.packing.places, self.packing.span
@@ -356,6 +357,6 @@ class _Store:
 
 
 def _between_keys(packed: NDArray[np.int64], shift: int, parts: list[slice]) -> list[slice]:
-    """Move the cuts between parts of sorted pairs to where a key begins."""
+    """Divide sorted pairs into parts so that pairs with equal keys stay together."""
     cuts = [int(np.searchsorted(packed, (packed[part.start] >> shift) << shift)) for part in parts[1:]]
     return [slice(start, stop) for start, stop in zip([0, *cuts], [*cuts, packed.size], strict=True)]

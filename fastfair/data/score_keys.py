@@ -1,4 +1,4 @@
-"""Scores as integer keys and back; `kernels.sorting` says what a key is."""
+"""Turn scores into integer keys that sort alike, and back; `fastfair.kernels.sorting` defines the keys."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def decode(keys: Keys) -> Floats:
 
 
 def first_key_at_least(threshold: float, keys: Keys) -> np.signedinteger[Any]:
-    """Return the key that the scores >= threshold are at or above, in the type of `keys`."""
+    """Return the lowest key of scores >= threshold, in the type of `keys`."""
     return first_keys_at_least(np.array([threshold]), keys)[0]
 
 
 def first_keys_at_least(thresholds: NDArray[np.float64], keys: Keys) -> Keys:
-    """Do the same for several thresholds."""
+    """Return the lowest key of scores >= each of several thresholds."""
     kind = float_type(keys).type
     with np.errstate(over="ignore"):
         rounded = thresholds.astype(kind)

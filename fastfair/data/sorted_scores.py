@@ -1,4 +1,4 @@
-"""One class of comparisons, mated or non-mated: sorted, and dealt to groups."""
+"""The mated or the non-mated comparisons, sorted by score, with their groups."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Attributes = dict[str, tuple[tuple[str, ...], NDArray[np.uint16], NDArray[np.uin
 
 @dataclass(frozen=True, eq=False)
 class SortedSide:
-    """The comparisons of one class, mated or non-mated, in ascending order of similarity.
+    """The mated, or the non-mated, comparisons in ascending order of similarity.
 
     Attributes
     ----------
     keys : (n,) int32 or int64
         The scores as integers that sort alike; distances are negated first.
     rows : (n,) uint32 or int64, or None
-        Where each comparison stood in the caller's order; None where nothing else is known of comparisons.
+        The row of each comparison in the caller's order; None where comparisons have neither subjects nor groups.
     reference, probe : (n,) int32, or None
         Subjects, as positions in `Comparisons.subjects`.
     reference_attributes, probe_attributes : dict of (n,) uint16
@@ -59,11 +59,11 @@ class SortedSide:
 
     @cached_property
     def similarities(self) -> NDArray[np.floating[Any]]:
-        """(n,) the scores as similarities, ascending."""
+        """(n,) ascending scores as similarities: distances are negated."""
         return read_only(score_keys.decode(self.keys))
 
     def take(self, positions: NDArray[np.intp]) -> SortedSide:
-        """Keep some of the comparisons; positions ascend, so the order stays."""
+        """Keep some of the comparisons; positions ascend, so they stay sorted."""
 
         def kept(array: Any) -> Any:
             return None if array is None else array[positions]
@@ -80,7 +80,7 @@ class SortedSide:
         )
 
     def count_subjects(self, n_subjects: int) -> int | None:
-        """Count the distinct subjects on either side; None where subjects are not known."""
+        """Count the distinct subjects among references and probes; None where subjects are not known."""
         from fastfair.kernels import groups as kernels
 
         if self.reference is None:
@@ -90,16 +90,16 @@ class SortedSide:
 
 @dataclass(frozen=True, eq=False)
 class GroupedSide:
-    """One class of comparisons with the group of each reference and probe.
+    """The mated, or the non-mated, comparisons with the group of each reference and probe.
 
     Attributes
     ----------
     side : SortedSide
         The comparisons.
     reference_group, probe_group : (n,) uint16
-        Positions in the groups.
+        The group of each reference and probe, as a position in the list of groups.
     n_groups, n_subjects : int
-        How many there are; no subjects where they are not known.
+        Number of groups and subjects; 0 subjects where they are not known.
     """
 
     side: SortedSide
@@ -109,7 +109,7 @@ class GroupedSide:
     n_subjects: int
 
     def count(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Count a stretch of the sorted list by group of reference (rows) and of probe (columns)."""
+        """Count the comparisons from `start` up to `stop` by group of reference (rows) and of probe (columns)."""
         from fastfair.kernels import groups as kernels
 
         counts = np.zeros((self.n_groups, self.n_groups), np.int64)
@@ -118,12 +118,12 @@ class GroupedSide:
 
     @cached_property
     def cells(self) -> NDArray[np.int64]:
-        """(groups, groups) all comparisons by group of reference and of probe."""
+        """(groups, groups) number of comparisons by group of reference and of probe."""
         return read_only(self.count(0, len(self.side)))
 
     @cached_property
     def within(self) -> list[score_keys.Keys]:
-        """For each group the sorted keys of its comparisons with both sides in the group."""
+        """For each group the sorted keys of the comparisons whose reference and probe are both in it."""
         from fastfair.kernels import groups as kernels
 
         sizes = np.diagonal(self.cells)
@@ -135,7 +135,7 @@ class GroupedSide:
 
     @cached_property
     def subjects(self) -> NDArray[np.int64] | None:
-        """(groups, groups) distinct subjects behind each pair of groups; None where subjects are not known."""
+        """(groups, groups) number of distinct subjects in these comparisons; None where subjects are not known."""
         from fastfair.kernels import groups as kernels
 
         if self.side.reference is None:
@@ -148,7 +148,7 @@ class GroupedSide:
 
 
 def read_only(array: _Array) -> _Array:
-    """Keep an array that is shared among results from being changed."""
+    """Make an array read-only, as results share it."""
     array.setflags(write=False)
     return array
 
@@ -156,7 +156,7 @@ def read_only(array: _Array) -> _Array:
 def only_used(
     size: int, names: tuple[str, str], sides: list[SortedSide]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32], list[SortedSide]]:
-    """Find which of the labels two columns still use; return that, their new positions, and the sides with these."""
+    """Find which labels two columns still use; return them as a mask, their new positions, and the sides with these."""
     used = np.zeros(size, np.bool_)
     for side in sides:
         for name in names:
@@ -199,7 +199,7 @@ def sort_sides(
 
 
 def _narrowed(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """Make float32 of float32 scores that were printed or stored wide: they sort with their rows in one go."""
+    """Turn float64 scores that all are float32 values back into float32, which sort faster together with their rows."""
     some = values[:: max(1, values.size // 1000)]
     with np.errstate(over="ignore"):
         if values.dtype == np.float64 and np.array_equal(some.astype(np.float32), some):
