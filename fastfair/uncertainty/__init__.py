@@ -1,1 +1,1 @@
-"""Intervals of the quantities that evaluations and bands report."""
+"""Confidence intervals, with notes, of the quantities that an evaluation reports."""

@@ -1,4 +1,4 @@
-"""Degrees of freedom: the number of units behind a rate minus that of the strata that they are drawn in."""
+"""Degrees of freedom of a rate: the number of units behind it minus the number of strata that they are drawn in."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ _SIDES = {"fnmr": ("mated",), "fmr": ("non-mated",), "fmr_matrix": ("non-mated",
 
 
 def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, units: Units) -> NDArray[np.float64]:
-    """Count the degrees of freedom of each rate and EER, at least 1; infinite for other entries and for samples.
+    """Count the degrees of freedom of each rate and EER, at least 1.
+
+    They are infinite for all other entries, and for all entries where samples are drawn.
 
     Parameters
     ----------
     entries : sequence of Entry
-        Of an evaluation.
+        The entries of an evaluation.
     comparisons : Comparisons
-        What was evaluated.
+        The comparisons that were evaluated.
     units : Units
-        What is drawn.
+        The units that are drawn with replacement.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Every number of an evaluation from rates and base metrics, for the estimate and for replicates alike."""
+"""List all numbers of an evaluation, computed from rates and base metrics, for the estimate and for replicates."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _AT_ONCE = 2**17  # numbers that the second cache holds, with what is made of th
 
 @dataclass(frozen=True)
 class Entry:
-    """A number, or its replicates.
+    """A number of an evaluation, or its replicates.
 
     Attributes
     ----------
     name, group, probe_group : str, str or None
         As in `Quantity`.
     point : int or None
-        Position of the operating point.
+        Position of the operating point; None for a number that needs none.
     value : () or (r,) ndarray
-        The number, or one of each replicate.
+        The estimate, or the number in each replicate.
     cell : tuple of int, or None
-        Groups of reference and probe of a rate; None where it is of all comparisons or no rate.
+        For a rate of groups, the group of the reference and that of the probe; else None.
     """
 
     name: str
@@ -44,34 +44,35 @@ class Entry:
 
     @property
     def key(self) -> Key:
-        """What tells entries of one evaluation apart."""
+        """The name, groups and operating point, which no other entry of the evaluation shares."""
         return self.name, self.group, self.probe_group, self.point
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Which entries are listed, and what they are made of.
+    """Which entries to list, and what is needed to compute them.
 
     Attributes
     ----------
     groups : tuple of str
         All groups.
     n_points : int
-        Operating points reported.
+        Number of operating points to report.
     with_mean_group_eer : bool
-        Whether rates at the mean of the groups' EER thresholds, which SED is made of, follow those of the points.
+        Whether the rates also hold, after those of the operating points to report, the ones at the mean of the groups'
+        EER thresholds, from which SED is computed.
     metrics : tuple of str
-        Metrics reported.
+        Metrics to report that need no operating point.
     measures : tuple of str
-        Names.
+        Names of the fairness measures to report.
     measured : tuple of int
-        Groups that measures run over.
+        Groups that the measures compare.
     alpha, zero_policy
         As in `evaluate`.
     matrix : tuple of tuple of int
-        Pairs of groups to report; empty where no comparison crosses groups.
+        Pairs of groups, of reference and probe, whose FMR to report; empty without comparisons between groups.
     group_mated, group_nonmated : (groups,) ndarray
-        Comparisons of each group.
+        Numbers of comparisons in each group.
     """
 
     groups: tuple[str, ...]
@@ -88,7 +89,7 @@ class Selection:
 
 
 def estimates(at_points: Sequence[Rates], metrics: dict[str, Floats], cells: Sequence[tuple[int, int]]) -> Replicates:
-    """Lay out point estimates as replicates are, without their axis."""
+    """Arrange point estimates as replicates are, but without the axis of replicates."""
     pairs = tuple(zip(*cells, strict=True)) if cells else ((), ())
     return Replicates(
         threshold=np.array([rates.threshold for rates in at_points]),
@@ -100,7 +101,7 @@ def estimates(at_points: Sequence[Rates], metrics: dict[str, Floats], cells: Seq
 
 
 def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
-    """List the numbers in the order of the report."""
+    """List all numbers in the order in which they are reported."""
     n_groups = len(selection.groups)
     position = {(k, k): 1 + k for k in range(n_groups)}
     position |= {cell: 1 + n_groups + k for k, cell in enumerate(base.cells)}
@@ -121,7 +122,7 @@ def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
 
 
 def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
-    """List the measures alone."""
+    """List the fairness measures only."""
     if not selection.measures:
         return
     rows = [1 + k for k in selection.measured]
@@ -159,5 +160,5 @@ def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
 
 
 def n_calls(n: int, size: int) -> int:
-    """Say in how many calls to work on n arrays of some size: few, each at home in a processor's cache."""
+    """Return into how many calls to divide n arrays of a size: as few as keep each call's data in the CPU's cache."""
     return min(n, -(-n * size // _AT_ONCE))

@@ -1,4 +1,4 @@
-"""What becomes of a quantity's interval, and what is noted beside it: two tables of rules."""
+"""Two tables of rules: which interval a quantity gets, and which notes warn of its weaknesses."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ INVERSION = "inversion"  # what the method of intervals by test inversion is cal
 
 @dataclass(frozen=True)
 class Case:
-    """A quantity, the interval that its replicates give, and what else the rules ask for.
+    """A quantity, the interval computed from its replicates, and all else that the rules depend on.
 
     Attributes
     ----------
     quantity : Quantity
-        With its standard error, without interval.
+        The quantity with its standard error and without interval.
     low, high : float
-        Limits; NaN where the method gives none.
+        Limits of the interval; NaN where the method could not compute them.
     made_by, method : str
-        How they were made, and what `evaluate` was told.
+        The method that computed the interval, and the `method` given to `evaluate`, such as "auto".
     shift : float
-        Mean of the replicates less the estimate.
+        Mean of the replicates minus the estimate.
     varies, held : bool
-        Whether replicates differ, and whether the operating point fixes the quantity.
+        Whether the replicates differ from each other, and whether the operating point fixes the quantity.
     unit, confidence_level
         As in `evaluate`.
     """
@@ -53,18 +53,18 @@ class Case:
 
     @property
     def has_a_fair_side(self) -> bool:
-        """Whether this is a measure that chance moves to the unfair side."""
+        """Whether this is a fairness measure that chance differences between groups make less fair."""
         measure = measure_of(self.quantity.name)
         return measure is not None and measure.fairer != "nearer"
 
     @property
     def is_inverted(self) -> bool:
-        """Whether the interval comes of test inversion, which no shift of replicates harms."""
+        """Whether the interval was computed by test inversion, which needs no warning of shifted replicates."""
         return self.made_by == INVERSION
 
 
 def with_interval(case: Case) -> Quantity:
-    """Return the quantity with its interval and notes."""
+    """Return the quantity with the interval and the notes that the rules choose."""
     for applies, settled in _SETTLED:
         if applies(case):
             return settled(case)
@@ -78,11 +78,12 @@ def with_interval(case: Case) -> Quantity:
 
 
 def has_few_effective_errors(quantity: Quantity) -> bool:
-    """Tell a rate whose interval is likely too narrow: few errors, or many that hang on few subjects.
+    """Return whether a rate's interval is likely too narrow: errors are few, or few subjects cause most of them.
 
-    As many independent errors as have the rate's relative standard error: 95 % intervals made of quantiles that rest on
-    fewer than 10 hold the truth in about 90 % of simulated data sets, and on fewer than 3 in about 80 %. Those on a
-    logarithmic scale, "logit" and "dyadic", hold it often enough.
+    Effective errors are the number of independent errors that would have the rate's relative standard error. In
+    simulations, 95 % intervals made of quantiles contain the true rate in about 90 % of the data sets with fewer than
+    10 effective errors, and in about 80 % of those with fewer than 3. Intervals on a logarithmic scale, "logit" and
+    "dyadic", contain it often enough.
     """
     if quantity.name not in RATES or not quantity.standard_error or not 0 < quantity.estimate < 1:
         return False
@@ -92,7 +93,7 @@ def has_few_effective_errors(quantity: Quantity) -> bool:
 
 
 def _without_errors(case: Case) -> Quantity:
-    """Give a rate of 0 (or of 1) the interval of independent trials, as resampling what never failed shows nothing."""
+    """Give a rate of 0 or 1, which is the same in all replicates, Clopper and Pearson's interval."""
     quantity, confidence_level = case.quantity, case.confidence_level
     assert quantity.n_comparisons is not None
     upper = intervals.upper_limit_without_errors(quantity.n_comparisons, confidence_level)

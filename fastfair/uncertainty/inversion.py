@@ -1,8 +1,8 @@
-"""Intervals of measures over groups by test inversion: which systems, fairer or less fair, would give such an estimate.
+"""Intervals of fairness measures by test inversion: which fairer or less fair systems would yield such an estimate?
 
-Chance makes groups differ, so replicates, which add chance to the estimate, are less fair than it and never fair. Here
-they are moved to systems whose groups differ less, or more; the interval has the measures of the systems among whose
-replicates the estimate is nothing unusual.
+Groups' estimated rates differ by chance even in a fair system. Replicates add chance to the estimate, so they look less
+fair than it, and never quite fair. Test inversion moves the replicates to systems whose groups differ less, or more,
+than the data. The interval covers the measures of those systems among whose replicates the estimate is not unusual.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _MOST = {"fmr": 1.0, "fnmr": 1.0, "eer": 1.0, "min_dcf": np.inf, "cllr": np.inf}
 
 @dataclass(frozen=True, eq=False)
 class Inversion:
-    """Where the estimates of measures lie among the replicates of fairer and of less fair systems.
+    """How the estimates of measures compare with the replicates of fairer and of less fair systems.
 
     Attributes
     ----------
     keys : tuple of Key
         The measures.
     as_unfair, as_fair : (measures, powers) ndarray
-        Shares of replicates at least as unfair as the estimate, and at least as fair; NaN where a group without errors
-        leaves nothing to raise to a power.
+        For each system, the shares of its replicates that are at least as unfair, and at least as fair, as the
+        estimate; NaN where a group has no errors, as its rate of 0 cannot be moved.
     path : (measures, steps) ndarray
         The measures of the systems themselves.
     n_replicates : int
-        How many the shares are of.
+        Number of replicates.
     """
 
     keys: tuple[Key, ...]
@@ -50,7 +50,7 @@ class Inversion:
     n_replicates: int
 
     def intervals(self, confidence_level: float) -> tuple[Floats, Floats]:
-        """Return the least and the largest value among the systems that are not rejected, NaN where there is none."""
+        """Return the least and the largest measure among the systems that are not rejected; NaN where none is left."""
         from scipy.special import ndtri
 
         tail = (1 - confidence_level) / 2
@@ -69,16 +69,17 @@ class Inversion:
 
 
 def invert(estimates: Replicates, drawn: Replicates, selection: Selection) -> Inversion:
-    """Hold the estimates of measures against replicates of systems along the way from fair to unfair.
+    """Compare the estimates of measures with replicates of systems along the way from fair to unfair.
 
     Parameters
     ----------
     estimates : Replicates
-        Without their last axis.
+        The estimates, without an axis of replicates.
     drawn : Replicates
         The replicates.
     selection : Selection
-        As for `entries`. Measures without a less fair side, such as a group's ratio to the average, are left out.
+        As for `entries`. Measures that are fairest between lower and higher values, such as a group's ratio to the
+        average, are left out.
 
     Returns
     -------
@@ -121,7 +122,7 @@ def invert(estimates: Replicates, drawn: Replicates, selection: Selection) -> In
 
 
 def _take(base: Replicates, rows: list[int]) -> dict[str, Floats]:
-    """Keep the rates and metrics of all comparisons and of the groups measured: (..., rows), replicates behind."""
+    """Keep the rates and metrics of all comparisons and of the groups measured; any axis of replicates stays last."""
     rates = {"fmr": base.fmr, "fnmr": base.fnmr} if len(base.fmr) else {}
     kept = {name: values[:, rows] for name, values in rates.items()}
     return kept | {name: base.metrics[name][rows] for name in THRESHOLD_FREE if name in base.metrics}
@@ -134,7 +135,10 @@ def _base(values: dict[str, Floats]) -> Replicates:
 
 
 def _move(start: Floats, powers: Floats, most: float) -> Floats:
-    """Raise what groups differ from their geometric mean by to powers, all comparisons alike. start: (..., rows)."""
+    """Raise the groups' ratios to their geometric mean to powers; the first row, of all comparisons, moves as they do.
+
+    start: (..., rows). Returns (..., rows, powers).
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.where(start > 0, np.log(start), np.nan)
     middle = logs[..., 1:].mean(axis=-1, keepdims=True)
@@ -142,7 +146,7 @@ def _move(start: Floats, powers: Floats, most: float) -> Floats:
 
 
 def _scatter(drawn: Floats, start: Floats, powers: Floats, most: float) -> Floats:
-    """Move replicates to powers; like that of counts, their spread goes with the root of the rate.
+    """Move replicates as `_move` does estimates; like that of counts, their spread grows with the root of the rate.
 
     drawn: (..., rows, r); start: (..., rows). Returns (..., rows, powers, r).
     """
@@ -152,20 +156,20 @@ def _scatter(drawn: Floats, start: Floats, powers: Floats, most: float) -> Float
 
 
 def _shares(replicates: Floats, estimate: float) -> tuple[float, float]:
-    """Return the shares of replicates at least as large, and at most as large, as the estimate; NaN ones aside."""
+    """Return the shares of replicates, without NaN, that are at least, and at most, as large as the estimate."""
     above, below = np.count_nonzero(replicates > estimate), np.count_nonzero(replicates < estimate)
     n = above + np.count_nonzero(replicates <= estimate)
     return (1 - below / n, 1 - above / n) if n else (np.nan, np.nan)
 
 
 def is_fairer_above(name: str) -> bool:
-    """Tell measures whose larger values are fairer."""
+    """Return whether larger values of a measure are fairer."""
     measure = measure_of(name)
     return measure is not None and measure.fairer == "higher"
 
 
 def _first_accepted(powers: Floats, deviates: Floats, wanted: float) -> float:
-    """Return the power behind the last one rejected, where the deviate reaches the one wanted."""
+    """Return the power after the last rejected one at which the deviate, interpolated, reaches `wanted`."""
     rejected = np.flatnonzero(deviates < wanted)
     if rejected.size == 0:
         return float(powers[0])

@@ -1,4 +1,4 @@
-"""`Quantity`, one number of an evaluation, and what can be done with a list of such rows."""
+"""`Quantity`: one number of an evaluation with its interval, and the search for it in a list."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Group = str | tuple[str, str] | None  # a group, the reference's and the probe's
 
 
 class TakenAt:
-    """What was taken at an operating point, which its text names in tables and files."""
+    """A result that belongs to an operating point, whose text stands in tables and files."""
 
     at: OperatingPoint | None
 
     @property
     def operating_point(self) -> str | None:
-        """The operating point as text; None where it needs none."""
+        """The operating point as text; None for a result that needs none."""
         return None if self.at is None else str(self.at)
 
 
@@ -34,27 +34,28 @@ class Quantity(TakenAt):
     Attributes
     ----------
     name : str
-        "threshold", "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr", or a measure, its base metric in parentheses.
+        "threshold", "fmr", "fnmr", "fmr_matrix", "eer", "min_dcf", "cllr", "min_cllr", or a fairness measure followed
+        by its base metric, if it has one, in parentheses, such as "gini(fmr)".
     group : str or None
-        The group; None for all comparisons or for a measure over all groups. For `name` "fmr_matrix" the reference's.
+        The group; None for all comparisons and for a measure over all groups. For "fmr_matrix", the reference's group.
     at : OperatingPoint or None
-        Where it was taken; None where it needs none. Tables and files have its text, as `operating_point`.
+        The operating point; None where the quantity needs none. Tables and files hold its text as `operating_point`.
     estimate : float
         The value; NaN or infinite where it is not computable, and `note` says why.
     low, high : float or None
-        Confidence interval; None without replicates, NaN where there is none, and `note` says why.
+        Confidence interval; None without replicates, NaN where it is not computable, and `note` says why.
     method : str or None
-        How the interval was made: a method of `intervals.confidence_interval`, "inversion", or "clopper-pearson".
+        The method of the interval: one of `intervals.confidence_interval`, "inversion" or "clopper-pearson".
     standard_error : float or None
         Standard deviation of the finite replicates.
     not_computable : float or None
         Share of replicates in which the quantity was not computable: NaN or infinite.
     n_comparisons, n_errors, n_subjects : int or None
-        What stands behind a rate.
+        The numbers of comparisons, errors and subjects behind a rate; None for other quantities.
     note : str
-        What to beware of; empty where nothing.
+        Warnings for the reader, such as "fewer than 30 errors"; may be empty.
     probe_group : str or None
-        The probe's group, for `name` "fmr_matrix".
+        For "fmr_matrix", the probe's group.
     """
 
     name: str
@@ -74,7 +75,7 @@ class Quantity(TakenAt):
 
     @property
     def key(self) -> Key:
-        """What tells quantities of one evaluation apart."""
+        """The name, groups and operating point, which no other quantity of the evaluation shares."""
         return self.name, self.group, self.probe_group, self.at
 
 
@@ -94,12 +95,12 @@ _AnyRow = TypeVar("_AnyRow", bound=_Row)
 
 
 def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | None) -> _AnyRow:
-    """Find the one row of a name, a group (None for all comparisons) and an operating point where there are several.
+    """Find the one row with a name, a group (None for all comparisons) and, where there are several, operating point.
 
     Parameters
     ----------
     rows : sequence
-        Quantities, or other rows with a name, group and operating point.
+        Quantities, or other results with a name, group and operating point.
     name, group, at
         As in `Evaluation.quantity`.
 
@@ -110,7 +111,7 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
     Raises
     ------
     InputError
-        Where there is no such row, or several.
+        Where there is no such row, or more than one.
     """
     named = [row for row in rows if row.name == name]
     if not named:

@@ -1,4 +1,4 @@
-"""Intervals of an evaluation's quantities, each by the method that suits it."""
+"""Compute the intervals of an evaluation's quantities from replicates, each by the method that suits it."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ Floats = NDArray[np.float64]
 
 @dataclass(eq=False)
 class Uncertainty:
-    """Replicates of an evaluation's quantities.
+    """The replicates of an evaluation's quantities, and all else that intervals are computed from.
 
     Attributes
     ----------
     quantities : tuple of Quantity
-        Without intervals.
+        The quantities, without intervals.
     replicates : (quantities, r) ndarray
-        Their values in every replicate.
+        The value of each quantity in every replicate.
     held : (quantities,) ndarray of bool
-        Which are the same in every replicate by what was asked.
+        Quantities that the operating point fixes, so that they are the same in every replicate.
     unit, scheme : str
         As in `evaluate`.
     jackknife : callable
-        Gives (quantities, units) values with one unit left out.
+        Computes the (quantities, units) values with one unit left out.
     freedom : (quantities,) ndarray
         Degrees of freedom of rates.
     inversion : callable
-        Gives the test inversion of measures.
+        Computes the test inversion of fairness measures.
     rows : dict of int
-        Where quantities are, by the keys of the inversion; empty without measures.
+        The position in `quantities` of each key of the inversion; empty without measures.
     """
 
     quantities: tuple[Quantity, ...]
@@ -91,7 +91,7 @@ class Uncertainty:
     def _limits(
         self, estimates: Floats, shift: Floats, confidence_level: float, method: str
     ) -> tuple[Floats, Floats, list[str]]:
-        """Make intervals, and name the method of each: those of a method that is not for all quantities differ."""
+        """Compute intervals and name the method of each, as some methods are for some kinds of quantities only."""
         general = "percentile" if method in ("auto", "dyadic") else method
         left_out = self.left_out() if method == "bca" else None
         low, high = intervals.confidence_interval(
@@ -122,7 +122,7 @@ class Uncertainty:
 
 
 def require_method(method: str, unit: str, scheme: str) -> None:
-    """Raise where replicates do not have the variance that a method is named after."""
+    """Refuse the method "dyadic" where replicates do not have the dyadic-robust variance."""
     if method == "dyadic" and (unit, scheme) != ("subject", "dyadic"):
         raise InputError(
             f'method="dyadic" needs replicates with the dyadic-robust variance, which unit="subject" with '
@@ -137,7 +137,7 @@ def _finite_means(replicates: Floats) -> Floats:
 
 
 def _varies(replicates: Floats) -> NDArray[np.bool_]:
-    """Tell rows with more than one value, rounding aside."""
+    """Return which rows hold more than one value, apart from rounding."""
     low, high = np.fmin.reduce(replicates, axis=1), np.fmax.reduce(replicates, axis=1)  # NaN aside
     with np.errstate(invalid="ignore"):
         rounding = 1e-12 * np.maximum(np.abs(high), 1e-3)
