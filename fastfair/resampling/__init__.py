@@ -1,1 +1,1 @@
-"""Bootstrap replicates: units drawn, weights of comparisons and pairs, rates of every replicate."""
+"""Bootstrap replicates: draw units, weigh comparisons or pairs of vectors, compute the rates of every replicate."""

@@ -1,4 +1,4 @@
-"""Replicates computed side by side, block by block, and what was found in every one."""
+"""Compute replicates in blocks of 64, and collect the rates, thresholds and metrics of each."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _Scratch = TypeVar("_Scratch")
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """What was found in every replicate, replicates on the last axis; or, without that axis, in the data.
+    """Thresholds, rates and metrics of every replicate, with replicates on the last axis; or, without it, of the data.
 
     Attributes
     ----------
     threshold : (points, r) ndarray
-        Thresholds on the caller's scale; NaN where there is none.
+        Thresholds on the scale of the scores; NaN where there is none.
     fmr : (points, 1 + groups + cells, r) ndarray
-        False match rates: overall, of each group, of each pair of different groups in `cells`; NaN where not asked for.
+        False match rates: overall, of each group, of each pair of groups in `cells`; NaN where not computed.
     fnmr : (points, 1 + groups, r) ndarray
         False non-match rates: overall and of each group.
     metrics : dict of (1 + groups, r) ndarray
         EER, minDCF, Cllr and min Cllr, overall and of each group.
     cells : tuple of tuple of int
-        Reference's and probe's group of each pair.
+        Pairs of different groups: that of the reference and that of the probe.
     """
 
     threshold: Floats
@@ -53,27 +53,27 @@ def compute_blocks(
     n_threads: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> dict[str, Floats]:
-    """Compute replicates, several blocks of them at a time.
+    """Compute replicates block by block, with several blocks at a time on several threads.
 
     Parameters
     ----------
     n : int
-        How many.
+        Number of replicates.
     shapes : dict of tuple of int
-        What is found in a replicate, by name.
+        Names of the arrays to compute, with the shape that each has in one replicate.
     new_scratch : callable
-        Gives what one thread works in.
+        Returns the working memory of one thread.
     compute : callable
-        Called with that, the number of a block's first replicate, and the block's part of each array, to be filled.
+        Called with that memory, the number of a block's first replicate, and the block's part of each array to fill.
     would_do : str
-        What would take less memory, for the error where there is too little.
+        Advice on how to use less memory, for the error raised where there is too little.
     n_threads, progress
         As in `run_blocks`.
 
     Returns
     -------
     dict of (..., n) ndarray
-        NaN where `compute` writes nothing.
+        The arrays by name; NaN where `compute` writes nothing.
     """
     padded = -(-n // BLOCK) * BLOCK
     size = 8 * padded * sum(int(np.prod(shape)) for shape in shapes.values())

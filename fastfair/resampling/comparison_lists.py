@@ -1,4 +1,4 @@
-"""One class of comparisons as the lists that `kernels.sweep` passes over: each begins where errors begin."""
+"""Lists of the mated, or non-mated, comparisons for `fastfair.kernels.sweep`, each sorted with errors first."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class DistinctPairs:
     Attributes
     ----------
     first, second : (pairs,) int32
-        Their rows of weights, sorted within each list.
+        Rows of weights of the two units, sorted within each list.
     repeats : (pairs,) int32
-        How many comparisons each has.
+        Number of comparisons of each pair.
     end : (lists,) int64
-        Where each list's pairs end.
+        Position after the last pair of each list.
     of_comparison : (n,) int32
-        The pair of every comparison of every list.
+        The pair of every comparison of every list, as a position.
     """
 
     first: Rows
@@ -47,20 +47,20 @@ class DistinctPairs:
 
 @dataclass(frozen=True, eq=False)
 class ErrorLists:
-    """Lists of comparisons, one behind the other: list 0 holds all, the others those of groups or pairs of groups.
+    """Lists of comparisons, one after another: list 0 holds all, the others those of groups or of pairs of groups.
 
     Attributes
     ----------
     keys : (n,) int32 or int64
         Ascending in each list, errors first: non-mated keys are inverted.
     a, b : (n,) int32
-        Rows of the two unit weights whose product is a comparison's weight.
+        For each comparison, the rows of the weights of its two units, whose product is the comparison's weight.
     end : (lists,) int64
-        Where each list ends.
+        Position after the last comparison of each list.
     mated : bool
-        Which class.
+        Whether the comparisons are mated.
     stratum, stratum_size : (rows,) int32, (strata,) int64
-        The stratum of each row of weights, and the units it has.
+        The stratum of each row of weights, and the number of units in each stratum.
     """
 
     keys: score_keys.Keys
@@ -73,16 +73,16 @@ class ErrorLists:
 
     @property
     def start(self) -> NDArray[np.int64]:
-        """(lists,) where each list begins."""
+        """(lists,) position of the first comparison of each list."""
         return np.concatenate(([0], self.end[:-1]))
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """(lists,) comparisons in each list."""
+        """(lists,) number of comparisons in each list."""
         return np.diff(self.end, prepend=0)
 
     def side(self, weights: NDArray[np.uint8], totals: NDArray[np.int64], shrinkage: NDArray[np.float64]) -> Side:
-        """Return the lists as kernels take them, with a largest weight of 1.
+        """Return the lists as kernels take them, with 1 as the largest weight.
 
         Parameters
         ----------
@@ -98,11 +98,11 @@ class ErrorLists:
         return sweep.Side(self.keys, self.a, self.b, (), self.end, self.sizes, weights, 1, totals, shrinkage)
 
     def limits(self, thresholds: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Turn threshold keys into keys below which errors lie."""
+        """Turn threshold keys into the keys below which comparisons are errors."""
         return thresholds if self.mated else -thresholds
 
     def total_weights(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
-        """Write the weight of all comparisons of each list in 64 replicates. totals: (lists, 64)."""
+        """Write the total weight of the comparisons of each list in 64 replicates into `totals`, (lists, 64)."""
         from fastfair.kernels import sweep
 
         pairs = self.pairs
@@ -115,14 +115,14 @@ class ErrorLists:
             sweep.total_weights(pairs.first, pairs.second, pairs.repeats, pairs.end, weights, largest, totals)
 
     def count_errors(self, thresholds: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count the errors of the first lists at a threshold key for each."""
+        """Count the errors in the first lists, each at its own threshold key."""
         from fastfair.kernels import curves as kernels
 
         found = zip(self.start, self.end, self.limits(thresholds), strict=False)
         return np.array([kernels.count_below(self.keys[i:j], limit) for i, j, limit in found], np.int64)
 
     def shrinkage(self, errors: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Say how far the weights of each list must be shrunk where it has that many errors; see `kernels.dyadic`."""
+        """Compute the shrinkage of each list's weights for the rate with that many errors; see `kernels.dyadic`."""
         from fastfair.kernels import dyadic as kernels
 
         if not self.two_way:
@@ -132,7 +132,7 @@ class ErrorLists:
         return self.shrinkage_of_sums(counts)
 
     def shrinkage_of_sums(self, sums: NDArray[Any]) -> NDArray[np.float64]:
-        """Say how far the weights must be shrunk for the mean of a quantity, from its sum over each distinct pair."""
+        """Compute the shrinkage of each list's weights for the mean of a quantity, from its sum over each pair."""
         from fastfair.kernels import dyadic as kernels
 
         if not self.two_way:
@@ -151,7 +151,7 @@ class ErrorLists:
 
     @cached_property
     def two_way(self) -> bool:
-        """Whether any comparison hangs on two units that vary; else there is nothing to shrink."""
+        """Whether any comparison has two units whose weights vary; without one, no weights are shrunk."""
         varies = self.stratum_size[self.stratum] > 1
         return bool((varies[self.pairs.first] & varies[self.pairs.second]).any())
 
@@ -191,7 +191,7 @@ class ErrorLists:
 
 
 def _sorted_with_order(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sort codes, in place, and say where each came from."""
+    """Sort codes in place, and return the position that each had before."""
     places, span = max(1, int(codes.size - 1).bit_length()), int(codes.max()).bit_length()
     if span + places < 64:
         codes <<= places  # one sort of integers is faster than one of positions
@@ -207,20 +207,20 @@ def _sorted_with_order(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDA
 def make_lists(
     side: SortedSide, mated: bool, units: ComparisonUnits, codes: NDArray[Any] | None, n_lists: int
 ) -> ErrorLists:
-    """Deal the sorted comparisons of a class to lists.
+    """Divide the sorted mated, or non-mated, comparisons into lists.
 
     Parameters
     ----------
     side : SortedSide
         The comparisons.
     mated : bool
-        Which class they are.
+        Whether they are mated.
     units : ComparisonUnits
-        What is resampled.
+        The units that are drawn with replacement.
     codes : (n,) ndarray of int, or None
-        The list of each comparison besides list 0, or 0 for none.
+        The list that each comparison is in besides list 0, or 0 for none.
     n_lists : int
-        Lists, list 0 included.
+        Number of lists, including list 0.
 
     Returns
     -------

@@ -1,6 +1,7 @@
-"""Replicates: every rate, threshold and base metric again under resampled weights, without a resampled copy.
+"""Bootstrap replicates of comparisons: thresholds, rates and metrics computed again with resampled weights.
 
-The scores are sorted once; a replicate is one weighted pass over as much of them as its operating points need.
+No resampled copy of the scores is made. They are sorted once, and a replicate is one weighted pass over as many of
+them as its operating points need.
 """
 
 from __future__ import annotations
@@ -38,30 +39,30 @@ class Resampler:
     Parameters
     ----------
     comparisons : Comparisons
-        What is resampled.
+        The comparisons to resample.
     points : sequence of OperatingPoint
-        Where rates are taken; thresholds held by a rate are found again in every replicate.
+        Operating points to compute rates at. All thresholds but given ones are found again in every replicate.
     unit : {"comparison", "subject", "sample", "subject+sample"}
-        What is drawn with replacement: comparisons, mated and non-mated apart; subjects inside each group; samples
-        inside each subject; or subjects and their samples.
+        The units drawn with replacement: comparisons, separately for mated and non-mated; subjects within each group;
+        samples within each subject; or subjects, and then samples of these.
     scheme : {"dyadic", "product"}
-        Whether the weight of a comparison of two subjects, the product of theirs, is shrunk until replicates have the
-        dyadic-robust variance, or left as it is; for `unit="subject"`, other units have plain products.
+        How a comparison of two subjects is weighted: "product" multiplies the subjects' weights; "dyadic" shrinks this
+        product until replicates have the dyadic-robust variance. All units but "subject" use plain products.
     metrics : sequence of str
-        Which of "eer", "min_dcf", "cllr" and "min_cllr" to replicate.
+        Which of "eer", "min_dcf", "cllr" and "min_cllr" to compute.
     eer_method : str
         As in `eer`; thresholds are those of "nearest".
     costs : DetectionCosts
-        For minDCF.
+        The costs of minDCF.
     measured : sequence of int
-        Groups whose EER thresholds `at_mean_group_eer` is the mean of.
+        Groups whose mean EER threshold `at_mean_group_eer` uses.
     with_groups : bool
-        Whether groups and pairs of groups are wanted.
+        Whether to compute the rates of groups and of pairs of groups.
 
     Raises
     ------
     InputError
-        Where the comparisons lack what the unit is made of.
+        Where the comparisons lack the subjects or samples to draw.
     """
 
     def __init__(
@@ -125,7 +126,7 @@ class Resampler:
         return make_lists(side, mated, self.units, codes, n_lists)
 
     def _find_estimates(self) -> None:
-        """Find where, without weights, the EER and the least cost of each list lie."""
+        """Find the EER and the minimum cost of each list, and their thresholds, in the data."""
         lists = range(1 + self._n_groups)
         self._eer_keys = np.zeros(len(lists), np.int64)
         self._cost_keys = np.zeros(len(lists), np.int64)
@@ -142,7 +143,7 @@ class Resampler:
         self._guesses = self._x.count_errors(self._eer_keys[: self._eer_lists])
 
     def _find_blocks(self) -> None:
-        """Find what the hulls of all replicates are made of."""
+        """Find the blocks of comparisons from which the ROC convex hulls of all replicates are made."""
         from fastfair.kernels import replicated_hull
 
         lists = range(1 + self._n_groups)
@@ -168,7 +169,7 @@ class Resampler:
         return find_shrinkage(self._y, self._x, self._thresholds, keys, costs, 1 + self._n_groups)
 
     def _find_costs(self) -> None:
-        """Find what comparisons cost as log-likelihood ratios: summed over each distinct pair, and the lists' means."""
+        """Find the log-likelihood-ratio costs of comparisons: sums over each distinct pair, and means over lists."""
         y, x = self._y, self._x
         self._pair_costs = self._ratio_costs(y), self._ratio_costs(x)
         self._mean_costs = self._means(y, self._pair_costs[0]), self._means(x, self._pair_costs[1])
@@ -184,7 +185,10 @@ class Resampler:
         return np.array([pair_costs[i:j].sum() for i, j in ends]) / np.maximum(lists.sizes[:n_metrics], 1)
 
     def _calibrated_pair_costs(self) -> tuple[Floats, Floats]:
-        """Sum the costs after the best calibration: other calibrations change their mean in the second order."""
+        """Sum the costs after the best calibration of the data over each distinct pair.
+
+        Replicates have other calibrations, which change the mean cost only in the second order.
+        """
         y_costs, x_costs = np.zeros(self._y.keys.size), np.zeros(self._x.keys.size)
         for k in range(1 + self._n_groups):
             mated, nonmated = self._list(self._y, k), self._list(self._x, k)
@@ -203,20 +207,20 @@ class Resampler:
         n_threads: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Replicates:
-        """Draw replicates `first` to `first + n_resamples`, each a function of the key and its number alone.
+        """Draw `n_resamples` replicates from number `first` on; each depends only on the key and on its number.
 
         Parameters
         ----------
         n_resamples : int
-            How many.
+            Number of replicates.
         key : (2,) ndarray of uint32
-            Of the random stream.
+            Key of the random stream.
         first : int
-            Number of the first.
+            Number of the first replicate.
         n_threads : int, optional
-            All processors by default; the numbers do not depend on it.
+            All processors by default; results do not depend on it.
         progress : callable, optional
-            Called with replicates done and wanted.
+            Called with the number of replicates done and that of all.
 
         Returns
         -------
@@ -225,7 +229,7 @@ class Resampler:
         return self._run(n_resamples, lambda block, w: self.units.draw(first + block, key, w), n_threads, progress)
 
     def jackknife(self, n_threads: int | None = None) -> Replicates:
-        """Leave out one unit at a time.
+        """Compute everything with one unit left out at a time.
 
         Parameters
         ----------
@@ -235,12 +239,12 @@ class Resampler:
         Returns
         -------
         Replicates
-            One for each unit.
+            In place of replicates, one result for each unit left out.
 
         Raises
         ------
         InputError
-            For more units than can be left out one at a time.
+            Where there are too many units to leave out one at a time.
         """
         if self.units.n_units > _MOST_LEFT_OUT:
             raise InputError(
@@ -250,12 +254,12 @@ class Resampler:
         return self._run(self.units.n_units, self.units.leave_one_out, n_threads, None)
 
     def influences(self, left_out: Floats) -> Floats:
-        """Turn values with one unit left out into values about their stratum's mean, as strata are drawn apart.
+        """Center jackknife values on the mean of their stratum, as units are drawn within strata.
 
         Parameters
         ----------
         left_out : (..., units) ndarray
-            Of `jackknife`.
+            Values that `jackknife` computed.
 
         Returns
         -------
@@ -296,7 +300,7 @@ class Resampler:
         return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self.cells)
 
     def _sweep(self, scratch: _Scratch, out: dict[str, Floats]) -> None:
-        """Compute one block from its weights."""
+        """Compute a block of 64 replicates from their weights."""
         from fastfair.kernels import replicated_cost, replicated_eer, sweep
 
         weights = scratch.weights
@@ -337,7 +341,7 @@ class Resampler:
         out["fmr"][:], out["fnmr"][:] = scratch.fmr, scratch.fnmr
 
     def _shrunk(self, name: str, scratch: _Scratch) -> tuple[Side, Side]:
-        """Return the non-mated and the mated side with their weights shrunk as a metric needs it."""
+        """Return the non-mated and the mated side with weights shrunk for a metric."""
         mated, nonmated = self._shrinkage.metrics[name]
         return scratch.x._replace(shrinkage=nonmated), scratch.y._replace(shrinkage=mated)
 
@@ -394,7 +398,7 @@ class Resampler:
 
 
 class _Scratch:
-    """What one thread works in."""
+    """Working memory of one thread."""
 
     def __init__(self, resampler: Resampler) -> None:
         x, y = resampler._x, resampler._y

@@ -1,4 +1,4 @@
-"""How far the weights of lists of comparisons are shrunk, for each figure, before its replicates are right."""
+"""The shrinkage of weights that gives the replicates of each rate and metric the dyadic-robust variance."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ OfBoth = tuple[Floats, Floats]  # of the mated lists, of the non-mated ones
 
 @dataclass(frozen=True, eq=False)
 class Shrinkage:
-    """What weights are shrunk by; 1 leaves them as they are.
+    """Factors by which weights are shrunk towards equal weights; 1 leaves them as they are.
 
     Attributes
     ----------
     mated, nonmated : (lists, points) ndarray
-        For error rates at each operating point.
+        Factors for the error rates at each operating point.
     metrics : dict of pairs of (metrics' lists,) ndarray
-        For each metric, mated lists and non-mated ones.
+        For each metric, the factors of the mated and of the non-mated lists.
     """
 
     mated: Floats
@@ -41,11 +41,11 @@ def no_shrinkage(y: ErrorLists, x: ErrorLists, n_points: int, metrics: Sequence[
     y, x : ErrorLists
         Mated and non-mated comparisons.
     n_points : int
-        Operating points.
+        Number of operating points.
     metrics : sequence of str
-        Metrics, which are those of the first `n_metrics` lists.
+        Names of metrics, which only the first `n_metrics` lists have.
     n_metrics : int
-        How many lists.
+        Number of lists that have metrics.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def find_shrinkage(
     pair_costs: Mapping[str, OfBoth],
     n_metrics: int,
 ) -> Shrinkage:
-    """Find what gives replicates the dyadic-robust variance; see `kernels.dyadic`.
+    """Compute the shrinkage that gives replicates the dyadic-robust variance; see `fastfair.kernels.dyadic`.
 
     Parameters
     ----------
@@ -74,11 +74,11 @@ def find_shrinkage(
     thresholds : (points,) ndarray of int64
         Threshold keys of the operating points.
     keys : mapping of (n_metrics,) ndarray of int64
-        Threshold keys that metrics are found at, by the metric's name.
+        For each metric that has a threshold, the threshold keys of the lists.
     pair_costs : mapping of pairs of (pairs,) ndarray
-        What the comparisons of each distinct pair cost, for metrics that are means of costs.
+        For each metric that is a mean of costs, the total cost of the comparisons of each distinct pair.
     n_metrics : int
-        Lists that metrics are of, the first ones.
+        Number of lists that have metrics; they come first.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Pairs of vectors as the lists that `kernels.sweep` passes over, and what all their weights add up to."""
+"""Lists of pairs of vectors for `fastfair.kernels.sweep`, and the total weights of all pairs."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ WEIGHTINGS = ("identity", "comparison")
 
 
 class VectorUnits(Units):
-    """The units that replicates of embeddings are made of; rows stand in `Embeddings.order`.
+    """The units that are drawn for replicates of embeddings, in the order of `Embeddings.order`.
 
     Parameters
     ----------
     embeddings : Embeddings
         The vectors.
     unit : {"sample", "subject", "subject+sample"}
-        What is drawn.
+        The units drawn with replacement.
 
     Attributes
     ----------
     subject : (n,) int32
-        The subject of each vector, in order, numbered in order.
+        The subject of each vector; vectors and subjects are numbered in that order.
     n_samples : (k,) int64
-        The vectors of each subject, in order.
+        Number of vectors of each subject.
     group : (k,) int32
-        The group of each subject, in order; -1 where there are none.
+        The group of each subject; -1 without groups.
     """
 
     def __init__(self, embeddings: Embeddings, unit: str) -> None:
@@ -59,7 +59,7 @@ class VectorUnits(Units):
             self._of_samples(self.subject, subjects)
 
     def rows_of(self, mated: bool, first: Rows, second: Rows) -> tuple[Rows, Rows]:
-        """Return the two rows of weights of pairs of vectors."""
+        """Return, for pairs of vectors, the two rows of weights whose product is the weight of the pair."""
         if self.unit == "subject":
             a = self.subject[first]
             return a, np.full(a.size, self.n_rows - 1, np.int32) if mated else self.subject[second]
@@ -68,13 +68,13 @@ class VectorUnits(Units):
         return first, second
 
     def per_row(self, of_subject: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give each row the value of its subject, and 1 to the row of ones."""
+        """Return for each row of weights the value of its subject, and 1 for the row of ones."""
         if self.unit != "subject":
             of_subject = np.tile(of_subject[self.subject], 2 if self.unit == "subject+sample" else 1)
         return np.append(of_subject, 1.0)
 
     def subject_weights(self, weights: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """(k, 64) how often each subject was drawn; (k, 1) where that does not vary."""
+        """(k, 64) number of times that each subject was drawn; (k, 1) where subjects are not drawn."""
         if self.unit == "sample":
             return np.ones((self.n_samples.size, 1), np.int64)
         if self.unit == "subject":
@@ -86,20 +86,22 @@ class VectorUnits(Units):
 
 @dataclass(frozen=True, eq=False)
 class PairLists:
-    """Pairs of one class as lists, errors first: all in one, or those inside each group.
+    """Lists of mated, or non-mated, pairs, errors first: one list of all pairs, or one for each group.
 
     Attributes
     ----------
     keys, a, b, end
-        As in `_error_lists.ErrorLists`.
+        As in `comparison_lists.ErrorLists`.
     scale : tuple of (rows,) ndarray, or ()
-        Whose values at a and b multiply to what a pair counts in a rate; () where all count alike.
+        Two arrays: the weight of a pair in a rate is the product of the first one's value at `a` and the second one's
+        at `b`. () where all pairs have the same weight.
     of_subject : (k,) ndarray
-        What the mated pairs of a subject count; of two subjects' non-mated pairs, the product of two of these.
+        For mated pairs, the total weight of each subject's pairs; for non-mated pairs, numbers whose product is the
+        total weight of two subjects' pairs.
     members : tuple of (...) ndarray
         The subjects of each list.
     mated, complete : bool
-        Which class, and whether all its pairs are kept.
+        Whether the pairs are mated, and whether all such pairs are kept.
     """
 
     keys: score_keys.Keys
@@ -114,21 +116,21 @@ class PairLists:
 
     @cached_property
     def sizes(self) -> NDArray[np.int64] | Floats:
-        """(lists,) what all pairs of each list count, those not kept included."""
+        """(lists,) total weight of all pairs of each list in the data, including those that are not kept."""
         return self.totals(np.ones((self.of_subject.size, 1), np.int64))[:, 0]
 
     def totals(self, subject_weights: NDArray[np.int64]) -> NDArray[np.int64] | Floats:
-        """Return the weight of all pairs of each list in every replicate, those not kept included, in closed form.
+        """Return the total weight of all pairs of each list in every replicate, including those that are not kept.
 
         Parameters
         ----------
         subject_weights : (k, r) ndarray
-            How often each subject was drawn; r may be 1 where that does not vary.
+            Number of times that each subject was drawn; r may be 1 where subjects are not drawn.
 
         Returns
         -------
         (lists, 64) or (lists, r) ndarray
-            Whole numbers where all pairs count alike.
+            Integers where all pairs have the same weight.
         """
         weights = subject_weights * self.of_subject[:, None]
         lists = [weights[members] for members in self.members]
@@ -139,16 +141,16 @@ class PairLists:
         return sums.astype(np.float64) if self.scale else sums
 
     def side(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[Any], n_levels: int) -> Side:
-        """Return the lists as kernels take them, their weights not shrunk at any level.
+        """Return the lists as kernels take them, with weights that are not shrunk.
 
         Parameters
         ----------
         weights, largest
             As in `kernels.sweep.Side`.
         totals : (lists, 64) or (lists, 1) ndarray
-            Of `totals`.
+            Total weights, as the method `totals` returns them.
         n_levels : int
-            Levels.
+            Number of levels.
 
         Returns
         -------
@@ -169,13 +171,13 @@ def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str)
     Parameters
     ----------
     pairs : Pairs
-        Sorted.
+        The pairs, sorted.
     units : VectorUnits
-        What is resampled.
+        The units that are drawn with replacement.
     mated : bool
-        Which class the pairs are.
+        Whether the pairs are mated.
     weighting : {"identity", "comparison"}
-        What counts alike: subjects, and pairs of them, or pairs of vectors.
+        Whether all subjects, and all pairs of them, have the same weight, or all pairs of vectors.
 
     Returns
     -------
@@ -202,11 +204,11 @@ def lists_of_groups(pairs: Pairs, units: VectorUnits, of_all: PairLists, n_group
     pairs, units : Pairs, VectorUnits
         As in `make_lists`.
     of_all : PairLists
-        What that made.
+        The list that `make_lists` made of them.
     n_groups : int
-        Groups.
+        Number of groups.
     n_threads : int
-        How many share the work.
+        Number of threads.
 
     Returns
     -------

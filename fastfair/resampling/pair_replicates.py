@@ -1,4 +1,4 @@
-"""Rates over embeddings at thresholds held by an FMR, in the data and in every replicate."""
+"""Bootstrap replicates of embeddings: FNMR and FMR at the thresholds that hold given FMRs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MORE = 2.0  # times as many when a replicate needs pairs that are not kept
 
 
 class _TooFewKeptError(Exception):
-    """A replicate needs non-mated pairs below those that were kept."""
+    """A replicate needs non-mated pairs that are less similar than those kept."""
 
 
 class PairResampler:
@@ -40,18 +40,18 @@ class PairResampler:
     levels : (levels,) ndarray
         False match rates to hold, ascending, in (0, 1).
     weighting : {"identity", "comparison"}
-        What counts alike in a rate.
+        Whether all subjects, and all pairs of them, have the same weight in a rate, or all pairs of vectors.
     unit : {"sample", "subject", "subject+sample"}
-        What is drawn.
+        The units drawn with replacement.
     with_groups, with_group_fmr, with_overall_fmr : bool
-        Whether the FNMR of groups, their FMR, and the FMR of all pairs are wanted.
+        Whether to compute the FNMR of groups, their FMR, and the FMR of all pairs.
     n_threads, progress
         As in `roc_band`.
 
     Raises
     ------
     InputError
-        For a level below the least FMR that the data can have.
+        For a level below the lowest FMR above 0 that the data can have.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class PairResampler:
         self._find_pairs()
 
     def estimate(self) -> tuple[Replicates, Floats]:
-        """Return the rates in the data, and the (levels, 1 + groups) FNMR about which replicates vary."""
+        """Return the rates in the data, and the (levels, 1 + groups) V-statistics around which FNMR replicates vary."""
         while (keys := self._threshold_keys()) is None:
             self.find_more()
         thresholds = score_keys.decode(keys).astype(np.float64)
@@ -128,7 +128,7 @@ class PairResampler:
         return rates, expected
 
     def _threshold_keys(self) -> score_keys.Keys | None:
-        """Find the threshold of each level in the data; None where it lies below the pairs that are kept."""
+        """Find the threshold of each level in the data; None where one lies below the non-mated pairs that are kept."""
         x = self._lists["fmr", False]
         allowed = self.levels * ROUNDING * x.sizes[0]
         if x.scale:
@@ -141,28 +141,28 @@ class PairResampler:
         return -x.keys[np.minimum(positions, x.keys.size - 1)]
 
     def _scale_of_draws(self, y: PairLists) -> Scale:
-        """Return what mated pairs count in the mean over all pairs of draws, in which a vector may meet itself."""
+        """Return the mean weights of mated pairs over replicates, in which a vector may be paired with itself."""
         if self.units.unit == "subject":
             return y.scale
         apart = self.units.per_row(1 - 1 / self.units.n_samples)
         return (apart * y.scale[0], y.scale[1]) if y.scale else (apart, np.ones_like(apart))
 
     def replicate(self, n_resamples: int, key: NDArray[np.uint32], progress: Report | None = None) -> Replicates:
-        """Draw replicates, each a function of the key and its number alone.
+        """Draw replicates; each depends only on the key and on its number.
 
         Parameters
         ----------
         n_resamples : int
-            How many.
+            Number of replicates.
         key : (2,) ndarray of uint32
-            Of the random stream.
+            Key of the random stream.
         progress : callable or None
-            Called with replicates done and wanted.
+            Called with the number of replicates done and that of all.
 
         Returns
         -------
         Replicates
-            At each level.
+            The operating points are the levels.
         """
 
         def compute(weights: NDArray[np.uint8], first: int, out: dict[str, Floats]) -> None:
@@ -190,7 +190,7 @@ class PairResampler:
                 self.find_more()
 
     def _sweep(self, weights: NDArray[np.uint8], out: dict[str, Floats]) -> None:
-        """Compute one block from its weights."""
+        """Compute a block of 64 replicates from their weights."""
         from fastfair.kernels import sweep
 
         largest = sweep.largest_weight(weights)
@@ -222,12 +222,12 @@ class PairResampler:
 
 
 def _running_sums(lists: PairLists, scale: tuple[Floats, Floats], part: slice) -> Floats:
-    """Add up what pairs count, from the first on."""
+    """Return the running sums of the pairs' weights, from the first pair on."""
     return np.asarray(np.cumsum(scale[0][lists.a[part]] * scale[1][lists.b[part]]))
 
 
 def _shares_below(lists: PairLists, scale: Scale, limits: score_keys.Keys) -> Floats:
-    """Return the (levels, lists) share of errors, where all that the pairs count is as without that scale."""
+    """Return the (levels, lists) weight of errors, under a scale, over the total weight under the lists' own scale."""
     from fastfair.kernels import curves as kernels
 
     shares = np.empty((limits.size, lists.end.size))

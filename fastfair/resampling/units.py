@@ -1,4 +1,4 @@
-"""What is resampled: units in strata, the rows of weights they have, and how a block of weights is drawn."""
+"""The units that are resampled, their strata, and the drawing of their weights for a block of replicates."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Draw:
     Attributes
     ----------
     purpose : int
-        Kind of draw, part of the random stream.
+        Number of the kind of draw, so that different kinds use different random numbers.
     row : (units,) int32
-        Where each unit stands, units of a stratum side by side.
+        The row of weights of each unit; those of a stratum are consecutive.
     end : (strata,) int64
-        Where each stratum ends.
+        Position after the last row of each stratum.
     """
 
     purpose: int
@@ -36,7 +36,7 @@ class Draw:
 
     @classmethod
     def of(cls, purpose: int, stratum: NDArray[np.integer]) -> Draw:
-        """Lay units out by stratum; strata are numbered from 0 and none is empty."""
+        """Give units consecutive rows within their strata, which are numbered from 0; none is empty."""
         order = np.argsort(stratum, kind="stable")
         row = np.empty(stratum.size, np.int32)
         row[order] = np.arange(stratum.size, dtype=np.int32)
@@ -44,16 +44,16 @@ class Draw:
 
     @property
     def size(self) -> int:
-        """Units in all."""
+        """Number of units."""
         return self.row.size
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """(strata,) units in each."""
+        """(strata,) number of units in each stratum."""
         return np.diff(self.end, prepend=0)
 
     def fill(self, first_replicate: int, key: NDArray[np.uint32], weights: NDArray[np.uint8]) -> None:
-        """Write the weights of 64 replicates. weights: (units, 64)."""
+        """Draw the weights of 64 replicates into `weights`, (units, 64)."""
         from fastfair.kernels import weights as kernels
 
         if not kernels.draw_with_replacement(self.end, self.purpose, first_replicate, key, weights):
@@ -66,15 +66,15 @@ class Units:
     Attributes
     ----------
     unit : str
-        What is drawn.
+        The unit drawn with replacement, such as "subject".
     n_rows : int
-        Rows of weights; the last is all ones.
+        Number of rows of weights; the last row is all ones.
     stratum : (n_rows,) int32
         The stratum of each row.
     stratum_size : (strata,) int64
-        Units in each stratum; 1 for rows that never vary.
+        Number of units in each stratum; 1 where weights never vary.
     n_units : int
-        What the jackknife leaves out one at a time.
+        Number of units that the jackknife leaves out, one at a time.
     """
 
     unit: str
@@ -90,7 +90,10 @@ class Units:
         self._set_rows(subjects.size, np.repeat(np.arange(subjects.end.size), subjects.sizes), subjects.sizes)
 
     def _of_samples(self, owner: NDArray[np.integer], subjects: Draw) -> None:
-        """Set the rows of samples, and a second bank without subjects' draws. owner: (samples,) subjects' rows."""
+        """Set the rows of samples, once with and once without the draws of their subjects.
+
+        owner: (samples,) the row of each sample's subject.
+        """
         # Strata are subjects, numbered as their rows are.
         present, stratum = np.unique(owner, return_inverse=True)
         samples = Draw.of(SAMPLES, stratum)
@@ -104,13 +107,13 @@ class Units:
         self._set_rows(subjects.size, np.tile(by_subject, 2), subjects.sizes)
 
     def new_weights(self) -> NDArray[np.uint8]:
-        """Make room for a block of weights, each row in one line of the processor's cache."""
+        """Allocate the weights of a block so that each row takes one line of the processor's cache."""
         room = np.ones((self.n_rows + 1) * BLOCK, np.uint8)
         start = -room.ctypes.data % BLOCK
         return room[start : start + self.n_rows * BLOCK].reshape(self.n_rows, BLOCK)
 
     def draw(self, first_replicate: int, key: NDArray[np.uint32], weights: NDArray[np.uint8]) -> None:
-        """Write the weights of 64 replicates; each depends on the key and its number alone."""
+        """Draw the weights of 64 replicates; each replicate depends only on the key and on its number."""
         if self.unit != "subject+sample":
             self._draws[0].fill(first_replicate, key, weights[:-1])
             return
@@ -121,7 +124,7 @@ class Units:
         self._multiply(raw, weights)
 
     def leave_one_out(self, first_unit: int, weights: NDArray[np.uint8]) -> None:
-        """Write the weights of 64 jackknife replicates; those beyond the last unit leave out none."""
+        """Write the weights of 64 jackknife replicates; those beyond the last unit leave no unit out."""
         from fastfair.kernels import weights as kernels
 
         if self.unit != "subject+sample":
@@ -141,24 +144,24 @@ class Units:
 
 
 class ComparisonUnits(Units):
-    """The units that replicates of comparisons are made of, and each comparison's two rows of weights.
+    """The units that are drawn for replicates of comparisons, and the two rows of weights of each comparison.
 
     Parameters
     ----------
     comparisons : Comparisons
         With subjects, and samples where the unit needs them.
     unit : {"comparison", "subject", "sample", "subject+sample"}
-        What is drawn.
+        The units drawn with replacement.
 
     Attributes
     ----------
     mated, nonmated : tuple of (n,) int32
-        Rows of weights of the comparisons of each class.
+        The two rows of weights of each mated, and of each non-mated, comparison.
 
     Raises
     ------
     InputError
-        Where the comparisons lack what the unit is made of.
+        Where the comparisons lack the subjects or samples to draw.
     """
 
     def __init__(self, comparisons: Comparisons, unit: str) -> None:
@@ -202,7 +205,7 @@ class ComparisonUnits(Units):
 
 
 def require_units(comparisons: Comparisons, unit: str) -> None:
-    """Raise where the comparisons lack what the unit is made of."""
+    """Refuse comparisons that lack the subjects or samples to draw."""
     if unit == "comparison":
         return
     if comparisons.subjects is None:
@@ -218,7 +221,7 @@ def require_units(comparisons: Comparisons, unit: str) -> None:
 
 
 def _strata_of_subjects(comparisons: Comparisons) -> NDArray[np.integer]:
-    """Number the strata that subjects are drawn in: their groups, or the range of groups where one has several."""
+    """Number the strata in which subjects are drawn: one for each group, or range of groups, that subjects are in."""
     from fastfair.kernels import groups as kernels
 
     assert comparisons.subjects is not None
