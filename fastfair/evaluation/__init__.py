@@ -1,1 +1,1 @@
-"""`evaluate` and `compare`: the whole way from comparisons to rates, measures and their intervals."""
+"""`evaluate` and `compare`: error rates, fairness measures and their intervals from comparisons, in one call."""

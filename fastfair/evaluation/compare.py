@@ -1,4 +1,4 @@
-"""`compare`: two systems on the same comparisons, with the same replicates."""
+"""`compare`: how two systems that scored the same comparisons differ, with intervals from the same replicates."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from .result import Evaluation
 
 @dataclass(frozen=True, eq=False)
 class PairedEvaluation:
-    """What `compare` found: a list of contrasts, each of one quantity of the two systems.
+    """The result of `compare`: contrasts, each the difference between the two systems in one quantity.
 
     Attributes
     ----------
     contrasts : tuple of Contrast
-        In the order of the evaluations.
+        The contrasts, in the order of the evaluations' quantities.
     first, second : Evaluation
-        The two systems, with the same replicates.
+        The evaluations of the two systems, with the same replicates.
     settings : dict
-        What was asked.
+        The arguments of the call.
     errors : tuple of two tuples of int or None
-        Of each system and quantity, how many errors a verdict could rest on; see `contrasts.errors_behind`.
+        For each system and quantity, the number of errors behind it; see `contrasts.errors_behind`.
     """
 
     contrasts: tuple[Contrast, ...]
@@ -60,7 +60,7 @@ class PairedEvaluation:
         Raises
         ------
         InputError
-            Where there is no such contrast, or several.
+            Where there is no such contrast, or more than one.
 
         Examples
         --------
@@ -76,14 +76,14 @@ class PairedEvaluation:
 
     @checked
     def with_intervals(self, confidence_level: float | None = None, method: str | None = None) -> PairedEvaluation:
-        """Make other intervals of the same replicates.
+        """Compute intervals of another level or method from the same replicates.
 
         Parameters
         ----------
         confidence_level : float, optional
-            As in `compare`; by default as it was.
+            As in `compare`; unchanged by default.
         method : str, optional
-            As in `compare`; by default as it was.
+            As in `compare`; unchanged by default.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class PairedEvaluation:
         Returns
         -------
         data frame
-            Columns as the attributes of `Contrast`.
+            With the attributes of `Contrast` as columns.
 
         Examples
         --------
@@ -142,12 +142,12 @@ class PairedEvaluation:
         Parameters
         ----------
         path : path, optional
-            A file to write to as well.
+            File to which the JSON is written as well.
 
         Returns
         -------
         str
-            Strict JSON: what is not computable is null.
+            Strict JSON, with null in place of NaN and infinite values.
 
         Examples
         --------
@@ -188,8 +188,8 @@ def compare(
     Parameters
     ----------
     first, second : Comparisons
-        The same comparisons, in any order, matched by reference and probe: samples where both have them, else
-        subjects. Scores may be on different scales.
+        The same comparisons scored by each system, in any order. They are matched by the samples of reference and
+        probe where both systems have these, else by the subjects. Scores may be on different scales.
     at : OperatingPoint or sequence of OperatingPoint
         As in `evaluate`; each system has its own threshold.
     measures : "all" or sequence of str
@@ -199,32 +199,34 @@ def compare(
     confidence_level : float, default 0.95
         In (0, 1).
     method : {"percentile", "basic", "normal", "bca"}
-        How intervals of differences and ratios are made.
+        Method of the intervals of differences and ratios, as in `intervals.confidence_interval`.
     rng : None, int, SeedSequence or Generator
-        Seed.
+        Seed of the random numbers.
     options
         Further keyword arguments of `evaluate`.
 
     Returns
     -------
     PairedEvaluation
-        Differences and ratios of every quantity but thresholds and held rates, with intervals and p-values.
+        Differences and ratios, with intervals and p-values, of all quantities but thresholds and the rates that
+        operating points hold.
 
     Raises
     ------
     InputError
-        Where the comparisons or the groups are not the same, and as `evaluate` does.
+        Where the comparisons or the groups of the two systems differ, and as `evaluate` does.
 
     Notes
     -----
-    A difference varies less than its parts, as what is hard for one system is often hard for the other. The p-values
-    are those of `intervals.bootstrap_pvalue`; over groups they are adjusted by Holm's procedure, one family for each
-    quantity and operating point.
+    The difference of two systems varies less than if their data were independent, as comparisons that are hard for one
+    system are often hard for the other. The p-values are those of `intervals.bootstrap_pvalue`. Those of groups are
+    adjusted by Holm's procedure, separately for each quantity and operating point.
 
-    p-value and verdict are withheld (NaN and "withheld", and `note` says why) where they would too often tell equal
-    systems apart: for measures over groups, as the less certain of two fair systems looks less fair; for rates, EERs
-    and costs with fewer than 10 errors behind them in either system; and for rates at a threshold that is held by
-    fewer. Intervals of such differences leave out zero as often. What is withheld is in no family of Holm's.
+    The p-value is withheld (NaN) and so is the verdict ("withheld", and `note` says why) where they would too often
+    find a difference between equal systems: for fairness measures, as the system with less certain rates looks less
+    fair; for rates, EERs and costs with fewer than 10 errors in either system; and for rates at an operating point
+    whose threshold rests on fewer than 10 errors. Intervals of such differences exclude zero too often as well.
+    Holm's procedure does not count withheld p-values.
 
     Examples
     --------

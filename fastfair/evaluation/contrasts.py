@@ -1,4 +1,4 @@
-"""`Contrast`: one quantity of two systems, how they differ, and whether the data can say which is better."""
+"""`Contrast`: the difference between two systems in one quantity, and whether the data show which is better."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NO_SPREAD = "no interval, as replicates of a system, or of the difference, are a
 
 @dataclass(frozen=True)
 class Contrast(TakenAt):
-    """One quantity of two systems, and how they differ.
+    """The difference between two systems in one quantity.
 
     Attributes
     ----------
@@ -43,20 +43,21 @@ class Contrast(TakenAt):
     first, second : float
         The two estimates.
     difference, low, high : float
-        First minus second, with its interval; NaN where not computable.
+        First estimate minus second, with its interval; NaN where not computable.
     pvalue : float
-        Two-sided, of no difference; NaN where withheld.
+        Two-sided p-value of the hypothesis of no difference; NaN where withheld.
     pvalue_adjusted : float
-        The same after Holm's adjustment for the groups that the quantity has.
+        For a quantity of groups, the same after Holm's adjustment for the number of groups.
     ratio, ratio_low, ratio_high : float
-        First divided by second, with its interval.
+        First estimate divided by second, with its interval.
     not_computable : float
         Share of replicates in which the difference was not computable.
     verdict : str
-        "first" or "second", whichever has the lower error (rates, EER, costs), where the interval says so; "undecided";
-        "withheld" where a verdict would mislead, and `note` says why; empty for numbers that have no better side.
+        For rates, EER and costs: "first" or "second", the system with the lower value, where the interval of the
+        difference excludes zero; else "undecided". "withheld" where a verdict would mislead, and `note` says why.
+        Empty where the difference is not computable.
     note : str
-        What a reader should be warned of.
+        Warnings for the reader.
     """
 
     name: str
@@ -79,21 +80,22 @@ class Contrast(TakenAt):
 
 
 def errors_behind(comparisons: Comparisons, evaluation: Evaluation) -> tuple[int | None, ...]:
-    """Count the errors that a verdict on each quantity of an evaluation could rest on.
+    """Count the errors behind each quantity of an evaluation, which decide whether a verdict can rest on it.
 
     Parameters
     ----------
     comparisons : Comparisons
-        What was evaluated.
+        The comparisons that were evaluated.
     evaluation : Evaluation
-        Of them.
+        Their evaluation.
 
     Returns
     -------
     tuple of int or None
-        Of a rate its errors, or the decisions that are none where these are fewer; of an EER as many as it makes of the
-        fewer comparisons, of minDCF the fewer of both kinds at its threshold; of Cllr and min Cllr, which count none,
-        those of the EER; None of thresholds and measures.
+        For a rate, the number of errors or that of correct decisions, whichever is smaller. For the EER, and for Cllr
+        and min Cllr, the EER times the number of mated or non-mated comparisons, whichever is smaller. For minDCF, the
+        number of false matches or of false non-matches at its threshold, whichever is smaller. None for thresholds and
+        fairness measures.
     """
     sides: dict[str | None, tuple[Any, Any]] = {None: (comparisons.mated.keys, comparisons.nonmated.keys)}
     if comparisons.groups:
@@ -122,23 +124,23 @@ def errors_behind(comparisons: Comparisons, evaluation: Evaluation) -> tuple[int
 def contrasts_of(
     first: Evaluation, second: Evaluation, errors: Sequence[Errors], level: float, method: str
 ) -> tuple[Contrast, ...]:
-    """Compute how two evaluations with the same replicates differ.
+    """Compute the differences between two evaluations with the same replicates.
 
     Parameters
     ----------
     first, second : Evaluation
-        With replicates.
+        The evaluations, with replicates.
     errors : sequence of two sequences of int or None
-        What `errors_behind` counts of each.
+        The numbers of errors that `errors_behind` counts in each.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     method : str
-        How they are made.
+        Method of the intervals.
 
     Returns
     -------
     tuple of Contrast
-        Of every quantity but thresholds and held rates.
+        For every quantity but thresholds and the rates that operating points hold.
     """
     rows = [
         k
@@ -200,7 +202,7 @@ def contrasts_of(
 
 
 def _reason(quantity: Quantity, errors: Errors, few: set[OperatingPoint]) -> str:
-    """Say why a quantity has no verdict; nothing where it may have one. `few` are points held by few errors."""
+    """Say why a quantity gets no verdict; "" if it may have one. `few`: operating points that rest on few errors."""
     if measure_of(quantity.name) is not None:
         return OF_MEASURES
     if any(number is None or number < FEWEST_ERRORS for number in errors):
@@ -209,14 +211,14 @@ def _reason(quantity: Quantity, errors: Errors, few: set[OperatingPoint]) -> str
 
 
 def _held_by_few(result: Rates) -> bool:
-    """Tell whether fewer errors than would do hold the threshold; a threshold given as a number needs none."""
+    """Return whether too few errors fix the threshold of an operating point; a threshold that was given needs none."""
     held = {"fmr": (result.counts.false_matches,), "fnmr": (result.counts.false_nonmatches,), "threshold": ()}
     both = result.counts.false_matches, result.counts.false_nonmatches
     return any(number < FEWEST_ERRORS for number in held.get(result.at.kind, both))
 
 
 def _all_the_same(drawn: Floats) -> NDArray[np.bool_]:
-    """Tell the rows whose replicates do not vary."""
+    """Return which rows have replicates that do not vary."""
     low, high = (np.where(np.isnan(drawn), fill, drawn) for fill in (np.inf, -np.inf))
     return np.asarray(low.min(axis=1) >= high.max(axis=1))
 
@@ -232,7 +234,7 @@ def _verdict(known: bool, reason: str, low: float, high: float) -> str:
 
 
 def _adjusted(contrasts: list[Contrast]) -> tuple[Contrast, ...]:
-    """Adjust the p-values of groups, one family a quantity and operating point; those withheld are in none."""
+    """Adjust the p-values of groups, separately for each quantity and operating point, without those withheld."""
     families: dict[Any, list[int]] = {}
     for n, contrast in enumerate(contrasts):
         if contrast.group is not None:

@@ -1,4 +1,4 @@
-"""`evaluate`: the whole way from comparisons to rates, measures and their intervals, in one call."""
+"""`evaluate`: error rates, fairness measures and their intervals from comparisons, in one call."""
 
 from __future__ import annotations
 
@@ -75,35 +75,38 @@ def evaluate(
     Parameters
     ----------
     comparisons : Comparisons
-        What to evaluate; without groups there are no measures.
+        The comparisons to evaluate. Without groups there are no fairness measures.
     at : OperatingPoint or sequence of OperatingPoint
-        Where rates, and the measures made of them, are taken. Thresholds are found from all comparisons, and found
-        again in every replicate, but for `at_threshold`. One that is given twice counts once.
+        Operating points at which rates, and fairness measures of these, are computed. The threshold of each is found
+        from all comparisons, and again in every replicate, except that of `at_threshold`, which is given. Repeated
+        operating points count once.
     measures : "all" or sequence of str
-        Names of functions in `fastfair.measures`.
+        Fairness measures, by the names of functions in `fastfair.measures`.
     unit : {"subject", "comparison", "sample", "subject+sample"}
-        What is drawn with replacement: subjects inside each group; comparisons, mated and non-mated apart, which is
-        too narrow where subjects repeat; samples inside each subject; or subjects, then their samples.
+        The units drawn with replacement: subjects within each group; comparisons, separately for mated and non-mated,
+        which makes intervals too narrow where subjects repeat; samples within each subject; or subjects, and then
+        samples of these.
     n_resamples : int, default 2000
-        Replicates; 0 for estimates alone.
+        Number of replicates; 0 for estimates without intervals.
     confidence_level : float, default 0.95
         In (0, 1).
     method : {"auto", "percentile", "basic", "normal", "bca", "dyadic"}
-        How intervals are made of replicates. "auto": what simulations found right for each kind of quantity, "logit"
-        for rates and EERs, test inversion for measures over groups, "basic" for min Cllr, "percentile" for others.
-        "dyadic" is for false match rates, other quantities get "percentile" with it. See
-        `intervals.confidence_interval`.
+        How intervals are computed from replicates; see `intervals.confidence_interval`. "auto" uses the method that
+        simulations found right for each kind of quantity: "logit" for rates and EERs, test inversion for fairness
+        measures, "basic" for min Cllr and "percentile" for all others. "dyadic" is a method for false match rates;
+        with it, all other quantities get "percentile".
     scheme : {"dyadic", "product"}
-        Weights of comparisons of two subjects: their product, which overstates the spread of false match rates,
-        shrunk until replicates have the dyadic-robust variance; or the plain product. Samples have plain products.
+        How a comparison of two subjects is weighted. "product" multiplies the subjects' weights, which overstates the
+        spread of false match rates; "dyadic" shrinks this product until replicates have the dyadic-robust variance.
+        Samples always use plain products.
     rng : None, int, SeedSequence or Generator
-        Seed. A replicate depends on it and on the replicate's number alone.
+        Seed of the random numbers. A replicate depends only on the seed and on its own number.
     n_threads : int, optional
-        All processors by default; results are the same to the last bit.
+        Number of threads; all processors by default. Results are the same to the last bit.
     progress : bool or callable, default False
-        Show a bar, or call with replicates done and wanted.
+        Whether to show a progress bar; or a function to call with the numbers of replicates done and in all.
     metrics : "all" or sequence of {"eer", "min_dcf", "cllr", "min_cllr"}
-        Figures that need no operating point.
+        Metrics to compute that need no operating point.
     alpha : float, default 0.5
         Weight of false matches in measures that take both rates, in [0, 1].
     eer_method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
@@ -111,22 +114,22 @@ def evaluate(
     p_target, c_miss, c_fa : float
         As in `min_dcf`.
     zero_policy : {"keep", "raise", "clopper-pearson"} or float
-        What ratio measures make of group FMRs and FNMRs of zero; see `measures.replace_zeros`. A group's EER, minDCF
-        or Cllr of zero stays. Under "raise" replicates keep their zeros.
+        What ratio measures do with groups' FMRs and FNMRs of zero; see `measures.replace_zeros`. A group's EER, minDCF
+        or Cllr of zero is kept. "raise" refuses zeros in the data, and keeps them in replicates.
     incomplete_groups : {"raise", "drop", "nan"}
-        What becomes of groups without mated or without non-mated comparisons of their own: an error; left out of the
-        measures, with a warning; or measures that are NaN, with a warning.
+        What to do with groups that have no mated, or no non-mated, comparisons of their own: raise an error; leave
+        them out of the fairness measures, with a warning; or make the measures NaN, with a warning.
 
     Returns
     -------
     Evaluation
-        With its replicates, so that another level or method costs nothing.
+        With its replicates, so that `Evaluation.with_intervals` need not draw them again.
 
     Raises
     ------
     InputError
-        For unknown names, percentages in place of rates, measures asked for without groups, incomplete groups, zero
-        rates under their "raise" policies, and comparisons without the units to resample.
+        For unknown names, percentages in place of rates, measures requested without groups, incomplete groups or rates
+        of zero that "raise" refuses, and comparisons that lack the units to resample.
 
     Warns
     -----
@@ -137,12 +140,13 @@ def evaluate(
     NarrowIntervalsWarning
         Where intervals are likely to be too narrow, and why.
     ReversedScoresWarning
-        For an EER above 50 %, as distances taken for similarities have.
+        For an EER above 50 %, which occurs when distances are taken for similarities.
 
     Notes
     -----
-    A replicate gives every unit the number of times it was drawn, and a comparison the product of its units' numbers
-    [1]_. The page "Intervals" of the user guide has the formulas and says when to use what.
+    In a replicate the weight of a unit is the number of times that it was drawn, and the weight of a comparison is the
+    product of its units' weights [1]_. The page "Intervals" of the user guide has the formulas, and says when to use
+    which unit, scheme and method.
 
     References
     ----------
@@ -219,7 +223,7 @@ def _rates_at(comparisons: Comparisons, point: OperatingPoint, measured: Sequenc
 
 
 def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
-    """Compute the metrics that need no operating point, overall and of each group."""
+    """Compute the metrics that need no operating point, of all comparisons and of each group."""
     compute: dict[str, Callable[[Any, Any], float]] = {
         "eer": lambda mated, nonmated: curves.equal_error(mated, nonmated, request.eer_method)[0],
         "min_dcf": lambda mated, nonmated: request.costs.least(mated, nonmated)[0],
@@ -272,7 +276,7 @@ def _select(comparisons: Comparisons, request: Request, *, with_mean_group_eer: 
 
 
 def _quantity(entry: Entry, at_points: Sequence[Rates]) -> Quantity:
-    """Put what stands behind a number beside it."""
+    """Make a quantity of a number by adding the counts behind it and its notes."""
     value = float(entry.value)
     if entry.point is None:
         return Quantity(entry.name, entry.group, None, value, note=_not_computable(value))
@@ -327,7 +331,7 @@ def _not_computable(value: float) -> str:
 
 
 def _jackknife(resampler: Resampler, selection: Selection, n_threads: int | None) -> Floats:
-    """Compute every quantity with one unit left out, about the mean of the unit's stratum."""
+    """Compute every quantity with one unit left out at a time, centred on the mean of the unit's stratum."""
     left_out = [entry.value for entry in entries(resampler.jackknife(n_threads), selection)]
     return resampler.influences(np.array(left_out))
 
@@ -339,7 +343,7 @@ def _is_held(entry: Entry, points: Sequence[OperatingPoint]) -> bool:
 def _warn_of_few_errors(
     quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str], least: int
 ) -> None:
-    """Warn where intervals hold the truth less often than they promise, as simulations show."""
+    """Warn of intervals that, in simulations, contain the true value less often than their confidence level says."""
     rates = [f"{q.name} of {' / '.join(filter(None, (q.group, q.probe_group))) or 'all'}"
              for q in quantities if has_few_effective_errors(q)]  # fmt: skip
     groups = []

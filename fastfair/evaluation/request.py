@@ -1,4 +1,4 @@
-"""The arguments of `evaluate`, checked before any work."""
+"""The arguments of `evaluate`, checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ INCOMPLETE_GROUPS = ("raise", "drop", "nan")
 
 @dataclass(frozen=True)
 class Request:
-    """The arguments of `evaluate`; see there. `checked` makes of them what is used.
+    """The arguments of `evaluate`, as described there; the method `checked` validates them.
 
     Attributes
     ----------
     measured : tuple of int
-        The groups that measures run over, as positions; found by `checked`.
+        Positions of the groups that the fairness measures compare; set by `checked`.
     """
 
     at: OperatingPoint | Sequence[OperatingPoint]
@@ -54,16 +54,16 @@ class Request:
 
     @property
     def points(self) -> tuple[OperatingPoint, ...]:
-        """The operating points, each once."""
+        """The operating points, without repetitions."""
         return tuple(dict.fromkeys([self.at] if isinstance(self.at, OperatingPoint) else self.at))
 
     @property
     def costs(self) -> curves.DetectionCosts:
-        """What minDCF is made of."""
+        """The costs and the prior of minDCF."""
         return curves.DetectionCosts(self.p_target, self.c_miss, self.c_fa)
 
     def checked(self, comparisons: Comparisons) -> Request:
-        """Check everything before any work; names are listed, each once, and defaults filled in."""
+        """Return the arguments checked, with defaults filled in and each name listed once."""
         names = _measure_names(self.measures, comparisons)
         wanted = METRICS if isinstance(self.metrics, str) and self.metrics == "all" else _listed(self.metrics)
         for name in wanted:
@@ -108,7 +108,7 @@ class Request:
                 require_method(self.method, self.unit, self.scheme)
 
     def settings(self, comparisons: Comparisons, thresholds: Sequence[float], seed: Any) -> dict[str, Any]:
-        """List what an evaluation says of how it was made."""
+        """List the settings that an evaluation's result reports."""
         found: dict[str, Any] = {
             "score_kind": comparisons.score_kind,
             "grouping": list(comparisons.grouping),
@@ -146,7 +146,7 @@ def _measure_names(measures: str | Sequence[str], comparisons: Comparisons) -> S
 
 
 def _complete_groups(comparisons: Comparisons, policy: str) -> list[int]:
-    """Return the positions of the groups that measures run over."""
+    """Return the positions of the groups that the fairness measures compare."""
     if not comparisons.groups:
         return []
     sizes = zip(

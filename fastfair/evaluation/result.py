@@ -1,4 +1,4 @@
-"""`Evaluation`: everything `evaluate` found, to look up, to export, and to give other intervals."""
+"""`Evaluation`: the result of `evaluate`, to look up, to export, and to compute other intervals from."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Everything that `evaluate` found: a list of quantities, and what is behind them.
+    """The result of `evaluate`: a list of quantities, with the rates and replicates behind them.
 
     Attributes
     ----------
     quantities : tuple of Quantity
-        Every number, in the order of the report.
+        All numbers with their intervals, in the order in which they are reported.
     rates : tuple of Rates
-        Rates with counts and matrix at each operating point.
+        Rates, counts and matrix of false match rates at each operating point.
     groups : tuple of str
         All groups.
     measured_groups : tuple of str
-        The groups that the measures run over: all but those dropped.
+        The groups that the fairness measures compare: all but those dropped.
     settings : dict
-        What was asked.
+        The arguments of the call, with the thresholds found and the seed.
     description : str
-        What was evaluated.
+        A short description of the comparisons evaluated.
     uncertainty : Uncertainty or None
-        The replicates; None where there are none. See `replicates` and `with_intervals`.
+        The replicates, or None without; use `replicates` and `with_intervals`.
     """
 
     quantities: tuple[Quantity, ...]
@@ -90,7 +90,7 @@ class Evaluation:
         Returns
         -------
         low, high : float
-            NaN where there is none, and the quantity's note says why.
+            NaN where the quantity has no interval, and its note says why.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class Evaluation:
 
     @checked(group=argument_kinds.group_or_cell)
     def replicates(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> NDArray[np.float64]:
-        """Return one quantity in every replicate.
+        """Return the values of one quantity in every replicate.
 
         Parameters
         ----------
@@ -142,14 +142,14 @@ class Evaluation:
 
     @checked
     def with_intervals(self, confidence_level: float | None = None, method: str | None = None) -> Evaluation:
-        """Make other intervals of the same replicates.
+        """Compute intervals of another level or method from the same replicates.
 
         Parameters
         ----------
         confidence_level : float, optional
-            As in `evaluate`; by default as it was.
+            As in `evaluate`; unchanged by default.
         method : str, optional
-            As in `evaluate`; by default as it was.
+            As in `evaluate`; unchanged by default.
 
         Returns
         -------
@@ -187,16 +187,16 @@ class Evaluation:
 
     @checked(group=argument_kinds.group_or_cell)
     def quantity(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Quantity:
-        """Return one estimate with what stands behind it.
+        """Return one estimate with its interval, the counts behind it and its notes.
 
         Parameters
         ----------
         name : str
             As in `Quantity`.
         group : str or pair of str, optional
-            The group; by default all comparisons. For "fmr_matrix" the reference's and the probe's, as ("f", "m").
+            The group; by default all comparisons. For "fmr_matrix" the reference's and the probe's, as in ("f", "m").
         at : OperatingPoint, optional
-            Needed where the quantity was taken at several.
+            The operating point; needed where the quantity was computed at more than one.
 
         Returns
         -------
@@ -205,7 +205,7 @@ class Evaluation:
         Raises
         ------
         InputError
-            Where there is no such quantity, or several.
+            Where there is no such quantity, or more than one.
 
         Examples
         --------
@@ -229,7 +229,7 @@ class Evaluation:
         Returns
         -------
         data frame
-            Columns as the attributes of `Quantity`, missing where `Quantity` has None.
+            With the attributes of `Quantity` as columns; None becomes a missing value.
 
         Examples
         --------
@@ -247,12 +247,12 @@ class Evaluation:
         Parameters
         ----------
         path : path, optional
-            A file to write to as well.
+            File to which the JSON is written as well.
 
         Returns
         -------
         str
-            Strict JSON: what is not computable is null, and the quantity's note says why.
+            Strict JSON, with null for values that are not computable; the quantity's note says why.
 
         Examples
         --------
