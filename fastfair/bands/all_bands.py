@@ -1,4 +1,4 @@
-"""`bands_of`: thresholds, rates of groups and fairness measures over FMR, all from one pass over the data."""
+"""`bands_of`: thresholds, groups' rates and fairness measures at many FMRs, all from one pass over the data."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ NO_ERRORS = "no errors, in the data and in replicates: no interval"
 
 @dataclass(frozen=True)
 class BandQuantity(Quantity):
-    """One number at one level.
+    """A quantity at one FMR, with its simultaneous band.
 
     Attributes
     ----------
     uncertainty : float
         Standard deviation of the replicates divided by the estimate.
     v_statistic : float
-        The value about which the replicates vary.
+        The value around which the replicates vary.
     band_low, band_high : float
-        Band that holds the quantity at all levels of one call together.
+        Simultaneous band, which holds the quantity at all FMRs of the call together.
     """
 
     uncertainty: float = float("nan")
@@ -63,24 +63,24 @@ class BandQuantity(Quantity):
 
 @dataclass(frozen=True, eq=False)
 class Bands:
-    """Everything over FMR that `bands_of` found.
+    """The result of `bands_of`: rates and fairness measures at many FMRs.
 
     Attributes
     ----------
     quantities : tuple of BandQuantity
-        Every number, level by level.
+        All numbers, FMR by FMR.
     roc : RocBand
         FNMR of all pairs.
     group_roc : dict of str to RocBand
         FNMR of each group, at the same thresholds.
     fairness : tuple of FairnessBand
-        Of each measure and rate.
+        Fairness measures, one band for each measure and rate.
     groups : tuple of str
         All groups.
     settings : dict
-        What was asked.
+        The arguments of the call.
     description : str
-        What was measured.
+        A short description of the embeddings.
     """
 
     quantities: tuple[BandQuantity, ...]
@@ -92,7 +92,7 @@ class Bands:
     description: str
 
     def to_json(self, path: Path | None = None) -> str:
-        """Write everything as strict JSON: what is not computable is null."""
+        """Write everything as strict JSON, with null for values that are not computable."""
         return write_json(
             {
                 "description": self.description,
@@ -120,7 +120,7 @@ def bands_of(
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
 ) -> Bands:
-    """Compute what `roc_band` and `fairness_band` do, for all pairs, every group and several measures.
+    """Compute `roc_band` of all pairs and of every group, and `fairness_band` of several measures, in one pass.
 
     Parameters
     ----------
@@ -129,7 +129,8 @@ def bands_of(
     fmr : (levels,) array_like
         False match rates to hold.
     measures : sequence of str
-        Of both rates where they take one; by default `DEFAULT_MEASURES` where there are groups to compare.
+        Fairness measures; those of one rate are computed for FMR and for FNMR. By default `DEFAULT_MEASURES` if there
+        are groups to compare.
     alpha, zero_policy
         As in `fairness_band`.
     weighting, unit, n_resamples, confidence_level, method, rng, n_threads, progress
@@ -200,7 +201,7 @@ def bands_of(
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A quantity over FMR with its name and what stands behind it."""
+    """A quantity over FMR with its name and the counts behind it."""
 
     name: str
     group: str | None
@@ -212,14 +213,14 @@ class _Column:
     note: str = ""
 
     def at(self, level: int) -> tuple[float, dict[str, Any], NDArray[Any]]:
-        """Return the value at a level, the numbers about it, and its replicates."""
+        """Return the value at a level, with its interval and band, and its replicates."""
         place = (level,) if self.k is None else (level, self.k)
         numbers = {name: float(getattr(self.curve, name)[place]) for name in _NUMBERS}
         return float(self.value[place]), numbers, self.curve.replicates[:, *place]
 
 
 def _rates_of(measure: str) -> tuple[str, ...]:
-    """Return the rates that a measure is taken of one by one; any, for one of both together."""
+    """Return the rates that a measure of one rate is computed for; a single entry for a measure of both."""
     facts = MEASURES[validation.choice("measures", measure, BAND_MEASURES)]
     return tuple(rate for rate in RATES if rate in facts.metrics) or RATES[:1]
 

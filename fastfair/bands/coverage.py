@@ -1,4 +1,4 @@
-"""`coverage_experiment`: how often intervals of ROC curves over embeddings hold the truth."""
+"""`coverage_experiment`: how often intervals of ROC curves of embeddings contain the true FNMR."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class CoverageExperiment:
-    """How often, over many simulated data sets, intervals of the FNMR at an FMR hold the truth.
+    """How often, in many simulated data sets, intervals of the FNMR at an FMR contain the true FNMR.
 
     Attributes
     ----------
     methods : tuple of str
-        As in `roc_band`.
+        Methods of intervals, as in `roc_band`.
     confidence_level : (c,) ndarray
-        Nominal coverages.
+        Nominal coverages, which are the confidence levels of the intervals.
     fmr : (levels,) ndarray
         False match rates held, ascending.
     coverage : (methods, c, levels) ndarray
-        Share of the data sets whose interval holds the truth.
+        Estimated coverage: the share of the data sets whose interval contains the true FNMR.
     standard_error : (methods, c, levels) ndarray
-        Binomial, of `coverage`; at least that of half a data set.
+        Binomial standard error of `coverage`, at least that of half a data set.
     width : (methods, c, levels) ndarray
         Mean width of the intervals.
     truth : (levels,) ndarray
-        FNMR at the FMR in all data sets together.
+        The true FNMR, estimated from all data sets together.
     threshold : (levels,) ndarray
-        At which that is.
+        The threshold that has this FNMR.
     estimates : (n_datasets, levels) ndarray
         FNMR of each data set.
     v_statistics : (n_datasets, levels) ndarray
-        The values about which the replicates of each data set vary.
+        The values around which the replicates of each data set vary.
     """
 
     methods: tuple[str, ...]
@@ -98,7 +98,7 @@ class CoverageExperiment:
 
     @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw estimated over nominal coverage, with one standard error; on the diagonal intervals are right.
+        """Draw estimated over nominal coverage, with one standard error; correct intervals lie on the diagonal.
 
         Parameters
         ----------
@@ -136,12 +136,12 @@ def coverage_experiment(
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
 ) -> CoverageExperiment:
-    """Draw many data sets of the same identities and count how often `roc_band` holds the truth.
+    """Draw many data sets of the same identities and count how often `roc_band` contains the true FNMR.
 
     Parameters
     ----------
     n_datasets, n_resamples : int
-        Data sets, at least 2, and replicates of each, at least 2.
+        Number of data sets, at least 2, and of replicates of each, at least 2.
     n_subjects, n_samples, dim, concentration
         As in `von_mises_fisher_embeddings`: the identities, and how many vectors of each are in a data set.
     fmr : (levels,) array_like
@@ -153,13 +153,14 @@ def coverage_experiment(
     weighting : {"identity", "comparison"}
         As in `roc_band`; the same where all subjects have equally many vectors.
     unit : {"sample", "subject", "subject+sample"}
-        What is resampled. Data sets share their identities and differ in samples alone, as "sample" takes them to.
+        The units drawn with replacement. The data sets have the same identities and differ only in their samples,
+        which is what "sample" assumes.
     rng : None, int, SeedSequence or Generator
-        As elsewhere.
+        Seed of the random numbers.
     n_threads : int, optional
-        All processors by default. Data sets are dealt to threads; results do not depend on how.
+        Number of threads; all processors by default. Each works on other data sets; results do not depend on it.
     progress : bool or callable, default False
-        Show a bar, or call with the data sets done and wanted.
+        Whether to show a progress bar; or a function to call with the numbers of data sets done and in all.
 
     Returns
     -------
@@ -172,17 +173,17 @@ def coverage_experiment(
 
     Notes
     -----
-    This is the experiment of the paper [1]_. All methods and levels read the same replicates. The concentrations and
-    FMRs are this function's own: at FMR 0.001 about a seventh of mated pairs fail, at 0.01 about a twentieth.
+    This is the experiment of the paper [1]_. All methods and levels use the same replicates. The concentrations and
+    FMRs were chosen for this function: about a seventh of mated pairs fail at FMR 0.001, about a twentieth at 0.01.
 
-    The truth is the FNMR at an FMR of all data sets together: the mean FNMR of the data sets at the threshold where
-    their mean FMR meets the level. The paper reads it off one data set that all are put into. That has pairs across
-    data sets, too, but as these are independent draws of the same identities, such pairs are distributed as those
-    within one. At any threshold both are unbiased for the same rates, and both leave an error that is small beside an
-    interval: of the means, that of one data set divided by the square root of their number.
+    The true FNMR at an FMR is taken as the mean FNMR of the data sets at the threshold where their mean FMR is that
+    FMR. The paper instead merges all data sets into one and takes its FNMR. Merging adds pairs between data sets, but
+    these are distributed as those within a data set, as all are independent draws of the same identities. At any
+    threshold both are unbiased for the same rates, and both have an error that is small compared with an interval:
+    that of the means is the error of one data set divided by the square root of their number.
 
-    The scores behind all data sets' rates stay in memory: some 5 bytes for each mated pair and for each false match at
-    the highest FMR, 130 MB by default.
+    The scores behind all data sets' rates stay in memory: about 5 bytes for each mated pair and for each false match
+    at the highest FMR, 130 MB by default.
 
     References
     ----------
@@ -250,7 +251,7 @@ def coverage_experiment(
 
 
 class _Population:
-    """Data sets of the same identities, each a function of the seed and its number."""
+    """Data sets of the same identities, each of which depends only on the seed and its own number."""
 
     def __init__(
         self,
@@ -287,18 +288,18 @@ class _Population:
 
 @dataclass(frozen=True, eq=False)
 class _Ranked:
-    """The sorted pairs of one class in one data set, and what they count in a rate.
+    """The sorted mated, or non-mated, pairs of one data set, and their weights in a rate.
 
     Attributes
     ----------
     keys : (pairs,) ndarray
         Ascending, errors first.
     cumulative : (1 + pairs,) ndarray or None
-        What the first pairs count together; None where all count alike.
+        Total weight of the first pairs; None where all pairs have the same weight.
     size : float
-        What all pairs count together.
+        Total weight of all pairs.
     complete : bool
-        Whether all pairs of the class are there.
+        Whether all mated, or non-mated, pairs are kept.
     """
 
     keys: score_keys.Keys
@@ -319,14 +320,14 @@ class _Ranked:
         return float(n if self.cumulative is None else self.cumulative[n]) / self.size
 
     def reaches(self, limit: int) -> bool:
-        """Say whether all pairs with keys of at most a limit are there."""
+        """Return whether all pairs with keys of at most a limit are kept."""
         return self.complete or int(self.keys[-1]) > limit
 
 
 def _pooled(
     population: _Population, levels: Floats, thresholds: Floats, mated: list[_Ranked], nonmated: list[_Ranked]
 ) -> tuple[Floats, Floats]:
-    """Find the thresholds at which the data sets' mean FMR meets each level, and their mean FNMR there."""
+    """Find the thresholds at which the data sets' mean FMR is each level, and their mean FNMR at these thresholds."""
     # Keys of non-mated pairs are inverted. What meets a level in every data set meets it in the mean, what exceeds it
     # in every one exceeds it: the key looked for lies between the data sets' own.
     own = ~score_keys.first_keys_at_least(thresholds, nonmated[0].keys).astype(np.int64)
@@ -349,7 +350,7 @@ def _pooled(
 
 
 def _further(resampler: PairResampler, limit: int) -> _Ranked:
-    """Keep pairs until all with keys of at most a limit are there."""
+    """Keep more pairs until all with keys of at most a limit are kept."""
     while not (ranked := _Ranked.of(resampler.lists[1])).reaches(limit):
         resampler.find_more()
     return ranked

@@ -1,4 +1,4 @@
-"""Curves over FMR, of rates or of what is made of them, with their intervals and bands."""
+"""Curves over FMR, of rates or of measures computed from rates, with their intervals and bands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Curve:
-    """What is known of a quantity over false match rates; the quantity itself has another name in each kind of curve.
+    """What all curves over FMR have in common; the quantity itself has another name in each kind of curve.
 
     Attributes
     ----------
@@ -32,13 +32,13 @@ class Curve:
     uncertainty : (levels, ...) ndarray
         Standard deviation of the replicates divided by the value.
     v_statistic : (levels, ...) ndarray
-        What the replicates scatter about.
+        The value around which the replicates vary.
     replicates : (r, levels, ...) ndarray
         The quantity in every replicate.
     confidence_level : float
-        Of interval and band.
+        Confidence level of the interval and the band.
     note : str
-        What must be known to read them; may be empty.
+        Warnings for the reader; may be empty.
     """
 
     fmr: Floats
@@ -61,18 +61,18 @@ def curve_of(
     bounds: tuple[float, float] = (0.0, 1.0),
     banded: NDArray[np.bool_] | None = None,
 ) -> tuple[Floats, dict[str, Any]]:
-    """Compute a quantity made of rates at every level, with intervals and band.
+    """Compute a quantity from rates at every level, with intervals and band.
 
     Parameters
     ----------
     quantity : callable
-        Gives (levels, ...) values of rates, with replicates on the last axis where the rates have them.
+        Computes (levels, ...) values from rates, with replicates on the last axis where the rates have them.
     found : RatesOverLevels
         The rates.
     settings : BandSettings
-        With method and level.
+        The settings, which hold the method and the confidence level.
     bounds : tuple of float
-        Least and largest value.
+        Least and largest possible value.
     banded : (levels,) ndarray of bool, optional
         As in `limits`.
 
@@ -81,7 +81,7 @@ def curve_of(
     value : (levels, ...) ndarray
         The quantity in the data.
     curve : dict
-        The fields of a `Curve`, but for its note.
+        The fields of a `Curve`, except its note.
     """
     value, expected, replicates = map(quantity, (found.estimate, found.expected, found.replicates))
     pointwise, band = limits(replicates, value, expected, settings, lambda: quantity(found.jackknife()), banded)

@@ -1,4 +1,4 @@
-"""`fairness_band`: how certain a fairness measure is at every operating point."""
+"""`fairness_band`: a fairness measure at many FMRs, with its uncertainty."""
 
 from __future__ import annotations
 
@@ -35,37 +35,37 @@ FAIR_OUTSIDE = "a fair system's value is not inside these intervals: they do not
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FairnessBand(Curve):
-    """A fairness measure over FMR with its uncertainty.
+    """A fairness measure at many FMRs, with its uncertainty.
 
     Attributes
     ----------
     measure : str
-        Name out of `measures.MEASURES`.
+        Name in `measures.MEASURES`.
     rate : str or None
-        "fmr" or "fnmr"; None for measures of both.
+        The rate that it compares, "fmr" or "fnmr"; None for measures of both.
     fmr : (levels,) ndarray
-        False match rates of all comparisons held, ascending.
+        False match rates of all comparisons that the thresholds hold, ascending.
     value : (levels,) ndarray, or (levels, groups) for measures with a value for each group
-        The measure at each.
+        The measure at each FMR.
     low, high : as `value`
-        Pointwise interval, of quantiles of the replicates; see `note`.
+        Pointwise interval, from quantiles of the replicates; see `note`.
     band_low, band_high : as `value`
-        Simultaneous band of the same; see `note`.
+        Simultaneous band, from quantiles of the replicates; see `note`.
     uncertainty : as `value`
         Standard deviation of the replicates divided by the value.
     v_statistic : as `value`
-        The value about which the replicates vary.
+        The value around which the replicates vary.
     threshold : (levels,) ndarray
         On the scale of the scores.
     groups : tuple of str
-        Whose rates are compared.
+        The groups whose rates are compared.
     replicates : (r, levels) or (r, levels, groups) ndarray
         The measure in every replicate.
     confidence_level : float
-        Of interval and band.
+        Confidence level of the interval and the band.
     note : str
-        Says that a fair system's value lies outside, so that interval and band are no test; empty for measures that
-        chance can move in either direction.
+        Warns that interval and band exclude the value of a fair system, so that they cannot test fairness; empty for
+        measures that chance can move in either direction.
     """
 
     measure: str
@@ -75,7 +75,7 @@ class FairnessBand(Curve):
 
     @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw the measure over FMR in its pointwise interval (darker) and its simultaneous band (lighter).
+        """Draw the measure over FMR with its pointwise interval (darker) and its simultaneous band (lighter).
 
         Parameters
         ----------
@@ -123,17 +123,17 @@ def fairness_band(
     Parameters
     ----------
     data : Comparisons or Embeddings
-        With at least two groups.
+        Comparisons, or vectors whose pairs are the comparisons, with at least two groups.
     measure : str, default "max_geomean_ratio"
-        Name out of `measures.MEASURES`, but for "sed", which brings its own threshold.
+        Name in `measures.MEASURES`, except "sed", which defines its own threshold.
     rate : {"fnmr", "fmr"}
-        Which rate of the groups the measure compares; of no effect for measures of both.
+        The rate of the groups that the measure compares; ignored for measures of both.
     fmr : (levels,) array_like, optional
-        False match rates of all comparisons to hold; the threshold is one for all groups.
+        False match rates of all comparisons to hold; each threshold is the same for all groups.
     alpha : float, default 0.5
         Weight of false matches in measures of both rates.
     zero_policy : {"keep", "clopper-pearson"} or float
-        What stands in for a group's rate of 0 in measures that divide by it; see `measures.replace_zeros`.
+        What replaces a group's rate of 0 in measures that divide by it; see `measures.replace_zeros`.
     weighting, unit, n_resamples, confidence_level, method, scheme, rng, n_threads, progress
         As in `roc_band`.
 
@@ -149,17 +149,17 @@ def fairness_band(
     Warns
     -----
     FairValueOutsideWarning
-        For every measure but those that chance moves either way (the group-to-average ones).
+        For every measure except the group-to-average ones, which chance can move in either direction.
 
     Notes
     -----
-    Error rates of groups differ by chance, and more so in replicates than in the sample, so that no replicate is as
-    fair as a fair system. Interval and band are made of replicates: they show how a measure varies, and leave the fair
-    value out even where groups are alike. Whether groups differ is for `fnmr_test` and `fmr_test` to tell; intervals
-    that hold the fair value of a fair system are those of `evaluate`.
+    Error rates of groups differ by chance, and differ more in replicates than in the data, so no replicate looks as
+    fair as a fair system. Interval and band are computed from replicates: they show how much a measure varies, but they
+    exclude the value of a fair system even where the groups' true rates are equal. To test whether groups differ, use
+    `fnmr_test` and `fmr_test`; for intervals that contain the fair value where the system is fair, use `evaluate`.
 
-    Groups' FMR and FNMR are those of comparisons inside each group. "recentered" takes the measure of the groups'
-    V-statistics off the replicates, as paper [1]_ does.
+    A group's FMR and FNMR are those of comparisons within the group. "recentered" subtracts the measure of the groups'
+    V-statistics from the replicates, as paper [1]_ does.
 
     References
     ----------
@@ -188,7 +188,7 @@ def fairness_band(
 
 
 def check_measure(measure: str, rate: str, zero_policy: str | float) -> bool:
-    """Check what is asked of a measure, and tell whether it needs the FMR of all comparisons.
+    """Check a measure's name and arguments, and return whether it needs the FMR of all comparisons.
 
     Parameters
     ----------
@@ -217,16 +217,16 @@ def fairness_of_rates(
     alpha: float = 0.5,
     zero_policy: str | float = "keep",
 ) -> FairnessBand:
-    """Make the band of a measure out of rates over levels.
+    """Compute the band of a measure from rates at many levels.
 
     Parameters
     ----------
     found : RatesOverLevels
-        The rates, of groups too.
+        The rates, including those of groups.
     settings : BandSettings
-        With method and level.
+        The settings, which hold the method and the confidence level.
     groups : tuple of str
-        Whose rates they are.
+        The groups whose rates they are.
     measure, rate, alpha, zero_policy
         As in `fairness_band`.
 
@@ -256,7 +256,7 @@ def _measured(
     alpha: float,
     zero_policy: str | float,
 ) -> Floats:
-    """Return (levels, ...) values, or (levels, groups, ...) of measures with one for each group."""
+    """Return (levels, ...) values, or (levels, groups, ...) for measures with a value for each group."""
 
     def metric(values: Floats, comparisons: NDArray[np.int64]) -> BaseMetric:
         return BaseMetric(values[:, 0], np.ascontiguousarray(np.moveaxis(values[:, 1:], 1, -1)), comparisons)

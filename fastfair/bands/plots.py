@@ -1,4 +1,4 @@
-"""Drawing curves in their intervals and bands, measures over FMR, and coverage."""
+"""Draw ROC curves and fairness measures with their intervals and bands, and the coverage of intervals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _POINTWISE, _SIMULTANEOUS = 0.25, 0.15  # how dark
 def draw_band(
     fmr: Floats, fnmr: Floats, interval: Range, band: Range, ax: Axes | None, *, det: bool, **kwargs: Any
 ) -> Axes:
-    """Draw a curve in its interval and its simultaneous band."""
+    """Draw a curve with its interval and its simultaneous band."""
     ax = axes_or_new(ax)
     # On probit axes a rate of 0 or 1 lies at infinity; it is drawn at the edge of what can be told apart.
     edge = 1e-6
@@ -44,7 +44,7 @@ def draw_measure(
     ax: Axes | None,
     **kwargs: Any,
 ) -> Axes:
-    """Draw a measure, of each group where it has one, in its interval and its simultaneous band."""
+    """Draw a measure, of each group if it has one value for each, with its interval and its simultaneous band."""
     ax = axes_or_new(ax)
     of_groups = value.ndim > 1
     for k, label in enumerate(groups if of_groups else (None,)):

@@ -1,4 +1,4 @@
-"""Rates at thresholds held by an FMR, in the data and in every replicate, of comparisons and of embeddings alike."""
+"""Rates at the thresholds that hold given FMRs, in the data and in every replicate, of comparisons or embeddings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _HIGHEST = 0.5, 0.1  # default level, of comparisons and of embeddings, whose pa
 
 @dataclass(frozen=True)
 class BandSettings:
-    """What is asked of a band, checked, with the defaults of the kind of data filled in."""
+    """The checked arguments of a band, with the defaults for comparisons or for embeddings filled in."""
 
     unit: str
     method: str
@@ -70,7 +70,7 @@ class BandSettings:
         n_threads: int | None,
         progress: bool | Callable[[int, int], None],
     ) -> BandSettings:
-        """Check arguments against the kind of data."""
+        """Check the arguments, some of which only comparisons or only embeddings allow."""
         if isinstance(data, Embeddings):
             choices, usual = _OF_EMBEDDINGS, 1000
         else:
@@ -94,22 +94,23 @@ class BandSettings:
 
 @dataclass(frozen=True, eq=False)
 class RatesOverLevels:
-    """Rates at every level with their replicates.
+    """Rates at every level, with their replicates.
 
     Attributes
     ----------
     levels : (levels,) ndarray
         False match rates held, ascending.
     estimate, replicates : Replicates
-        Of the data, and with replicates on the last axis.
+        Rates in the data, and in every replicate, with replicates on the last axis.
     expected : Replicates
-        V-statistics, about which replicates vary: not the estimates where a sample can be paired with itself.
+        V-statistics, around which the replicates vary. They differ from the estimates where a replicate can pair a
+        sample with itself.
     n_mated, n_nonmated : (groups,) ndarray of int
-        Comparisons of each group.
+        Number of comparisons of each group.
     all_mated : int
-        Mated comparisons of all.
+        Number of all mated comparisons.
     jackknife : callable
-        Gives the rates with one unit left out, as values about their stratum's mean.
+        Computes the rates with one unit left out at a time, centred on their stratum's mean.
     """
 
     levels: Floats
@@ -130,18 +131,18 @@ def rates_over_levels(
     with_groups: bool,
     with_overall_fmr: bool = False,
 ) -> RatesOverLevels:
-    """Compute rates at thresholds held by each FMR, in the data and in replicates.
+    """Compute rates at the thresholds that hold each FMR, in the data and in replicates.
 
     Parameters
     ----------
     data : Comparisons or Embeddings
-        What is measured.
+        The comparisons or the vectors.
     fmr : array_like or None
         Levels as the caller gave them.
     settings : BandSettings
-        For this kind of data.
+        Settings for this kind of data.
     with_groups, with_overall_fmr : bool
-        Whether rates of groups, and the FMR of all comparisons, are wanted.
+        Whether to compute rates of groups, and the FMR of all comparisons.
     """
     if isinstance(data, Embeddings):
         return _of_embeddings(data, _levels(fmr, data.n_nonmated, _HIGHEST[1]), settings, with_groups, with_overall_fmr)
@@ -218,13 +219,13 @@ def limits(
     replicates : (..., r) ndarray
         The curve in every replicate.
     estimate, expected : (...) ndarray
-        The curve, and the values about which its replicates vary.
+        The curve, and the values around which its replicates vary.
     settings : BandSettings
-        With method and level.
+        The settings, which hold the method and the confidence level.
     jackknife : callable
-        Gives the curve with one unit left out.
+        Computes the curve with one unit left out at a time.
     banded : (levels,) ndarray of bool, optional
-        The levels that the band is to hold, which is NaN elsewhere; all by default.
+        The levels that the band covers; it is NaN elsewhere. All by default.
 
     Returns
     -------
@@ -240,7 +241,7 @@ def limits(
 def interval(
     replicates: Floats, estimate: Floats, expected: Floats, level: float, method: str, jackknife: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """Compute pointwise intervals alone, by any method of a band."""
+    """Compute pointwise intervals only, by any of the methods of a band."""
     if method != "gaussian":
         return intervals.confidence_interval(
             replicates, estimate, level, method, v_statistic=expected, jackknife=jackknife
@@ -258,7 +259,10 @@ def _recentered(replicates: Floats, estimate: Floats, expected: Floats) -> Float
 
 
 def _band(replicates: Floats, level: float) -> tuple[Floats, Floats]:
-    """Compute the simultaneous band of what is computable in most replicates, from those in which all of that is."""
+    """Compute the simultaneous band of the values that are computable in most replicates.
+
+    It uses the replicates in which all these values are computable.
+    """
     known = ~np.isnan(replicates)
     often = known.mean(axis=-1) > 0.5
     low, high = np.full((2, *often.shape), np.nan)
@@ -276,7 +280,7 @@ def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:
 
 
 def checked_levels(fmr: ArrayLike) -> Floats:
-    """Check false match rates to hold and sort them."""
+    """Check the false match rates to hold, and sort them."""
     levels = np.atleast_1d(validation.numbers_of("fmr", fmr))
     if levels.ndim != 1:
         raise InputError(f"fmr must be a list of rates, but its shape is {levels.shape}")

@@ -1,4 +1,4 @@
-"""`roc_band`: how certain a whole ROC or DET curve is."""
+"""`roc_band`: a ROC or DET curve with its uncertainty."""
 
 from __future__ import annotations
 
@@ -26,46 +26,46 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RocBand(Curve):
-    """FNMR over FMR with its uncertainty.
+    """FNMR over FMR, with its uncertainty.
 
     Attributes
     ----------
     fmr : (levels,) ndarray
-        False match rates held, ascending.
+        False match rates that the thresholds hold, ascending.
     fnmr : (levels,) ndarray
-        False non-match rate at each.
+        False non-match rate at each FMR.
     low, high : (levels,) ndarray
-        Pointwise interval: each holds the truth at its own level. NaN where neither the data nor a replicate has a
-        false non-match.
+        Pointwise interval, which holds for each FMR on its own. NaN where neither the data nor a replicate has a false
+        non-match.
     band_low, band_high : (levels,) ndarray
-        Simultaneous band: the curve lies inside as far as the band goes. NaN where fewer than 10 false non-matches are
-        left, and beyond.
+        Simultaneous band, which holds for the whole curve as far as the band extends. NaN from the FMR on at which
+        fewer than 10 false non-matches are left.
     uncertainty : (levels,) ndarray
         Standard deviation of the replicates divided by the FNMR.
     v_statistic : (levels,) ndarray
-        The value about which the replicates vary, below `fnmr` where a replicate can pair a vector with itself.
+        The value around which the replicates vary; it is below `fnmr` where a replicate can pair a vector with itself.
     threshold : (levels,) ndarray
         On the scale of the scores.
     replicates : (r, levels) ndarray
         The FNMR in every replicate.
     confidence_level : float
-        Of interval and band.
+        Confidence level of the interval and the band.
     note : str
-        Where the band ends, and why; empty where it does not.
+        Where the band ends, and why; empty if it covers all FMRs.
     """
 
     fnmr: Floats
 
     @checked
     def plot(self, ax: Axes | None = None, *, det: bool = False, **kwargs: Any) -> Axes:
-        """Draw the curve in its pointwise interval (darker) and its simultaneous band (lighter), as far as they go.
+        """Draw the curve with its pointwise interval (darker) and its simultaneous band (lighter).
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         det : bool, default False
-            On probit axes, as a DET plot.
+            Whether to use probit axes, as in a DET plot.
         **kwargs
             Passed to `Axes.plot`.
 
@@ -100,29 +100,29 @@ def roc_band(
     Parameters
     ----------
     data : Comparisons or Embeddings
-        Comparisons with subjects, but for `unit="comparison"`, or vectors whose pairs are the comparisons. Groups are
-        strata of the resampling of subjects.
+        Comparisons, which need subjects unless `unit="comparison"`, or vectors whose pairs are the comparisons. Where
+        there are groups, subjects are drawn within their group.
     fmr : (levels,) array_like, optional
-        False match rates to hold, each in [0, 1), above 0 for embeddings. By default 50, from what 30 errors make up to
-        0.5, for embeddings to 0.1.
+        False match rates to hold, each in [0, 1), and above 0 for embeddings. By default 50 rates, from that of 30
+        false matches up to 0.5, for embeddings up to 0.1.
     group : str, optional
-        Give the FNMR of this group, at thresholds that hold the FMR of all comparisons.
+        The group whose FNMR to compute, at the thresholds that hold the FMR of all comparisons.
     weighting : {"identity", "comparison"}, optional
-        Whether every subject (and every pair of them) counts alike, the default for embeddings, or every comparison, as
-        for score files always.
+        "identity", the default for embeddings, gives every subject, and every pair of subjects, the same weight;
+        "comparison", the only one for `Comparisons`, gives every comparison the same weight.
     unit : str, optional
-        As in `evaluate`; "sample" by default for embeddings and "subject" else.
+        As in `evaluate`; by default "sample" for embeddings and "subject" for comparisons.
     n_resamples : int, optional
-        Replicates; 1000 by default for embeddings and 2000 else.
+        Number of replicates; by default 1000 for embeddings and 2000 for comparisons.
     confidence_level : float, default 0.95
         In (0, 1).
     method : str, optional
-        Of the pointwise interval. For embeddings "recentered" (the default; quantiles about the V-statistic, added to
-        the curve [1]_), "gaussian" (normal quantiles with mean and deviation of the same), "percentile" (the naive
-        bootstrap, which lies too low), "basic" or "normal"; else "percentile" (the default), "basic", "normal", "bca".
-        The band is made of quantiles.
+        Method of the pointwise interval. For embeddings: "recentered" (the default: quantiles of replicate minus
+        V-statistic, added to the curve [1]_), "gaussian" (normal quantiles with the mean and standard deviation of
+        these), "percentile" (the naive bootstrap, whose intervals lie too low), "basic" or "normal". For comparisons:
+        "percentile" (the default), "basic", "normal" or "bca". The band always uses quantiles.
     scheme : str, optional
-        As in `evaluate`; for embeddings "product" alone.
+        As in `evaluate`; only "product" for embeddings.
     rng, n_threads, progress
         As in `evaluate`.
 
@@ -133,17 +133,17 @@ def roc_band(
     Raises
     ------
     InputError
-        For levels outside [0, 1), for embeddings below what one false match makes, and as `evaluate` does.
+        For FMRs outside [0, 1), for embeddings also below the FMR of one false match, and as `evaluate` does.
 
     Notes
     -----
-    The threshold of each FMR is found again in every replicate, so that its uncertainty is part of the band. See
-    `intervals.simultaneous_band`. The band holds the levels with at least 10 false non-matches, of a group its own:
-    where fewer are left replicates hardly vary, and a band would be too narrow.
+    The threshold of each FMR is found again in every replicate, so the band includes its uncertainty. See
+    `intervals.simultaneous_band`. The band covers the FMRs with at least 10 false non-matches, or 10 of the group if
+    one is given: where fewer are left, replicates hardly vary, and a band would be too narrow.
 
     A replicate may draw a vector twice and so compare it with itself, a mated pair that never fails. The FNMR of
-    replicates therefore lies below the curve; about where is the V-statistic. "recentered" moves replicates back by
-    the difference.
+    replicates therefore lies below the curve; the V-statistic is the value that they vary around. "recentered" moves
+    the replicates back by the difference.
 
     References
     ----------
@@ -175,16 +175,16 @@ def roc_band(
 
 
 def roc_of_rates(found: RatesOverLevels, settings: BandSettings, row: int = 0) -> RocBand:
-    """Take the band of all comparisons (row 0) or of a group (1 and up) out of rates over levels.
+    """Compute the band of all comparisons (row 0) or of a group (1 and up) from rates at many levels.
 
     Parameters
     ----------
     found : RatesOverLevels
         The rates.
     settings : BandSettings
-        With method and level.
+        The settings, which hold the method and the confidence level.
     row : int
-        Whose FNMR.
+        The row of the FNMR in `found`.
 
     Returns
     -------
