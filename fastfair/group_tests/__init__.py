@@ -1,1 +1,1 @@
-"""Whether the error rates of groups differ by more than chance: tests, margins of error, failure counts."""
+"""Tests whether the error rates of groups differ by more than chance, margins of error, and failure counts."""

@@ -1,4 +1,4 @@
-"""Failed and all attempts of each subject, counted at an operating point."""
+"""Count the failed attempts and all attempts of each subject at an operating point."""
 
 from __future__ import annotations
 

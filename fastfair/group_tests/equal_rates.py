@@ -55,19 +55,21 @@ def fnmr_test(
     data : Comparisons, Embeddings or FailureCounts
         Comparisons with subjects and groups, vectors with groups, or the failures of each subject.
     at : OperatingPoint, optional
-        Where the rates are taken, for comparisons and embeddings. The threshold is one for all groups, and stays as it
-        is in replicates.
+        The operating point; needed for comparisons and embeddings. The threshold is the same for all groups and in all
+        replicates.
     statistic : {"f", "max-difference", "max-ratio"}
-        "f": variance between groups over that within, attempts of a subject being correlated. "max-difference": the
-        largest distance of a group's rate from the overall one. "max-ratio": the largest ratio of the two, either way.
+        "f": the variance between groups divided by that within groups, where attempts of a subject are correlated.
+        "max-difference": the largest difference between a group's rate and the overall rate. "max-ratio": the largest
+        ratio of the two, whichever is larger on top.
     n_resamples : int, default 9999
-        Replicates.
+        Number of replicates.
     confidence_level : float, default 0.95
-        Of intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1); groups are found to differ at 1 minus this level.
     follow_up : bool, default True
-        Whether to test each group against the others, too.
+        Whether to test each group against all others as well.
     incomplete_groups : {"raise", "drop"}
-        What becomes of groups with fewer than two subjects, whose spread cannot be known.
+        What to do with groups of fewer than two subjects, from which no variance can be estimated: raise an error, or
+        leave them out with a warning.
     rng, n_threads, progress
         As in `evaluate`.
 
@@ -87,20 +89,21 @@ def fnmr_test(
     DroppedWarning
         Names the groups left out.
     FewResamplesWarning
-        Where the follow-up has too few replicates to find any group.
+        Where the follow-up has too few replicates for any group to be significant.
     NarrowIntervalsWarning
         As `margin_of_error` does, for the statistics other than "f".
 
     Notes
     -----
-    The statistic is (7) of [1]_. Replicates draw the subjects of each group with replacement, shift each group's rate
-    by the overall less the group's rate (9), and compute the statistic again (10, 11); p is (1 + those at least as
-    large) / (1 + n_resamples). The other two statistics, sketched in its section V, take the distance or ratio to the
-    overall rate of the replicate. A replicate whose shifted rates are not positive where a ratio needs them, or whose
-    variance within groups is not, counts as larger.
+    The statistic "f" is (7) of [1]_. A replicate draws the subjects of each group with replacement, adds to each
+    group's rate the overall rate minus the group's rate in the data (9), and computes the statistic again (10, 11). The
+    p-value is (1 + the number of replicates with a statistic at least as large) / (1 + n_resamples). The other two
+    statistics, sketched in section V of [1]_, use the overall rate of the replicate. A replicate counts as larger where
+    its variance within groups is not positive, or where a ratio needs shifted rates that are not positive.
 
-    In the follow-up each group is compared with all others together: replicates draw its subjects, and theirs, from
-    those of all groups, and the statistic is the difference over its standard error; p is two-sided.
+    The follow-up compares each group with all others together. A replicate draws the subjects of every group from those
+    of all groups; the statistic is the difference between the two rates divided by its standard error, and the p-value
+    is two-sided.
 
     References
     ----------
@@ -162,18 +165,19 @@ def fmr_test(
     Parameters
     ----------
     data : Comparisons or Embeddings
-        With subjects and groups. Non-mated comparisons across groups do not count. Of embeddings all pairs are made, as
-        `Embeddings.comparisons` does.
+        Comparisons with subjects and groups, or vectors with groups, all of whose pairs are compared, as by
+        `Embeddings.comparisons`. Non-mated comparisons between groups do not count.
     at : OperatingPoint
-        Where the rates are taken. The threshold is one for all groups, and stays as it is in replicates.
+        The operating point. The threshold is the same for all groups and in all replicates.
     statistic : {"f", "max-difference", "max-ratio"}
         As in `fnmr_test`.
     n_resamples : int, default 9999
-        Replicates.
+        Number of replicates.
     confidence_level : float, default 0.95
-        Of intervals, in (0, 1).
+        Confidence level of the intervals, in (0, 1); groups are found to differ at 1 minus this level.
     incomplete_groups : {"raise", "drop"}
-        What becomes of groups with fewer than three subjects, whose spread cannot be known.
+        What to do with groups of fewer than three subjects, from which no variance can be estimated: raise an error, or
+        leave them out with a warning.
     rng, n_threads, progress
         As in `evaluate`.
 
@@ -189,21 +193,21 @@ def fmr_test(
     Warns
     -----
     NotComputableWarning
-        Where there is no false match, or nothing else: statistic and p-values are NaN. Names the groups that have no
-        p-value of their own, as fewer than 10 false matches are theirs, or are left to the others.
+        Where no comparison, or every comparison, is a false match: statistic and p-values are NaN. Also names groups
+        without a p-value of their own, as they, or all other groups together, have fewer than 10 false matches.
     DroppedWarning
         Names the groups left out.
 
     Notes
     -----
-    What `fnmr_test` does, carried over to comparisons of two subjects, as [1]_ suggests in its section V. Replicates
-    draw the subjects of each group with replacement and weigh a comparison by how often both of its subjects were
-    drawn, shrunk until the rates have the dyadic-robust variance (the scheme "dyadic" of `evaluate`). Each group's
-    design effect, that variance over the one of as many independent comparisons, is the data's in all replicates.
+    This extends `fnmr_test` to comparisons of two subjects, as [1]_ suggests in its section V. A replicate draws the
+    subjects of each group with replacement and weighs a comparison by the product of its subjects' numbers of draws,
+    shrunk until the rates have the dyadic-robust variance (the scheme "dyadic" of `evaluate`). A group's design effect
+    is this variance divided by that of as many independent comparisons; all replicates use the one of the data.
 
-    In the follow-up a group's rate is compared with that of all others on the logarithmic scale, with the same
-    variances and normal quantiles. With fewer than 10 false matches on either side that names groups that are like the
-    others, so they are not compared, and are in no family of Holm's.
+    The follow-up compares a group's rate with that of all others on the logarithmic scale, with the same variances and
+    normal quantiles. With fewer than 10 false matches on either side, this would too often find a difference where
+    there is none, so such groups are not compared, and Holm's procedure does not count them.
 
     References
     ----------
@@ -265,7 +269,7 @@ def fmr_test(
 def _settings(
     at: OperatingPoint | None, statistic: str, n_resamples: int, confidence_level: float, policy: str
 ) -> dict[str, Any]:
-    """Check what both tests ask."""
+    """Check the arguments that both tests share."""
     validation.choice("incomplete_groups", policy, POLICIES)
     return {
         "at": None if at is None else str(at),
@@ -277,7 +281,7 @@ def _settings(
 
 
 def _compare(observed: GroupRates, replicated: GroupRates, settings: dict[str, Any], trials: str) -> dict[str, Any]:
-    """Compute statistic, p-value and what of a result comes from replicates alone."""
+    """Compute the statistic, its p-value, and the other parts of a result that depend only on replicates."""
     name, size, level = settings["statistic"], observed.size, settings["confidence_level"]
     statistic = float(observed.statistic(name, size))
     overall = float(observed.overall)
@@ -309,7 +313,7 @@ def _compare(observed: GroupRates, replicated: GroupRates, settings: dict[str, A
 
 
 def _warn_of_few_resamples(n_resamples: int, n_groups: int, alpha: float) -> None:
-    """Warn where even the smallest p-value of a group cannot be detected after Holm's adjustment."""
+    """Warn where even the smallest possible p-value of a group is not significant after Holm's adjustment."""
     least = int(np.ceil(2 * n_groups / alpha))
     if n_resamples < least:
         warn(
@@ -327,9 +331,9 @@ def _followed_up(group_pvalue: Floats) -> dict[str, Any]:
 def _compare_with_rest(
     observed: GroupRates, error: Floats, n_errors: NDArray[np.int64], groups: Sequence[str]
 ) -> Floats:
-    """Compute two-sided p-values of the logarithm of each rate over that of all other groups together.
+    """Compute two-sided p-values of the logarithm of each group's rate divided by that of all other groups together.
 
-    NaN where fewer errors than would do are on either side.
+    They are NaN where either side has too few errors.
     """
     from scipy.special import ndtr
 

@@ -1,4 +1,4 @@
-"""`FailureCounts`: how many attempts of each subject failed, which is all that tests of FNMRs need."""
+"""`FailureCounts`: the number of attempts, and of failed attempts, of each subject, from which FNMRs are tested."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _ROUNDING = 1e-13  # share of the squares that sums of squared deviations of 0 m
 
 @dataclass(frozen=True, eq=False)
 class SubjectKinds:
-    """Subjects with the same failures and attempts, together, the most frequent of each group first.
+    """Kinds of subjects, who have the same failures and attempts; the most frequent kinds of each group come first.
 
     Attributes
     ----------
     failures, attempts, subjects : (kinds,) ndarray of int64
-        Of one subject, and how many there are of them.
+        Failures and attempts of one subject of each kind, and the number of such subjects.
     end : (groups,) ndarray of int64
-        Where the kinds of each group end.
+        Position after the last kind of each group.
     """
 
     failures: Counts
@@ -46,17 +46,17 @@ class SubjectKinds:
 
 
 class FailureCounts:
-    """Failed and all attempts of every subject, and the subjects' groups.
+    """The number of attempts and of failed attempts of every subject, and the subjects' groups.
 
-    An attempt is a mated comparison, and fails where it is rejected. Thresholded decisions are enough, so that systems
-    which give no scores can be tested, too.
+    An attempt is a mated comparison, and fails if it is rejected. Only decisions are needed, so systems that report no
+    scores can be tested, too.
 
     Parameters
     ----------
     failures : (n,) array_like of int
-        False non-matches of each subject.
+        Number of false non-matches of each subject.
     attempts : (n,) array_like of int
-        Mated comparisons of each subject, at least 1.
+        Number of mated comparisons of each subject, at least 1.
     group : (n,) array_like or dict of str to (n,) array_like
         The group of each subject. A dict holds several attributes; the groups are then their intersections, labelled
         as in "f & USA".
@@ -72,30 +72,30 @@ class FailureCounts:
     subject_group : (n,) ndarray of uint16
         The group of each subject, as a position in `groups`.
     n_subjects, n_attempts, n_failures : (g,) ndarray of int64
-        Of each group.
+        Numbers of subjects, attempts and failures of each group.
     fnmr : float
-        All failures over all attempts; NaN without attempts.
+        All failures divided by all attempts; NaN without attempts.
     group_fnmr : (g,) ndarray
-        The same of each group.
+        Failures divided by attempts of each group; NaN without attempts.
     icc : (g,) ndarray
         Intra-class correlation of the attempts of a subject; 0 where it is not defined, as no subject of the group has
-        two attempts or none, or all, of them failed.
+        two attempts, or no attempt, or every attempt, of the group failed.
     design_effect : (g,) ndarray
-        How many times the variance of as many independent attempts the FNMR has.
+        Variance of the FNMR divided by that of as many independent attempts.
     standard_error : (g,) ndarray
-        Of the FNMR, subjects being independent.
+        Standard error of the FNMR, if subjects are independent.
 
     Raises
     ------
     InputError
-        For counts that are negative, not whole or missing, failures above attempts, subjects without attempts, lengths
-        that differ. Rows are counted from 0.
+        For counts that are negative, fractional or missing, more failures than attempts, subjects without attempts,
+        and lengths that differ. Messages count rows from 0.
 
     Notes
     -----
-    With e_i of m_i attempts of subject i failed, N = sum m_i and m0 = sum m_i^2 / N, [1]_ has pi = sum e_i / N (2), the
-    intra-class correlation rho (5), the design effect 1 + (m0 - 1) rho, and the variance pi (1 - pi) (1 + (m0 - 1) rho)
-    / N (6), which is sum (e_i - m_i pi)^2 / N^2.
+    Let e_i of the m_i attempts of subject i fail, N = sum m_i and m0 = sum m_i^2 / N. Then [1]_ defines the FNMR
+    pi = sum e_i / N (2), the intra-class correlation rho (5), the design effect 1 + (m0 - 1) rho, and the variance
+    pi (1 - pi) (1 + (m0 - 1) rho) / N (6), which equals sum (e_i - m_i pi)^2 / N^2.
 
     References
     ----------
@@ -148,7 +148,7 @@ class FailureCounts:
 
     @classmethod
     def _of(cls, *parts: Any) -> FailureCounts:
-        """Make counts of parts already validated, as `_set` takes them; groups may be without subjects."""
+        """Make counts from parts that are already checked, as `_set` takes them; groups may be without subjects."""
         made = object.__new__(cls)
         made._set(*parts)
         return made
@@ -156,16 +156,16 @@ class FailureCounts:
     @classmethod
     @checked(failed=argument_kinds.array, subject=argument_kinds.labels, group=argument_kinds.groups)
     def from_decisions(cls, failed: ArrayLike, subject: validation.Labels, group: GroupLabels) -> FailureCounts:
-        """Count the attempts of each subject, given one by one.
+        """Count the attempts and failures of each subject from a list of attempts.
 
         Parameters
         ----------
         failed : (attempts,) array_like of bool
-            Whether each attempt failed; 0 and 1 will do.
+            Whether each attempt failed, as truth values or as 0 and 1.
         subject : (attempts,) array_like
-            Whose attempt it was, of any label type.
+            The subject of each attempt, of any label type.
         group : (attempts,) array_like or dict of str to (attempts,) array_like
-            The group of that subject.
+            The group of the subject of each attempt.
 
         Returns
         -------
@@ -175,7 +175,7 @@ class FailureCounts:
         Raises
         ------
         InputError
-            As the class does, and for decisions that are not two-valued and subjects of two groups.
+            As the class does, and for decisions that have other than two values and subjects in two groups.
 
         Examples
         --------
@@ -212,13 +212,13 @@ class FailureCounts:
         comparisons : Comparisons
             With subjects and groups.
         at : OperatingPoint
-            What fixes the threshold, one for all groups.
+            The operating point. Its threshold is the same for all groups.
 
         Returns
         -------
         FailureCounts
-            Of mated comparisons with both sides in one group; one row for each subject and group. Groups without any
-            stay in `groups`, with no subjects.
+            With one row for each subject and group, of mated comparisons whose reference and probe are in the same
+            group. Groups without such comparisons stay in `groups`, with no subjects.
 
         Raises
         ------
@@ -228,9 +228,9 @@ class FailureCounts:
         Warns
         -----
         DependentGroupsWarning
-            Where subjects are in several groups.
+            Where subjects are in more than one group.
         DroppedWarning
-            For mated comparisons across groups.
+            For mated comparisons between groups, which are left out.
 
         Examples
         --------
@@ -255,16 +255,16 @@ class FailureCounts:
         Parameters
         ----------
         embeddings : Embeddings
-            With groups.
+            Vectors with groups.
         at : OperatingPoint
-            `at_fmr`, `at_fnmr` or `at_threshold`.
+            One of `at_fmr`, `at_fnmr` and `at_threshold`.
         n_threads : int, optional
             All processors by default.
 
         Returns
         -------
         FailureCounts
-            One row for each subject with at least two vectors. Groups without any stay in `groups`, with no subjects.
+            With one row for each subject with at least two vectors. Groups without such subjects stay in `groups`.
 
         Raises
         ------
@@ -324,28 +324,28 @@ class FailureCounts:
 
     @cached_property
     def n_subjects(self) -> Counts:
-        """(g,) subjects of each group."""
+        """(g,) number of subjects of each group."""
         return np.diff(np.append(0, np.cumsum(self.kinds.subjects))[np.append(0, self.kinds.end)])
 
     @property
     def n_attempts(self) -> Counts:
-        """(g,) attempts of each group."""
+        """(g,) number of attempts of each group."""
         return self.sums[0]
 
     @property
     def n_failures(self) -> Counts:
-        """(g,) failed attempts of each group."""
+        """(g,) number of failed attempts of each group."""
         return self.sums[1]
 
     @property
     def fnmr(self) -> float:
-        """All failures over all attempts; NaN without attempts."""
+        """All failures divided by all attempts; NaN without attempts."""
         with np.errstate(invalid="ignore"):
             return float(self.n_failures.sum() / self.n_attempts.sum())
 
     @cached_property
     def group_fnmr(self) -> Floats:
-        """(g,) failures over attempts; NaN without attempts."""
+        """(g,) failures divided by attempts of each group; NaN without attempts."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.n_failures / self.n_attempts)
 
@@ -360,18 +360,18 @@ class FailureCounts:
 
     @cached_property
     def design_effect(self) -> Floats:
-        """(g,) variance over that of as many independent attempts."""
+        """(g,) variance of the FNMR divided by that of as many independent attempts."""
         return design_effect(self.sums)
 
     @cached_property
     def standard_error(self) -> Floats:
-        """(g,) of the FNMR, subjects being independent."""
+        """(g,) standard error of the FNMR, if subjects are independent."""
         with np.errstate(invalid="ignore"):
             return np.sqrt(squared_deviations(self.sums)) / self.n_attempts
 
     @checked
     def confidence_interval(self, confidence_level: float = 0.95) -> tuple[Floats, Floats]:
-        """Compute an interval of each group's FNMR from its clustered variance.
+        """Compute a confidence interval of each group's FNMR from its variance, with attempts clustered by subject.
 
         Parameters
         ----------
@@ -381,9 +381,9 @@ class FailureCounts:
         Returns
         -------
         low, high : (g,) ndarray
-            logit(pi) plus and minus t standard errors, as `intervals.confidence_interval` has it under "logit", with
-            the degrees of freedom of the subjects; Clopper and Pearson's for independent attempts where none, or all,
-            failed; NaN for fewer than two subjects.
+            The interval of `intervals.confidence_interval` by its method "logit", with the number of subjects minus 1
+            as degrees of freedom. Where no attempt, or every attempt, failed: Clopper and Pearson's interval for
+            independent attempts. NaN for fewer than two subjects.
 
         Examples
         --------
@@ -403,12 +403,12 @@ class FailureCounts:
         return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
     def remarks(self) -> list[str]:
-        """Say of which groups too little is known.
+        """Name the groups whose data do not suffice for some result.
 
         Returns
         -------
         list of str
-            Sentences; none where all is well.
+            One sentence for each; empty if all data suffice.
 
         Examples
         --------
@@ -436,7 +436,7 @@ class FailureCounts:
         Parameters
         ----------
         groups : sequence of str
-            Some of `groups`.
+            The groups to leave out, some of `groups`.
 
         Returns
         -------
@@ -487,7 +487,7 @@ def design_effect(sums: Counts) -> Floats:
 
 
 def _whole(name: str, values: ArrayLike) -> Counts:
-    """Make int64 of whole numbers of at least 0."""
+    """Turn integers of at least 0, of any number type, into int64."""
     array = arrays.column(name, values)
     if array.dtype.kind == "b":
         return array.astype(np.int64)

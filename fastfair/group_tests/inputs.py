@@ -1,4 +1,4 @@
-"""What tests over groups are made of: counts of every group, or an error that says which group lacks them."""
+"""The input of tests over groups: failure counts of every group, or an error that names groups with too few."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MUCH_SMALLER = 0.25  # times the largest group
 def counts_to_test(
     data: Comparisons | Embeddings | FailureCounts, at: OperatingPoint | None, policy: str, n_threads: int | None
 ) -> FailureCounts:
-    """Count failures where that is to be done, and see that groups can be told apart.
+    """Return the failure counts of comparisons or embeddings, and check that every group has enough subjects.
 
     Parameters
     ----------
     data, at, policy, n_threads
-        As `fnmr_test` takes them, the policy as incomplete_groups.
+        As `fnmr_test` takes them; `policy` is its `incomplete_groups`.
 
     Returns
     -------
@@ -48,20 +48,20 @@ def counts_to_test(
 
 
 def require_subjects(groups: Sequence[str], n_subjects: Sequence[int], least: int, of: str, policy: str) -> list[str]:
-    """Return the groups to leave out for having too few subjects; at least two must stay.
+    """Return the groups to leave out as they have too few subjects; at least two groups must stay.
 
     Parameters
     ----------
     groups : sequence of str
-        All of them.
+        All groups.
     n_subjects : sequence of int
-        Of each.
+        Number of subjects of each group.
     least : int
-        How many are needed to know how much they vary.
+        Number of subjects needed to estimate a variance.
     of : str
-        What subjects are counted in.
+        What the subjects have, for the message.
     policy : {"raise", "drop"}
-        As incomplete_groups of `fnmr_test`.
+        As `incomplete_groups` of `fnmr_test`.
 
     Returns
     -------
@@ -86,14 +86,15 @@ def require_subjects(groups: Sequence[str], n_subjects: Sequence[int], least: in
 
 
 def require_resamples(n_resamples: int) -> int:
-    """Check how many replicates there are to be; without any there is no answer."""
+    """Check the number of replicates, which must not be 0."""
     return validation.count("n_resamples", n_resamples, 1)
 
 
 def warn_of_small_groups(counts: FailureCounts) -> None:
-    """Warn of groups that are much smaller than others and of few failures: by chance without any, they do not vary.
+    """Warn of groups that are much smaller than others and have few failures.
 
-    In simulations one group of 20 subjects among groups of 200 makes margins err in 6 to 17 % of studies, not in 5 %.
+    Such a group may by chance have no failures, and then does not vary in replicates. In simulations, one group of 20
+    subjects among groups of 200 makes margins err in 6 to 17 % of studies, not in 5 %.
     """
     effect = max(1.0, float(design_effect(counts.sums.sum(axis=1))))
     expected = counts.fnmr * counts.n_attempts / effect

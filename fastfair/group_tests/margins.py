@@ -1,4 +1,4 @@
-"""`margin_of_error`: how far the groups' FNMRs may lie from the overall one by chance."""
+"""`margin_of_error`: how far groups' FNMRs may differ from the overall FNMR by chance."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CENTERS = ("data", "replicate")
 
 
 def share_inside(confidence_level: float, quantile: str) -> float:
-    """Return the quantile of the largest distances that a margin is.
+    """Return which quantile of the largest differences in replicates is the margin.
 
     Parameters
     ----------
@@ -61,33 +61,33 @@ def share_inside(confidence_level: float, quantile: str) -> float:
 
 @dataclass(frozen=True, eq=False)
 class MarginOfError:
-    """Which groups' FNMRs are farther from the overall one than chance takes them.
+    """The result of `margin_of_error`: the margin, and the groups whose FNMRs are outside of it.
 
     Attributes
     ----------
     margin : float
-        How far a group's FNMR may lie from the overall one.
+        How far a group's FNMR may differ from the overall FNMR by chance.
     fnmr : float
-        All failures over all attempts.
+        All failures divided by all attempts.
     low, high : float
         The overall FNMR minus and plus the margin; `low` may be below 0, which no rate can be.
     outside : tuple of str
-        Groups whose FNMR is outside. One far away moves the overall FNMR towards it, so that where groups are few
-        others may be outside on the other side.
+        Groups whose FNMR is below `low` or above `high`. An extreme group moves the overall FNMR towards its own, so
+        if there are few groups, others may be outside on the other side.
     groups : tuple of str
         The groups, sorted.
     group_fnmr : (g,) ndarray
-        FNMR of each.
+        FNMR of each group.
     counts : FailureCounts
-        What was looked at.
+        The failure counts that the margin was computed from.
     confidence_level : float
-        Chance that no group is outside if all are alike, or more; see `margin_of_error`.
+        Least probability that no group is outside if all have the same true FNMR; see `margin_of_error`.
     quantile, center : str
-        As asked.
+        As in `margin_of_error`.
     replicates : (r,) ndarray
-        The largest distance in every replicate.
+        The largest difference from the overall FNMR in every replicate.
     settings : dict
-        What was asked, and the seed.
+        The arguments of the call, and the seed.
     """
 
     margin: float
@@ -105,7 +105,7 @@ class MarginOfError:
     settings: dict[str, Any]
 
     def summary(self) -> str:
-        """Say in sentences what was found, for any reader.
+        """Describe the result in sentences that any reader understands.
 
         Returns
         -------
@@ -153,12 +153,12 @@ class MarginOfError:
 
     @checked
     def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything but the replicates as strict JSON; what is not computable is null.
+        """Write everything but the replicates as strict JSON, with null for values that are not computable.
 
         Parameters
         ----------
         path : path, optional
-            A file to write to as well.
+            File to which the JSON is written as well.
 
         Returns
         -------
@@ -216,23 +216,23 @@ def margin_of_error(
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
 ) -> MarginOfError:
-    """Compute how far the groups' FNMRs may lie from the overall one by chance, and name those farther away.
+    """Compute how far groups' FNMRs may differ from the overall FNMR by chance, and name groups that differ by more.
 
     Parameters
     ----------
     data, at
         As in `fnmr_test`.
     n_resamples : int, default 9999
-        Replicates.
+        Number of replicates.
     confidence_level : float, default 0.95
         1 - alpha, in (0, 1).
     quantile : {"family-wise", "paper"}
-        Which quantile of the largest distances is the margin: that at 1 - alpha, or at 1 - alpha / 2 as step 5 of [1]_
-        has it, which the sentence behind it contradicts.
+        Which quantile of the largest differences is the margin: "family-wise" is that at 1 - alpha; "paper" that at
+        1 - alpha / 2, as in step 5 of [1]_, which the sentence after it contradicts.
     center : {"data", "replicate"}
-        What distances are taken to in a replicate: the overall rate of the data, as in [1]_, or the replicate's own.
-        As in the data a group counts in the overall rate that it is compared with, the first makes wider margins than
-        the level asks for where groups are few; the second does not.
+        Which overall rate a group's rate in a replicate is compared with: that of the data, as in [1]_, or that of the
+        replicate. In the data, a group is part of the overall rate that it is compared with. With few groups, "data"
+        therefore makes margins wider than the confidence level requires; "replicate" does not.
     incomplete_groups, rng, n_threads, progress
         As in `fnmr_test`.
 
@@ -252,12 +252,13 @@ def margin_of_error(
     DroppedWarning
         Names the groups left out.
     NarrowIntervalsWarning
-        Names groups much smaller than others, of so few failures that one by chance without any is outside.
+        Names groups that are much smaller than others and have so few failures that, by chance, they could have had
+        none and be outside.
 
     Notes
     -----
-    Replicates are those of `fnmr_test`: each group's subjects drawn with replacement, and its rate shifted by the
-    overall less the group's. A group is outside where its distance exceeds the margin.
+    Replicates are those of `fnmr_test`: they draw the subjects of each group with replacement, and add to the group's
+    rate the overall rate minus the group's rate in the data. A group is outside if it differs by more than the margin.
 
     References
     ----------

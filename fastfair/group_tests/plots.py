@@ -1,4 +1,4 @@
-"""Drawing tests over groups; matplotlib is imported only in modules of plots."""
+"""Draw groups' rates with margins of error or intervals; matplotlib is imported only in modules of plots."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def draw_test(
     different: Sequence[str],
     ax: Axes | None,
 ) -> Axes:
-    """Draw each group's rate in its interval; those that differ from the others stand out."""
+    """Draw each group's rate with its interval; those that differ from the others stand out."""
     ax = _axes(ax, groups)
     ax.axvline(overall, color="0.3", linestyle="--", linewidth=1, zorder=0)
     for row, (group, low, high) in enumerate(zip(groups, *intervals, strict=True)):

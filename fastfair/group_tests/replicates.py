@@ -1,4 +1,4 @@
-"""Error rates of groups in bootstrap replicates, and the statistics that tell whether they differ."""
+"""Error rates of groups in bootstrap replicates, and the statistics that measure how much they differ."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _EQUAL = 1e-12  # and rates, and statistics that are 0, by this much
 
 @dataclass(frozen=True, eq=False)
 class GroupRates:
-    """Rates of groups, in data (...,) = () or in replicates (...,) = (r,).
+    """Rates of groups in the data, with (...,) = (), or in replicates, with (...,) = (r,).
 
     Attributes
     ----------
     rate : (..., g) ndarray
-        Of each group.
+        The rate of each group.
     size : (..., g) ndarray
-        Trials behind each, which weigh the groups.
+        Number of trials of each group, by which groups are weighted.
     effect : (..., g) ndarray
-        Design effects: variances over those of as many independent trials.
+        Design effects: variances of the rates divided by those of as many independent trials.
     """
 
     rate: Floats
@@ -45,13 +45,13 @@ class GroupRates:
         return np.asarray((self.size * self.rate).sum(axis=-1) / self.size.sum(axis=-1))
 
     def difference_from_rest(self) -> Floats:
-        """(..., g) each rate less that of all other groups together."""
+        """(..., g) each rate minus that of all other groups together."""
         errors = self.size * self.rate
         rest = self.size.sum(axis=-1, keepdims=True) - self.size
         return np.asarray(self.rate - (errors.sum(axis=-1, keepdims=True) - errors) / rest)
 
     def shifted(self, data: GroupRates) -> GroupRates:
-        """Center replicates as if all groups had the overall rate of the data."""
+        """Shift the rates of replicates as if all groups had the overall rate of the data."""
         return GroupRates(self.rate - data.rate + data.overall, self.size, self.effect)
 
     def statistic(self, name: str, size: NDArray[Any]) -> Floats:
@@ -62,12 +62,12 @@ class GroupRates:
         name : {"f", "max-difference", "max-ratio"}
             Which statistic.
         size : (g,) ndarray
-            Trials of each group in the data, the weights of "f".
+            Number of trials of each group in the data, by which "f" weights groups.
 
         Returns
         -------
         (...) ndarray
-            Infinite where rates do not vary within groups, or a ratio has no positive rates to be made of.
+            Infinite where rates do not vary within groups, or where a ratio lacks positive rates.
         """
         center = self.overall[..., None]
         if name == "max-difference":
@@ -82,7 +82,7 @@ class GroupRates:
 
 
 def of_counts(counts: FailureCounts) -> GroupRates:
-    """Take the rates of the data."""
+    """Return the rates of the data."""
     return GroupRates(counts.group_fnmr, counts.n_attempts, counts.design_effect)
 
 
@@ -98,18 +98,18 @@ def replicate(
     Parameters
     ----------
     counts : FailureCounts
-        Whose groups all have subjects.
+        Failure counts in which every group has subjects.
     n_resamples : int
-        Replicates; each is a function of the key and its number alone.
+        Number of replicates; each depends only on the key and on its own number.
     key : (2,) ndarray of uint32
-        Of the random stream.
+        Key of the random stream.
     n_threads, progress
         As in `evaluate`.
 
     Returns
     -------
     GroupRates
-        (n_resamples, g), not shifted.
+        With arrays of shape (n_resamples, g), not shifted.
     """
     from fastfair.kernels import clusters
 
@@ -132,7 +132,7 @@ def replicate(
 
 
 def exceedances(observed: ArrayLike, replicated: Floats) -> NDArray[np.int64]:
-    """Count the replicates, along the first axis, that reach what was observed, rounding aside."""
+    """Count the replicates, along the first axis, that are at least as large as the observed value, up to rounding."""
     seen = np.asarray(observed, np.float64)
     with np.errstate(invalid="ignore"):
         least = np.where(np.isfinite(seen), seen - _ROUNDING * np.abs(seen) - _EQUAL, seen)
@@ -140,7 +140,7 @@ def exceedances(observed: ArrayLike, replicated: Floats) -> NDArray[np.int64]:
 
 
 def pvalue(observed: ArrayLike, replicated: Floats) -> Any:
-    """Compute the share of replicates, along the first axis, that reach what was observed, itself counted in."""
+    """Compute (1 + the number of replicates, along the first axis, at least as large as observed) / (1 + all)."""
     share = (1 + exceedances(observed, replicated)) / (1 + len(replicated))
     return np.where(np.isnan(observed), np.nan, share)[()]
 
@@ -150,20 +150,20 @@ def group_pvalues(
 ) -> Floats:
     """Test each group against all others together.
 
-    In replicates every group's subjects are drawn from those of all groups, as if groups told nothing. The statistic is
-    the difference of the two rates over its standard error.
+    Replicates draw the subjects of every group from those of all groups, as if all groups were alike. The statistic is
+    the difference between the two rates divided by its standard error.
 
     Parameters
     ----------
     counts : FailureCounts
-        Whose groups all have subjects.
+        Failure counts in which every group has subjects.
     n_resamples, key, n_threads
         As in `replicate`.
 
     Returns
     -------
     (g,) ndarray
-        Two-sided: twice the share of replicates beyond what was observed, on its side.
+        Two-sided p-values: twice the share of replicates that are as extreme as the data on the same side.
     """
     from fastfair.kernels import clusters
 

@@ -1,4 +1,4 @@
-"""What tests of equal error rates find: a statistic, its p-value, and which groups stand out."""
+"""Results of tests of equal error rates: the statistic, its p-value, and the groups that differ from the others."""
 
 from __future__ import annotations
 
@@ -29,42 +29,42 @@ _NAMES = {"f": "F", "max-difference": "largest difference", "max-ratio": "larges
 
 @dataclass(frozen=True, eq=False)
 class GroupTest:
-    """What a test of equal error rates found.
+    """The result of a test of equal error rates.
 
     Attributes
     ----------
     statistic : float
-        What was observed; larger where groups differ more.
+        The statistic in the data; larger where groups differ more.
     pvalue : float
-        Share of replicates, drawn as if all groups were alike, with a statistic at least as large.
+        Share of the replicates, drawn as if all groups had the same rate, with a statistic at least as large.
     statistic_name : str
         "f", "max-difference" or "max-ratio".
     groups : tuple of str
         The groups, sorted.
     rate : float
-        Errors over trials of all groups together.
+        Errors divided by trials of all groups together.
     group_rate : (g,) ndarray
-        Of each group.
+        Error rate of each group.
     n_subjects, n_trials, n_errors : (g,) ndarray of int64
-        What is behind each.
+        Numbers of subjects, trials and errors of each group.
     standard_error : (g,) ndarray
-        Of each group's rate.
+        Standard error of each group's rate.
     low, high : (g,) ndarray
-        Interval of each group's rate, out of its standard error.
+        Interval of each group's rate, computed from its standard error.
     bootstrap_low, bootstrap_high : (g,) ndarray
-        Interval of quantiles of the replicates; NaN where these do not vary.
+        Interval of each group's rate from quantiles of the replicates; NaN where these do not vary.
     difference : (g,) ndarray
         Each group's rate minus that of all other groups together.
     group_pvalue : (g,) ndarray
-        Of the difference, for each group alone; NaN where there is none.
+        p-value of each difference on its own; NaN where the group was not tested.
     group_pvalue_holm : (g,) ndarray
-        Adjusted by Holm's procedure, so that the chance of any false finding is held.
+        The same p-values adjusted by Holm's procedure, which limits the probability of any false finding.
     replicates : (r,) ndarray
         The statistic in every replicate.
     confidence_level : float
-        Of the intervals; groups differ detectably where `group_pvalue_holm` is below `level`.
+        Confidence level of the intervals; a group differs detectably if `group_pvalue_holm` is below `level`.
     settings : dict
-        What was asked, and the seed.
+        The arguments of the call, and the seed.
     """
 
     statistic: float
@@ -100,8 +100,8 @@ class GroupTest:
     def different(self) -> tuple[str, ...]:
         """Groups whose rate differs detectably from that of all others.
 
-        One that differs much changes what the others are compared with, so that where groups are few these may be named
-        as well: the largest differences are the ones to look into.
+        A group that differs much also changes the rate that the others are compared with, so if there are few groups,
+        these may be named as well: look at the largest differences first.
         """
         found = self.group_pvalue_holm < self.level
         return tuple(group for group, is_different in zip(self.groups, found, strict=True) if is_different)
@@ -123,12 +123,12 @@ class GroupTest:
 
     @checked
     def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything but the replicates as strict JSON; what is not computable is null.
+        """Write everything but the replicates as strict JSON, with null for values that are not computable.
 
         Parameters
         ----------
         path : path, optional
-            A file to write to as well.
+            File to which the JSON is written as well.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class GroupTest:
         return {"group": list(self.groups), **columns}
 
     def summary(self) -> str:
-        """Say in sentences what was found.
+        """Describe the result in sentences.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class GroupTest:
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw each group's rate in its interval, and the overall rate; groups that differ detectably stand out.
+        """Draw each group's rate with its interval, and the overall rate; groups that differ detectably stand out.
 
         Parameters
         ----------
@@ -211,14 +211,14 @@ class GroupTest:
 
 @dataclass(frozen=True, eq=False)
 class FnmrTest(GroupTest):
-    """What `fnmr_test` found; besides what every `GroupTest` has:
+    """The result of `fnmr_test`. It has the attributes of `GroupTest`, and:
 
     Attributes
     ----------
     counts : FailureCounts
-        What was tested.
+        The failure counts that were tested.
     fnmr : float
-        All failures over all attempts.
+        All failures divided by all attempts.
     group_fnmr, icc, design_effect : (g,) ndarray
         As in `FailureCounts`.
     """
@@ -229,7 +229,7 @@ class FnmrTest(GroupTest):
 
     @property
     def fnmr(self) -> float:
-        """All failures over all attempts."""
+        """All failures divided by all attempts."""
         return self.rate
 
     @property
@@ -244,7 +244,7 @@ class FnmrTest(GroupTest):
 
     @property
     def design_effect(self) -> Floats:
-        """(g,) variance of the FNMR over that of as many independent attempts."""
+        """(g,) variance of the FNMR divided by that of as many independent attempts."""
         return self.counts.design_effect
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -256,16 +256,16 @@ class FnmrTest(GroupTest):
 
 @dataclass(frozen=True, eq=False)
 class FmrTest(GroupTest):
-    """What `fmr_test` found; besides what every `GroupTest` has:
+    """The result of `fmr_test`. It has the attributes of `GroupTest`, and:
 
     Attributes
     ----------
     threshold : float
-        Where the rates were taken.
+        The threshold at which the rates were computed.
     fmr : float
-        False matches over non-mated comparisons within groups.
+        False matches divided by non-mated comparisons within groups.
     group_fmr : (g,) ndarray
-        Of each group.
+        FMR of each group.
     not_tested : tuple of str
         Groups that were not compared with the others, as either side has fewer than 10 false matches.
     """
@@ -276,7 +276,7 @@ class FmrTest(GroupTest):
 
     @property
     def fmr(self) -> float:
-        """False matches over non-mated comparisons within groups."""
+        """False matches divided by non-mated comparisons within groups."""
         return self.rate
 
     @property
@@ -299,5 +299,5 @@ class FmrTest(GroupTest):
 
 
 def _how_often(pvalue: float) -> str:
-    """Say a p-value as a frequency."""
+    """Express a p-value as a frequency in words."""
     return f"1 in {round(1 / pvalue):,}" if pvalue < 0.1 else f"{100 * pvalue:.0f} %"
