@@ -1,4 +1,4 @@
-"""`plan_margin`, `plan_subjects`, `plan_power`: what a study of FNMRs across groups could tell, before it is made."""
+"""`plan_margin`, `plan_subjects`, `plan_power`: plan the size of a study that compares the FNMRs of groups."""
 
 from __future__ import annotations
 
@@ -47,41 +47,43 @@ def plan_margin(
     Parameters
     ----------
     n_groups : array_like of int
-        Groups compared, at least 2.
+        Number of groups compared, at least 2.
     n_subjects : array_like of int
-        In each group.
+        Number of subjects in each group.
     n_attempts : array_like of int
-        Mated comparisons of each subject.
+        Number of mated comparisons of each subject.
     fnmr : array_like of float
-        Of every group, in (0, 1).
+        True FNMR of every group, in (0, 1).
     correlation : array_like of float
-        Between the decisions on one subject, the intra-class correlation in [0, 1].
+        Intra-class correlation of the decisions on one subject, in [0, 1].
     n_simulations : int, default 1000
-        Studies drawn for each setting.
+        Number of studies drawn for each setting.
     confidence_level : float, default 0.95
-        How often no group of a fair system is to be found to differ.
+        Probability that no group of a fair system is found to differ.
     quantile : {"family-wise", "paper"}
-        Which quantile of the largest difference the margin is: "family-wise" at the confidence level, "paper" at
-        1 - alpha/2 where the confidence level is 1 - alpha, as the paper's step 5 has it.
+        Which quantile of the largest difference the margin is: "family-wise" is that at the confidence level 1 - alpha;
+        "paper" that at 1 - alpha/2, as in the paper's step 5.
     method : {"simulation", "exact"}
-        "simulation" draws studies, as the paper does. "exact" computes the law they are drawn from: it is faster and
-        has no noise.
+        "simulation" draws studies, as the paper does. "exact" computes the distribution that they are drawn from,
+        which is faster and has no simulation noise.
     rng : None, int, SeedSequence or Generator
-        As elsewhere. A setting's margin depends on it, the seed and `n_simulations` alone, not on what else is asked.
+        Seed of the random numbers. A setting's margin depends only on the setting, the seed and `n_simulations`, not on
+        the other settings of the call.
     n_threads : int, optional
-        All processors by default. Results do not depend on it.
+        Number of threads; all processors by default. Results do not depend on it.
     progress : bool or callable, default False
-        Show a bar, or call with the settings done and wanted, where those that differ in groups alone are one.
+        Whether to show a progress bar; or a function to call with the numbers of settings done and in all, where
+        settings that differ only in the number of groups count as one.
 
     Returns
     -------
     MarginPlan
-        Of the shape that the settings broadcast to.
+        With arrays of the shape that the settings broadcast to.
 
     Raises
     ------
     InputError
-        For settings out of range or whose shapes do not go together.
+        For settings out of range, and for settings whose shapes do not broadcast.
 
     See Also
     --------
@@ -92,11 +94,12 @@ def plan_margin(
     -----
     The failures of a subject are beta-binomial: each decision fails with probability `fnmr`, and two decisions on one
     subject have the correlation [1]_. The margin is the smallest value that the largest difference between a group's
-    estimate and `fnmr` exceeds in at most so many studies. Rates are multiples of 1 / (n_subjects * n_attempts), so
-    margins come in steps.
+    estimate and `fnmr` exceeds in at most the share of studies that the quantile leaves. Rates are multiples of
+    1 / (n_subjects * n_attempts), so margins come in steps.
 
-    Groups are independent and alike. So none exceeds x with the probability of one to the power of their number, and
-    the failures of a group are a sum of alike subjects, whose law is a convolution power: one Fourier transform.
+    The exact margin follows from groups being independent and alike: the probability that no group differs by more than
+    x is that of a single group to the power of the number of groups. A group's failures are the sum over independent,
+    alike subjects, whose distribution is a convolution power, computed by one Fourier transform.
 
     References
     ----------
@@ -173,12 +176,12 @@ def margin_study(
 
     Notes
     -----
-    Of the paper's findings [1]_ these hold: the margin grows with the number of groups, ever more slowly, and with the
-    FNMR; it falls with subjects and attempts. About the setting of its figure 3, from one end of its range to the other
-    the number of subjects changes the margin by a factor of 2.8, the FNMR by 2.5, the attempts by 1.9 and the
-    correlation by 1.2. The correlation is said to be the only setting "negatively associated" with the margin, and two
-    sentences on to have a "positive, though not linear, relationship" to it: it is the second, as sqrt(1 + (m - 1) rho)
-    in m attempts. What the margin falls with are subjects and attempts.
+    These findings of the paper [1]_ are confirmed: the margin grows with the number of groups, ever more slowly, and
+    with the FNMR; it falls with the numbers of subjects and attempts. Starting from the setting of its figure 3, the
+    number of subjects changes the margin by a factor of 2.8 from one end of its range to the other, the FNMR by 2.5,
+    the attempts by 1.9 and the correlation by 1.2. The paper calls the correlation the only setting "negatively
+    associated" with the margin, and two sentences later says that it has a "positive, though not linear, relationship"
+    to it. The second is right: the margin grows as sqrt(1 + (m - 1) rho) with m attempts.
 
     References
     ----------
@@ -240,26 +243,27 @@ def plan_power(
     Parameters
     ----------
     n_groups, n_subjects, n_attempts, fnmr, correlation
-        As in `plan_margin`; `fnmr` is that of all groups but one.
+        As in `plan_margin`; `fnmr` is the FNMR of all groups but one.
     difference : array_like of float
-        From `fnmr`, of the one group's FNMR; above or below 0.
+        FNMR of the remaining group minus `fnmr`; above or below 0.
     confidence_level, quantile
         As in `plan_margin`.
 
     Returns
     -------
     PowerPlan
-        Of the shape that the settings broadcast to.
+        With arrays of the shape that the settings broadcast to.
 
     Raises
     ------
     InputError
-        For settings out of range or whose shapes do not go together.
+        For settings out of range, and for settings whose shapes do not broadcast.
 
     Notes
     -----
-    The group is found where its estimate is farther than the exact margin of `plan_margin` from the estimate of all
-    groups together, itself among them: of G groups it moves that by a G-th of the difference. The probability is exact.
+    The group is found if its estimate differs by more than the exact margin of `plan_margin` from the estimate of all
+    groups together. As the group is one of these G groups, it moves their estimate by 1 / G of the difference. The
+    probability is exact.
 
     Examples
     --------
@@ -304,24 +308,25 @@ def plan_subjects(
     margin : array_like of float, optional
         The largest margin allowed; either this or `difference`.
     difference : array_like of float, optional
-        From `fnmr`, of one group's FNMR, which is to be found as in `plan_power`.
+        FNMR of the group to find, as in `plan_power`, minus `fnmr`.
     power : array_like of float, default 0.8
-        How often the group is to be found; of no effect with `margin`.
+        Probability with which that group is to be found; ignored with `margin`.
     confidence_level, quantile
         As in `plan_margin`.
     max_subjects : int, default 100,000
-        The most that are allowed.
+        The largest number of subjects to consider.
 
     Returns
     -------
     SubjectsPlan
-        Of the shape that the settings broadcast to. `SubjectsPlan.n_subjects` is NaN where `max_subjects` are too few.
+        With arrays of the shape that the settings broadcast to. `SubjectsPlan.n_subjects` is NaN where `max_subjects`
+        are too few.
 
     Raises
     ------
     InputError
-        For settings out of range or whose shapes do not go together, and unless one of `margin` and `difference` is
-        given.
+        For settings out of range, for settings whose shapes do not broadcast, and where not exactly one of `margin` and
+        `difference` is given.
 
     Warns
     -----
@@ -330,10 +335,10 @@ def plan_subjects(
 
     Notes
     -----
-    Rates are multiples of 1 / (n_subjects * n_attempts), so that margin and power, both exact, go to and fro on their
-    way: a number of subjects can be enough and the next one not. What is returned is the smallest number from which on
-    all are enough. The search looks past the last number that is not enough until the steps have shifted by
-    several.
+    Rates are multiples of 1 / (n_subjects * n_attempts), so margin and power, both exact, do not change steadily with
+    the number of subjects: one number can be enough and the next not. The result is the smallest number from which on
+    all numbers are enough. The search continues past the last number that is not enough until the multiples have
+    shifted by several steps.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Plans of studies: their settings, as arrays, and the margins, numbers of subjects or power that follow."""
+"""Results of planning: the settings of studies, as arrays, and their margins, numbers of subjects or power."""
 
 from __future__ import annotations
 
@@ -67,20 +67,20 @@ class _Plan:
         Returns
         -------
         data frame
-            The arrays among the attributes, by their names.
+            With the attributes that are arrays as columns.
         """
         return frames.build(self._columns(), backend)
 
     @checked
     def plot(self, ax: Axes | None = None, *, over: str | None = None, **kwargs: Any) -> Axes:
-        """Draw what is planned over one setting, a line for each combination of the others.
+        """Draw the planned value over one setting, with a line for each combination of the others.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         over : str, optional
-            The setting on the horizontal axis, by the attribute's name: by default the number of groups, and for the
+            The setting on the horizontal axis, by the attribute's name; by default the number of groups, or for the
             power the number of subjects.
         **kwargs
             Passed to `Axes.plot`.
@@ -107,17 +107,17 @@ class MarginPlan(_Plan):
     n_groups, n_subjects, n_attempts, fnmr, correlation : ndarray
         The settings, broadcast to one shape.
     margin : ndarray
-        Of each setting: groups whose rate is farther from the overall one are found to differ.
+        The margin of each setting: groups whose rate differs by more from the overall rate are found to differ.
     confidence_level : float
-        How often no group of a fair system is found to differ.
+        Probability that no group of a fair system is found to differ.
     quantile : str
         "family-wise" or "paper", as in `plan_margin`.
     method : str
         "simulation" or "exact".
     n_simulations : int or None
-        Studies drawn for each setting; None where the margin is exact.
+        Number of studies drawn for each setting; None where the margin is exact.
     seed : int or str or None
-        The seed drawn with, to give as `rng` again.
+        The seed that was used; as `rng`, it gives the same result again.
     """
 
     _value = "margin"
@@ -150,7 +150,7 @@ class MarginPlan(_Plan):
         Parameters
         ----------
         correlation : float, default 0.05
-            The one to show.
+            The correlation to show.
 
         Returns
         -------
@@ -170,7 +170,7 @@ class MarginPlan(_Plan):
         Parameters
         ----------
         n_subjects, n_attempts, fnmr, correlation
-            The settings held.
+            The settings that stay the same while another changes.
 
         Returns
         -------
@@ -186,18 +186,18 @@ class MarginPlan(_Plan):
 
 @dataclass(frozen=True, eq=False)
 class PowerPlan(_Plan):
-    """How often studies would find a group that differs.
+    """The probability that studies find a group that differs.
 
     Attributes
     ----------
     n_groups, n_subjects, n_attempts, fnmr, correlation, difference : ndarray
         The settings, broadcast to one shape.
     margin : ndarray
-        Of each setting, exact.
+        The exact margin of each setting.
     power : ndarray
-        How often the group that differs is found.
+        The probability that the group that differs is found.
     confidence_level : float
-        How often no group of a fair system is found to differ.
+        Probability that no group of a fair system is found to differ.
     quantile : str
         "family-wise" or "paper", as in `plan_margin`.
     """
@@ -220,24 +220,24 @@ class PowerPlan(_Plan):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SubjectsPlan(_Plan):
-    """How many subjects studies need.
+    """The number of subjects that studies need.
 
     Attributes
     ----------
     n_groups, n_attempts, fnmr, correlation : ndarray
         The settings, broadcast to one shape.
     wanted_margin : ndarray or None
-        The largest margin allowed, where that was asked for.
+        The largest margin allowed; None if `difference` was given instead.
     difference, wanted_power : ndarray or None
-        Of the group to be found, and how often it is to be found, where that was asked for.
+        The difference of the group to find, and the power to find it with; None if `margin` was given instead.
     n_subjects : ndarray
-        Subjects needed in each group: whole numbers, and NaN where the most allowed are not enough.
+        Subjects needed in each group: whole numbers, or NaN where `max_subjects` are not enough.
     margin : ndarray
-        With that many subjects; where they are not enough, with the most allowed.
+        The margin with that many subjects, or with `max_subjects` where these are not enough.
     power : ndarray or None
-        Likewise, where a difference was asked for.
+        The power with as many subjects; None if `margin` was given.
     confidence_level : float
-        How often no group of a fair system is found to differ.
+        Probability that no group of a fair system is found to differ.
     quantile : str
         "family-wise" or "paper", as in `plan_margin`.
     """

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 @checked
 @dataclass(frozen=True)
 class Binormal:
-    """A verification system with normal similarities, whose error rates are known at every threshold.
+    """A simulated system with normally distributed similarities, whose error rates are known at every threshold.
 
     Mated similarities have the mean mu / 2, non-mated ones -mu / 2, and both the variance 1. The scores are distances
     1 / (1 + exp(similarity)), so that all lie in (0, 1) and the error rates are equal at the threshold 0.5.
@@ -28,7 +28,7 @@ class Binormal:
     Parameters
     ----------
     mu : float
-        How many standard deviations lie between the means; at 0 the scores tell nothing.
+        The difference between the two means in standard deviations; at 0 the scores carry no information.
 
     Examples
     --------
@@ -178,10 +178,10 @@ class Binormal:
         Parameters
         ----------
         n_mated, n_nonmated : int
-            How many of either class, at least 1.
+            Numbers of mated and of non-mated comparisons, at least 1.
         n_subjects : int, optional
-            Subjects that the comparisons are dealt to evenly, at least 2. Without it comparisons have no subjects and
-            are independent.
+            Number of subjects, at least 2, among whom the comparisons are divided evenly. By default comparisons have
+            no subjects and are independent.
         subject_effect : float, default 0
             The correlation in [0, 1] of two mated similarities of one subject, and of two non-mated ones of the same
             two subjects; non-mated ones with one subject in common have half of it. The rates of the system are the
@@ -271,13 +271,13 @@ def binormal_comparisons(
     Parameters
     ----------
     n_mated, n_nonmated : int
-        How many of either class, at least 1.
+        Numbers of mated and of non-mated comparisons, at least 1.
     fmr, tmr : float
         The FMR of the system at the threshold that accepts the share `tmr` of mated comparisons, both in (0, 1).
     fnmr, tnmr : float
         In place of `fmr`: the FNMR at the threshold that rejects the share `tnmr` of non-mated comparisons.
     n_subjects : int, optional
-        Subjects that the comparisons are dealt to evenly, at least 2; without it they have none.
+        Number of subjects, at least 2, among whom the comparisons are divided evenly; none by default.
     subject_effect : float, default 0
         The correlation in [0, 1] of comparisons of the same subjects, as in `Binormal.draw`.
     group : str, optional
@@ -288,7 +288,7 @@ def binormal_comparisons(
     Returns
     -------
     Comparisons
-        Of distances in (0, 1). The rates are those of the system: a sample has them but for chance.
+        With distances in (0, 1). The given rates are those of the system; the comparisons have them up to chance.
 
     Raises
     ------

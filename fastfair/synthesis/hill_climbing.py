@@ -28,27 +28,27 @@ KINDS = ("fmr", "fnmr")
 
 @dataclass(frozen=True, eq=False)
 class Synthesis:
-    """Simulated distances with a wanted error rate.
+    """Simulated distances with a target error rate.
 
     Attributes
     ----------
     distances : (n,) ndarray
         In [0, 1], the mated ones first.
     mated : (n,) ndarray of bool
-        Which are mated.
+        Whether each distance is that of a mated comparison.
     threshold : float
         Distances <= it are accepted.
     fmr, fnmr : float
-        Rates there.
+        Error rates at the threshold.
     history : (n_steps + 1,) ndarray
         How far the rates were from the target at first and after every step: ``|FMR - target| + |TMR - target|``, or
         the same of FNMR and TNMR.
     n_steps, n_accepted : int
-        Steps made, fewer than asked where the target was reached, and those that were accepted.
+        Number of steps made, fewer than allowed if the target was reached, and of those that were accepted.
     kind : str
-        "fmr" for a target of FMR at a TMR, "fnmr" for one of FNMR at a TNMR.
+        "fmr" if the target is an FMR at a TMR, "fnmr" if it is an FNMR at a TNMR.
     target, at : float
-        The rate asked for, and the TMR or TNMR that it was asked at.
+        The target error rate, and the TMR or TNMR at which it is to hold.
     """
 
     distances: Floats = field(repr=False)
@@ -130,7 +130,7 @@ def synthesize(
     stop: bool = True,
     rng: seeds.Seed = None,
 ) -> Synthesis:
-    """Make distances with a wanted FMR at a TMR, or FNMR at a TNMR, by hill climbing.
+    """Simulate distances with a target FMR at a TMR, or a target FNMR at a TNMR, by hill climbing.
 
     Parameters
     ----------
@@ -146,10 +146,10 @@ def synthesize(
     tnmr : float, default 0.95
         In (0, 1).
     n_steps : int, default 1000
-        Steps at most.
+        Largest number of steps.
     step : float, optional
         The largest change of a distance in a step. By default it adapts, and in every other step the
-        comparisons that the threshold is found in change by a 64th as much.
+        comparisons that fix the threshold change by a 64th as much.
     accept : {"improving", "plateau"}
         Whether a step is accepted only where the rates come closer, as in [1]_, or also where they stay as far off.
     stop : bool, default True
@@ -164,8 +164,8 @@ def synthesize(
     Raises
     ------
     InputError
-        For rates outside (0, 1), rates that make less than one error (the nearest there can be is named), and counts
-        below 1.
+        For rates outside (0, 1), rates that amount to less than one error (the message names the nearest
+        possible rate), and counts below 1.
 
     Warns
     -----
@@ -174,17 +174,18 @@ def synthesize(
 
     Notes
     -----
-    Algorithm 1 of [1]_: mated distances start uniform in [0, 0.5] and non-mated ones in [0.5, 1], each step changes all
-    of them at random, and stays where ``|FMR - target| + |TMR - target|`` falls. The algorithm does not name its
-    threshold; it is the one at the TMR, found anew in every step. Changes are uniform between -step and step, and
-    distances are reflected at 0 and 1. The FNMR at a TNMR is the same with the classes and the axis reversed.
+    This is algorithm 1 of [1]_. Mated distances start uniform in [0, 0.5] and non-mated ones in [0.5, 1]. Each step
+    changes all of them at random, and is accepted if ``|FMR - target| + |TMR - target|`` falls. The paper does not
+    define the threshold; here it is the one at the TMR, found again in every step. Changes are uniform between -step
+    and step, and distances are reflected at 0 and 1. For an FNMR at a TNMR, the roles of mated and non-mated
+    comparisons and the direction of the distances are reversed.
 
-    By default several sizes of a step are tried in turn, from the change that the first distance to cross the threshold
-    needs, up to large ones; after each accepted step this begins anew. In every other step the comparisons that the
-    threshold is found in hardly change, because a threshold that was favourable by chance tends to be lost again.
+    By default several step sizes are tried in turn, from the change that moves the first distance across the threshold
+    up to large ones; after each accepted step this begins again. In every other step the comparisons that fix the
+    threshold hardly change, because a threshold that was favourable by chance tends to be lost again.
 
-    The sets of the paper, with rates up to 0.05, reach their rates in 1,000 steps, but for about one in some thousand,
-    which is off by one comparison. Rates above 0.1 take more steps.
+    The sets of the paper, with rates up to 0.05, reach their rates in 1,000 steps, except for about one in some
+    thousand, which is off by one comparison. Rates above 0.1 take more steps.
 
     References
     ----------
@@ -232,13 +233,13 @@ def synthesize_each(
     kind : {"fmr", "fnmr"}
         Whether targets are FMRs at a TMR or FNMRs at a TNMR.
     targets : (k,) array_like
-        Rates wanted; the same several times gives different sets.
+        Target rates. The same rate given several times yields different sets.
     at : float, default 0.95
         The TMR or TNMR.
     n_steps, step, accept, stop
         As in `synthesize`.
     rng : None, int, SeedSequence or Generator
-        Seed. A set depends on it, on its target and on its place among the targets alone.
+        Seed of the random numbers. A set depends only on the seed, its target and its position among the targets.
     n_threads, progress
         As in `evaluate`.
 

@@ -25,16 +25,16 @@ class SystemMeasure(TakenAt):
     Attributes
     ----------
     table : str
-        Where paper 1 lists the system; "" for others.
+        The table of paper 1 that lists the system; "" for others.
     ratios, kind : str
         As in `BiasedSystem`.
     measure : str
         Named as in an evaluation, with the base metric in parentheses where it has one.
     group : str or None
-        The group, of measures that have a value for each.
+        The group, for measures with a value for each group; else None.
     value : float
     at : OperatingPoint or None
-        Where rates are taken; None for measures that need no threshold or have their own. Tables have its text, as
+        The operating point; None for measures that need no threshold or define their own. Tables hold its text as
         `operating_point`.
     """
 

@@ -41,22 +41,22 @@ _MOST_GROUPS = 100
 
 @dataclass(frozen=True, eq=False)
 class BiasedSystem:
-    """A system whose groups have error rates in given ratios.
+    """A simulated system whose groups have error rates in given ratios.
 
     Attributes
     ----------
     ratios : str
         As in "1:1:3:5".
     kind : str
-        "fmr" where groups differ in the FMR at a TMR, "fnmr" where in the FNMR at a TNMR.
+        "fmr" if groups differ in the FMR at a TMR, "fnmr" if they differ in the FNMR at a TNMR.
     groups : Comparisons
-        Of all groups, each comparison inside one.
+        The comparisons of all groups; each comparison is within one group.
     overall : Comparisons
-        A separate set for the overall performance, without groups.
+        A separate set of comparisons, without groups, for the overall performance.
     sets : tuple of Synthesis
-        The set of each group; groups with the same ratio share one.
+        The simulated scores of each group; groups with the same ratio share one set.
     table : str
-        Where paper 1 lists it; "" for others.
+        The table of paper 1 that lists the system; "" for others.
     """
 
     ratios: str
@@ -80,7 +80,7 @@ class BiasedSystem:
         Parameters
         ----------
         at : OperatingPoint
-            Where rates are taken; its threshold is found from `overall`, as a policy's is.
+            The operating point; its threshold is found from `overall`.
         measures : "all" or sequence of str
             Names of functions in `fastfair.measures`.
         alpha, zero_policy
@@ -106,14 +106,14 @@ class BiasedSystem:
 
 @dataclass(frozen=True, eq=False)
 class ScenarioFamily:
-    """Many biased systems that share what is overall.
+    """Many biased systems that share the comparisons of the overall performance.
 
     Attributes
     ----------
     systems : tuple of BiasedSystem
         In the order of paper 1's tables.
     overall : Comparisons
-        The set for the overall performance of every system.
+        The comparisons for the overall performance of every system.
     """
 
     systems: tuple[BiasedSystem, ...]
@@ -183,7 +183,7 @@ def biased_system(
     Parameters
     ----------
     ratios : str or sequence of float
-        One number a group, as in "1:1:3:5": how many times `rate` its error rate is.
+        One number for each group, as in "1:1:3:5": its error rate divided by `rate`.
     kind : {"fmr", "fnmr"}
         Whether groups differ in the FMR at a TMR or in the FNMR at a TNMR.
     rate : float, default 0.001
@@ -208,8 +208,8 @@ def biased_system(
     Raises
     ------
     InputError
-        For ratios that are not numbers above 0 with colons between them, fewer than two of them, and rates that cannot
-        be had from so many comparisons.
+        For ratios that are not numbers above 0 with colons between them, fewer than two ratios, and rates that so many
+        comparisons cannot have.
 
     Warns
     -----
@@ -218,9 +218,9 @@ def biased_system(
 
     Notes
     -----
-    The data sets of tables II and III of [1]_ by default: 3,000 mated and 3,000 non-mated comparisons a group, of which
-    those with one ratio share one set, and a set of its own for how the system fares overall. The paper's table III
-    prints 3,000 and 24,000 comparisons for that, its text 12,000 and 600,000.
+    By default the data sets are those of tables II and III of [1]_: 3,000 mated and 3,000 non-mated comparisons for
+    each group, where groups with the same ratio share one set, and a separate set for the overall performance. For that
+    set the paper's table III prints 3,000 and 24,000 comparisons, and its text 12,000 and 600,000.
 
     References
     ----------
