@@ -1,4 +1,4 @@
-"""`read_comparisons`: score files and metadata tables in, `Comparisons` out."""
+"""`read_comparisons`: read `Comparisons` from a score file and a metadata table."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read_comparisons(
     missing_metadata: str = "raise",
     allow_label_conflicts: bool = False,
 ) -> Comparisons:
-    r"""Read a score file, with the subjects' metadata where there is a table of it.
+    r"""Read a score file, and optionally a table with the subjects' metadata.
 
     Parameters
     ----------
@@ -56,32 +56,33 @@ def read_comparisons(
         "reference_sample" and "probe_sample" for the samples. Without `mated`, comparisons of a subject with itself are
         mated. For a ``.npz`` of score matrices, `score` names the array.
     subject_pattern : str, optional
-        Regular expression (Rust syntax) that cuts the subject id out of `reference` and `probe`, as in
-        ``r"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": the first group, or the whole match. What it is cut out
-        of is the sample.
+        Regular expression (Rust syntax) that finds the subject id in `reference` and `probe`, such as
+        ``r"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": its first group, or else the whole match, is the subject
+        id. The full text is then the id of the sample.
     metadata : path or data frame, optional
         One row for each subject: CSV, TSV or Parquet, or any data frame.
     metadata_id : str, optional
         The column of `metadata` with subject ids.
     groups : str or sequence of str or of pairs of str, optional
-        Attributes that make the groups: columns of `metadata`; without metadata columns of the score file, either one
-        column for both sides, or "reference_x" and "probe_x" (bob: "bio_ref_x" and "probe_x") for attribute x, or a
-        pair of columns, the references' and the probes': ``[("race_1", "race_2")]``, an attribute that is called as
-        the two names share. Several make intersections; `Comparisons.by` switches among them later.
+        Attributes that make the groups: columns of `metadata` if it is given, else of the score file. An attribute x of
+        the score file is one column x for reference and probe, or two columns "reference_x" and "probe_x" (bob:
+        "bio_ref_x" and "probe_x"). Columns with other names are given as pairs, that of the references first:
+        ``[("race_1", "race_2")]`` makes the attribute "race", the part that the names share. Several attributes make
+        intersections; `Comparisons.by` chooses among them later.
     format : str
         "auto", or "csv", "tsv", "parquet" (named columns), "bob-4", "bob-5", "bob-csv", "voxceleb" (label enrol test,
         scores in a fourth column or in `path` with the list in `trials`), "kaldi" (enrol test target in `trials`),
         "matrix" (.npy, .npz or numbers as text; row i and column i are one subject). "auto" recognises a format or
         raises; it never guesses between two.
     trials : path, optional
-        The trial list, where `path` holds scores alone: one a line in the list's order, or "enrol test score".
+        The trial list, if `path` holds only scores: one on each line in the list's order, or lines "enrol test score".
     score_kind : {"similarity", "distance"}
-        Whether high or low scores mean the same subject.
+        Whether high or low scores indicate the same subject.
     missing_metadata : {"raise", "drop"}
-        What becomes of comparisons with subjects that have no metadata, or an empty label: an error, or left out with
-        a warning that says how many.
+        What to do with comparisons of subjects that have no metadata, or an empty label: raise an error, or leave them
+        out with a warning that says how many.
     allow_label_conflicts : bool, default False
-        As in `Comparisons`; and where the score file tells other labels of a subject than `metadata`, these count.
+        As in `Comparisons`. It also accepts labels in the score file that contradict `metadata`, whose labels are used.
 
     Returns
     -------
@@ -93,8 +94,8 @@ def read_comparisons(
         For a file that is missing, empty, of another format or ambiguous, and for text where a number belongs (the
         line is named).
     InputError
-        For columns that are not there (the nearest names are offered), the column of one side alone as that of both,
-        subjects without metadata, labels that contradict the metadata, and as `Comparisons` does.
+        For columns that do not exist (the message suggests the nearest names), a column of references or probes alone
+        given for both, subjects without metadata, labels that contradict the metadata, and as `Comparisons` does.
 
     Warns
     -----

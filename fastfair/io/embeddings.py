@@ -1,4 +1,4 @@
-"""`read_embeddings`: files of vectors, and of whose they are, in; `Embeddings` out."""
+"""`read_embeddings`: read `Embeddings` from files of vectors, subjects and metadata."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def read_embeddings(
     similarity: str = "cosine",
     missing_metadata: str = "raise",
 ) -> Embeddings:
-    r"""Read a file of embeddings, with the subjects' metadata where there is a table of it.
+    r"""Read a file of embeddings, and optionally a table with the subjects' metadata.
 
     Parameters
     ----------
@@ -59,27 +59,29 @@ def read_embeddings(
         ``.npy`` (memory-mapped, not read whole), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
         ``.hdf5``). A data frame is taken as Parquet.
     vectors : str, optional
-        The array or column with one vector for each sample; by default the one of this name. A ``.npy`` has no names.
+        The array or column with one vector for each sample; by default the one called "vectors". A ``.npy`` has no
+        names.
     subject : str or (n,) array_like, optional
-        The array or column with the subject of each vector, by default the one of this name; or the labels themselves.
+        The array or column with the subject of each vector, by default the one called "subject"; or the labels
+        themselves.
     subject_pattern : str, optional
-        Regular expression (Rust syntax) that cuts the subject out of `subject`, where that holds paths: the first
-        group, or the whole match.
+        Regular expression (Rust syntax) that finds the subject id in `subject` if that holds paths: its first group, or
+        else the whole match, is the subject id.
     metadata : path or data frame, optional
         One row for each subject: CSV, TSV or Parquet, or any data frame.
     metadata_id : str, optional
         The column of `metadata` with subject ids.
     groups : str, sequence of str, or dict of str to (n,) array_like, optional
-        Attributes that make the groups: columns of `metadata`; without metadata arrays or columns of the file. A dict
-        holds the labels themselves. Several make intersections; `Embeddings.by` switches among them later.
+        Attributes that make the groups: columns of `metadata` if it is given, else arrays or columns of the file. A
+        dict holds the labels themselves. Several make intersections; `Embeddings.by` chooses among them later.
     samples : path or data frame, optional
-        A table with one row for each vector, in their order, where the file does not hold the subjects (and groups)
-        itself.
+        A table with one row for each vector, in the same order, if the file itself does not hold the subjects (and
+        groups).
     similarity : {"cosine", "inner_product", "negative_euclidean"}
         As in `Embeddings`.
     missing_metadata : {"raise", "drop"}
-        What becomes of vectors of subjects that have no metadata, or an empty label: an error, or left out with a
-        warning that says how many; the rest is then copied.
+        What to do with vectors of subjects that have no metadata, or an empty label: raise an error, or leave them out
+        with a warning that says how many, which copies the other vectors.
 
     Returns
     -------
@@ -90,8 +92,8 @@ def read_embeddings(
     FileFormatError
         For a file that is missing, empty, or not what its suffix says, and for pickled objects, which are never loaded.
     InputError
-        For arrays or columns that are not there (the nearest names are offered), subjects without metadata, and as
-        `Embeddings` does.
+        For arrays or columns that do not exist (the message suggests the nearest names), subjects without metadata, and
+        as `Embeddings` does.
     MissingDependencyError
         Where the package that reads the file is not installed.
 

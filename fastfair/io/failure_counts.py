@@ -1,4 +1,4 @@
-"""`read_failure_counts`: tables of subjects, or of their attempts, in; `FailureCounts` out."""
+"""`read_failure_counts`: read `FailureCounts` from a table of subjects or of their attempts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read_failure_counts(
     failed: str | None = None,
     subject: str | None = None,
 ) -> FailureCounts:
-    r"""Read a table of failed and all attempts, one row for each subject, or of decisions, one row for each attempt.
+    r"""Read failures and attempts from a table with one row for each subject, or with one row for each attempt.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def read_failure_counts(
         Columns that make the groups. Several make intersections.
     failed, subject : str, optional
         Columns of a table with one row for each attempt: whether it failed (1 or 0, true or false), and the subject.
-        Where one of the two is given, rows are attempts, and the other is by default the column of the same name.
+        If either is given, rows are attempts, and the other is by default the column of the same name.
 
     Returns
     -------
@@ -51,8 +51,8 @@ def read_failure_counts(
     FileFormatError
         For a file that is missing, empty or no table.
     InputError
-        For columns that are not there (the nearest names are offered), text where a number belongs, columns of both
-        kinds of tables, and as `FailureCounts` does.
+        For columns that do not exist (the message suggests the nearest names), text in place of numbers, columns of
+        both kinds of tables, and as `FailureCounts` does.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`write_comparisons`: score files that `read_comparisons` makes the same comparisons of."""
+"""`write_comparisons`: write score files from which `read_comparisons` makes the same comparisons."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ _SUBJECTS, _SAMPLES = ("reference", "probe"), ("reference_sample", "probe_sample
 
 @checked
 def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
-    """Write a score file with named columns, of which `read_comparisons` makes the same comparisons.
+    """Write a score file with named columns, from which `read_comparisons` makes the same comparisons.
 
     Parameters
     ----------
     comparisons : Comparisons
-        In their original order where subjects or groups are known, else the mated ones first.
+        The comparisons to write, in their original order if subjects or groups are known, else the mated ones first.
     path : path
-        Ends in .csv, .tsv or .parquet. A file of this name is replaced.
+        A name that ends in .csv, .tsv or .parquet. A file of this name is replaced.
 
     Raises
     ------
     OutputError
-        Where the file cannot be written; a file of this name is then as it was.
+        Where the file cannot be written; an existing file of this name is then unchanged.
     InputError
-        For another suffix, and for labels and names of attributes that would not come back as they are.
+        For another suffix, and for labels or names of attributes that reading the file would change.
 
     See Also
     --------
-    read_comparisons : takes `score_kind` and `groups`, which no file tells.
+    read_comparisons : takes `score_kind` and `groups`, which the file does not hold.
 
     Notes
     -----
     The columns are score, mated, reference and probe, reference_sample and probe_sample, and for each attribute x
-    reference_x and probe_x, as far as they are known. Scores come back to the last bit, from text as float64. In text
-    all labels are text; Parquet keeps whole numbers.
+    reference_x and probe_x, as far as they are known. Scores are read back to the last bit, from text files as float64.
+    Text files turn all labels into text; Parquet keeps integers.
 
     Examples
     --------
