@@ -70,7 +70,7 @@ class Comparisons:
     grouping : tuple of str
         The attributes that the groups are made of.
     score_kind : str
-        As given.
+        "similarity" or "distance", as given.
 
     Raises
     ------

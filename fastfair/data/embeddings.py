@@ -44,9 +44,9 @@ class Embeddings:
     Attributes
     ----------
     vectors : (n, d) ndarray
-        As given.
+        The vectors, as given.
     similarity : str
-        As given.
+        The score of two vectors, as given.
     subjects : (k,) ndarray
         The distinct subjects, sorted.
     subject : (n,) ndarray of int32

@@ -22,7 +22,7 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
     Parameters
     ----------
     first, second : Comparisons
-        With subjects.
+        The comparisons of each system, with subjects.
     one_by_one : bool
         Whether no two comparisons may have the same labels, as resampling comparisons needs.
 

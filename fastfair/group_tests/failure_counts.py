@@ -64,7 +64,7 @@ class FailureCounts:
     Attributes
     ----------
     failures, attempts : (n,) ndarray of int64
-        As given.
+        Number of false non-matches and of mated comparisons of each subject, as given.
     groups : tuple of str
         The groups, sorted.
     grouping : tuple of str
@@ -210,7 +210,7 @@ class FailureCounts:
         Parameters
         ----------
         comparisons : Comparisons
-            With subjects and groups.
+            Comparisons with subjects and groups.
         at : OperatingPoint
             The operating point. Its threshold is the same for all groups.
 

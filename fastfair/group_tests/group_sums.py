@@ -24,23 +24,23 @@ def draw_groups(
     n_threads: int | None = 1,
     progress: Report | None = None,
 ) -> None:
-    """Draw replicates, `AT_ONCE` at a time, and hand on what is summed over the subjects of each group.
+    """Draw replicates, `AT_ONCE` at a time, and pass on the sums over the subjects drawn in each group.
 
     Parameters
     ----------
     kinds : fastfair.kernels.clusters.Kinds
         Kinds of subjects, those of a group side by side.
     n_subjects : (g,) ndarray of int
-        How many subjects of each group are drawn.
+        Number of subjects drawn in each group.
     purpose : int
-        Kind of draws, told apart in the random stream from others.
+        Number of the kind of draw, so that different kinds use different random numbers.
     n : int
-        How many replicates.
+        Number of replicates.
     key : (2,) ndarray of uint32
-        Of the random stream.
+        Key of the random stream.
     use : callable
-        Called, in several threads, with the place of some replicates and their (5, replicates, g) sums, in the order
-        that `fastfair.kernels.clusters` names.
+        Called, in several threads, with the positions of some replicates and their (5, replicates, g) sums, in the
+        order that `fastfair.kernels.clusters` names.
     n_threads, progress
         As in `evaluate`.
     """

@@ -101,11 +101,11 @@ class Study:
         return detection_power(self.differing.law(n), others, self.n_groups, failures)
 
     def subjects_for_margin(self, wanted: float, most: int) -> int | None:
-        """Find the smallest number of subjects with a margin of at most what is wanted."""
+        """Find the smallest number of subjects from which on the margin is at most `wanted`."""
         return self._smallest(lambda n: self.margin(n) <= wanted * _ROUNDING, wanted, most)
 
     def subjects_for_power(self, wanted: float, most: int) -> int | None:
-        """Find the smallest number of subjects with a power of at least what is wanted."""
+        """Find the smallest number of subjects from which on the power is at least `wanted`."""
         difference = abs(self.differing.fnmr - self.subjects.fnmr)
         return self._smallest(lambda n: self.power(n) >= wanted, difference, most)
 

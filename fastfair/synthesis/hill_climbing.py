@@ -137,12 +137,12 @@ def synthesize(
     n_mated, n_nonmated : int
         Comparisons of each class.
     fmr : float, optional
-        The FMR wanted at the threshold that accepts a share `tmr` of the mated comparisons, or the next larger share
+        The target FMR at the threshold that accepts a share `tmr` of the mated comparisons, or the next larger share
         there can be. Either this or `fnmr`.
     tmr : float, default 0.95
         In (0, 1).
     fnmr : float, optional
-        The FNMR wanted at the threshold that rejects a share `tnmr` of the non-mated comparisons.
+        The target FNMR at the threshold that rejects a share `tnmr` of the non-mated comparisons.
     tnmr : float, default 0.95
         In (0, 1).
     n_steps : int, default 1000
@@ -224,7 +224,7 @@ def synthesize_each(
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
 ) -> tuple[Synthesis, ...]:
-    """Make many sets of distances, one for each target, several at a time.
+    """Simulate many sets of distances, one for each target rate, with several at a time on several threads.
 
     Parameters
     ----------

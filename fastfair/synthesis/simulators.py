@@ -21,9 +21,9 @@ _BLOCK = 2**17  # numbers that stay in a processor's cache
 @checked
 @dataclass(frozen=True, eq=False)
 class VonMisesFisherIdentities:
-    """Subjects whose vectors scatter about a centre on the sphere, each by a von Mises-Fisher distribution.
+    """Subjects whose vectors have von Mises-Fisher distributions, each around the subject's own centre on the sphere.
 
-    Data sets drawn from one object share their identities, as a study of coverage needs.
+    All data sets drawn from one object have the same identities, as studies of coverage need.
 
     Parameters
     ----------
@@ -65,16 +65,16 @@ class VonMisesFisherIdentities:
     def random(
         cls, n_subjects: int, dim: int, concentration: float | tuple[float, float], *, rng: Seed = None
     ) -> VonMisesFisherIdentities:
-        """Draw centres uniformly from the sphere.
+        """Make subjects with centres drawn uniformly from the sphere.
 
         Parameters
         ----------
         n_subjects, dim : int
-            How many centres, of how many numbers; both at least 2.
+            Number of subjects and dimension of the vectors; both at least 2.
         concentration : float or pair of float
-            Of every subject, or the range that each subject's is drawn from uniformly.
+            The concentration of every subject, or the range from which each subject's is drawn uniformly.
         rng : None, int, SeedSequence or Generator
-            As elsewhere. A seed may serve for `draw` as well: the two streams are apart.
+            Seed of the random numbers. The same seed may be used for `draw`, which uses other random numbers.
 
         Returns
         -------
@@ -90,19 +90,19 @@ class VonMisesFisherIdentities:
 
     @checked
     def draw(self, n_samples: int | ArrayLike, *, rng: Seed = None) -> NDArray[np.float32]:
-        """Draw a data set: each subject's vectors side by side, in the order of `centers`.
+        """Draw a data set in which the vectors of each subject are consecutive, in the order of `centers`.
 
         Parameters
         ----------
         n_samples : int or (k,) array_like of int
-            Vectors of each subject.
+            Number of vectors of each subject.
         rng : None, int, SeedSequence or Generator
-            As elsewhere.
+            Seed of the random numbers.
 
         Returns
         -------
         (n, d) ndarray of float32
-            Of length 1.
+            Vectors of length 1.
 
         Notes
         -----
@@ -140,13 +140,13 @@ def von_mises_fisher_embeddings(
     Parameters
     ----------
     n_subjects : int
-        At least 2.
+        Number of subjects, at least 2.
     n_samples : int or (n_subjects,) array_like of int
-        Vectors of each subject.
+        Number of vectors of each subject.
     dim : int
-        Numbers in a vector, at least 2.
+        Dimension of the vectors, at least 2.
     concentration : float or pair of float
-        How closely vectors lie about their subject's centre; a pair is a range that each subject's is drawn from.
+        How closely vectors lie around their subject's centre; from a pair, a range, each subject's own is drawn.
     rng : None, int, SeedSequence or Generator
         Seed, for the same vectors again.
 
@@ -185,19 +185,19 @@ def correlated_decisions(
     Parameters
     ----------
     n_subjects, n_attempts : int
-        Subjects, and mated comparisons of each; both at least 1.
+        Number of subjects, and of mated comparisons of each; both at least 1.
     fnmr : float
-        The chance that a comparison fails, in (0, 1).
+        Probability that a comparison fails, in (0, 1).
     correlation : float
-        Between two decisions on one subject, the intra-class correlation in [0, 1]: at 0 all decisions are
-        independent, at 1 those on a subject are the same.
+        Intra-class correlation of the decisions on one subject, in [0, 1]: at 0 all decisions are independent, at 1
+        all decisions on a subject are the same.
     rng : None, int, SeedSequence or Generator
         Seed, for the same decisions again.
 
     Returns
     -------
     (n_subjects, n_attempts) ndarray of bool
-        True is a false non-match. The failures of a subject are beta-binomial.
+        True for a false non-match. The number of failures of a subject is beta-binomial.
 
     See Also
     --------

@@ -264,7 +264,7 @@ def scenario_family(
     Parameters
     ----------
     tables : "all" or sequence of {"IV", "V", "VI", "VII", "VIII"}
-        Whose systems.
+        The tables whose systems to make.
     rate, at, n_mated, n_nonmated, overall_fmr, overall_mated, overall_nonmated, n_steps, rng, n_threads, progress
         As in `biased_system`. Systems with groups of one ratio and kind share these groups' sets.
 
