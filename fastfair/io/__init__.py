@@ -1,1 +1,1 @@
-"""Score files, embeddings, tables of subjects and of failures: reading and writing."""
+"""Read score files, embeddings and tables of subjects and failures, and write score files."""

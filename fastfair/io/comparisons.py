@@ -174,7 +174,7 @@ def read_comparisons(
 
 
 def _opened(path: Path, trials: str | Path | None, format: str) -> tuple[str, Text | None, Text | None]:
-    """Tell the format, and read what is text: the file and the trial list."""
+    """Find the format, and read the file and the trial list if they are text."""
     kind = formats.recognise_suffix(path) if format == "auto" else format
     is_text = kind != "parquet" and not (kind == "matrix" and path.suffix in (".npy", ".npz"))
     text = text_files.read(path) if is_text else None

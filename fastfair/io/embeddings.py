@@ -159,7 +159,7 @@ def read_embeddings(
 
 @dataclass(frozen=True)
 class _Fields:
-    """The named arrays of a file, or columns of a table, read when asked for.
+    """The named arrays of a file, or columns of a table, each read when it is first needed.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Formats of score files: telling them apart, and which named columns play which role."""
+"""Formats of score files: recognise them, and find the columns of scores, subjects, samples and groups."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LABELS = {"0": False, "1": True, **_LABEL_WORDS}
 
 @dataclass
 class ScoreTable(Rows):
-    """Columns of a score file, and where each row is from."""
+    """Columns of a score file, and the line of the file that each row comes from."""
 
     frame: pl.DataFrame
     score: str
@@ -39,13 +39,13 @@ class ScoreTable(Rows):
 
 
 def recognise_suffix(path: Path) -> str | None:
-    """Tell the format of a file by its name, or None where it must be looked into."""
+    """Recognise the format of a file by its name; None if its contents must be read to find it."""
     suffix = path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix
     return {".parquet": "parquet", ".npy": "matrix", ".npz": "matrix"}.get(suffix)
 
 
 def recognise(text: Text, trials: Text | None) -> str:
-    """Tell the format of a text file, or say what is ambiguous about it."""
+    """Recognise the format of a text file, or raise an error that says what is ambiguous about it."""
     path, line = text.path, text.first
     if trials is not None:
         first = trials.first.split()

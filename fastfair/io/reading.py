@@ -1,4 +1,4 @@
-"""What all readers share: which files are read at all, and what becomes of the errors of other libraries."""
+"""What all readers share: the check of the file, and errors of other libraries turned into errors that name it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def polars() -> Any:
 
 
 def reading(place: Path | str) -> AbstractContextManager[None]:
-    """Name the file in whatever other libraries raise where it is broken."""
+    """Turn the errors that other libraries raise for a damaged file into errors that name the file."""
     return told_as(FileFormatError, f"{place} cannot be read")
 
 
 def check_file(path: str | Path) -> Path:
-    """Refuse what is no file on a disk, is missing, or is empty."""
+    """Refuse a file that is missing, empty, or not a regular file on a disk."""
     if not isinstance(path, str | Path):
         raise InputError(f"a file is named by its path, not by {type(path).__name__}")
     path = Path(path)

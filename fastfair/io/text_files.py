@@ -1,4 +1,4 @@
-"""Files of text taken apart: which line is a row, which characters are a field, which field is a number."""
+"""Split text files into rows and fields, and read the numbers in them."""
 
 from __future__ import annotations
 

@@ -110,10 +110,10 @@ class Study:
         return self._smallest(lambda n: self.power(n) >= wanted, difference, most)
 
     def _smallest(self, enough: Callable[[int], bool], distance: float, most: int) -> int | None:
-        """Find the number from which on all are enough, where what is looked for lies at a distance from the rate.
+        """Find the smallest number of subjects from which on all numbers are enough.
 
-        Rates are multiples of 1 / (n m), and where a subject's attempts all fail or none does, of 1 / n. So margin and
-        power go to and fro while n grows by 1 / distance, as which rates lie just within it changes.
+        Rates are multiples of 1 / (n m), or of 1 / n where all attempts of a subject fail or none. While n grows by
+        1 / distance, other multiples come to lie just within the distance, so margin and power rise and fall.
         """
         if not enough(most):
             return None
