@@ -20,7 +20,7 @@ RATES = ("fmr", "fnmr", "fmr_matrix")
 INVERSION = "inversion"  # what the method of intervals by test inversion is called
 
 
-@dataclass(frozen=True)
+@dataclass
 class Case:
     """A quantity, the interval computed from its replicates, and all else that the rules depend on.
 
@@ -68,13 +68,10 @@ def with_interval(case: Case) -> Quantity:
     for applies, settled in _SETTLED:
         if applies(case):
             return settled(case)
-    low, high = np.clip((case.low, case.high), *_bounds(case.quantity.name)).tolist()
-    found = replace(case.quantity, low=low, high=high, method=case.made_by)
-    for applies, note in _NOTES:
-        now = replace(case, quantity=found, low=low, high=high)
-        if applies(now):
-            found = _noted(found, note(now))
-    return found
+    case.low, case.high = np.clip((case.low, case.high), *_bounds(case.quantity.name)).tolist()
+    case.quantity = replace(case.quantity, low=case.low, high=case.high, method=case.made_by)
+    notes = [note(case) for applies, note in _NOTES if applies(case)]
+    return _noted(case.quantity, "; ".join(notes)) if notes else case.quantity
 
 
 def has_few_effective_errors(quantity: Quantity) -> bool:
