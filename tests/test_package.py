@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from helpers.public_api import FUNCTIONS as AT_THE_DOOR
 
 import fastfair as ff
 
@@ -40,6 +43,24 @@ def test_docstrings_and_signatures_agree(name):
             if re.match(r"\w[\w, *]*( : |$)", line):
                 documented += [n.strip().lstrip("*") for n in line.split(" : ")[0].split(",")]
     assert documented == list(inspect.signature(FUNCTIONS[name]).parameters), name
+
+
+def test_only_public_functions_and_commands_take_more_than_eight_arguments():
+    public = {name.removesuffix(".__init__").rpartition(".")[2] for name in AT_THE_DOOR} | {"Comparisons"}
+    with_many = set()
+    for path in Path(ff.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and not node.name.endswith("_command"):
+                names = {one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+                if len(names - {"self", "cls"}) > 8:
+                    with_many.add(_class_of(path, node.lineno) if node.name == "__init__" else node.name)
+    assert with_many <= public
+    assert len(with_many) > 10
+
+
+def _class_of(path: Path, line: int) -> str:
+    classes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)]
+    return max((node for node in classes if node.lineno < line), key=lambda node: node.lineno).name
 
 
 def test_import_brings_in_nothing_heavy():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.resampling.comparison_replicates import BLOCK, Resampler
+from fastfair.resampling.comparison_replicates import BLOCK, Metrics, Resampler
 
 from .clock import Clocked, clocked, take_turns
 from .common import Trials, must_agree, scratch_folder, versions, voxceleb1_h
@@ -247,7 +247,7 @@ def against_numpy() -> Measurement:
 def _our_replicates(comparisons: ff.Comparisons) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return the subjects' weights of some of our replicates, (64, subjects), and the EERs found with them."""
     key = seeds.stream(0)[0]
-    resampler = Resampler(comparisons, (), scheme="product", metrics=["eer"])
+    resampler = Resampler(comparisons, (), scheme="product", metrics=Metrics(("eer",)))
     (subjects,) = resampler.units._draws
     weights = np.empty((subjects.size, BLOCK), np.uint8)
     subjects.fill(0, key, weights)

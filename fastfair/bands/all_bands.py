@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +30,7 @@ from .fairness import (
     check_measure,
     fairness_of_rates,
 )
-from .rates_at_levels import BandSettings, rates_over_levels
+from .rates_at_levels import BandOptions, BandSettings, rates_over_levels
 from .roc import RocBand, roc_of_rates
 
 Floats = NDArray[np.float64]
@@ -111,14 +111,7 @@ def bands_of(
     *,
     alpha: float = 0.5,
     zero_policy: str | float = "keep",
-    weighting: str | None = None,
-    unit: str | None = None,
-    n_resamples: int | None = None,
-    confidence_level: float = 0.95,
-    method: str | None = None,
-    rng: seeds.Seed = None,
-    n_threads: int | None = None,
-    progress: bool | Callable[[int, int], None] = False,
+    **options: Unpack[BandOptions],
 ) -> Bands:
     """Compute `roc_band` of all pairs and of every group, and `fairness_band` of several measures, in one pass.
 
@@ -133,8 +126,8 @@ def bands_of(
         are groups to compare.
     alpha, zero_policy
         As in `fairness_band`.
-    weighting, unit, n_resamples, confidence_level, method, rng, n_threads, progress
-        As in `roc_band`.
+    **options
+        Those that all bands have, as in `roc_band`.
 
     Returns
     -------
@@ -151,10 +144,8 @@ def bands_of(
     names = measures or (DEFAULT_MEASURES if len(groups) > 1 else ())
     asked = [(name, rate) for name in names for rate in _rates_of(name)]
     needs_average = [check_measure(name, rate, zero_policy) for name, rate in asked]
-    rng = seeds.fixed(rng)
-    settings = BandSettings.check(
-        embeddings, unit, method, weighting, None, n_resamples, confidence_level, rng, n_threads, progress
-    )
+    options["rng"] = rng = seeds.fixed(options.get("rng"))
+    settings = BandSettings.check(embeddings, options)
     found = rates_over_levels(embeddings, fmr, settings, with_groups=True, with_overall_fmr=any(needs_average))
     roc = roc_of_rates(found, settings)
     group_roc = {group: roc_of_rates(found, settings, 1 + k) for k, group in enumerate(groups)}

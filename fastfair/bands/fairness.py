@@ -20,7 +20,7 @@ from fastfair.measures._compute import BaseMetric, RatePair, measure_all
 from fastfair.resampling.blocks import Replicates
 
 from .curve import Curve, curve_of
-from .rates_at_levels import BandSettings, RatesOverLevels, rates_over_levels
+from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, rates_over_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -175,9 +175,11 @@ def fairness_band(
     True
     """
     needs_average = check_measure(measure, rate, zero_policy)
-    settings = BandSettings.check(
-        data, unit, method, weighting, scheme, n_resamples, confidence_level, rng, n_threads, progress
-    )
+    options = BandOptions(
+        weighting=weighting, unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, method=method,
+        scheme=scheme, rng=rng, n_threads=n_threads, progress=progress,
+    )  # fmt: skip
+    settings = BandSettings.check(data, options)
     if len(data.groups) < 2:
         raise InputError(f"a fairness measure compares groups, and the data have {len(data.groups)}")
     found = rates_over_levels(data, fmr, settings, with_groups=True, with_overall_fmr=needs_average)

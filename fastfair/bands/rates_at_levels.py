@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr, thresho
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import InputError
 from fastfair.resampling.blocks import Replicates
-from fastfair.resampling.comparison_replicates import SCHEMES, Resampler
+from fastfair.resampling.comparison_replicates import NO_METRICS, SCHEMES, Resampler
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
 from fastfair.resampling.pair_replicates import PairResampler
 from fastfair.resampling.units import UNITS, require_units
@@ -42,6 +42,20 @@ _LEVELS = 50  # by default: more than a plot shows
 _HIGHEST = 0.5, 0.1  # default level, of comparisons and of embeddings, whose pairs below are never kept
 
 
+class BandOptions(TypedDict, total=False):
+    """The arguments that all bands have, as `roc_band` describes them."""
+
+    weighting: str | None
+    unit: str | None
+    n_resamples: int | None
+    confidence_level: float
+    method: str | None
+    scheme: str | None
+    rng: seeds.Seed
+    n_threads: int | None
+    progress: bool | Callable[[int, int], None]
+
+
 @dataclass(frozen=True)
 class BandSettings:
     """The checked arguments of a band, with the defaults for comparisons or for embeddings filled in."""
@@ -60,35 +74,30 @@ class BandSettings:
     def check(
         cls,
         data: Comparisons | Embeddings,
-        unit: str | None,
-        method: str | None,
-        weighting: str | None,
-        scheme: str | None,
-        n_resamples: int | None,
-        confidence_level: float,
-        rng: seeds.Seed,
-        n_threads: int | None,
-        progress: bool | Callable[[int, int], None],
+        options: BandOptions,
     ) -> BandSettings:
         """Check the arguments, some of which only comparisons or only embeddings allow."""
         if isinstance(data, Embeddings):
             choices, usual = _OF_EMBEDDINGS, 1000
         else:
             choices, usual = _OF_COMPARISONS, 2000
-        given = {"unit": unit, "method": method, "weighting": weighting, "scheme": scheme}
-        chosen = {
-            name: validation.choice(name, default if given[name] is None else given[name], allowed)
-            for name, (default, allowed) in choices.items()
-        }
+        chosen = {}
+        for name, (default, allowed) in choices.items():
+            given = options.get(name)
+            chosen[name] = validation.choice(name, default if given is None else given, allowed)
+        n_resamples = options.get("n_resamples")
         n_resamples = validation.count("n_resamples", usual if n_resamples is None else n_resamples)
         if n_resamples < 2:
             raise InputError("a band needs replicates: n_resamples must be at least 2")
         if isinstance(data, Comparisons):
             require_units(data, chosen["unit"])
-        level = intervals.level(confidence_level)
-        key = seeds.stream(rng)[0]
         return cls(
-            **chosen, n_resamples=n_resamples, confidence_level=level, key=key, n_threads=n_threads, progress=progress
+            **chosen,
+            n_resamples=n_resamples,
+            confidence_level=intervals.level(options.get("confidence_level", 0.95)),
+            key=seeds.stream(options.get("rng"))[0],
+            n_threads=options.get("n_threads"),
+            progress=options.get("progress", False),
         )
 
 
@@ -184,7 +193,9 @@ def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, w
         fmr=np.array([[rates.fmr, *rates.group_fmr[:n_groups]] for rates in found]),
         fnmr=np.array([[rates.fnmr, *rates.group_fnmr[:n_groups]] for rates in found]),
     )
-    resampler = Resampler(data, points, unit=settings.unit, scheme=settings.scheme, metrics=(), with_groups=with_groups)
+    resampler = Resampler(
+        data, points, unit=settings.unit, scheme=settings.scheme, metrics=NO_METRICS, with_groups=with_groups
+    )
 
     def kept(drawn: Any) -> Replicates:
         return Replicates(drawn.threshold, drawn.fmr[:, : 1 + n_groups], drawn.fnmr)

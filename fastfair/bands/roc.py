@@ -16,7 +16,7 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
 
 from .curve import Curve, curve_of
-from .rates_at_levels import BandSettings, RatesOverLevels, rates_over_levels
+from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, rates_over_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -164,9 +164,11 @@ def roc_band(
     >>> bool((band.v_statistic < band.fnmr).all())
     True
     """
-    settings = BandSettings.check(
-        data, unit, method, weighting, scheme, n_resamples, confidence_level, rng, n_threads, progress
-    )
+    options = BandOptions(
+        weighting=weighting, unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, method=method,
+        scheme=scheme, rng=rng, n_threads=n_threads, progress=progress,
+    )  # fmt: skip
+    settings = BandSettings.check(data, options)
     row = 0
     if group is not None:
         validation.choice("group", group, data.groups)

@@ -29,7 +29,7 @@ from fastfair.error_rates.operating_points import (
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.measures._compute import measure_of
-from fastfair.resampling.comparison_replicates import Resampler, different_groups
+from fastfair.resampling.comparison_replicates import Metrics, Resampler, different_groups
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates
 from fastfair.uncertainty.interval_notes import ENOUGH_EFFECTIVE_ERRORS, has_few_effective_errors
@@ -187,9 +187,7 @@ def evaluate(
             [*request.points, *(result.at for result in own)],
             unit=unit,
             scheme=scheme,
-            metrics=request.metrics,
-            eer_method=eer_method,
-            costs=request.costs,
+            metrics=Metrics(tuple(request.metrics), eer_method, request.costs),
             measured=request.measured,
         )
         with reporting(progress, f"{request.n_resamples:,} replicates") as report:

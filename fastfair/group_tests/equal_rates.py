@@ -222,7 +222,7 @@ def fmr_test(
     >>> ff.fmr_test(e, ff.at_fmr(0.01), n_resamples=999, rng=0).groups
     ('f', 'm')
     """
-    from fastfair.resampling.comparison_replicates import Resampler
+    from fastfair.resampling.comparison_replicates import NO_METRICS, Resampler
 
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
     n_resamples = settings["n_resamples"]
@@ -240,7 +240,7 @@ def fmr_test(
     )
     lacking = require_subjects(comparisons.groups, subjects.tolist(), 3, "non-mated comparisons", incomplete_groups)
     kept = np.array([k for k, group in enumerate(comparisons.groups) if group not in lacking])
-    resampler = Resampler(comparisons, [at_threshold(rates.threshold)], metrics=())
+    resampler = Resampler(comparisons, [at_threshold(rates.threshold)], metrics=NO_METRICS)
     key, settings["rng"] = seeds.stream(rng)
     with reporting(progress, f"{n_resamples:,} replicates") as report:
         drawn = resampler.replicate(n_resamples, key, n_threads=n_threads, progress=report)

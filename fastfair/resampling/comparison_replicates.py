@@ -7,6 +7,7 @@ them as its operating points need.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +34,28 @@ _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replica
 Floats = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Metrics:
+    """Which metrics that have no operating point to compute, and how.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Some of "eer", "min_dcf", "cllr" and "min_cllr".
+    eer_method : str
+        As in `eer`; thresholds are those of "nearest".
+    costs : DetectionCosts
+        The costs of minDCF.
+    """
+
+    names: tuple[str, ...] = METRICS
+    eer_method: str = "nearest"
+    costs: curves.DetectionCosts = field(default_factory=curves.DetectionCosts)
+
+
+ALL_METRICS, NO_METRICS = Metrics(), Metrics(())
+
+
 class Resampler:
     """Draws replicates of comparisons.
 
@@ -48,12 +71,8 @@ class Resampler:
     scheme : {"dyadic", "product"}
         How a comparison of two subjects is weighted: "product" multiplies the subjects' weights; "dyadic" shrinks this
         product until replicates have the dyadic-robust variance. All units but "subject" use plain products.
-    metrics : sequence of str
-        Which of "eer", "min_dcf", "cllr" and "min_cllr" to compute.
-    eer_method : str
-        As in `eer`; thresholds are those of "nearest".
-    costs : DetectionCosts
-        The costs of minDCF.
+    metrics : Metrics
+        What to compute besides the rates at the operating points.
     measured : sequence of int
         Groups whose mean EER threshold `at_mean_group_eer` uses.
     with_groups : bool
@@ -72,18 +91,14 @@ class Resampler:
         *,
         unit: str = "subject",
         scheme: str = "dyadic",
-        metrics: Sequence[str] = METRICS,
-        eer_method: str = "nearest",
-        costs: curves.DetectionCosts | None = None,
+        metrics: Metrics = ALL_METRICS,
         measured: Sequence[int] = (),
         with_groups: bool = True,
     ) -> None:
         self._comparisons = comparisons
         self._points = tuple(points)
         self._rates = np.array([point.value for point in points], np.float64)
-        self._metrics = tuple(metrics)
-        self._eer_method = eer_method
-        self._costs = costs or curves.DetectionCosts()
+        self._metrics, self._eer_method, self._costs = metrics.names, metrics.eer_method, metrics.costs
         self._measured = np.asarray(measured, np.intp)
         self.units = ComparisonUnits(comparisons, unit)
         n_groups = len(comparisons.groups) if with_groups else 0
@@ -91,8 +106,8 @@ class Resampler:
         self.cells = different_groups(comparisons) if n_groups else ()
         self._y, self._x = self._lists(True, n_groups), self._lists(False, n_groups)
         kinds = {point.kind for point in points}
-        self._need_eer = "eer" in metrics or bool(kinds & {"eer", "mean group eer"})
-        self._eer_lists = 1 + n_groups if "eer" in metrics or "mean group eer" in kinds else 1
+        self._need_eer = "eer" in metrics.names or bool(kinds & {"eer", "mean group eer"})
+        self._eer_lists = 1 + n_groups if "eer" in metrics.names or "mean group eer" in kinds else 1
         thresholds = [
             mean_group_eer_key(comparisons, measured)
             if point.kind == "mean group eer"
@@ -101,10 +116,10 @@ class Resampler:
         ]
         self._thresholds = np.array(thresholds, np.int64)
         self._find_estimates()
-        self._hull_eer = "eer" in metrics and eer_method == "convex-hull"
-        if self._hull_eer or "min_cllr" in metrics:
+        self._hull_eer = "eer" in metrics.names and metrics.eer_method == "convex-hull"
+        if self._hull_eer or "min_cllr" in metrics.names:
             self._find_blocks()
-        if "cllr" in metrics:
+        if "cllr" in metrics.names:
             self._find_costs()
         self._shrinkage = self._find_shrinkage(scheme)
 

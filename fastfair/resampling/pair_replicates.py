@@ -43,8 +43,8 @@ class PairResampler:
         Whether all subjects, and all pairs of them, have the same weight in a rate, or all pairs of vectors.
     unit : {"sample", "subject", "subject+sample"}
         The units drawn with replacement.
-    with_groups, with_group_fmr, with_overall_fmr : bool
-        Whether to compute the FNMR of groups, their FMR, and the FMR of all pairs.
+    with_groups, with_overall_fmr : bool
+        Whether to compute the rates of groups, and the FMR of all pairs.
     n_threads, progress
         As in `roc_band`.
 
@@ -62,14 +62,13 @@ class PairResampler:
         weighting: str,
         unit: str,
         with_groups: bool,
-        with_group_fmr: bool = True,
         with_overall_fmr: bool = False,
         n_threads: int | None = None,
         progress: Report | None = None,
     ) -> None:
         self.embeddings, self.levels, self.weighting = embeddings, levels, weighting
         self._n_threads, self._progress = n_threads, progress
-        self._with_group_fmr, self._with_overall_fmr = with_group_fmr, with_overall_fmr
+        self._with_overall_fmr = with_overall_fmr
         self._n_groups = len(embeddings.groups) if with_groups else 0
         self.units = VectorUnits(embeddings, unit)
         self._require_resolution()
@@ -98,7 +97,7 @@ class PairResampler:
         for name, pairs in zip(("fnmr", "fmr"), self._finder.find(self._share, self._progress), strict=True):
             of_all = make_lists(pairs, self.units, mated=name == "fnmr", weighting=self.weighting)
             self._lists[name, False] = of_all
-            if self._n_groups and (name == "fnmr" or self._with_group_fmr):
+            if self._n_groups:
                 self._lists[name, True] = lists_of_groups(
                     pairs, self.units, of_all, self._n_groups, count_threads(self._n_threads)
                 )

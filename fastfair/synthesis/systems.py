@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -237,8 +237,8 @@ def biased_system(
     [0.001, 0.001, 0.003, 0.005]
     """
     family = _family(
-        [("", validation.choice("kind", kind, KINDS), _written(ratios))], rate, at, (n_mated, n_nonmated),
-        (overall_fmr, overall_mated, overall_nonmated), n_steps, rng, n_threads, progress,
+        [("", validation.choice("kind", kind, KINDS), _written(ratios))], _GroupSets(rate, at, n_mated, n_nonmated),
+        _OverallSet(overall_fmr, overall_mated, overall_nonmated), n_steps, rng, n_threads, progress,
     )  # fmt: skip
     return family.systems[0]
 
@@ -298,27 +298,42 @@ def scenario_family(
         wanted += [(name, kind, ratios) for ratios in systems]
     if not wanted:
         raise InputError(f"tables is empty: name some of {', '.join(TABLES)}")
-    overall = overall_fmr, overall_mated, overall_nonmated
-    return _family(wanted, rate, at, (n_mated, n_nonmated), overall, n_steps, rng, n_threads, progress)
+    of_groups = _GroupSets(rate, at, n_mated, n_nonmated)
+    overall = _OverallSet(overall_fmr, overall_mated, overall_nonmated)
+    return _family(wanted, of_groups, overall, n_steps, rng, n_threads, progress)
+
+
+class _GroupSets(NamedTuple):
+    """The sets of the groups, as `biased_system` describes them."""
+
+    rate: float
+    at: float
+    n_mated: int
+    n_nonmated: int
+
+
+class _OverallSet(NamedTuple):
+    """The set for the overall performance, as `biased_system` describes it."""
+
+    fmr: float
+    n_mated: int
+    n_nonmated: int
 
 
 def _family(
     wanted: Sequence[tuple[str, str, str]],
-    rate: float,
-    at: float,
-    sizes: tuple[int, int],
-    of_all: tuple[float, int, int],
+    of_groups: _GroupSets,
+    of_all: _OverallSet,
     n_steps: int,
     rng: seeds.Seed,
     n_threads: int | None,
     progress: bool | Callable[[int, int], None],
 ) -> ScenarioFamily:
     """Make systems of given table, kind and ratios."""
-    unit = validation.positive("rate", rate)
+    unit = validation.positive("rate", of_groups.rate)
     seed = seeds.fixed(rng)
-    overall_fmr, overall_mated, overall_nonmated = of_all
-    overall_mated = validation.count("overall_mated", overall_mated, 1)
-    overall_nonmated = validation.count("overall_nonmated", overall_nonmated, 1)
+    overall_mated = validation.count("overall_mated", of_all.n_mated, 1)
+    overall_nonmated = validation.count("overall_nonmated", of_all.n_nonmated, 1)
     require_memory(overall_mated, overall_nonmated, validation.count("n_steps", n_steps, 1), 1)
     parsed = [(table, kind, ratios, _parsed(ratios)) for table, kind, ratios in wanted]
     sets: dict[tuple[str, float], Synthesis] = {}
@@ -326,12 +341,13 @@ def _family(
         factors = sorted({factor for _, of_kind, _, numbers in parsed if of_kind == kind for factor in numbers})
         if factors:
             made = synthesize_each(
-                *sizes, kind, [factor * unit for factor in factors], at=at, n_steps=n_steps, rng=_child(seed, number),
+                of_groups.n_mated, of_groups.n_nonmated, kind, [factor * unit for factor in factors], at=of_groups.at,
+                n_steps=n_steps, rng=_child(seed, number),
                 n_threads=n_threads, progress=progress,
             )  # fmt: skip
             sets |= {(kind, factor): one for factor, one in zip(factors, made, strict=True)}
     overall = synthesize_each(
-        overall_mated, overall_nonmated, "fmr", [overall_fmr], n_steps=n_steps, rng=_child(seed, len(KINDS)),
+        overall_mated, overall_nonmated, "fmr", [of_all.fmr], n_steps=n_steps, rng=_child(seed, len(KINDS)),
         n_threads=n_threads,
     )[0].comparisons()  # fmt: skip
     systems = tuple(

@@ -32,7 +32,7 @@ from fastfair.errors import (
 )
 from fastfair.group_tests.failure_counts import design_effect
 from fastfair.group_tests.replicates import STATISTICS, GroupRates, _studentized, of_counts, pvalue
-from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.comparison_replicates import NO_METRICS, Resampler
 
 ORACLES = {
     "f": slow.replicated_f,
@@ -598,7 +598,7 @@ def test_false_matches_of_groups_are_tested_with_the_replicates_of_evaluations(n
     np.testing.assert_array_equal(test.n_errors, rates.counts.group_false_matches)
     np.testing.assert_array_equal(test.n_subjects, rates.counts.group_nonmated_subjects)
     assert test.fmr == pytest.approx(test.n_errors.sum() / test.n_trials.sum())
-    drawn = Resampler(c, [ff.at_threshold(rates.threshold)], metrics=()).replicate(150, seeds.stream(3)[0])
+    drawn = Resampler(c, [ff.at_threshold(rates.threshold)], metrics=NO_METRICS).replicate(150, seeds.stream(3)[0])
     replicates = drawn.fmr[0, 1:4]
     np.testing.assert_allclose(test.standard_error, replicates.std(axis=1, ddof=1))
     n, rate = test.n_trials, test.group_fmr

@@ -18,7 +18,7 @@ from fastfair._lib import seeds
 from fastfair.error_rates import curves
 from fastfair.error_rates.operating_points import threshold_key
 from fastfair.resampling.blocks import Replicates
-from fastfair.resampling.comparison_replicates import BLOCK, Resampler
+from fastfair.resampling.comparison_replicates import BLOCK, METRICS, NO_METRICS, Metrics, Resampler
 
 KEY = seeds.stream(7)[0]
 POINTS = (ff.at_fmr(0.2), ff.at_fnmr(0.25), ff.at_threshold(0.5), ff.at_eer())
@@ -91,9 +91,9 @@ def same(found: float, expected: float, tolerance: float = 1e-12) -> bool:
 def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, method):
     c = comparisons_of(rows, dtype)
     costs = curves.DetectionCosts(0.3, 2, 1)
-    resampler = Resampler(c, POINTS, unit=unit, scheme=scheme, eer_method=method, costs=costs)
+    resampler = Resampler(c, POINTS, unit=unit, scheme=scheme, metrics=Metrics(METRICS, method, costs))
     found = resampler.replicate(BLOCK, KEY)
-    hull = Resampler(c, [], unit=unit, scheme=scheme, metrics=["eer"], eer_method="convex-hull")
+    hull = Resampler(c, [], unit=unit, scheme=scheme, metrics=Metrics(("eer",), "convex-hull"))
     hull_eers = hull.replicate(BLOCK, KEY).metrics["eer"]
     mated_shrink, nonmated_shrink = resampler._shrinkage.mated, resampler._shrinkage.nonmated
     above = (lambda s: float(np.nextafter(dtype(s), dtype(np.inf)))) if dtype is np.float32 else naive._next_float
@@ -199,7 +199,7 @@ def test_shrinkage_is_that_of_the_double_sums(rows):
 @given(rows=sampled())
 def test_min_cllr_is_shrunk_as_the_mean_of_calibrated_costs(rows):
     c = comparisons_of(rows)
-    found = Resampler(c, [], metrics=["min_cllr"])._shrinkage.metrics["min_cllr"]
+    found = Resampler(c, [], metrics=Metrics(("min_cllr",)))._shrinkage.metrics["min_cllr"]
     strata = {row.reference: row.reference_group for row in rows} | {row.probe: row.probe_group for row in rows}
     sizes: dict = {}
     for stratum in strata.values():
@@ -240,7 +240,7 @@ def test_threads_batches_and_other_work_change_no_bit(unit):
             whole.cells,
         )
     )
-    fewer = Resampler(c, points[:1], unit=unit, metrics=[]).replicate(300, KEY)
+    fewer = Resampler(c, points[:1], unit=unit, metrics=NO_METRICS).replicate(300, KEY)
     assert fewer.fnmr[0].tobytes() == np.ascontiguousarray(whole.fnmr[0]).tobytes()
 
 
