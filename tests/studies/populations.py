@@ -1,0 +1,184 @@
+"""Populations of known truth for studies of type I errors, power and coverage: skewed, tied, of few errors, unequal."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+from scipy.stats import gamma, t
+
+import fastfair as ff
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
+
+_SCALE = 0.5  # of lognormal scores
+_DEGREES = 4  # of freedom of Student's t
+_GRID = (np.arange(20_000) + 0.5) / 20_000  # quantiles that stand for a law of subjects
+# Each law of scores as a function of a standard normal number, and its inverse.
+_LAWS = {
+    "normal": (lambda z: z, lambda s: s),
+    "t": (lambda z: t.ppf(ndtr(z), _DEGREES), lambda s: ndtri(t.cdf(s, _DEGREES))),
+    "lognormal": (
+        lambda z: np.expm1(_SCALE * z) / _SCALE,
+        lambda s: np.log(np.maximum(_SCALE * s + 1, 1e-300)) / _SCALE,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Population:
+    """Groups of subjects whose scores depend on the subjects, with rates that can be computed.
+
+    A non-mated score of subjects k and l is shift + g(effect (a_k + a_l) / sqrt(2) + noise), a mated one of subject k
+    is mean + g(-effect b_k + noise), where g makes the law of scores of a standard normal number. All groups have the
+    same rates unless `shifts` or `gaps` say otherwise.
+
+    Attributes
+    ----------
+    name : str
+        What is peculiar about it.
+    sizes : tuple of int
+        Number of subjects of each group.
+    law : {"normal", "t", "lognormal"}
+        The law of the scores: normal, Student's t with 4 degrees of freedom, or lognormal.
+    effect : float
+        Standard deviation of the subjects' part, of 1.
+    skewed : bool
+        Whether few subjects cause most errors: a_k and b_k are exponential instead of normal.
+    pairs : int or None
+        Number of non-mated comparisons for each subject, of random pairs inside the group; None for all pairs.
+    attempts : tuple of int
+        Least and largest number of mated comparisons of a subject, log-uniform between them.
+    repeats : int
+        Number of comparisons of each pair.
+    step : float
+        Distance between possible scores; 0 for scores without ties.
+    mean : float
+        Of mated scores.
+    shifts, gaps : tuple of float
+        For each group, what is added to non-mated scores, and to mated ones; empty for fair systems.
+    second : float
+        What the second of two systems has added to mated scores.
+    together : float
+        Correlation between the noise of the two systems.
+    """
+
+    name: str
+    sizes: tuple[int, ...] = (60, 60, 60)
+    law: str = "normal"
+    effect: float = 0.4
+    skewed: bool = False
+    pairs: int | None = None
+    attempts: tuple[int, int] = (4, 4)
+    repeats: int = 1
+    step: float = 0.0
+    mean: float = 3.3
+    shifts: tuple[float, ...] = ()
+    gaps: tuple[float, ...] = ()
+    second: float = 0.0
+    together: float = 0.5
+
+    def draw(self, rng: np.random.Generator) -> ff.Comparisons:
+        """Draw subjects and the scores of their comparisons."""
+        return self.draw_two(rng)[0]
+
+    def draw_two(self, rng: np.random.Generator) -> tuple[ff.Comparisons, ff.Comparisons]:
+        """Draw subjects and the scores that two systems give to the same comparisons."""
+        group = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        a, b = self._subjects(rng, group.size), self._subjects(rng, group.size)
+        i, j = self._pairs(rng)
+        low, high = self.attempts
+        attempts = np.exp(rng.uniform(np.log(low), np.log(high + 1), group.size)).astype(int).clip(low, high)
+        k = np.repeat(np.arange(group.size), attempts)
+        parts = self.effect * (a[i] + a[j]) / math.sqrt(2), -self.effect * b[k]
+        noise = [rng.normal(size=part.size) for part in parts]
+        other = [self.together * one + math.sqrt(1 - self.together**2) * rng.normal(size=one.size) for one in noise]
+        shifts, gaps = (np.array(values or (0.0,) * len(self.sizes)) for values in (self.shifts, self.gaps))
+        reference, probe = np.concatenate((k, i)), np.concatenate((k, j))
+        g = _LAWS[self.law][0]
+        left = math.sqrt(1 - self.effect**2)
+
+        def system(noise: list[Floats], added: float) -> ff.Comparisons:
+            nonmated = shifts[group[i]] + g(parts[0] + left * noise[0])
+            mated = self.mean + added + gaps[group[k]] + g(parts[1] + left * noise[1])
+            scores = np.concatenate((mated, nonmated))
+            if self.step:
+                scores = np.floor(scores / self.step) * self.step
+            return ff.Comparisons(
+                scores, np.arange(scores.size) < k.size, reference, probe, group[reference], group[probe]
+            )
+
+        return system(noise, 0.0), system(other, self.second)
+
+    def _subjects(self, rng: np.random.Generator, n: int) -> Floats:
+        return rng.exponential(size=n) - 1 if self.skewed else rng.normal(size=n)
+
+    def _pairs(self, rng: np.random.Generator) -> tuple[Integers, Integers]:
+        firsts, seconds, start = [], [], 0
+        for size in self.sizes:
+            if self.pairs is None:
+                i, j = np.triu_indices(size, 1)
+            else:
+                i = np.repeat(np.arange(size), self.pairs)
+                j = (i + rng.integers(1, size, i.size)) % size
+            firsts.append(start + np.repeat(i, self.repeats))
+            seconds.append(start + np.repeat(j, self.repeats))
+            start += size
+        return np.concatenate(firsts), np.concatenate(seconds)
+
+    def fmr(self, threshold: float) -> Floats:
+        """Compute the FMR of each group; with ties, of a threshold that is a possible score."""
+        at = _LAWS[self.law][1](threshold - np.array(self.shifts or (0.0,) * len(self.sizes)))
+        part = (gamma.ppf(_GRID, 2) - 2) / math.sqrt(2) if self.skewed else ndtri(_GRID)
+        return np.asarray([self._share(-z, -part) for z in at])
+
+    def fnmr(self, threshold: float, second: bool = False) -> Floats:
+        """Compute the FNMR of each group, by the first or the second system."""
+        means = self.mean + self.second * second + np.array(self.gaps or (0.0,) * len(self.sizes))
+        part = -(gamma.ppf(_GRID, 1) - 1) if self.skewed else ndtri(_GRID)
+        return np.asarray([self._share(z, part) for z in _LAWS[self.law][1](threshold - means)])
+
+    def _share(self, below: float, part: Floats) -> float:
+        """Return how probable it is that subjects' part and noise together are at most `below`."""
+        if not self.skewed:
+            return float(ndtr(below))
+        return float(ndtr((below - self.effect * part) / math.sqrt(1 - self.effect**2)).mean())
+
+    def weights(self) -> Floats:
+        """Return each group's share of the non-mated comparisons."""
+        n = np.array(self.sizes, np.float64)
+        return np.asarray((n * (n - 1) if self.pairs is None else n) / (n * (n - 1) if self.pairs is None else n).sum())
+
+    def threshold(self, fmr: float) -> float:
+        """Return the threshold with an FMR of all comparisons, or the next possible score above."""
+        found = float(brentq(lambda s: self.fmr(s) @ self.weights() - fmr, -1.9, 60))
+        return math.ceil(found / self.step) * self.step if self.step else found
+
+    def unfair(self, times: float, threshold: float, groups: int = 1) -> Population:
+        """Shift the last groups' non-mated scores so that their FMR at a threshold is so many times as large."""
+        aim = times * float(self.fmr(threshold)[0])
+        alone = replace(self, sizes=self.sizes[:1], shifts=())
+        shift = float(brentq(lambda s: float(replace(alone, shifts=(s,)).fmr(threshold)[0]) - aim, 0, 5))
+        return replace(self, shifts=(0.0,) * (len(self.sizes) - groups) + (shift,) * groups)
+
+
+SMALL_TO_LARGE = (15, 30, 60, 120, 240, 400)
+# Fair systems, unlike those of the coverage study.
+FAIR = (
+    Population("Student t scores", law="t", mean=5.5),
+    Population("lognormal scores", law="lognormal", mean=5.0),
+    Population("1 to 100 attempts", (80, 80, 80), attempts=(1, 100)),
+    Population("groups of 15 to 400", SMALL_TO_LARGE),
+    Population("8 groups", (40,) * 8),
+    Population("11 groups of 20 to 80", (20, 20, 20, 30, 30, 40, 40, 60, 60, 80, 80)),
+    Population("random trials", (150, 150, 150), pairs=20, repeats=2),
+    Population("8-bit scores", step=1 / 16),
+    Population("skewed subjects", (100, 100, 100), skewed=True, effect=0.6, mean=4.0),
+    Population("strong subjects", effect=0.7),
+    Population("unequal systems", second=-0.6),
+)
