@@ -33,7 +33,7 @@ from fastfair.resampling.comparison_replicates import Metrics, Resampler, differ
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates
 from fastfair.uncertainty.interval_notes import ENOUGH_EFFECTIVE_ERRORS, has_few_effective_errors
-from fastfair.uncertainty.inversion import invert
+from fastfair.uncertainty.inversion import MovedSystems
 from fastfair.uncertainty.quantities import HELD, Quantity
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
@@ -203,7 +203,7 @@ def evaluate(
             settings["scheme"],
             partial(_jackknife, resampler, selection, n_threads),
             degrees_of_freedom(listed, comparisons, resampler.units),
-            partial(invert, base, drawn, selection),
+            partial(MovedSystems, base, drawn, selection),
             {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
         )
         quantities = uncertainty.with_intervals(request.confidence_level, method)

@@ -7,6 +7,7 @@ than the data. The interval covers the measures of those systems among whose rep
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,8 +69,8 @@ class Inversion:
         return low, high
 
 
-def invert(estimates: Replicates, drawn: Replicates, selection: Selection) -> Inversion:
-    """Compare the estimates of measures with replicates of systems along the way from fair to unfair.
+class MovedSystems:
+    """Systems on the way from fair to unfair that leads through the data, with the data's replicates moved along.
 
     Parameters
     ----------
@@ -81,44 +82,62 @@ def invert(estimates: Replicates, drawn: Replicates, selection: Selection) -> In
         As for `entries`. Measures that are fairest between lower and higher values, such as a group's ratio to the
         average, are left out.
 
-    Returns
-    -------
-    Inversion
+    Attributes
+    ----------
+    keys : tuple of Key
+        The measures.
+    estimates : (measures,) ndarray
+        The measures in the data.
+    signs : (measures,) ndarray
+        -1 for measures of which larger values are fairer, 1 for others.
     """
-    measured = list(selection.measured)
-    own = replace(
-        selection,
-        groups=tuple(selection.groups[k] for k in measured),
-        measures=tuple(name for name in selection.measures if MEASURES[name].fairer != "nearer"),
-        measured=tuple(range(len(measured))),
-        group_mated=selection.group_mated[measured],
-        group_nonmated=selection.group_nonmated[measured],
-    )
-    rows = [0, *(1 + k for k in measured)]
-    start, scattered = _take(estimates, rows), _take(drawn, rows)
-    found = [(entry, float(entry.value)) for entry in measure_entries(_base(start), own)]
-    signs = [-1.0 if is_fairer_above(entry.name) else 1.0 for entry, _ in found]
 
-    def shares(powers: Floats) -> Floats:
-        moved = {name: _scatter(values, start[name], powers, _MOST[name]) for name, values in scattered.items()}
-        of_each = [
-            [_shares(sign * row, sign * value) for row in entry.value]
-            for entry, (_, value), sign in zip(measure_entries(_base(moved), own), found, signs, strict=True)
-        ]
-        return np.array(of_each).reshape(len(found), powers.size, 2)
+    def __init__(self, estimates: Replicates, drawn: Replicates, selection: Selection) -> None:
+        measured = list(selection.measured)
+        self._selection = replace(
+            selection,
+            groups=tuple(selection.groups[k] for k in measured),
+            measures=tuple(name for name in selection.measures if MEASURES[name].fairer != "nearer"),
+            measured=tuple(range(len(measured))),
+            group_mated=selection.group_mated[measured],
+            group_nonmated=selection.group_nonmated[measured],
+        )
+        rows = [0, *(1 + k for k in measured)]
+        self._start, self._scattered = _take(estimates, rows), _take(drawn, rows)
+        found = list(measure_entries(_base(self._start), self._selection))
+        self.keys = tuple(entry.key for entry in found)
+        self.estimates = np.array([float(entry.value) for entry in found])
+        self.signs = np.array([-1.0 if is_fairer_above(entry.name) else 1.0 for entry in found])
+        self.n_replicates: int = drawn.threshold.shape[-1]
 
-    size = max(values.size for values in scattered.values())
-    stretches = np.array_split(POWERS, n_calls(POWERS.size, size))
-    table = np.concatenate(in_threads(size, shares, stretches), axis=1)
-    followed = {name: _move(values, _STEPS, _MOST[name]) for name, values in start.items()}
-    path = [entry.value for entry in measure_entries(_base(followed), own)]
-    return Inversion(
-        keys=tuple(entry.key for entry, _ in found),
-        as_unfair=table[..., 0],
-        as_fair=table[..., 1],
-        path=np.array(path).reshape(len(found), _STEPS.size),
-        n_replicates=drawn.threshold.shape[-1],
-    )
+    def path(self, powers: Floats) -> Floats:
+        """Return the (measures, powers) measures of the systems themselves."""
+        followed = {name: _move(values, powers, _MOST[name]) for name, values in self._start.items()}
+        path = [entry.value for entry in measure_entries(_base(followed), self._selection)]
+        return np.array(path).reshape(len(self.keys), powers.size)
+
+    def replicates(self, powers: Floats) -> Iterator[Floats]:
+        """Yield the (powers, r) replicates of each measure."""
+        moved = {
+            name: _scatter(values, self._start[name], powers, _MOST[name]) for name, values in self._scattered.items()
+        }
+        for entry in measure_entries(_base(moved), self._selection):
+            yield entry.value
+
+    def invert(self) -> Inversion:
+        """Compare the estimates of measures with the replicates of fairer and less fair systems."""
+
+        def shares(powers: Floats) -> Floats:
+            of_each = [
+                [_shares(sign * row, sign * value) for row in rows]
+                for rows, value, sign in zip(self.replicates(powers), self.estimates, self.signs, strict=True)
+            ]
+            return np.array(of_each).reshape(len(self.keys), powers.size, 2)
+
+        size = max(values.size for values in self._scattered.values())
+        stretches = np.array_split(POWERS, n_calls(POWERS.size, size))
+        table = np.concatenate(in_threads(size, shares, stretches), axis=1)
+        return Inversion(self.keys, table[..., 0], table[..., 1], self.path(_STEPS), self.n_replicates)
 
 
 def _take(base: Replicates, rows: list[int]) -> dict[str, Floats]:

@@ -14,7 +14,7 @@ from fastfair.errors import InputError
 
 from .entries import Key
 from .interval_notes import INVERSION, RATES, Case, with_interval
-from .inversion import Inversion, is_fairer_above
+from .inversion import Inversion, MovedSystems, is_fairer_above
 from .quantities import HELD, Quantity
 
 Floats = NDArray[np.float64]
@@ -38,8 +38,8 @@ class Uncertainty:
         Computes the (quantities, units) values with one unit left out.
     freedom : (quantities,) ndarray
         Degrees of freedom of rates.
-    inversion : callable
-        Computes the test inversion of fairness measures.
+    systems : callable
+        Makes the fairer and less fair systems whose replicates give fairness measures their intervals.
     rows : dict of int
         The position in `quantities` of each key of the inversion; empty without measures.
     """
@@ -51,7 +51,7 @@ class Uncertainty:
     scheme: str
     jackknife: Callable[[], Floats]
     freedom: Floats
-    inversion: Callable[[], Inversion]
+    systems: Callable[[], MovedSystems]
     rows: dict[Key, int]
     _left_out: Floats | None = field(default=None, repr=False)
     _inverted: Inversion | None = field(default=None, repr=False)
@@ -65,7 +65,7 @@ class Uncertainty:
     def inverted(self) -> Inversion:
         """Return the test inversion, computed once."""
         if self._inverted is None:
-            self._inverted = self.inversion()
+            self._inverted = self.systems().invert()
         return self._inverted
 
     def with_intervals(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:

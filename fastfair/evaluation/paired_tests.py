@@ -1,0 +1,317 @@
+"""Score tests of the difference between two systems' error rates, from decisions on the same comparisons.
+
+With d_kl the first system's errors in the comparisons of subjects k and l minus the second's, T_k = sum_l d_kl, the
+difference of two FMRs at given thresholds has the dyadic-robust variance (sum_k T_k^2 - sum_{k<l} d_kl^2) / n^2, where
+no difference is the hypothesis, and not below the sum of the squared parts. That of two FNMRs, of K subjects, is
+K / (K - 1) sum_k d_k^2 / n^2. A threshold that holds a rate is an estimate: each comparison then adds to d what it adds
+to the rate held, times minus the slope of the rate tested over the rate held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.sorted_scores import GroupedSide, SortedSide
+from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
+from fastfair.uncertainty.quantities import Quantity
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Cell = tuple[int, int] | None  # groups of reference and probe, or all comparisons
+RATES_TESTED = ("fmr", "fnmr", "fmr_matrix")
+UNITS_TESTED = ("subject", "comparison")
+_KINDS_TESTED = ("threshold", "fmr", "fnmr", "eer")
+_LEAST_SHARE = 1 / 3  # of a rate held, below which its slope is not looked for
+
+
+def score_pvalues(
+    first: Comparisons,
+    second: Comparisons,
+    points: Sequence[OperatingPoint],
+    quantities: Sequence[tuple[Quantity, Quantity]],
+    unit: str,
+) -> Floats:
+    """Compute the p-values of the hypotheses that two systems have the same error rate.
+
+    Parameters
+    ----------
+    first, second : Comparisons
+        The same comparisons, scored by two systems, numbered alike by `matching.match`.
+    points : sequence of OperatingPoint
+        All operating points of the quantities.
+    quantities : sequence of pairs of Quantity
+        The same quantity of either system.
+    unit : str
+        What is independent: "subject" or "comparison".
+
+    Returns
+    -------
+    (quantities,) ndarray
+        Two-sided p-values; NaN for all but rates, for other units and for operating points that fix no threshold in a
+        way that is known here.
+
+    References
+    ----------
+    Aronow, Samii and Assenova, "Cluster-robust variance estimation for dyadic data", Political Analysis 23 (2015).
+    """
+    found = np.full(len(quantities), np.nan)
+    if unit not in UNITS_TESTED:
+        return found
+    trials = _Trials(first, unit)
+    tests = {
+        point: _ScoreTests(trials, [_System(system, point, unit) for system in (first, second)], point.kind)
+        for point in points
+        if point.kind in _KINDS_TESTED
+    }
+    position = {group: k for k, group in enumerate(first.groups)}
+    for k, (one, other) in enumerate(quantities):
+        if one.name in RATES_TESTED and one.at in tests and one.n_comparisons:
+            cell = None if one.group is None else (position[one.group], position[one.probe_group or one.group])
+            strata = max(1, len(position)) if cell is None else len(set(cell))
+            size = one.n_comparisons if unit == "comparison" else one.n_subjects or 0
+            difference = one.estimate - other.estimate
+            found[k] = tests[one.at].pvalue(
+                one.name == "fnmr", cell, difference, one.n_comparisons, size, size - strata
+            )
+    return found
+
+
+class _Trials:
+    """The non-mated comparisons, whichever system scores them: how often each pair of units occurs."""
+
+    def __init__(self, comparisons: Comparisons, unit: str) -> None:
+        self.comparisons = comparisons
+        self.n_units = len(comparisons.subjects) if unit == "subject" and comparisons.subjects is not None else 0
+        self._unit = unit
+
+    @cached_property
+    def occurrences(self) -> tuple[Floats, Floats]:
+        """Return the (units,) numbers of mated, and of non-mated, comparisons of each."""
+        return tuple(  # type: ignore[return-value]
+            _sum_units(_codes(side, slice(None), self._unit, self.n_units), np.ones(len(side)), self.n_units)
+            for side in (self.comparisons.mated, self.comparisons.nonmated)
+        )
+
+    @cached_property
+    def pairs(self) -> tuple[Integers, Integers]:
+        """Return the distinct pairs of units of non-mated comparisons, sorted, and how often each occurs."""
+        side = self.comparisons.nonmated
+        codes, repeats = np.unique(_codes(side, slice(None), self._unit, self.n_units), return_counts=True)
+        return codes, repeats
+
+
+def _codes(side: SortedSide, rows: Any, unit: str, n_units: int) -> Integers:
+    """Return one number for each pair of units that was compared; those of two systems agree."""
+    if unit == "comparison":
+        assert side.rows is not None
+        return side.rows[rows].astype(np.int64)
+    reference, probe = side.reference[rows].astype(np.int64), side.probe[rows].astype(np.int64)
+    return np.asarray(np.minimum(reference, probe) * n_units + np.maximum(reference, probe))
+
+
+def _sum_units(codes: Integers, values: Floats, n_units: int) -> Floats:
+    """Sum the values of pairs over each unit; a pair of a unit with itself counts once."""
+    low, high = codes // n_units, codes % n_units
+    apart = low != high
+    found = np.bincount(low, weights=values, minlength=n_units)
+    return np.asarray(found + np.bincount(high[apart], weights=values[apart], minlength=n_units), np.float64)
+
+
+@dataclass(frozen=True)
+class _Errors:
+    """The errors of one system among the mated, or the non-mated, comparisons.
+
+    Attributes
+    ----------
+    codes : (errors,) ndarray of int64
+        The pair of units of each.
+    cells : (errors,) ndarray of int64, or None
+        The cell of the group-by-group matrix; None without groups.
+    """
+
+    codes: Integers
+    cells: Integers | None
+
+    def inside(self, cell: int | None) -> Integers:
+        """Return the pairs of units of the errors in a cell, or of all."""
+        return self.codes if cell is None or self.cells is None else self.codes[self.cells == cell]
+
+
+class _System:
+    """One system's decisions at its threshold, and near it."""
+
+    def __init__(self, comparisons: Comparisons, point: OperatingPoint, unit: str) -> None:
+        self._comparisons, self._unit = comparisons, unit
+        self.n_units = 0 if comparisons.subjects is None else len(comparisons.subjects)
+        self.sizes = len(comparisons.mated), len(comparisons.nonmated)
+        self.key = int(threshold_key(comparisons, point))
+
+    def _errors_below(self, key: int) -> tuple[int, int]:
+        """Return the number of false non-matches, and of correct non-matches, of a threshold."""
+        sides = self._comparisons.mated, self._comparisons.nonmated
+        return tuple(int(np.searchsorted(side.keys, key)) for side in sides)  # type: ignore[return-value]
+
+    @cached_property
+    def errors(self) -> tuple[_Errors, _Errors]:
+        """The false non-matches and the false matches."""
+        below = self._errors_below(self.key)
+        rows = slice(0, below[0]), slice(below[1], None)
+        comparisons = self._comparisons
+        grouped: tuple[GroupedSide | None, GroupedSide | None] = (None, None)
+        if comparisons.groups:
+            grouped = comparisons.mated_by_group, comparisons.nonmated_by_group
+        return tuple(  # type: ignore[return-value]
+            _Errors(_codes(side, row, self._unit, self.n_units), _cells(by_group, row, len(comparisons.groups)))
+            for side, row, by_group in zip((comparisons.mated, comparisons.nonmated), rows, grouped, strict=True)
+        )
+
+    def held(self, kind: str, key: int) -> float:
+        """Return what an operating point holds, at another threshold: a rate, or FMR minus FNMR."""
+        fnmr, fmr = self._rates(key)
+        return {"fmr": fmr, "fnmr": fnmr, "eer": fmr - fnmr}[kind]
+
+    def _rates(self, key: int) -> tuple[float, float]:
+        below = self._errors_below(key)
+        return below[0] / self.sizes[0], (self.sizes[1] - below[1]) / self.sizes[1]
+
+    def signs(self, kind: str) -> tuple[float, float]:
+        """Return how the FNMR and the FMR enter what is held."""
+        return {"fmr": (0.0, 1.0), "fnmr": (1.0, 0.0), "eer": (-1.0, 1.0)}[kind]
+
+    def rates_at(self) -> tuple[float, float]:
+        """Return the FNMR and the FMR at the threshold."""
+        return self._rates(self.key)
+
+    def near(self, kind: str, spread: float) -> tuple[int, int]:
+        """Return the thresholds at which what is held lies a standard error to either side."""
+        at = self.held(kind, self.key)
+        least = at - spread if kind == "eer" else max(at - spread, at * _LEAST_SHARE)
+        return self._first_key(kind, least), self._first_key(kind, at + spread)
+
+    def _first_key(self, kind: str, aim: float) -> int:
+        """Return the lowest threshold at which a falling rate is at most `aim`, or the FNMR, which grows, at least."""
+        reached: Callable[[float], bool] = (lambda rate: rate >= aim) if kind == "fnmr" else (lambda rate: rate <= aim)
+        sides = self._comparisons.mated.keys, self._comparisons.nonmated.keys
+        low, high = int(min(keys[0] for keys in sides)), int(max(keys[-1] for keys in sides)) + 1
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if reached(self.held(kind, middle)) else (middle + 1, high)
+        return low
+
+    def slopes(self, kind: str, spread: float) -> Callable[[bool, Cell], float]:
+        """Return the slope of a rate over what is held, from thresholds a standard error to either side."""
+        keys = self.near(kind, spread)
+        run = self.held(kind, keys[1]) - self.held(kind, keys[0])
+        below = [self._errors_below(key) for key in keys]
+        comparisons = self._comparisons
+        n_groups = len(comparisons.groups)
+
+        def slope(mated: bool, cell: Cell) -> float:
+            start, stop = (ends[0 if mated else 1] for ends in below)
+            rise = stop - start
+            n = self.sizes[0 if mated else 1]
+            if cell is not None:
+                by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+                rows = slice(min(start, stop), max(start, stop))
+                cells = _cells(by_group, rows, n_groups)
+                assert cells is not None
+                rise = int(np.sign(rise)) * int(np.count_nonzero(cells == cell[0] * n_groups + cell[1]))
+                n = int(by_group.cells[cell])
+            return (rise if mated else -rise) / n / run if run else 0.0
+
+        return slope
+
+
+def _cells(by_group: GroupedSide | None, rows: slice, n_groups: int) -> Integers | None:
+    if by_group is None:
+        return None
+    return np.asarray(by_group.reference_group[rows].astype(np.int64) * n_groups + by_group.probe_group[rows])
+
+
+class _ScoreTests:
+    """Tests of all rates at one operating point."""
+
+    def __init__(self, trials: _Trials, systems: Sequence[_System], kind: str) -> None:
+        self._trials, self._systems, self._kind = trials, systems, kind
+        if kind != "threshold":
+            spreads = [np.sqrt(self._variance(*self._sum_held([(system, 1.0)]))) for system in systems]
+            self._slopes = [system.slopes(kind, float(spread)) for system, spread in zip(systems, spreads, strict=True)]
+
+    def pvalue(self, mated: bool, cell: Cell, difference: float, n: int, size: int, freedom: float) -> float:
+        """Return the two-sided p-value of one rate, of n comparisons and so many units."""
+        from scipy.special import stdtr
+
+        groups = len(self._trials.comparisons.groups)
+        code = None if cell is None else cell[0] * groups + cell[1]
+        parts = [
+            (system.errors[0 if mated else 1].inside(code), sign / n)
+            for system, sign in zip(self._systems, (1.0, -1.0), strict=True)
+        ]
+        held: list[tuple[_System, float]] = []
+        if self._kind != "threshold":
+            held = [
+                (system, -sign * slope(mated, cell))
+                for system, slope, sign in zip(self._systems, self._slopes, (1.0, -1.0), strict=True)
+            ]
+        values, constants = self._sum_held(held)
+        values[0 if mated else 1] += parts
+        few = size / (size - 1) if mated and size > 1 else 1.0
+        spread = np.sqrt(few * self._variance(values, constants))
+        if freedom < 1:
+            return float("nan")
+        if spread <= 1e-12 * (abs(difference) or 1 / n):  # no decision differs
+            return 1.0
+        return float(2 * stdtr(freedom, -abs(difference) / spread))
+
+    def _sum_held(
+        self, weighted: Sequence[tuple[_System, float]]
+    ) -> tuple[list[list[tuple[Integers, float]]], tuple[float, float]]:
+        """List what errors add to the rates held, times weights, and what each mated and non-mated comparison adds."""
+        values: list[list[tuple[Integers, float]]] = [[], []]
+        constants = [0.0, 0.0]
+        for system, weight in weighted:
+            for side, (sign, rate) in enumerate(zip(system.signs(self._kind), system.rates_at(), strict=True)):
+                each = sign * weight / system.sizes[side]
+                if each:
+                    values[side].append((system.errors[side].codes, each))
+                    constants[side] -= each * rate
+        return values, (constants[0], constants[1])
+
+    def _variance(self, values: Sequence[list[tuple[Integers, float]]], constants: tuple[float, float]) -> float:
+        """Compute the variance of a sum over comparisons, given what errors add and what every comparison adds."""
+        trials = self._trials
+        n = trials.n_units
+        sums = [_sum_codes(parts) for parts in values]
+        squares = [float(of_pair @ of_pair) for _, of_pair in sums]
+        if constants[1]:
+            codes, of_pair = sums[1]
+            known, repeats = trials.pairs
+            times = repeats[np.searchsorted(known, codes)]
+            squares[1] += constants[1] * float(2 * of_pair @ times + constants[1] * (repeats.astype(float) @ repeats))
+        if n == 0:  # every comparison on its own
+            if constants[0]:
+                of_pair = sums[0][1]
+                squares[0] += constants[0] * (2 * of_pair.sum() + constants[0] * len(trials.comparisons.mated))
+            return sum(squares)
+        of_mated, of_nonmated = (_sum_units(codes, of_pair, n) for codes, of_pair in sums)
+        if any(constants):
+            of_mated = of_mated + constants[0] * trials.occurrences[0]
+            of_nonmated = of_nonmated + constants[1] * trials.occurrences[1]
+        of_unit = of_mated + of_nonmated
+        return max(float(of_unit @ of_unit) - squares[1], squares[1] + float(of_mated @ of_mated))
+
+
+def _sum_codes(parts: Sequence[tuple[Integers, float]]) -> tuple[Integers, Floats]:
+    """Sum values over each pair of units."""
+    if not parts:
+        return np.zeros(0, np.int64), np.zeros(0)
+    codes, where = np.unique(np.concatenate([codes for codes, _ in parts]), return_inverse=True)
+    values = np.concatenate([np.full(codes.size, value) for codes, value in parts])
+    return codes, np.bincount(where, weights=values, minlength=codes.size).astype(np.float64)
