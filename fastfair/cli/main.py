@@ -22,9 +22,9 @@ from fastfair._lib.validation import SCORE_KINDS
 from fastfair.bands import roc
 from fastfair.error_rates import curves, operating_points
 from fastfair.errors import FastfairError, FastfairWarning, visible
-from fastfair.evaluation.compare import compare
+from fastfair.evaluation.compare import METHODS_OF_CONTRASTS, compare
 from fastfair.evaluation.evaluate import evaluate
-from fastfair.intervals import METHODS_FOR_ANYTHING, METHODS_OF_EVALUATIONS
+from fastfair.intervals import METHODS_OF_EVALUATIONS
 from fastfair.io.comparisons import read_comparisons
 
 from .embeddings import embeddings_command
@@ -84,7 +84,7 @@ def evaluate_command(scores: Path, **options: Any) -> None:
 @click.option("--second-score-kind", type=click.Choice(SCORE_KINDS), help="Of SECOND, where it is another.")
 @reading_options
 @evaluation_options
-@method_option(METHODS_FOR_ANYTHING)
+@method_option(METHODS_OF_CONTRASTS)
 def compare_command(
     first: Path, second: Path, second_score: str | None, second_score_kind: str | None, **options: Any
 ) -> None:

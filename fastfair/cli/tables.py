@@ -16,7 +16,8 @@ from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from fastfair.errors import visible
 from fastfair.evaluation.compare import PairedEvaluation
-from fastfair.evaluation.contrasts import REASONS, WITHHELD
+from fastfair.evaluation.contrasts import WITHHELD
+from fastfair.evaluation.difference_tests import REASONS
 from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.margins import MarginOfError
 from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
@@ -161,7 +162,7 @@ def print_contrasts(paired: PairedEvaluation) -> None:
             reasons.update(reason for reason in REASONS if reason in contrast.note)
         _print(console, "Without a threshold" if point is None else f"At {point}", table)
     if reasons:
-        console.print(f"\n{WITHHELD}: there [low, high] leaves out 0 too often to tell equal systems from others")
+        console.print(f"\n{WITHHELD}: no test that would not too often tell equal systems apart")
     for reason in REASONS:
         if reason in reasons:
             console.print(f"  {reason}")
