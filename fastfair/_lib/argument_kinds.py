@@ -25,14 +25,14 @@ _FRAMES = ("pandas", "polars", "pyarrow")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, as file systems have it
 # What makes the class wanted (first) out of the class found.
 _WAYS = {
-    ("Comparisons", "Embeddings"): "its method comparisons() makes them",
-    ("Comparisons", "data frame"): "Comparisons.from_frame or read_comparisons takes it",
-    ("Comparisons", "file name"): "read_comparisons reads it",
-    ("Comparisons", "FailureCounts"): "these have no scores",
-    ("Embeddings", "file name"): "read_embeddings reads it",
-    ("Embeddings", "data frame"): "read_embeddings takes it",
-    ("FailureCounts", "data frame"): "read_failure_counts takes it",
-    ("OperatingPoint", "number"): "at_fmr(1e-3) holds an FMR, at_threshold(0.5) a threshold",
+    ("Comparisons", "Embeddings"): "make them with its method comparisons()",
+    ("Comparisons", "data frame"): "make Comparisons of it with Comparisons.from_frame or read_comparisons",
+    ("Comparisons", "file name"): "read it with read_comparisons",
+    ("Comparisons", "FailureCounts"): "failure counts have no scores",
+    ("Embeddings", "file name"): "read it with read_embeddings",
+    ("Embeddings", "data frame"): "make Embeddings of it with read_embeddings",
+    ("FailureCounts", "data frame"): "make FailureCounts of it with read_failure_counts",
+    ("OperatingPoint", "number"): "write at_fmr(1e-3) for an FMR, at_threshold(0.5) for a threshold",
 }
 
 
@@ -167,7 +167,7 @@ def heard(name: str, value: Any) -> Any:
     """Ask for True, False or a function that is told of progress."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    return _called_with(name, value, (0, 1), "True, False or a function of what is done and what there is to do")
+    return _called_with(name, value, (0, 1), "True, False or a function of two numbers, the work done and all the work")
 
 
 def _called_with(name: str, value: Any, arguments: tuple[Any, ...], wanted: str) -> Any:
@@ -249,7 +249,7 @@ def path(name: str, value: Any) -> str | Path:
     if not written or "\0" in written:
         raise _wrong(name, "the name of a file", value)
     if size >= _LONGEST_PATH or longest > _LONGEST_NAME:
-        raise InputError(f"{name} is a name of {size:,} characters, longer than file systems take: {shown(value)}")
+        raise InputError(f"{name} is a name of {size:,} characters, longer than file systems allow: {shown(value)}")
     return value if isinstance(value, Path) else written
 
 

@@ -33,7 +33,7 @@ def plain(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
     except ValueError:
         raise InputError(f"{name} must be an array of one shape, but its entries differ in length") from None
     except Exception as error:  # what other libraries' __array__ raises
-        raise InputError(f"{name} cannot be made an array of: {type(error).__name__}: {error}") from None
+        raise InputError(f"{name} cannot be converted to an array: {type(error).__name__}: {error}") from None
     if array.dtype.names is not None:
         raise InputError(f"{name} must be a plain array, but has the fields {', '.join(array.dtype.names)}")
     if not array.dtype.isnative:
@@ -70,7 +70,7 @@ def numbers_in(name: str, values: object) -> NDArray[Any]:
     elif kind == "f" and array.dtype.itemsize > 8:
         converted = array.astype(np.float64)
         if not np.array_equal(converted, array, equal_nan=True):
-            raise InputError(f"{name} of type {array.dtype} do not fit float64; round them first")
+            raise InputError(f"{name} holds numbers of type {array.dtype} that float64 would round; round them first")
         array = converted
     elif kind == "O":
         array = _exact(name, array)
@@ -107,7 +107,7 @@ def _refuse_masked(name: str, values: object) -> None:
         masked = (k for k, v in enumerate(values) if isinstance(v, np.ma.MaskedArray) and np.ma.is_masked(v))
         place = next(((k,) for k in masked), None)
     if place is not None:
-        raise InputError(f"{name} is masked {_in_row(place)}; leave those rows out", row=_row(place))
+        raise InputError(f"{name} has a masked entry {_in_row(place)}; leave such rows out", row=_row(place))
 
 
 def _exact(name: str, array: NDArray[Any]) -> Floats:

@@ -37,7 +37,7 @@ class FrameColumns:
                 f"{called} must be {wanted} (pandas, polars, pyarrow, ...), not {type(frame).__name__}"
             ) from error
         except nw.exceptions.DuplicateError as error:
-            raise InputError(f"{called} has columns of one name: {' '.join(str(error).split())}") from error
+            raise InputError(f"{called} has two columns of the same name: {' '.join(str(error).split())}") from error
         odd = [name for name in self.names if not isinstance(name, str)]
         if odd:
             raise InputError(f"names of columns must be text, but {called} has {odd[0]!r}; rename it")
@@ -130,7 +130,10 @@ class FrameColumns:
             for name in named[0] or named[1] or []:
                 side_columns.require_both_sides(name, self.names)
         elif len(named[0]) != len(named[1]):
-            raise InputError(f"reference_group has {len(named[0])} columns and probe_group {len(named[1])}")
+            raise InputError(
+                f"reference_group has {len(named[0])} columns and probe_group {len(named[1])}; "
+                "give one of each for every attribute"
+            )
         first = named[0] or named[1] or []
         attributes = [side_columns.shared_name(*pair) for pair in zip(first, named[1] or first, strict=True)]
         if len(set(attributes)) < len(attributes):

@@ -121,7 +121,9 @@ def encode(name: str, values: Labels) -> Coded:
     try:
         ordered = sorted(together)
     except Exception:
-        raise InputError(f"{name} holds labels of the type {type(cleaned[0]).__name__}, which have no order") from None
+        raise InputError(
+            f"{name} holds labels of the type {type(cleaned[0]).__name__}, which cannot be sorted; give text or numbers"
+        ) from None
     rank = np.empty(len(together), np.int64)
     rank[[together[label] for label in ordered]] = np.arange(len(together))
     labels = np.empty(len(ordered), object)
@@ -149,7 +151,7 @@ def _refuse_mixed(name: str, types: set[type], entries: Iterable[Any]) -> None:
     kinds = {_kind(kind) for kind in types}
     if len(kinds) > 1:
         found = sorted({kind.__name__ for kind in types})
-        raise InputError(f"{name} mixes labels of the types {', '.join(found)}; use one")
+        raise InputError(f"{name} mixes labels of the types {', '.join(found)}; use one type")
 
 
 def _kind(of_label: type) -> str:

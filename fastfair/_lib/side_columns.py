@@ -144,7 +144,7 @@ def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
     hint = f"; {_advice(near)}" if near else validation.did_you_mean(group, for_both)
     raise InputError(
         f"{place} has no column {group!r}, nor reference_{group} and probe_{group}{hint}; its columns are "
-        f"{', '.join(known)}. Labels of subjects come from a table of their own with metadata= and metadata_id="
+        f"{', '.join(known)}. To read labels from a table of subjects, give metadata= and metadata_id="
     )
 
 
@@ -157,7 +157,7 @@ def _advice(pair: Pair) -> str:
 
 
 def _alone(name: str) -> str:
-    return f"where {name!r} is meant for both sides, give it for both"
+    return f"if {name!r} holds for both sides, give it as the column of both"
 
 
 def _keys(name: str) -> list[tuple[tuple[int, Pair, int], str]]:

@@ -118,7 +118,7 @@ def count(name: str, value: object, least: int = 0) -> int:
     if isinstance(plain, int | np.integer) and not isinstance(plain, bool) and plain >= least:
         if plain < _TOO_MANY:
             return int(plain)
-        raise InputError(f"{name} must be a whole number below 2**63, which no computer counts up to")
+        raise InputError(f"{name} must be a whole number below 2**63, not {shown(value)}")
     raise InputError(f"{name} must be a whole number of at least {least}, not {shown(value)}")
 
 

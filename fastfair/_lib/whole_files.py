@@ -23,8 +23,8 @@ _REMEDIES = {
     errno.EPERM: "there is no permission to write there; write elsewhere",
     errno.EROFS: "that file system is read-only; write elsewhere",
     errno.EISDIR: "it is a folder; name a file in it",
-    errno.ENOTDIR: "it lies below something that is a file, not a folder",
-    errno.EEXIST: "a file is in the place of the folder; move it, or name another folder",
+    errno.ENOTDIR: "a part of its path is a file, not a folder",
+    errno.EEXIST: "there is a file of this name; move it, or name another folder",
     errno.ENOENT: "there is no such folder; make it first",
     errno.ENAMETOOLONG: "its name is too long; give it a shorter one",
     errno.ELOOP: "its links lead in a circle",
@@ -192,7 +192,7 @@ def _sync(folder: Path) -> None:
 def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn what the system says into an error that names the file and what would do."""
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise InputError(f"path must be a path, not {path!r}")
+        raise InputError(f"path must be the path of a file or folder, not {path!r}")
     text = os.fspath(path)
     if not text:
         raise OutputError("the path to write to is empty; name a file or folder")

@@ -35,10 +35,10 @@ from .roc import RocBand, roc_of_rates
 
 Floats = NDArray[np.float64]
 DEFAULT_MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
-FEW = f"some {ENOUGH_ERRORS} errors or fewer"
+FEW = f"about {ENOUGH_ERRORS} errors or fewer"
 _SETTINGS = ("weighting", "unit", "n_resamples", "confidence_level", "method")
 _NUMBERS = ("low", "high", "band_low", "band_high", "uncertainty", "v_statistic")
-NO_ERRORS = "no errors, in the data and in replicates: no interval"
+NO_ERRORS = "no interval: there are no errors in the data or in any replicate"
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def bands_of(
     """
     groups = embeddings.groups
     if measures and len(groups) < 2:
-        raise InputError(f"a fairness measure compares groups, and the data have {len(groups)}: name more with groups=")
+        raise InputError(f"fairness measures compare groups, but the embeddings have {len(groups)}: give groups=")
     names = measures or (DEFAULT_MEASURES if len(groups) > 1 else ())
     asked = [(name, rate) for name in names for rate in _rates_of(name)]
     needs_average = [check_measure(name, rate, zero_policy) for name, rate in asked]

@@ -162,7 +162,7 @@ def _of_embeddings(
     data: Embeddings, levels: Floats, settings: BandSettings, with_groups: bool, with_overall_fmr: bool
 ) -> RatesOverLevels:
     if levels[0] == 0:
-        raise InputError("fmr: over embeddings a level must be above 0, as not all non-mated pairs are kept")
+        raise InputError("fmr must be above 0 for embeddings, of which only the most similar non-mated pairs are kept")
     with reporting(settings.progress, "similarities") as report:
         resampler = PairResampler(
             data, levels, weighting=settings.weighting, unit=settings.unit, with_groups=with_groups,
@@ -181,7 +181,7 @@ def _of_embeddings(
 
 
 def _no_jackknife() -> Replicates:
-    raise InputError('method="bca" is not offered for embeddings: take method="recentered"')
+    raise InputError('method="bca" is not available for embeddings: use method="recentered"')
 
 
 def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, with_groups: bool) -> RatesOverLevels:

@@ -208,4 +208,4 @@ def _note(levels: Floats, banded: NDArray[np.bool_]) -> str:
         return ""
     if not banded.any():
         return f"no simultaneous band: {few} at every FMR"
-    return f"the simultaneous band ends at FMR {levels[banded][-1]:.3g}: {few} are left beyond"
+    return f"the simultaneous band ends at FMR {levels[banded][-1]:.3g}: there are {few} beyond it"

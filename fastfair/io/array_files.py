@@ -51,7 +51,7 @@ class Archive:
             with self._file.open(info) as stream:
                 array: Array = npy.read_array(stream, allow_pickle=False)
                 if stream.read(1):
-                    raise FileFormatError(f"{place} goes on after its end")
+                    raise FileFormatError(f"{place} has more bytes than its header says")
             return array
 
 
@@ -81,7 +81,7 @@ def _check_header(place: object, stream: BinaryIO | Any, size: int) -> None:
     """Refuse Python objects, and a header that says more or less than there is."""
     version = npy.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
-        raise FileFormatError(f"{place} cannot be read: it is of version {version}, of arrays with named fields")
+        raise FileFormatError(f"{place} cannot be read: format version {version} is for arrays with named fields")
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, _, dtype = read(stream)
     if dtype.hasobject:

@@ -153,7 +153,9 @@ def read_comparisons(
         columns = FrameColumns(table.frame)
         if table_of_subjects is not None:
             if subjects is None:
-                raise InputError("metadata needs to know the subjects: name the columns with reference= and probe=")
+                raise InputError(
+                    "metadata= needs the subjects of the comparisons: name their columns with reference= and probe="
+                )
             sides |= _look_up(table_of_subjects, subjects)
             keep = table_of_subjects.find(subjects[0].labels, [c.codes for c in subjects], missing_metadata, _WHAT)
             if not allow_label_conflicts:
@@ -201,7 +203,7 @@ def _read_table(
         return formats.choose(tables.of_text(text, separator), kind, names, **groups_of)
     named = [f"{role}=" for role, name in names.items() if name is not None]
     if named:
-        raise InputError(f"a {kind} file has no named columns, so there is nothing to {' and '.join(named)}")
+        raise InputError(f"a {kind} file has no named columns, so leave {' and '.join(named)} out")
     if groups_of["groups"]:
         raise InputError(
             f"a {kind} file has no columns of labels: give metadata= and metadata_id= for {groups_of['groups']}"

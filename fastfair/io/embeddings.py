@@ -187,7 +187,7 @@ class _Fields:
         if self.names is not None:
             return self.take_vectors(_named(self, self.names, "vectors", name))
         if name is not None:
-            raise InputError(f"{self.place} holds one array without a name, so there is nothing to vectors=")
+            raise InputError(f"{self.place} holds one array without a name, so leave vectors= out")
         return self.take_vectors("")
 
     def labels(self, role: str, name: str | None) -> validation.Coded:
@@ -275,7 +275,7 @@ def _of_table(table: tables.Table) -> _Fields:
             if len(wrong):
                 row = int(wrong[0])
                 raise FileFormatError(
-                    f"{place} holds {int(sizes[row])} numbers in row {row} (counted from 0) and {size} in others; "
+                    f"{place} holds {int(sizes[row])} numbers in row {row} (counted from 0), but {size} in others; "
                     f"{len(wrong)} such rows"
                 )
             with reading.reading(place):

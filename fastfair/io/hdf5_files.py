@@ -63,7 +63,7 @@ def opened(path: Path, wanted: Sequence[str]) -> Iterator[Datasets]:
     h5py = validation.require("h5py", "hdf5", "reading HDF5")
     found = _looked_into(path, wanted)
     for name, why in found["refused"].items():
-        raise FileFormatError(f"{path}: {name!r} {why}; copy it into the file")
+        raise FileFormatError(f"{path}: {name!r} {why}")
     for name, size in found["sizes"].items():
         memory.require(size, f"the numbers of {path}: {name!r}", "save them as .npy, which is not read whole")
     with reading(path):
@@ -84,11 +84,13 @@ def _looked_into(path: Path, wanted: Sequence[str]) -> dict[str, Any]:
             begun = process.stdout.readline() if process.stdout else ""
             answer, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            raise FileFormatError(f"{path} cannot be read: libhdf5 comes to no end with it, so it is damaged") from None
+            raise FileFormatError(
+                f"{path} cannot be read: libhdf5 does not finish reading it, so it is damaged"
+            ) from None
         finally:
             process.kill()
         if not begun:
-            raise FileFormatError(f"{path} cannot be looked into: {_PROGRAM.name} does not run")
+            raise FileFormatError(f"{path} cannot be checked: {_PROGRAM.name} does not start")
         if not answer:
             raise FileFormatError(f"{path} cannot be read: libhdf5 crashes with it, so it is damaged")
         found: dict[str, Any] = json.loads(answer)

@@ -242,7 +242,7 @@ def _decompressed(path: Path) -> bytes:
 
 
 def _require_memory(path: Path, size: int) -> None:
-    memory.require(_COPIES * size, f"{size:,} bytes of text in {path}", "split the file, or make Parquet of it")
+    memory.require(_COPIES * size, f"{size:,} bytes of text in {path}", "split the file, or convert it to Parquet")
 
 
 def _require_text(path: Path, data: bytes) -> None:
@@ -311,10 +311,10 @@ def _require_quotes(text: Text, data: bytes, separator: str) -> None:
     ends = np.isin(characters[closing + 1], at_ends)
     ends[: opening.size - 1] |= opening[1:] == closing[: opening.size - 1] + 1
     stray = np.concatenate([opening[~begins], closing[~ends]])
-    hint = "put the field into quotes, with each quote in it doubled"
+    hint = "put the whole field into quotes, with each quote in it doubled"
     if stray.size:
         line = text.number + _line(data, int(stray.min())) - 1
-        raise FileFormatError(f"{text.path}: line {line}: a quote stands beside other characters of its field; {hint}")
+        raise FileFormatError(f"{text.path}: line {line}: a quote stands inside a field; {hint}")
     if quotes.size % 2:
         line = text.number + _line(data, int(quotes[-1])) - 1
         raise FileFormatError(f"{text.path}: line {line}: a field in quotes does not end; {hint}")

@@ -58,7 +58,10 @@ def test_the_band_ends_where_few_false_nonmatches_are_left(group):
     for limit in (band.band_low, band.band_high):
         assert np.array_equal(np.isnan(limit), errors < 10)
     last = band.fmr[errors >= 10][-1]
-    assert band.note == f"the simultaneous band ends at FMR {last:.3g}: fewer than 10 false non-matches are left beyond"
+    assert (
+        band.note
+        == f"the simultaneous band ends at FMR {last:.3g}: there are fewer than 10 false non-matches beyond it"
+    )
     few = ff.roc_band(comparisons, band.fmr[errors < 10], group=group, n_resamples=50, rng=0)
     assert few.note == "no simultaneous band: fewer than 10 false non-matches at every FMR"
     assert np.isnan([few.band_low, few.band_high]).all()

@@ -161,7 +161,7 @@ def test_bad_options_say_what_would_do(faces, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--fmr", 1e-9], "below the data's resolution"),
+        (["--fmr", 1e-9], "fmr=1e-09 is too low for these data"),
         (["--fmr", 0], "above 0"),
         (["--fmr", 0.1, "--measure", "gini"], "groups="),
         (["--group", "sx"], "did you mean 'sex'"),

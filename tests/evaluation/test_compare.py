@@ -263,7 +263,7 @@ def test_what_is_not_the_same_is_named(systems):
         ff.compare(one, ff.Comparisons([0.9, 0.1], [1, 0]))
     with pytest.raises(InputError, match="second must be Comparisons"):
         ff.compare(one, [0.1])
-    with pytest.raises(InputError, match="told from the others"):
+    with pytest.raises(InputError, match="some mated comparisons have the same reference and probe"):
         ff.compare(one, one, unit="comparison")
     with pytest.raises(InputError, match="needs replicates"):
         ff.compare(one, one, n_resamples=0)
