@@ -1,7 +1,7 @@
-"""A program that looks into an HDF5 file: libhdf5 can crash or go in circles where one is damaged, so it runs alone.
+"""A program that checks an HDF5 file in its own process, as libhdf5 can crash or never return on a damaged file.
 
-It is run by its path with the file and the names of datasets as arguments, and imports nothing of fastfair. It prints
-a line when it begins, and then JSON: the names of all datasets, and what is wrong with the datasets asked for.
+It is run by its path, with the file and the names of datasets as arguments, and imports nothing of fastfair. It prints
+a line when it begins, and then JSON: the names of all datasets, and what is wrong with the datasets named.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import h5py
 import numpy as np
 
 _BLOCK = 2**24
-_DENSEST = 2000  # bytes that compression can make one of
+_DENSEST = 2000  # the most bytes that one byte of a compressed file can hold
 
 
 def look(path: str, wanted: list[str]) -> dict[str, Any]:
-    """Walk through a file, and read the datasets that are wanted to their ends."""
+    """Find all datasets of a file, and read those wanted to their ends."""
     links: dict[str, Any] = {}
     with h5py.File(path, "r") as file:
         file.visititems_links(lambda name, link: links.update({name: link}))
