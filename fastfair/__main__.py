@@ -1,4 +1,4 @@
-"""Start the command line; interrupts are handled before anything large is imported."""
+"""Entry of the command line: heeds interrupts before anything large is imported."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What all other folders use: argument checks, threads, random seeds, progress, data frames, axes of plots."""
+"""What every other folder uses: argument checks, threads, random seeds, progress, data frames, axes of plots."""

@@ -1,4 +1,4 @@
-"""Turn any seed that NumPy accepts into the key of a random stream."""
+"""Seeds of every kind that NumPy's users give, as the key of a counter-based stream."""
 
 from __future__ import annotations
 
@@ -11,24 +11,22 @@ from fastfair.errors import InputError
 
 from .text import shown
 
-_SEEDS = 2**1024  # a larger seed is of no use, and Python may refuse to print it
+_SEEDS = 2**1024  # more are of no use, and longer than Python writes down
 Seed = None | int | np.random.SeedSequence | np.random.Generator
 
 
 def fixed(rng: Seed) -> int | np.random.SeedSequence:
-    """Return a seed that gives the same stream every time; None and a Generator give a random one."""
+    """Return a seed that gives the same stream every time."""
     rng = checked_seed("rng", rng)
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**53))
     if rng is None:
-        return int(
-            np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(11)
-        )  # 53 bits, which JSON holds exactly
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(11))  # what JSON can hold
     return rng
 
 
 def checked_seed(name: str, rng: Any) -> Seed:
-    """Check a seed without drawing from it."""
+    """Check a seed, drawing nothing."""
     if rng is None or isinstance(rng, np.random.Generator | np.random.SeedSequence):
         return rng
     plain = rng[()] if isinstance(rng, np.ndarray) and rng.ndim == 0 else rng
@@ -41,7 +39,7 @@ def checked_seed(name: str, rng: Any) -> Seed:
 
 
 def stream(rng: Seed) -> tuple[NDArray[np.uint32], Any]:
-    """Return the key of a random stream, and a record of the seed: an int to pass as `rng` again, or text."""
+    """Return the key of a random stream, and what to pass as `rng` to have it again where that can be written down."""
     rng = fixed(rng)
     if isinstance(rng, np.random.SeedSequence):
         return _key(rng), f"SeedSequence(entropy={rng.entropy}, spawn_key={rng.spawn_key})"

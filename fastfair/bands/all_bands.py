@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -21,7 +20,7 @@ from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES
 from fastfair.uncertainty.quantities import Quantity
 
-from .curve import Curve, curve_of
+from .curve import Curve, curve_of, rate_curve
 from .fairness import (
     BAND_MEASURES,
     FAIR_OUTSIDE,
@@ -31,14 +30,14 @@ from .fairness import (
     fairness_of_rates,
 )
 from .rates_at_levels import BandOptions, BandSettings, rates_over_levels
-from .roc import RocBand, roc_of_rates
+from .roc import RocBand
 
 Floats = NDArray[np.float64]
 DEFAULT_MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
-FEW = f"about {ENOUGH_ERRORS} errors or fewer"
+FEW = f"fewer than {ENOUGH_ERRORS} errors"
 _SETTINGS = ("weighting", "unit", "n_resamples", "confidence_level", "method")
 _NUMBERS = ("low", "high", "band_low", "band_high", "uncertainty", "v_statistic")
-NO_ERRORS = "no interval: there are no errors in the data or in any replicate"
+_OF_QUANTITY = ("name", "group", "at", "estimate", "method", "n_comparisons", "n_errors", "n_subjects", "note")
 
 
 @dataclass(frozen=True)
@@ -140,42 +139,53 @@ def bands_of(
     """
     groups = embeddings.groups
     if measures and len(groups) < 2:
-        raise InputError(f"fairness measures compare groups, but the embeddings have {len(groups)}: give groups=")
+        raise InputError(f"a fairness measure compares groups, and the data have {len(groups)}: name more with groups=")
     names = measures or (DEFAULT_MEASURES if len(groups) > 1 else ())
     asked = [(name, rate) for name in names for rate in _rates_of(name)]
     needs_average = [check_measure(name, rate, zero_policy) for name, rate in asked]
     options["rng"] = rng = seeds.fixed(options.get("rng"))
     settings = BandSettings.check(embeddings, options)
     found = rates_over_levels(embeddings, fmr, settings, with_groups=True, with_overall_fmr=any(needs_average))
-    roc = roc_of_rates(found, settings)
-    group_roc = {group: roc_of_rates(found, settings, 1 + k) for k, group in enumerate(groups)}
     fairness = tuple(fairness_of_rates(found, settings, groups, name, rate, alpha, zero_policy) for name, rate in asked)
     if any(band.note for band in fairness):
         warn(f"fairness measures: {FAIR_OUTSIDE}", FairValueOutsideWarning)
-    thresholds, curve = curve_of(lambda rates: rates.threshold, found, settings, (-np.inf, np.inf))
-    columns = [_Column("threshold", None, thresholds, Curve(**curve), n_comparisons=embeddings.n_nonmated)]
-    n_all, n_subjects = (
-        embeddings.subjects.size,
-        [int((embeddings.subject_group == k).sum()) for k in range(len(groups))],
-    )
-    columns.append(_Column("fnmr", None, roc.fnmr, roc, n_comparisons=embeddings.n_mated, n_subjects=n_all))
-    for (group, band), n, m in zip(group_roc.items(), found.n_mated.tolist(), n_subjects, strict=True):
-        columns.append(_Column("fnmr", group, band.fnmr, band, n_comparisons=n, n_subjects=m))
-    fmr, curve = curve_of(lambda rates: rates.fmr[:, 1:], found, settings)
-    for k, (group, n, m) in enumerate(zip(groups, found.n_nonmated.tolist(), n_subjects, strict=True)):
-        columns.append(_Column("fmr", group, fmr, Curve(**curve), k, n_comparisons=n, n_subjects=m))
+    points = [at_fmr(level) for level in found.levels.tolist()]
+    thresholds, curve = curve_of(lambda rates: rates.threshold, found, settings)
+    n = embeddings.n_nonmated
+    of_thresholds = [
+        Quantity(
+            "threshold", None, point, value, method=settings.method, n_comparisons=n, n_errors=int(point.value * n)
+        )
+        for point, value in zip(points, thresholds.tolist(), strict=True)
+    ]
+    columns = [_Column([replace(_with_few(q), n_errors=None) for q in of_thresholds], Curve(**curve))]
+    of_groups = [(group, 1 + k) for k, group in enumerate(groups)]
+    rocs: dict[str | None, RocBand] = {}
+    for rate, rows in (("fnmr", [(None, 0), *of_groups]), ("fmr", of_groups)):
+        for group, row in rows:
+            quantities, value, curve = rate_curve(rate, group, row, found, settings)
+            if rate == "fnmr":
+                rocs[group] = RocBand(fnmr=value, **curve)
+            columns.append(_Column([_with_few(q) for q in quantities], Curve(**curve)))
     for fair in fairness:
         name = fair.measure + (f"({fair.rate})" if fair.rate else "")
         of_each = [(group, k) for k, group in enumerate(groups)] if fair.value.ndim > 1 else [(None, None)]
-        columns += [_Column(name, group, fair.value, fair, k, note=fair.note) for group, k in of_each]
+        for group, k in of_each:
+            values = (fair.value if k is None else fair.value[:, k]).tolist()
+            columns.append(
+                _Column(
+                    [
+                        Quantity(name, group, point, value, method=settings.method, note=fair.note)
+                        for point, value in zip(points, values, strict=True)
+                    ],
+                    fair,
+                    k,
+                )
+            )
     return Bands(
-        quantities=tuple(
-            _quantity(column, at, level, settings.method)
-            for at, level in enumerate(found.levels.tolist())
-            for column in columns
-        ),
-        roc=roc,
-        group_roc=group_roc,
+        quantities=tuple(column.at(k) for k in range(len(points)) for column in columns),
+        roc=rocs[None],
+        group_roc={group: rocs[group] for group in groups},
         fairness=fairness,
         groups=groups,
         settings={
@@ -192,50 +202,32 @@ def bands_of(
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A quantity over FMR with its name and the counts behind it."""
+    """A quantity at each level, and the curve that it is part of."""
 
-    name: str
-    group: str | None
-    value: Floats
+    quantities: Sequence[Quantity]
     curve: Curve
-    k: int | None = None  # which of those on the last axis
-    n_comparisons: int | None = None
-    n_subjects: int | None = None
-    note: str = ""
+    k: int | None = None  # which of those on the curve's last axis
 
-    def at(self, level: int) -> tuple[float, dict[str, Any], NDArray[Any]]:
-        """Return the value at a level, with its interval and band, and its replicates."""
-        place = (level,) if self.k is None else (level, self.k)
-        numbers = {name: float(getattr(self.curve, name)[place]) for name in _NUMBERS}
-        return float(self.value[place]), numbers, self.curve.replicates[:, *place]
+    def at(self, level: int) -> BandQuantity:
+        """Return the quantity at a level, with its interval and band."""
+        quantity, place = self.quantities[level], (level,) if self.k is None else (level, self.k)
+        replicates = self.curve.replicates[:, *place]
+        numbers: dict[str, Any] = {name: getattr(quantity, name) for name in _OF_QUANTITY}
+        return BandQuantity(
+            **numbers | {name: float(getattr(self.curve, name)[place]) for name in _NUMBERS},
+            standard_error=float(intervals.standard_error(replicates)),
+            not_computable=float(1 - np.isfinite(replicates).mean()),
+        )
+
+
+def _with_few(quantity: Quantity) -> Quantity:
+    """Note that few errors are behind a rate."""
+    if not quantity.n_comparisons or quantity.n_errors is None or quantity.n_errors >= ENOUGH_ERRORS:
+        return quantity
+    return replace(quantity, note=f"{FEW}; {quantity.note}" if quantity.note else FEW)
 
 
 def _rates_of(measure: str) -> tuple[str, ...]:
     """Return the rates that a measure of one rate is computed for; a single entry for a measure of both."""
     facts = MEASURES[validation.choice("measures", measure, BAND_MEASURES)]
     return tuple(rate for rate in RATES if rate in facts.metrics) or RATES[:1]
-
-
-def _quantity(column: _Column, at: int, level: float, method: str) -> BandQuantity:
-    value, numbers, replicates = column.at(at)
-    note = column.note
-    if column.n_comparisons is not None:
-        rate = level if column.name == "threshold" else value
-        if rate == 0 and not replicates.any():
-            note = NO_ERRORS
-            numbers |= dict.fromkeys(("low", "high", "band_low", "band_high"), math.nan)
-        elif rate * column.n_comparisons < ENOUGH_ERRORS:
-            note = FEW
-    return BandQuantity(
-        name=column.name,
-        group=column.group,
-        at=at_fmr(level),
-        estimate=value,
-        method=method,
-        standard_error=float(intervals.standard_error(replicates)),
-        not_computable=float(1 - np.isfinite(replicates).mean()),
-        n_comparisons=column.n_comparisons,
-        n_subjects=column.n_subjects,
-        note=note,
-        **numbers,
-    )

@@ -23,7 +23,8 @@ from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS, PairLists
 from fastfair.resampling.pair_replicates import ROUNDING, PairResampler
 from fastfair.synthesis.simulators import VonMisesFisherIdentities, samples_of_each
 
-from .rates_at_levels import METHODS_OF_EMBEDDINGS, checked_levels, interval
+from .limits import interval
+from .rates_at_levels import METHODS_OF_EMBEDDINGS, checked_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -204,7 +205,7 @@ def coverage_experiment(
         raise InputError("methods and confidence_levels must be lists")
     names = tuple(validation.choice("methods", method, METHODS_OF_EMBEDDINGS) for method in methods)
     nominal = np.array([intervals.level(level) for level in confidence_levels])
-    levels = checked_levels(fmr)
+    levels = np.sort(checked_levels(fmr))
     validation.choice("weighting", weighting, WEIGHTINGS)
     validation.choice("unit", unit, VECTOR_UNITS)
     memory.require(

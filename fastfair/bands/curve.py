@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair.resampling.blocks import Replicates
+from fastfair.uncertainty.quantities import Quantity
 
-from .rates_at_levels import BandSettings, RatesOverLevels, limits
+from . import limits
+from .rates_at_levels import BandSettings, RatesOverLevels
 
 Floats = NDArray[np.float64]
 
@@ -24,7 +26,7 @@ class Curve:
     Attributes
     ----------
     fmr : (levels,) ndarray
-        False match rates held, ascending.
+        False match rates held, in the order asked.
     threshold : (levels,) ndarray
         On the scale of the scores.
     low, high, band_low, band_high : (levels, ...) ndarray
@@ -58,10 +60,9 @@ def curve_of(
     quantity: Callable[[Replicates], Floats],
     found: RatesOverLevels,
     settings: BandSettings,
-    bounds: tuple[float, float] = (0.0, 1.0),
-    banded: NDArray[np.bool_] | None = None,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> tuple[Floats, dict[str, Any]]:
-    """Compute a quantity from rates at every level, with intervals and band.
+    """Compute thresholds, or a measure from rates, at every level, with intervals and band.
 
     Parameters
     ----------
@@ -73,8 +74,6 @@ def curve_of(
         The settings, which hold the method and the confidence level.
     bounds : tuple of float
         Least and largest possible value.
-    banded : (levels,) ndarray of bool, optional
-        As in `limits`.
 
     Returns
     -------
@@ -84,17 +83,62 @@ def curve_of(
         The fields of a `Curve`, except its note.
     """
     value, expected, replicates = map(quantity, (found.estimate, found.expected, found.replicates))
-    pointwise, band = limits(replicates, value, expected, settings, lambda: quantity(found.jackknife()), banded)
-    low, high, band_low, band_high = (np.clip(limit, *bounds) for limit in (*pointwise, *band))
+    pointwise, band = limits.of_quantity(replicates, value, expected, settings, lambda: quantity(found.jackknife()))
+    ends = [np.clip(limit, *bounds) for limit in (*pointwise, *band)]
+    return value, _fields(found, settings, value, expected, replicates, ends)
+
+
+def rate_curve(
+    name: str, group: str | None, row: int, found: RatesOverLevels, settings: BandSettings
+) -> tuple[tuple[Quantity, ...], Floats, dict[str, Any]]:
+    """Compute an error rate at every level, with intervals and band.
+
+    Parameters
+    ----------
+    name, group, row, found, settings
+        As in `limits.of_rate`.
+
+    Returns
+    -------
+    quantities : tuple of Quantity
+        The rate at each level with its interval.
+    value : (levels,) ndarray
+        The rate in the data.
+    curve : dict
+        The fields of a `Curve`.
+    """
+    value, expected, replicates = (
+        getattr(rates, name)[:, row] for rates in (found.estimate, found.expected, found.replicates)
+    )
+    quantities, band = limits.of_rate(name, group, row, found, settings)
+    curve = _fields(found, settings, value, expected, replicates, [*limits.ends_of(quantities), *band])
+    return quantities, value, curve | {"note": _note(quantities)}
+
+
+def _note(quantities: Sequence[Quantity]) -> str:
+    """Put together what the quantities' notes say, and at which levels."""
+    said: dict[str, list[float]] = {}
+    for quantity in quantities:
+        if quantity.note and quantity.at is not None:
+            said.setdefault(quantity.note, []).append(quantity.at.value)
+    of_range = (f"FMR {min(at):.3g}" + (f" to {max(at):.3g}" if len(at) > 1 else "") for at in said.values())
+    return "; ".join(f"{where}: {note}" for where, note in zip(of_range, said, strict=True))
+
+
+def _fields(
+    found: RatesOverLevels,
+    settings: BandSettings,
+    value: Floats,
+    expected: Floats,
+    replicates: Floats,
+    ends: Sequence[Floats],
+) -> dict[str, Any]:
     with np.errstate(invalid="ignore", divide="ignore"):
         uncertainty = intervals.standard_error(replicates) / value
-    return value, {
+    return {
         "fmr": found.levels,
         "threshold": found.estimate.threshold,
-        "low": low,
-        "high": high,
-        "band_low": band_low,
-        "band_high": band_high,
+        **dict(zip(("low", "high", "band_low", "band_high"), ends, strict=True)),
         "uncertainty": uncertainty,
         "v_statistic": expected,
         "replicates": np.moveaxis(replicates, -1, 0),

@@ -14,6 +14,7 @@ from fastfair._lib import seeds, validation
 from fastfair._lib.progress import reporting
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import InputError
@@ -21,7 +22,9 @@ from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import NO_METRICS, SCHEMES, Resampler
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
 from fastfair.resampling.pair_replicates import PairResampler
-from fastfair.resampling.units import UNITS, require_units
+from fastfair.resampling.units import UNITS, Units, require_units
+from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
+from fastfair.uncertainty.entries import Entry
 
 Floats = NDArray[np.float64]
 METHODS_OF_EMBEDDINGS = ("recentered", "percentile", "basic", "normal", "gaussian")
@@ -34,7 +37,7 @@ _OF_EMBEDDINGS = {
 }
 _OF_COMPARISONS = {
     "unit": ("subject", UNITS),
-    "method": ("percentile", intervals.METHODS_FOR_ANYTHING),
+    "method": ("auto", ("auto", *intervals.METHODS_FOR_ANYTHING)),
     "weighting": ("comparison", ("comparison",)),
     "scheme": ("dyadic", SCHEMES),
 }
@@ -102,22 +105,42 @@ class BandSettings:
 
 
 @dataclass(frozen=True, eq=False)
+class Behind:
+    """What is behind the FMRs, or the FNMRs, at all levels: of all comparisons, then of each group.
+
+    Attributes
+    ----------
+    comparisons : (1 + groups,) ndarray of int
+        Number of comparisons.
+    errors : (levels, 1 + groups) ndarray of int
+        Number of errors among them; where subjects count alike instead of pairs, as many as would make the rate.
+    subjects : (1 + groups,) ndarray of int, or None
+        Number of subjects who have such comparisons; None where it is not known who they are.
+    freedom : (1 + groups,) ndarray
+        Degrees of freedom of the rates.
+    """
+
+    comparisons: NDArray[np.int64]
+    errors: NDArray[np.int64]
+    subjects: NDArray[np.int64] | None
+    freedom: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class RatesOverLevels:
     """Rates at every level, with their replicates.
 
     Attributes
     ----------
     levels : (levels,) ndarray
-        False match rates held, ascending.
+        False match rates held, in the order asked.
     estimate, replicates : Replicates
         Rates in the data, and in every replicate, with replicates on the last axis.
     expected : Replicates
         V-statistics, around which the replicates vary. They differ from the estimates where a replicate can pair a
         sample with itself.
-    n_mated, n_nonmated : (groups,) ndarray of int
-        Number of comparisons of each group.
-    all_mated : int
-        Number of all mated comparisons.
+    behind : dict of Behind
+        What is behind "fmr" and "fnmr".
     jackknife : callable
         Computes the rates with one unit left out at a time, centred on their stratum's mean.
     """
@@ -126,9 +149,7 @@ class RatesOverLevels:
     estimate: Replicates
     expected: Replicates
     replicates: Replicates
-    n_mated: NDArray[np.int64]
-    n_nonmated: NDArray[np.int64]
-    all_mated: int
+    behind: dict[str, Behind]
     jackknife: Callable[[], Replicates]
 
 
@@ -161,27 +182,51 @@ def rates_over_levels(
 def _of_embeddings(
     data: Embeddings, levels: Floats, settings: BandSettings, with_groups: bool, with_overall_fmr: bool
 ) -> RatesOverLevels:
-    if levels[0] == 0:
-        raise InputError("fmr must be above 0 for embeddings, of which only the most similar non-mated pairs are kept")
+    ascending, places = np.unique(levels, return_inverse=True)
+    if ascending[0] == 0:
+        raise InputError("fmr: over embeddings a level must be above 0, as not all non-mated pairs are kept")
     with reporting(settings.progress, "similarities") as report:
         resampler = PairResampler(
-            data, levels, weighting=settings.weighting, unit=settings.unit, with_groups=with_groups,
+            data, ascending, weighting=settings.weighting, unit=settings.unit, with_groups=with_groups,
             with_overall_fmr=with_overall_fmr, n_threads=settings.n_threads, progress=report,
         )  # fmt: skip
     estimate, expected_fnmr = resampler.estimate()
     with reporting(settings.progress, f"{settings.n_resamples:,} replicates") as report:
         replicates = resampler.replicate(settings.n_resamples, settings.key, report)
-    groups = data.subject_group == np.arange(len(data.groups) if with_groups else 0)[:, None]
-    n = groups @ data.n_samples
-    n_mated = groups @ (data.n_samples * (data.n_samples - 1) // 2)
-    expected = replace(estimate, fnmr=expected_fnmr)
-    return RatesOverLevels(
-        levels, estimate, expected, replicates, n_mated, n * (n - 1) // 2 - n_mated, data.n_mated, _no_jackknife
-    )
+
+    def as_asked(rates: Replicates) -> Replicates:
+        return Replicates(rates.threshold[places], rates.fmr[places], rates.fnmr[places])
+
+    estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=expected_fnmr)))
+    behind = _behind_embeddings(data, estimate, settings.unit, with_groups)
+    return RatesOverLevels(levels, estimate, expected, as_asked(replicates), behind, _no_jackknife)
+
+
+def _behind_embeddings(data: Embeddings, estimate: Replicates, unit: str, with_groups: bool) -> dict[str, Behind]:
+    n = data.n_samples
+    inside = np.ones((1, n.size), bool)
+    if with_groups:
+        inside = np.concatenate((inside, data.subject_group == np.arange(len(data.groups))[:, None]))
+    vectors, mated = inside @ n, inside @ (n * (n - 1) // 2)
+    n_strata = np.array([np.unique(data.subject_group[row]).size for row in inside])
+    found = {}
+    for name, comparisons, has_some in (
+        ("fmr", vectors * (vectors - 1) // 2 - mated, n > 0),
+        ("fnmr", mated, n > 1),
+    ):
+        rates: Floats = getattr(estimate, name)
+        subjects = np.count_nonzero(inside & has_some, axis=1)
+        with np.errstate(invalid="ignore"):
+            of_kind = np.rint(np.nan_to_num(rates) * comparisons).astype(np.int64)
+        # A rate between 0 and 1 is one of at least one error and of at least one comparison without.
+        errors = np.where((rates > 0) & (rates < 1), np.clip(of_kind, 1, np.maximum(comparisons - 1, 1)), of_kind)
+        freedom = np.full(subjects.size, np.inf) if unit == "sample" else np.maximum(subjects - n_strata, 1.0)
+        found[name] = Behind(comparisons, errors, subjects, freedom)
+    return found
 
 
 def _no_jackknife() -> Replicates:
-    raise InputError('method="bca" is not available for embeddings: use method="recentered"')
+    raise InputError('method="bca" is not offered for embeddings: take method="recentered"')
 
 
 def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, with_groups: bool) -> RatesOverLevels:
@@ -209,79 +254,29 @@ def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, w
 
     with reporting(settings.progress, f"{settings.n_resamples:,} replicates") as report:
         drawn = resampler.replicate(settings.n_resamples, settings.key, n_threads=settings.n_threads, progress=report)
-    counts = found[0].counts
-    return RatesOverLevels(
-        levels, estimate, estimate, kept(drawn), counts.group_mated, counts.group_nonmated, counts.mated, jackknife
-    )
+    behind = _behind_comparisons(data, found, resampler.units, n_groups)
+    return RatesOverLevels(levels, estimate, estimate, kept(drawn), behind, jackknife)
 
 
-def limits(
-    replicates: Floats,
-    estimate: Floats,
-    expected: Floats,
-    settings: BandSettings,
-    jackknife: Callable[[], Floats],
-    banded: NDArray[np.bool_] | None = None,
-) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Compute pointwise intervals and the simultaneous band of a curve.
-
-    Parameters
-    ----------
-    replicates : (..., r) ndarray
-        The curve in every replicate.
-    estimate, expected : (...) ndarray
-        The curve, and the values around which its replicates vary.
-    settings : BandSettings
-        The settings, which hold the method and the confidence level.
-    jackknife : callable
-        Computes the curve with one unit left out at a time.
-    banded : (levels,) ndarray of bool, optional
-        The levels that the band covers; it is NaN elsewhere. All by default.
-
-    Returns
-    -------
-    pointwise, band : tuple of (...) ndarray
-        Low and high.
-    """
-    level, method = settings.confidence_level, settings.method
-    pointwise = interval(replicates, estimate, expected, level, method, jackknife() if method == "bca" else None)
-    shifted = _recentered(replicates, estimate, expected) if method in ("recentered", "gaussian") else replicates
-    return pointwise, _band(shifted if banded is None else np.where(banded[:, None], shifted, np.nan), level)
-
-
-def interval(
-    replicates: Floats, estimate: Floats, expected: Floats, level: float, method: str, jackknife: Floats | None = None
-) -> tuple[Floats, Floats]:
-    """Compute pointwise intervals only, by any of the methods of a band."""
-    if method != "gaussian":
-        return intervals.confidence_interval(
-            replicates, estimate, level, method, v_statistic=expected, jackknife=jackknife
+def _behind_comparisons(data: Comparisons, found: list[Rates], units: Units, n_groups: int) -> dict[str, Behind]:
+    behind = {}
+    counts = [rates.counts for rates in found]
+    first = counts[0]
+    mated = first.mated, first.group_mated, first.mated_subjects, first.group_mated_subjects
+    nonmated = first.nonmated, first.group_nonmated, first.nonmated_subjects, first.group_nonmated_subjects
+    for name, (n, of_groups, subjects, of_each), errors in (
+        ("fmr", nonmated, [(c.false_matches, *c.group_false_matches[:n_groups]) for c in counts]),
+        ("fnmr", mated, [(c.false_nonmatches, *c.group_false_nonmatches[:n_groups]) for c in counts]),
+    ):
+        entries = [Entry(name, None, 0, None)]
+        entries += [Entry(name, group, 0, None, (k, k)) for k, group in enumerate(data.groups[:n_groups])]
+        behind[name] = Behind(
+            comparisons=np.array([n, *of_groups[:n_groups]]),
+            errors=np.array(errors),
+            subjects=None if subjects is None or of_each is None else np.array([subjects, *of_each[:n_groups]]),
+            freedom=degrees_of_freedom(entries, data, units),
         )
-    shifted = _recentered(replicates, estimate, expected)
-    finite = np.isfinite(shifted)
-    with np.errstate(invalid="ignore"):
-        center = np.where(finite, shifted, 0).sum(axis=-1) / finite.sum(axis=-1)
-    return intervals.confidence_interval(shifted, center, level, "normal")
-
-
-def _recentered(replicates: Floats, estimate: Floats, expected: Floats) -> Floats:
-    with np.errstate(invalid="ignore"):  # ratios to groups without errors are infinite
-        return replicates + (estimate - expected)[..., None]
-
-
-def _band(replicates: Floats, level: float) -> tuple[Floats, Floats]:
-    """Compute the simultaneous band of the values that are computable in most replicates.
-
-    It uses the replicates in which all these values are computable.
-    """
-    known = ~np.isnan(replicates)
-    often = known.mean(axis=-1) > 0.5
-    low, high = np.full((2, *often.shape), np.nan)
-    curves = replicates[often]
-    complete = known[often].all(axis=0)
-    if often.any() and complete.sum() > 1:
-        low[often], high[often] = intervals.simultaneous_band(curves[:, complete], level)
-    return low, high
+    return behind
 
 
 def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:
@@ -291,8 +286,9 @@ def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:
 
 
 def checked_levels(fmr: ArrayLike) -> Floats:
-    """Check the false match rates to hold, and sort them."""
+    """Check the false match rates to hold; those asked twice count once."""
     levels = np.atleast_1d(validation.numbers_of("fmr", fmr))
     if levels.ndim != 1:
         raise InputError(f"fmr must be a list of rates, but its shape is {levels.shape}")
-    return np.unique([validation.rate("fmr", level) for level in levels.tolist()]) + 0.0  # not -0.0
+    checked = [validation.rate("fmr", level) + 0.0 for level in levels.tolist()]  # not -0.0
+    return np.array(list(dict.fromkeys(checked)))

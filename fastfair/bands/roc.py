@@ -13,10 +13,9 @@ from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.error_rates.operating_points import FEWEST_ERRORS
 
-from .curve import Curve, curve_of
-from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, rates_over_levels
+from .curve import Curve, rate_curve
+from .rates_at_levels import BandOptions, BandSettings, rates_over_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,15 +30,13 @@ class RocBand(Curve):
     Attributes
     ----------
     fmr : (levels,) ndarray
-        False match rates that the thresholds hold, ascending.
+        False match rates that the thresholds hold, in the order asked.
     fnmr : (levels,) ndarray
         False non-match rate at each FMR.
     low, high : (levels,) ndarray
-        Pointwise interval, which holds for each FMR on its own. NaN where neither the data nor a replicate has a false
-        non-match.
+        Pointwise interval, which holds for each FMR on its own, as that of `evaluate`. NaN where `note` says why.
     band_low, band_high : (levels,) ndarray
-        Simultaneous band, which holds for the whole curve as far as the band extends. NaN from the FMR on at which
-        fewer than 10 false non-matches are left.
+        Simultaneous band, which holds for the whole curve.
     uncertainty : (levels,) ndarray
         Standard deviation of the replicates divided by the FNMR.
     v_statistic : (levels,) ndarray
@@ -51,7 +48,7 @@ class RocBand(Curve):
     confidence_level : float
         Confidence level of the interval and the band.
     note : str
-        Where the band ends, and why; empty if it covers all FMRs.
+        What to know about the intervals at which FMRs, such as that no errors are left there; may be empty.
     """
 
     fnmr: Floats
@@ -120,7 +117,8 @@ def roc_band(
         Method of the pointwise interval. For embeddings: "recentered" (the default: quantiles of replicate minus
         V-statistic, added to the curve [1]_), "gaussian" (normal quantiles with the mean and standard deviation of
         these), "percentile" (the naive bootstrap, whose intervals lie too low), "basic" or "normal". For comparisons:
-        "percentile" (the default), "basic", "normal" or "bca". The band always uses quantiles.
+        "auto" (the default: "logit", as in `evaluate`), "percentile", "basic", "normal" or "bca". The band is always
+        made of "logit" intervals.
     scheme : str, optional
         As in `evaluate`; only "product" for embeddings.
     rng, n_threads, progress
@@ -137,9 +135,13 @@ def roc_band(
 
     Notes
     -----
-    The threshold of each FMR is found again in every replicate, so the band includes its uncertainty. See
-    `intervals.simultaneous_band`. The band covers the FMRs with at least 10 false non-matches, or 10 of the group if
-    one is given: where fewer are left, replicates hardly vary, and a band would be too narrow.
+    The threshold of each FMR is found again in every replicate, so the intervals include its uncertainty. Where no
+    false non-match is left, replicates do not vary, and the interval is Clopper and Pearson's.
+
+    The band consists of logit intervals of a higher confidence level: that of normal intervals that reach as many
+    standard errors as `confidence_level` of the replicates' curves stay within [2]_, at all FMRs with errors. As FNMR
+    cannot rise with FMR, its upper end is made at least that of all higher FMRs, its lower end at most that of all
+    lower ones.
 
     A replicate may draw a vector twice and so compare it with itself, a mated pair that never fails. The FNMR of
     replicates therefore lies below the curve; the V-statistic is the value that they vary around. "recentered" moves
@@ -148,6 +150,8 @@ def roc_band(
     References
     ----------
     .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", algorithm 2.
+    .. [2] Montiel Olea and Plagborg-Moeller, "Simultaneous confidence bands: theory, implementation, and an
+       application to SVARs", Journal of Applied Econometrics 34 (2019).
 
     Examples
     --------
@@ -157,8 +161,6 @@ def roc_band(
     >>> band = ff.roc_band(c, [0.1, 0.5], rng=0)
     >>> band.fnmr
     array([0.33333333, 0.33333333])
-    >>> band.note
-    'no simultaneous band: fewer than 10 false non-matches at every FMR'
     >>> e = ff.von_mises_fisher_embeddings(50, 4, 16, concentration=(20, 60), rng=0)
     >>> band = ff.roc_band(e, [0.001, 0.01], rng=0)
     >>> bool((band.v_statistic < band.fnmr).all())
@@ -173,39 +175,6 @@ def roc_band(
     if group is not None:
         validation.choice("group", group, data.groups)
         row = 1 + data.groups.index(group)
-    return roc_of_rates(rates_over_levels(data, fmr, settings, with_groups=group is not None), settings, row)
-
-
-def roc_of_rates(found: RatesOverLevels, settings: BandSettings, row: int = 0) -> RocBand:
-    """Compute the band of all comparisons (row 0) or of a group (1 and up) from rates at many levels.
-
-    Parameters
-    ----------
-    found : RatesOverLevels
-        The rates.
-    settings : BandSettings
-        The settings, which hold the method and the confidence level.
-    row : int
-        The row of the FNMR in `found`.
-
-    Returns
-    -------
-    RocBand
-    """
-    n_mated = found.n_mated[row - 1] if row else found.all_mated
-    # Over embeddings subjects may count alike instead of pairs, so that this is a number of errors in kind.
-    errors = np.rint(found.estimate.fnmr[:, row] * n_mated)
-    banded = errors >= FEWEST_ERRORS
-    fnmr, curve = curve_of(lambda rates: rates.fnmr[:, row], found, settings, banded=banded)
-    known = curve["replicates"].any(axis=0) | (fnmr > 0)
-    curve |= {name: np.where(known, curve[name], np.nan) for name in ("low", "high")}
-    return RocBand(fnmr=fnmr, note=_note(found.levels, banded), **curve)
-
-
-def _note(levels: Floats, banded: NDArray[np.bool_]) -> str:
-    few = f"fewer than {FEWEST_ERRORS} false non-matches"
-    if banded.all():
-        return ""
-    if not banded.any():
-        return f"no simultaneous band: {few} at every FMR"
-    return f"the simultaneous band ends at FMR {levels[banded][-1]:.3g}: there are {few} beyond it"
+    found = rates_over_levels(data, fmr, settings, with_groups=group is not None)
+    _, fnmr, curve = rate_curve("fnmr", group, row, found, settings)
+    return RocBand(fnmr=fnmr, **curve)

@@ -17,12 +17,9 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 from fastfair.uncertainty.quantities import Group, find
 
-from .contrasts import Contrast, contrasts_of
-from .difference_tests import DifferenceTest, difference_tests
+from .contrasts import Contrast, contrasts_of, errors_behind
 from .evaluate import evaluate
 from .result import Evaluation
-
-METHODS_OF_CONTRASTS = ("auto", *intervals.METHODS_FOR_ANYTHING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +34,15 @@ class PairedEvaluation:
         The evaluations of the two systems, with the same replicates.
     settings : dict
         The arguments of the call.
-    tests : tuple of DifferenceTest
-        The test of each quantity of the evaluations.
+    errors : tuple of two tuples of int or None
+        For each system and quantity, the number of errors behind it; see `contrasts.errors_behind`.
     """
 
     contrasts: tuple[Contrast, ...]
     first: Evaluation
     second: Evaluation
     settings: dict[str, Any] = field(repr=False)
-    tests: tuple[DifferenceTest, ...] = field(repr=False)
+    errors: tuple[tuple[int | None, ...], ...] = field(repr=False)
 
     @checked(group=argument_kinds.group_or_cell)
     def contrast(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Contrast:
@@ -107,12 +104,12 @@ class PairedEvaluation:
         """
         level = intervals.level(self.settings["confidence_level"] if confidence_level is None else confidence_level)
         method = validation.choice(
-            "method", self.settings["method"] if method is None else method, METHODS_OF_CONTRASTS
+            "method", self.settings["method"] if method is None else method, intervals.METHODS_FOR_ANYTHING
         )
         first, second = (evaluation.with_intervals(level, method) for evaluation in (self.first, self.second))
         settings = self.settings | {"confidence_level": level, "method": method}
-        contrasts = contrasts_of(first, second, self.tests, level, method)
-        return PairedEvaluation(contrasts, first, second, settings, self.tests)
+        contrasts = contrasts_of(first, second, self.errors, level, method)
+        return PairedEvaluation(contrasts, first, second, settings, self.errors)
 
     @checked
     def to_frame(self, backend: str | None = None) -> Any:
@@ -182,7 +179,7 @@ def compare(
     *,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
-    method: str = "auto",
+    method: str = "percentile",
     rng: seeds.Seed = None,
     **options: Any,
 ) -> PairedEvaluation:
@@ -201,10 +198,8 @@ def compare(
         Replicates, the same for both systems.
     confidence_level : float, default 0.95
         In (0, 1).
-    method : {"auto", "percentile", "basic", "normal", "bca"}
-        Method of the intervals. "auto" computes those of differences and ratios from the systems' own intervals of the
-        method "auto" of `evaluate`, by MOVER [1]_ [2]_, with the correlation of the replicates; the others, from the
-        replicates of differences and ratios, are those of `intervals.confidence_interval`. The p-values are the same.
+    method : {"percentile", "basic", "normal", "bca"}
+        Method of the intervals of differences and ratios, as in `intervals.confidence_interval`.
     rng : None, int, SeedSequence or Generator
         Seed of the random numbers.
     options
@@ -221,38 +216,17 @@ def compare(
     InputError
         Where the comparisons or the groups of the two systems differ, and as `evaluate` does.
 
-    Warns
-    -----
-    FewResamplesWarning
-        Where no adjusted bootstrap p-value can be as small as one minus the confidence level.
-
     Notes
     -----
     The difference of two systems varies less than if their data were independent, as comparisons that are hard for one
-    system are often hard for the other. Each quantity is tested by what keeps its level with equal systems:
+    system are often hard for the other. The p-values are those of `intervals.bootstrap_pvalue`. Those of groups are
+    adjusted by Holm's procedure, separately for each quantity and operating point.
 
-    - rates by score tests of the paired decisions, with the dyadic-robust variance [3]_ and Student's t, and with the
-      influence of thresholds that hold a rate and so are estimates;
-    - fairness measures by joint test inversion: both systems are moved to a common unfairness, and the p-value is the
-      largest over those that neither rejects [4]_;
-    - EERs, costs, and rates where samples are drawn, by `intervals.bootstrap_pvalue`.
-
-    The p-values of groups are adjusted by Holm's procedure, separately for each quantity and operating point. The
-    p-value is withheld (NaN) and so is the verdict ("withheld", and `note` says why) where no test keeps its level:
-    for a group's ratio to the average and other measures that chance moves to either side; for measures where a group
-    has no errors; for EERs and costs with fewer than 10 errors in either system; and for rates at an operating point
-    whose threshold rests on fewer than 10 errors. Holm's procedure does not count withheld p-values.
-
-    References
-    ----------
-    .. [1] Zou and Donner, "Construction of confidence limits about effect measures: A general approach", Statistics in
-       Medicine 27 (2008).
-    .. [2] Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation",
-       Statistical Methods in Medical Research 21 (2012).
-    .. [3] Aronow, Samii and Assenova, "Cluster-robust variance estimation for dyadic data", Political Analysis 23
-       (2015).
-    .. [4] Berger and Boos, "P values maximized over a confidence set for the nuisance parameter", Journal of the
-       American Statistical Association 89 (1994).
+    The p-value is withheld (NaN) and so is the verdict ("withheld", and `note` says why) where they would too often
+    find a difference between equal systems: for fairness measures, as the system with less certain rates looks less
+    fair; for rates, EERs and costs with fewer than 10 errors in either system; and for rates at an operating point
+    whose threshold rests on fewer than 10 errors. Intervals of such differences exclude zero too often as well.
+    Holm's procedure does not count withheld p-values.
 
     Examples
     --------
@@ -268,13 +242,13 @@ def compare(
     n_resamples = validation.count("n_resamples", n_resamples)
     if n_resamples < 2:
         raise InputError("compare needs replicates: n_resamples must be at least 2")
-    validation.choice("method", method, METHODS_OF_CONTRASTS)
+    validation.choice("method", method, intervals.METHODS_FOR_ANYTHING)
     seed = seeds.fixed(rng)
     second = matching.match(first, second, one_by_one=options.get("unit") == "comparison")
     options |= {"n_resamples": n_resamples, "confidence_level": confidence_level, "method": method, "rng": seed}
     one, other = (evaluate(system, at, measures, **options) for system in (first, second))
     settings = {name: value for name, value in one.settings.items() if name not in ("thresholds", "score_kind")}
     settings["score_kinds"] = [first.score_kind, second.score_kind]
-    tests = difference_tests((first, second), (one, other))
-    found = contrasts_of(one, other, tests, settings["confidence_level"], method)
-    return PairedEvaluation(found, one, other, settings, tests)
+    errors = errors_behind(first, one), errors_behind(second, other)
+    found = contrasts_of(one, other, errors, settings["confidence_level"], method)
+    return PairedEvaluation(found, one, other, settings, errors)

@@ -153,9 +153,7 @@ def read_comparisons(
         columns = FrameColumns(table.frame)
         if table_of_subjects is not None:
             if subjects is None:
-                raise InputError(
-                    "metadata= needs the subjects of the comparisons: name their columns with reference= and probe="
-                )
+                raise InputError("metadata needs to know the subjects: name the columns with reference= and probe=")
             sides |= _look_up(table_of_subjects, subjects)
             keep = table_of_subjects.find(subjects[0].labels, [c.codes for c in subjects], missing_metadata, _WHAT)
             if not allow_label_conflicts:
@@ -176,7 +174,7 @@ def read_comparisons(
 
 
 def _opened(path: Path, trials: str | Path | None, format: str) -> tuple[str, Text | None, Text | None]:
-    """Return the format, and the texts of the file and of the trial list, or None if they are not text."""
+    """Find the format, and read the file and the trial list if they are text."""
     kind = formats.recognise_suffix(path) if format == "auto" else format
     is_text = kind != "parquet" and not (kind == "matrix" and path.suffix in (".npy", ".npz"))
     text = text_files.read(path) if is_text else None
@@ -203,7 +201,7 @@ def _read_table(
         return formats.choose(tables.of_text(text, separator), kind, names, **groups_of)
     named = [f"{role}=" for role, name in names.items() if name is not None]
     if named:
-        raise InputError(f"a {kind} file has no named columns, so leave {' and '.join(named)} out")
+        raise InputError(f"a {kind} file has no named columns, so there is nothing to {' and '.join(named)}")
     if groups_of["groups"]:
         raise InputError(
             f"a {kind} file has no columns of labels: give metadata= and metadata_id= for {groups_of['groups']}"
@@ -214,9 +212,9 @@ def _read_table(
 
 
 def _subjects_and_samples(kind: str, table: formats.ScoreTable) -> tuple[_BothSides | None, _BothSides | None]:
-    """Return the subjects and the samples of both sides as codes, or None for those not in the file."""
+    """Code the subjects and the samples, each with one list of labels; None where the file does not tell them."""
     if table.reference is None or table.probe is None or (kind == "kaldi" and table.subject_pattern is None):
-        return None, None  # Kaldi's test ids are utterances; only a pattern can find their speakers
+        return None, None  # Kaldi's test ids are utterances, whose speakers only a pattern can tell
     samples: _BothSides | None = None
     if table.subject_pattern is not None:
         subjects, samples = _cut_out(table, (table.reference, table.probe), table.subject_pattern)
@@ -231,14 +229,14 @@ def _subjects_and_samples(kind: str, table: formats.ScoreTable) -> tuple[_BothSi
 
 
 def _code(frame: pl.DataFrame, sides: tuple[str, str]) -> _BothSides:
-    """Turn two columns into codes of one list of labels."""
+    """Code two columns with one list of labels."""
     columns = FrameColumns(frame)
     labels, codes = validation.encode_together(sides, [columns.labels(name) for name in sides])
     return validation.Coded(labels, codes[0]), validation.Coded(labels, codes[1])
 
 
 def _cut_out(table: formats.ScoreTable, sides: tuple[str, str], pattern: str) -> tuple[_BothSides, _BothSides]:
-    """Take two columns as samples, and find their subjects by a pattern."""
+    """Take the columns for the samples, and cut the subjects out of them."""
     columns = FrameColumns(table.frame)
     reference, probe = (columns.text(name) for name in sides)
     samples = _code_text(reading.polars().DataFrame({"reference": reference, "probe": probe}))
@@ -247,13 +245,13 @@ def _cut_out(table: formats.ScoreTable, sides: tuple[str, str], pattern: str) ->
 
 
 def _code_text(sides: pl.DataFrame) -> _BothSides:
-    """Turn two columns of text into codes of one list of labels; fast even if nearly all labels differ."""
+    """Code two columns of text with one list of labels, of which there may be nearly as many as rows."""
     pl = reading.polars()
-    reference, probe = sides.select(pl.all().cast(pl.Categorical)).get_columns()  # both columns share codes
+    reference, probe = sides.select(pl.all().cast(pl.Categorical)).get_columns()  # both at once
     together = pl.concat([reference, probe.alias(reference.name)])
     distinct = together.unique()
     names = distinct.cast(pl.String)
-    order = names.arg_sort()  # a Categorical's codes may differ between two readings, so labels are sorted
+    order = names.arg_sort()  # the codes of a Categorical are in no order that a second reading would give again
     physical = distinct.to_physical().gather(order).to_numpy()
     position = np.empty(int(physical.max()) + 1, np.int32)
     position[physical] = np.arange(physical.size)
@@ -263,7 +261,7 @@ def _code_text(sides: pl.DataFrame) -> _BothSides:
 
 
 def _have_one_subject(samples: _BothSides, subjects: _BothSides) -> bool:
-    """Return whether labels can be samples: some files have placeholders, or give a model and a test the same label."""
+    """Tell whether labels can be samples: some files have a placeholder there, or number models and tests apart."""
     found = np.empty(samples[0].labels.size, np.intp)
     for sample, subject in zip(samples, subjects, strict=True):
         found[sample.codes] = subject.codes
@@ -271,7 +269,7 @@ def _have_one_subject(samples: _BothSides, subjects: _BothSides) -> bool:
 
 
 def _look_up(metadata: Metadata, subjects: _BothSides) -> dict[str, Any]:
-    """Return the labels of each comparison's reference and probe subjects, by attribute."""
+    """Give both sides of every comparison its subject's labels."""
     found = metadata.look_up(subjects[0].labels)
     return {
         side: {name: validation.Coded(c.labels, c.codes[coded.codes]) for name, c in found.items()}

@@ -1,13 +1,17 @@
-"""The slow, obvious oracle of intervals that are not quantiles of replicates: logit, and test inversion.
+"""The slow, obvious oracle of intervals that are not quantiles of replicates: logit and its band, and test inversion.
 
 A system is a list of rates (FMR and FNMR, or one alone), each a list: of all comparisons, then of each group. A measure
 is a function of a system. Nothing of fastfair is imported.
 """
 
 import math
+import statistics
 from collections.abc import Callable
 
+from scipy.stats import norm
 from scipy.stats import t as student
+
+from . import resampling
 
 System = list[list[float]]
 
@@ -20,6 +24,43 @@ def logit(estimate: float, se: float, freedom: float, level: float) -> tuple[flo
     odds = estimate / (1 - estimate)
     low, high = odds * math.exp(-reach), odds * math.exp(reach)
     return low / (1 + low), high / (1 + high)
+
+
+def of_all_or_none(estimate: float, n: int, level: float) -> tuple[float, float]:
+    """Clopper and Pearson's interval of n comparisons without an error, or of n errors."""
+    reach = 1 - ((1 - level) / 2) ** (1 / n)
+    return (0.0, reach) if estimate == 0 else (1 - reach, 1.0)
+
+
+def level_of_band(estimates: list[float], replicates: list[list[float]], level: float) -> float:
+    """2 Phi(c) - 1; a share `level` of the replicate curves is within c standard errors wherever there are errors."""
+    farthest = []
+    for curve in zip(*replicates, strict=True):
+        away = [0.0]
+        for x, drawn, of_level in zip(estimates, curve, replicates, strict=True):
+            if 0 < x < 1 and statistics.stdev(of_level) > 0:
+                away.append(abs(drawn - x) / statistics.stdev(of_level))
+        farthest.append(max(away))
+    return max(level, 2 * norm.cdf(min(resampling.quantile(farthest, level), 8)) - 1)
+
+
+def band(
+    estimates: list[float], replicates: list[list[float]], n: int, freedom: float, level: float
+) -> list[tuple[float, float]]:
+    """Ends at each point of a falling curve, made of the intervals of `level_of_band`; FMRs ascend.
+
+    With few errors (a standard error above x / 2 or (1 - x) / 2) they reach as far as the replicates' quantiles, too.
+    """
+    wide = level_of_band(estimates, replicates, level)
+    ends = []
+    for x, of_level in zip(estimates, replicates, strict=True):
+        se = statistics.stdev(of_level)
+        low, high = logit(x, se, freedom, wide) if 0 < x < 1 else of_all_or_none(x, n, wide)
+        if se > min(x, 1 - x) / 2:
+            of_quantiles = resampling.percentile(of_level, wide)
+            low, high = max(0, min(low, of_quantiles[0])), min(1, max(high, of_quantiles[1]))
+        ends.append((low, high))
+    return [(min(low for low, _ in ends[: k + 1]), max(high for _, high in ends[k:])) for k in range(len(ends))]
 
 
 def moved(system: System, power: float) -> System:
@@ -74,63 +115,3 @@ def inversion(
         if min(shares(measure, system, replicates, power, higher_is_fairer)) >= (1 - level) / 2:
             accepted.append(measure(moved(system, power)))
     return min(accepted), max(accepted)
-
-
-def joint_pvalue(
-    measure: Callable[[System], float],
-    systems: list[System],
-    replicates: list[list[System]],
-    common: list[float],
-    gamma: float,
-    higher_is_fairer: bool = False,
-) -> float:
-    """The largest p-value of the systems' difference over common values of the measure, plus gamma.
-
-    At a common value both systems are moved there; its p-value is twice the smaller share of replicates' differences
-    that are at least as large, or at most as large, as the data's.
-    """
-    difference = measure(systems[0]) - measure(systems[1])
-    largest = 0.0
-    for value in common:
-        powers = [power_of(measure, system, value, higher_is_fairer) for system in systems]
-        above = below = 0
-        for one, other in zip(*replicates, strict=True):
-            found = measure(moved_replicate(systems[0], one, powers[0]))
-            found -= measure(moved_replicate(systems[1], other, powers[1]))
-            above += found >= difference
-            below += found <= difference
-        largest = max(largest, min(1, 2 * (1 + min(above, below)) / (1 + len(replicates[0]))))
-    return min(1, largest + gamma)
-
-
-def power_of(measure: Callable[[System], float], system: System, value: float, higher_is_fairer: bool) -> float:
-    """The power at which a system has a value of the measure."""
-    low, high = 0.0, 10.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        reached = measure(moved(system, middle)) >= value
-        low, high = (low, middle) if reached != higher_is_fairer else (middle, high)
-    return low
-
-
-def mover_difference(
-    first: tuple[float, float, float], second: tuple[float, float, float], correlation: float
-) -> tuple[float, float]:
-    """Interval of x - y from estimate, low and high of each: each end is as far as the ends that make it extreme."""
-    (x, low, high), (y, other_low, other_high) = first, second
-    below = math.sqrt((x - low) ** 2 + (other_high - y) ** 2 - 2 * correlation * (x - low) * (other_high - y))
-    above = math.sqrt((high - x) ** 2 + (y - other_low) ** 2 - 2 * correlation * (high - x) * (y - other_low))
-    return x - y - below, x - y + above
-
-
-def mover_ratio(
-    first: tuple[float, float, float], second: tuple[float, float, float], correlation: float, ratios: list[float]
-) -> tuple[float, float]:
-    """The least and the largest of some ratios R for which the interval of x - R y holds zero."""
-    inside = []
-    for ratio in ratios:
-        scaled = tuple(ratio * value for value in second)
-        low, high = mover_difference(first, scaled, correlation)
-        if low <= 0 <= high:
-            inside.append(ratio)
-    return min(inside), max(inside)

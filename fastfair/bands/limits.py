@@ -1,0 +1,228 @@
+"""Pointwise intervals and simultaneous bands of curves over FMR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair import intervals
+from fastfair.error_rates.operating_points import at_fmr
+from fastfair.uncertainty.inversion import MovedSystems
+from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.quantity_intervals import Uncertainty
+
+from .rates_at_levels import BandSettings, RatesOverLevels
+
+Floats = NDArray[np.float64]
+Range = tuple[Floats, Floats]  # the lower and the upper end
+_ABOUT_V_STATISTIC = ("recentered", "gaussian")  # methods that evaluations do not have
+# Standard errors, in units of a rate or of its complement,
+_FEW = 0.5  # from which on a band holds the replicates' quantiles, too
+_STEEP = 2.0  # that only curves have which fall to 0 where the threshold is uncertain; 1 is that of one error
+STEEP = "the curve falls to 0 within the uncertainty of the threshold: likely too narrow"
+_FARTHEST = 8.0  # standard errors; beyond it a share of replicates cannot be told from 0
+
+
+def of_rate(
+    name: str, group: str | None, row: int, found: RatesOverLevels, settings: BandSettings
+) -> tuple[tuple[Quantity, ...], Range]:
+    """Compute the intervals of a rate at each level, as `evaluate` does, and the simultaneous band.
+
+    The band is made of the intervals of a higher confidence level, that at which replicates of the whole curve stay
+    within so many standard errors [1]_. Where few errors are left, which may hang on the threshold more than on
+    chance, it holds the replicates' quantiles at that level, too. An FNMR cannot rise with the FMR that is held, so
+    the upper end of the band is at least that of all higher FMRs, and the lower end at most that of all lower ones. A
+    group's FMR cannot fall: its band is widened the other way round.
+
+    Parameters
+    ----------
+    name : {"fmr", "fnmr"}
+        The rate.
+    group, row : str or None, int
+        The group whose rate it is, and its place in `found`; None and 0 for all comparisons.
+    found : RatesOverLevels
+        The rates.
+    settings : BandSettings
+        The settings, which hold the method and the confidence level.
+
+    Returns
+    -------
+    quantities : tuple of Quantity
+        The rate at each level with its interval and notes.
+    band : tuple of (levels,) ndarray
+        Low and high; NaN where there is no interval either.
+
+    References
+    ----------
+    .. [1] Montiel Olea and Plagborg-Moeller, "Simultaneous confidence bands: theory, implementation, and an
+       application to SVARs", Journal of Applied Econometrics 34 (2019).
+    """
+    estimate, expected, replicates = (
+        np.asarray(getattr(rates, name)[:, row]) for rates in (found.estimate, found.expected, found.replicates)
+    )
+    behind = found.behind[name]
+    quantities = tuple(
+        Quantity(
+            name, group, at_fmr(level), value, n_comparisons=int(behind.comparisons[row]), n_errors=errors,
+            n_subjects=None if behind.subjects is None else int(behind.subjects[row]),
+            note="" if behind.comparisons[row] else "no comparisons",
+        )
+        for level, value, errors in zip(
+            found.levels.tolist(), estimate.tolist(), behind.errors[:, row].tolist(), strict=True
+        )
+    )  # fmt: skip
+
+    def uncertainty(quantities: tuple[Quantity, ...], of: Floats) -> Uncertainty:
+        return Uncertainty(
+            quantities, of, np.zeros(len(quantities), bool), settings.unit, settings.scheme,
+            lambda: np.asarray(getattr(found.jackknife(), name)[:, row]),
+            np.full(len(quantities), behind.freedom[row]), _no_systems, {},
+        )  # fmt: skip
+
+    confidence_level, method = settings.confidence_level, settings.method
+    centred = recentered(replicates, estimate, expected)
+    right = uncertainty(quantities, centred)
+    of_curve = simultaneous_level(centred, estimate, confidence_level)
+    low, high = ends_of(right.with_intervals(of_curve, "auto"))
+    relative = _relative_errors(centred, estimate)
+    by_quantiles = np.clip(intervals.confidence_interval(centred, estimate, of_curve), 0, 1)
+    few = (relative > _FEW) & ~np.isnan(low)
+    low, high = (
+        np.where(few, np.minimum(low, by_quantiles[0]), low),
+        np.where(few, np.maximum(high, by_quantiles[1]), high),
+    )
+    band = _one_way(found.levels, low, high, rising=name == "fmr")
+    steep = (relative > _STEEP) & (estimate > 0) & (estimate < 1)
+    quantities = tuple(replace(q, note=STEEP) if at else q for q, at in zip(quantities, steep.tolist(), strict=True))
+    if method not in ("auto", *_ABOUT_V_STATISTIC):
+        return uncertainty(quantities, replicates).with_intervals(confidence_level, method), band
+    pointwise = uncertainty(quantities, centred).with_intervals(confidence_level, "auto")
+    if method == "auto":
+        return pointwise, band
+    ends = np.clip(interval(replicates, estimate, expected, confidence_level, method), 0, 1)
+    return tuple(
+        replace(q, low=low, high=high, method=method) if 0 < q.estimate < 1 else q
+        for q, low, high in zip(pointwise, *ends.tolist(), strict=True)
+    ), band
+
+
+def _no_systems() -> MovedSystems:
+    raise AssertionError("rates are not inverted")
+
+
+def ends_of(quantities: Sequence[Quantity]) -> Range:
+    """Return the lower and the upper ends of intervals."""
+    low, high = np.array([(q.low, q.high) for q in quantities], np.float64).T
+    return low, high
+
+
+def _one_way(levels: Floats, low: Floats, high: Floats, *, rising: bool) -> Range:
+    """Widen a band so that neither end rises with the levels, or so that neither falls."""
+    order = np.argsort(-levels if rising else levels)
+    known = ~np.isnan(low)
+    low[order] = np.fmin.accumulate(low[order])
+    high[order[::-1]] = np.fmax.accumulate(high[order[::-1]])
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+def _relative_errors(replicates: Floats, estimate: Floats) -> Floats:
+    """Divide standard errors by the rate, or its complement if that is less."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(intervals.standard_error(replicates) / np.minimum(estimate, 1 - estimate))
+
+
+def simultaneous_level(replicates: Floats, estimate: Floats, confidence_level: float) -> float:
+    """Find the confidence level at which the intervals of a rate hold at all levels together.
+
+    Parameters
+    ----------
+    replicates : (levels, r) ndarray
+        The rate in every replicate.
+    estimate : (levels,) ndarray
+        The rate in the data. Levels at which it is 0 or 1 do not count.
+    confidence_level : float
+        How often the intervals are to hold together.
+
+    Returns
+    -------
+    float
+        That of normal intervals that reach as many standard errors as replicates of the whole curve stay within.
+    """
+    from scipy.special import ndtr
+
+    errors = intervals.standard_error(replicates)
+    counted = (estimate > 0) & (estimate < 1) & (errors > 0)
+    away = np.abs(replicates[counted] - estimate[counted, None]) / errors[counted, None]
+    farthest = np.fmax.reduce(away, axis=0, initial=0.0)  # without what was not computable
+    reach = min(float(np.quantile(farthest, confidence_level)), _FARTHEST)
+    return max(confidence_level, float(2 * ndtr(reach) - 1))
+
+
+def of_quantity(
+    replicates: Floats,
+    estimate: Floats,
+    expected: Floats,
+    settings: BandSettings,
+    jackknife: Callable[[], Floats],
+) -> tuple[Range, Range]:
+    """Compute pointwise intervals and the simultaneous band of a curve of thresholds or of a measure.
+
+    Parameters
+    ----------
+    replicates : (..., r) ndarray
+        The curve in every replicate.
+    estimate, expected : (...) ndarray
+        The curve, and the values around which its replicates vary.
+    settings : BandSettings
+        The settings, which hold the method and the confidence level.
+    jackknife : callable
+        Computes the curve with one unit left out at a time.
+
+    Returns
+    -------
+    pointwise, band : tuple of (...) ndarray
+        Low and high.
+    """
+    level, method = settings.confidence_level, "percentile" if settings.method == "auto" else settings.method
+    pointwise = interval(replicates, estimate, expected, level, method, jackknife() if method == "bca" else None)
+    shifted = recentered(replicates, estimate, expected) if method in _ABOUT_V_STATISTIC else replicates
+    return pointwise, _band(shifted, level)
+
+
+def interval(
+    replicates: Floats, estimate: Floats, expected: Floats, level: float, method: str, jackknife: Floats | None = None
+) -> Range:
+    """Compute pointwise intervals only, by any of the methods of a band."""
+    if method != "gaussian":
+        return intervals.confidence_interval(
+            replicates, estimate, level, method, v_statistic=expected, jackknife=jackknife
+        )
+    shifted = recentered(replicates, estimate, expected)
+    finite = np.isfinite(shifted)
+    with np.errstate(invalid="ignore"):
+        center = np.where(finite, shifted, 0).sum(axis=-1) / finite.sum(axis=-1)
+    return intervals.confidence_interval(shifted, center, level, "normal")
+
+
+def recentered(replicates: Floats, estimate: Floats, expected: Floats) -> Floats:
+    """Move replicates, which vary around one value, so that they vary around the estimate."""
+    with np.errstate(invalid="ignore"):  # ratios to groups without errors are infinite
+        return replicates + (estimate - expected)[..., None]
+
+
+def _band(replicates: Floats, level: float) -> Range:
+    """Compute the simultaneous band of the values that are computable in most replicates.
+
+    It uses the replicates in which all these values are computable.
+    """
+    known = ~np.isnan(replicates)
+    often = known.mean(axis=-1) > 0.5
+    low, high = np.full((2, *often.shape), np.nan)
+    curves = replicates[often]
+    complete = known[often].all(axis=0)
+    if often.any() and complete.sum() > 1:
+        low[often], high[often] = intervals.simultaneous_band(curves[:, complete], level)
+    return low, high

@@ -1,0 +1,120 @@
+"""How often bands at default arguments hold the truth, at each FMR and as whole curves, in populations that are known.
+
+`python tests/studies/band_study.py` prints the tables of the documentation; `test_band_study.py` checks what they say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastfair as ff
+from fastfair.errors import FastfairWarning
+
+if __package__:
+    from .populations import FAIR, Population
+else:
+    from populations import FAIR, Population
+
+Floats = NDArray[np.float64]
+SIZES = tuple(Population(f"groups of {n}", (n,) * 3) for n in (20, 60, 200))
+POPULATIONS = (*SIZES, *FAIR)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What the bands of many data sets gave.
+
+    Attributes
+    ----------
+    inside : (data sets, levels) ndarray
+        Whether the pointwise interval holds the truth; NaN where there is none.
+    whole : (data sets,) ndarray
+        Whether the simultaneous band holds the truth at all levels where there is one.
+    ends : (data sets,) ndarray
+        Share of levels without a simultaneous band.
+    width, band_width : (data sets,) ndarray
+        Mean width of the intervals, and of the band.
+    noted : (data sets,) ndarray of bool
+        Whether the result warns that intervals are likely too narrow.
+    """
+
+    inside: Floats
+    whole: Floats
+    ends: Floats
+    width: Floats
+    band_width: Floats
+    noted: NDArray[np.bool_]
+
+    def line(self) -> str:
+        """Return the numbers as a row of a table."""
+        at_levels = np.nanmean(self.inside, axis=0)
+        return (
+            f"{100 * np.nanmean(self.inside):5.1f} {100 * np.nanmin(at_levels):5.1f} {100 * self.whole.mean():5.1f} "
+            f"{100 * self.ends.mean():5.1f} {np.nanmean(self.width):7.4f} {np.nanmean(self.band_width):7.4f} "
+            f"{100 * self.noted.mean():5.1f}"
+        )
+
+
+WARNING = "likely too narrow"
+HEADINGS = "point least whole empty   width    band noted"
+
+
+@functools.lru_cache
+def true_fnmr(population: Population, levels: tuple[float, ...]) -> Floats:
+    """Compute the FNMR of a fair population at the thresholds that hold FMRs."""
+    return np.array([population.fnmr(population.threshold(level))[0] for level in levels])
+
+
+def roc_coverage(population: Population, n: int, first: int = 0) -> Coverage:
+    """Draw data sets of a fair population and compare their `roc_band` with the truth."""
+    found = []
+    for k in range(first, first + n):
+        band = ff.roc_band(population.draw(np.random.default_rng(k)), rng=k)
+        found.append(_compared(band, true_fnmr(population, tuple(band.fmr.tolist()))))
+    return _collected(found)
+
+
+def _compared(band: ff.RocBand | ff.FairnessBand, truth: Floats) -> tuple[object, ...]:
+    known = ~np.isnan(band.low)
+    inside = np.where(known, (band.low <= truth) & (truth <= band.high), np.nan)
+    banded = ~np.isnan(band.band_low)
+    whole = ((band.band_low <= truth) & (truth <= band.band_high))[banded].all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of means of nothing
+        return (
+            inside, float(whole), 1 - banded.mean(), np.nanmean(band.high - band.low),
+            np.nanmean(band.band_high - band.band_low), WARNING in band.note,
+        )  # fmt: skip
+
+
+def _collected(found: Sequence[tuple[object, ...]]) -> Coverage:
+    return Coverage(*(np.array(column) for column in zip(*found, strict=True)))
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data-sets", type=int, default=1000)
+    parser.add_argument("--only", default="", help="part of the names of populations to look at")
+    parser.add_argument("--study", choices=STUDIES, default="roc")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", FastfairWarning)
+    print(f"{arguments.study:30} {HEADINGS}")
+    for population in POPULATIONS:
+        if arguments.only in population.name:
+            print(
+                f"{population.name:30} {STUDIES[arguments.study](population, arguments.data_sets).line()}", flush=True
+            )
+
+
+STUDIES = {"roc": roc_coverage}
+
+if __name__ == "__main__":
+    main()
