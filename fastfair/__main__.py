@@ -1,4 +1,4 @@
-"""Entry of the command line: heeds interrupts before anything large is imported."""
+"""Start the command line; interrupts are handled before anything large is imported."""
 
 from __future__ import annotations
 

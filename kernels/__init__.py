@@ -1,4 +1,4 @@
-"""Compiled kernels: plain arrays, and named tuples of them, in and out; nothing of fastfair is imported here."""
+"""Compiled kernels: they take and return plain arrays and named tuples of arrays, and import nothing of fastfair."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._aside import aside
 
 
 def __getattr__(name: str) -> Any:
-    """Import a module of kernels, and numba with it: aside, as half a numba that an interrupt leaves is of no use."""
+    """Import a module of kernels, and numba, in another thread: an interrupt must not leave numba half imported."""
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = f"{__name__}.{name}"

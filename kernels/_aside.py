@@ -1,8 +1,8 @@
-"""Work done by other threads, so that an interrupt is heeded at once whatever is under way.
+"""Run work in other threads, so that an interrupt ends the main thread at once.
 
-Python raises KeyboardInterrupt in the main thread, between two of its instructions. There it could strike while numba's
-or llvmlite's lock is held, which then nobody gets again, and while a kernel compiles it would have to wait for seconds.
-So what takes long or holds such a lock is done aside, and whoever needs the result waits in a way that can be given up.
+Python raises KeyboardInterrupt in the main thread, between two of its instructions. If that thread held a lock of numba
+or llvmlite, the lock would never be released; if it compiled a kernel, the interrupt would wait for seconds. So long
+work, and work that holds such a lock, runs in other threads, and the main thread only waits for the result.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-WRITING = threading.Lock()  # held while a file is begun that must not be left so; whoever ends the process takes it
-_GLANCE = 0.05  # seconds between looks at whether the wait was given up
+WRITING = (
+    threading.Lock()
+)  # held while a file is written that must not stay unfinished, and taken before the process ends
+_GLANCE = 0.05  # seconds between checks whether the result is still wanted
 
 
 _busy: set[_Hand] = set()
@@ -28,13 +30,13 @@ _ending = False
 
 
 class _Abandoned(BaseException):
-    """Raised in a thread whose result nobody waits for any more."""
+    """Raised in a thread whose result is no longer wanted."""
 
 
 class _Hand(threading.Thread):
-    """A thread that takes items while there are some, and puts what became of them into a queue.
+    """A thread that takes items as long as there are any, and puts the results into a queue.
 
-    The queue is a simple one, as its methods are single instructions to Python: an interrupt cannot strike inside.
+    The queue is a SimpleQueue, whose methods are single instructions to Python, so an interrupt cannot come inside.
     """
 
     def __init__(self, work: Callable[[Any], Any], items: Iterator[tuple[int, Any]], found: queue.SimpleQueue[Any]):
@@ -61,24 +63,24 @@ def deal(
     n_threads: int,
     told: Callable[[int, _Result], None],
 ) -> None:
-    """Call a function for each item in other threads; an interrupt, or an error, does not wait for those under way.
+    """Call a function for each item in other threads; an interrupt or an error does not wait for running calls.
 
     Parameters
     ----------
     work : callable
         Called with an item.
     items : sequence
-        What there is to do.
+        The items.
     n_threads : int
-        How many items are worked on at a time.
+        Number of threads.
     told : callable
-        Called in this thread with the number of an item and what work returned, in the order in which they end.
+        Called in this thread after each item, with the number of the item and what `work` returned.
     """
-    # The last registered is the first called, while nothing is taken down yet.
+    # The function registered last is called first at exit, before anything is taken down.
     atexit.unregister(_end)
     atexit.register(_end)
     found: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
-    shared = enumerate(items)  # threads take turns at it under the interpreter's lock
+    shared = enumerate(items)  # shared safely, as the interpreter's lock lets one thread at a time advance it
     hands = [_Hand(work, shared, found) for _ in range(min(n_threads, len(items)))]
     try:
         for hand in hands:
@@ -94,14 +96,14 @@ def deal(
 
 
 def aside(call: Callable[[], _Result]) -> _Result:
-    """Call a function in another thread and wait for it; an interrupt leaves it to go on alone."""
+    """Call a function in another thread and wait for its result; after an interrupt the call goes on alone."""
     results: list[_Result] = []
     deal(lambda _: call(), (None,), 1, lambda _, result: results.append(result))
     return results[0]
 
 
 def end_if_the_process_does() -> None:
-    """Raise where the process waits for its threads to end: for work to call between its steps."""
+    """Raise if the process is waiting for its threads to end; long work calls this between its steps."""
     if _ending:
         raise _Abandoned
 
@@ -115,7 +117,7 @@ def _next(found: queue.SimpleQueue[Any]) -> Any:
 
 
 def _end() -> None:
-    """Let threads end before the interpreter is taken down, or end with them where an interrupt ends the process."""
+    """Wait for threads before the interpreter is taken down; after an interrupt, end the process without waiting."""
     global _ending
     if not _busy:
         return
@@ -133,7 +135,7 @@ def _end() -> None:
 
 
 def _die() -> None:
-    """End as an interrupted program does, whatever threads are doing."""
+    """End as an interrupted program does, without waiting for threads."""
     atexit.unregister(_end)
     with contextlib.suppress(BaseException):
         atexit._run_exitfuncs()

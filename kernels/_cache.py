@@ -1,8 +1,8 @@
-"""Files of machine code, one a kernel and kind of arguments, that are checked before they are trusted.
+"""Cache files of machine code, one for each kernel and types of arguments, which are checked before they are used.
 
-numba's own cache runs what it reads: a damaged file is a foreign exception, or a crash, and a full disk ends the
-program. Here each file begins with a digest of the rest and of what it is for. A file that does not fit, and one that
-cannot be read or written, is a warning, and the kernel is compiled.
+numba's own cache runs whatever it reads: a damaged file raises some exception or crashes, and a full disk ends the
+program. Here each file begins with a digest of its content and purpose. If the digest differs, or a file cannot be read
+or written, there is a warning and the kernel is compiled.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _warned = False
 
 
 class KernelCache(_Cache):
-    """The files of one kernel. `function`: before it is compiled; `folder`: of machine code of this very source."""
+    """The cache files of one kernel. `function`: the Python function; `folder`: for this version of the source."""
 
     def __init__(self, function: Callable[..., Any], folder: str) -> None:
         self._folder = Path(folder)
@@ -45,11 +45,11 @@ class KernelCache(_Cache):
         return str(self._folder)
 
     def enable(self) -> None:
-        """Read and write files, as from the beginning."""
+        """Read and write files again, after `disable`."""
         self._enabled = True
 
     def disable(self) -> None:
-        """Leave files alone."""
+        """Neither read nor write files."""
         self._enabled = False
 
     def flush(self) -> None:
@@ -58,7 +58,7 @@ class KernelCache(_Cache):
             path.unlink(missing_ok=True)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return a compiled kernel for types of arguments, or None where there is no sound file of it."""
+        """Return the compiled kernel for types of arguments, or None if it has no undamaged file."""
         if not self._enabled:
             return None
         target_context.refresh()
@@ -103,13 +103,13 @@ def _digest(key: bytes, data: bytes) -> bytes:
 
 
 def _warn(what: str) -> None:
-    """Say it once: a folder with one bad file often has many."""
+    """Warn once, as a folder with one damaged file often has many."""
     global _warned
     if not _warned:
         _warned = True
         warnings.warn(
-            f"{what}: kernels without a sound file are compiled, some seconds in all; where this comes again, remove "
-            "the folder, make room on its disk, or set NUMBA_CACHE_DIR to another",
+            f"{what}: kernels are compiled instead, which takes some seconds; if this warning comes again, remove the "
+            "folder, make room on its disk, or set NUMBA_CACHE_DIR to another folder",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -1,7 +1,7 @@
-"""The one decorator of every kernel, and the folder that keeps its machine code.
+"""The decorator of all kernels, and the folder that caches their machine code.
 
-numba decides whether cached machine code is stale by the file that defines a function, so a changed helper in
-another file would leave old results behind. The folder's name therefore carries a fingerprint of all kernel files.
+numba takes cached machine code for current if the file that defines the function is unchanged, even if another file
+with a helper has changed. So the folder's name contains a fingerprint of all kernel files.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ config: Any = numba.config  # its settings are made at run time, which type chec
 
 
 def _fingerprint() -> str:
-    digest = hashlib.sha256(__name__.encode())  # cached code finds its module again by name
+    digest = hashlib.sha256(__name__.encode())  # cached code finds its module by name
     for path in sorted(_HERE.glob("*.py")):
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
-    # numba's own key leaves the bounds check out, and code without it must not stand in for code with it.
+    # numba's own key lacks the bounds check; code without it must not be used for code with it.
     digest.update(repr(config.BOUNDSCHECK).encode())
     return digest.hexdigest()[:16]
 
@@ -40,13 +40,13 @@ def _candidates() -> list[Path]:
     if config.CACHE_DIR:
         return [Path(config.CACHE_DIR)]
     folders = [_HERE / "__pycache__"]
-    with contextlib.suppress(RuntimeError):  # a user without a home
+    with contextlib.suppress(RuntimeError):  # the user has no home
         folders.append(Path.home() / ".cache" / "fastfair")
     return folders
 
 
 def _writable_folder() -> str:
-    """Return the first folder that takes files, or "" with a warning where there is none."""
+    """Return the first writable folder, or "" with a warning if there is none."""
     name = f"kernels-{_fingerprint()}"
     for root in _candidates():
         folder = root / name
@@ -69,7 +69,7 @@ CACHE_FOLDER = _writable_folder()
 
 
 class _BetweenPasses(event.Listener):
-    """Ends compiling, of which a kernel takes up to five seconds, after half a second or so where the process ends."""
+    """Stops compiling between two passes when the process ends, as a kernel can take five seconds to compile."""
 
     def on_start(self, event: Any) -> None:
         end_if_the_process_does()
@@ -89,13 +89,13 @@ _call: Any = CPUDispatcher.__call__
 
 
 class _Kernel(CPUDispatcher):
-    """A kernel that is compiled, or loaded, aside, and whose calls end as interrupted where they are."""
+    """A kernel that is compiled, or loaded, in another thread; an interrupted call raises KeyboardInterrupt."""
 
     def __call__(self, *args: Any, **kws: Any) -> Any:
         try:
             return _call(self, *args, **kws)
         except SystemError as error:
-            # Python code makes the arrays that a kernel returns: interrupted there, machine code goes on with an error.
+            # Python code makes the arrays that a kernel returns; if it is interrupted, numba raises SystemError.
             if _is_an_interrupt(error):
                 raise KeyboardInterrupt from None
             raise
@@ -104,13 +104,14 @@ class _Kernel(CPUDispatcher):
         self._cache = KernelCache(self.py_func, CACHE_FOLDER)
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        kernel: Any = super()  # its methods are hidden from type checkers
-        kernel._compilation_chain_init_hook()  # imports what extends numba, which may be just what this thread imports
+        kernel: Any = super()  # type checkers cannot see its methods
+        # Imports extensions of numba; in the other thread this could wait for an import in this one.
+        kernel._compilation_chain_init_hook()
         return aside(partial(kernel._compile_for_args, *args, **kws))
 
 
 def jit(function: Callable[..., Any]) -> Any:
-    """Compile a kernel: cached, without the GIL, with NumPy's division."""
+    """Compile a kernel: cached, without the interpreter's lock, and dividing by zero as NumPy does."""
     if config.DISABLE_JIT:
         return function
     kernel = _Kernel(function, targetoptions={"nopython": True, "nogil": True, "error_model": "numpy"})

@@ -1,9 +1,9 @@
-"""Hill climbing to an error rate: distances move at random, and a move stays where the rate comes closer.
+"""Hill climbing to an error rate: distances change at random, and a change is kept if the rate comes closer.
 
-One class is held, at the threshold that a given share of it does not exceed; the other is free, and errors where it
-does not exceed that threshold. No change is larger than the step, so that scores farther than twice that from the
-threshold cannot matter: a step looks at those near it alone, and all scores move where it is accepted. A change depends
-on the key, the data set, the step and the score's position alone.
+A given share of the held class of scores is at or below the threshold; the errors are the scores of the free class at
+or below it. No change is larger than the step, so scores farther than twice the step from the threshold cannot matter:
+a step tries only the scores near it, and changes all scores if it is accepted. A change depends only on the key, the
+data set, the step's number and the score's position.
 """
 
 from __future__ import annotations
@@ -16,33 +16,34 @@ from numpy.typing import NDArray
 from ._jit import jit
 from .philox import BLOCK, fill, fill_some
 
-_CELL = 4 * BLOCK  # scores that one call of `fill` has words for
+_CELL = 4 * BLOCK  # scores for which one call of `fill` gives words
 _UNIT = 2.0**-31
-_START, _CHANGE = 5, 6  # kinds of draws, told apart in the random stream from those of other kernels
-# Steps that adapt are tried in turn on a ladder: from the way that the first score has to go that must cross the
-# threshold to `_ABOVE` times the last one's or to a common one, or to `_FAR` times the first's where errors have to
-# leave; and from its foot again where one is accepted. Every other time the held scores change little: a threshold that
-# was accepted tends to move to one side alone, and be it the wrong one.
+_START, _CHANGE = 5, 6  # purposes of draws in the random stream, different from those of other kernels
+# A step that adapts is tried in rising sizes, and again from the smallest after one is accepted. The smallest is the
+# distance from the threshold to the nearest score that must cross it. The largest is `_ABOVE` times the distance of the
+# farthest such score, or `_COMMON` if that is larger; if there are too many errors, at most `_FAR` times the smallest.
+# Every other time the held scores change little, as accepted thresholds tend to move to one side only, even to the
+# wrong one.
 _RUNGS_UP, _RUNGS_DOWN, _TRIES = 6, 10, 3
 _ABOVE, _COMMON, _FAR = 1.5, 0.04, 100.0
 _LITTLE = 1 / 64
-_EQUAL = 1e-12  # fitness
+_EQUAL = 1e-12  # largest difference of fitnesses that count as equal
 
 
 class Goal(NamedTuple):
-    """What a data set is to have."""
+    """The error rate that a data set should have."""
 
     n_held: int  # how many of the scores are held
-    rank: int  # from 0, of the held score that is the threshold
-    target: float  # the share of free scores wanted at or below it
+    rank: int  # from 0, of the threshold among the held scores in ascending order
+    target: float  # wanted share of free scores at or below the threshold
 
 
 class Rules(NamedTuple):
-    """How it is climbed to."""
+    """How steps are made and accepted."""
 
-    step: float  # the largest change, 0 for one that adapts
-    plateaus: bool  # whether equal fitness is accepted
-    stops: bool  # whether to stop at the best there can be
+    step: float  # largest change of a score; 0 for a step that adapts
+    plateaus: bool  # whether a step to equal fitness is accepted
+    stops: bool  # whether to stop at the best possible rate
 
 
 class Near(NamedTuple):
@@ -68,8 +69,8 @@ def _reflected(distance):
 def start(n_held, stream, key, words, scores):
     """Draw the first distances: held ones uniform in [0, 0.5], free ones in [0.5, 1].
 
-    stream: number of the data set; key: (2,) uint32; words: (4, 64) uint64, scratch; scores: (n,) float64, held ones
-    first, out
+    n_held: int; stream: number of the data set; key: (2,) uint32; words: (4, 64) uint64, scratch; scores: (n,)
+    float64, held ones first, out
     """
     for first in range(0, scores.size, _CELL):
         fill(0, stream, _START, first // 4, key, words)
@@ -82,7 +83,7 @@ def start(n_held, stream, key, words, scores):
 
 @jit
 def move(step_number, n_held, held_step, free_step, stream, key, words, scores):
-    """Change all distances. held_step, free_step: the largest changes; other arguments as in `start`."""
+    """Change all distances at random. held_step, free_step: largest changes; other arguments as in `start`."""
     for first in range(0, scores.size, _CELL):
         fill(step_number, stream, _CHANGE, first // 4, key, words)
         for row in range(4):
@@ -94,10 +95,10 @@ def move(step_number, n_held, held_step, free_step, stream, key, words, scores):
 
 @jit
 def _take_near(scores, begin, end, low, high, room):
-    """Return the scores inside [low, high], and how many are below. room: `Near`, scratch, for one more than all."""
+    """Return scores[begin:end] inside [low, high], and how many are below. room: `Near`, scratch, one place larger."""
     position, value = room.position, room.value
     near, below = 0, 0
-    for k in range(begin, end):  # written before it is known whether it is near
+    for k in range(begin, end):  # every score is written, and overwritten if it is not near
         position[near], value[near] = k, scores[k]
         below += scores[k] < low
         near += (scores[k] >= low) & (scores[k] <= high)
@@ -106,9 +107,10 @@ def _take_near(scores, begin, end, low, high, room):
 
 @jit
 def _propose(step_number, step, stream, key, near, counters, words, proposed):
-    """Write what some distances would be after a step.
+    """Compute what distances near the threshold would be after a step.
 
-    near: `Near`; counters: (64,) int64, words: (4, 64) uint64, scratch; proposed: (n,) float64, out
+    step_number, stream: int; step: largest change; key: (2,) uint32; near: `Near`; counters: (64,) int64, words: (4,
+    64) uint64, scratch; proposed: (n,) float64, out
     """
     position, value = near.position, near.value
     size = position.size
@@ -125,7 +127,7 @@ def _propose(step_number, step, stream, key, near, counters, words, proposed):
 
 @jit
 def select(values, size, rank):
-    """Return the value of a rank, from 0, among the first `size`, and leave them in another order."""
+    """Return the value of a rank, from 0, among the first `size` of (n,) float64, which are reordered."""
     low, high = 0, size - 1
     while low < high:
         pivot = values[(low + high) // 2]
@@ -150,9 +152,10 @@ def select(values, size, rank):
 
 @jit
 def _ways(scores, n_held, threshold, missing, gaps):
-    """Return how far from the threshold the first and the last score are that must cross it for the rate wanted.
+    """Return the distances from the threshold of the nearest and the farthest score that must cross it.
 
-    missing: scores that must come below it, or as a negative number leave; gaps: (n,) float64, scratch
+    scores: (n,) float64, held ones first; missing: how many free scores must come below the threshold, or, if negative,
+    go above it; gaps: (n,) float64, scratch
     """
     size = 0
     first = np.inf
@@ -167,7 +170,7 @@ def _ways(scores, n_held, threshold, missing, gaps):
 
 @jit
 def climb(goal, rules, stream, key, scores, history):
-    """Run Algorithm 1 on one data set.
+    """Climb to the error rate wanted, on one data set (Algorithm 1 of the paper).
 
     goal: a `Goal`; rules: `Rules`; stream: number of the data set; key: (2,) uint32; scores: (n,) float64, out;
     history: (n_steps + 1,) float64, out, the distance of the rate from the target. Returns errors, steps accepted and
@@ -190,7 +193,7 @@ def climb(goal, rules, stream, key, scores, history):
     fitness = abs(errors / n_free - target)
     history[0] = fitness
     wanted = np.int64(np.round(target * n_free))
-    best = abs(wanted / n_free - target)  # of two rates where the target lies halfway between them
+    best = abs(wanted / n_free - target)  # the best possible fitness
     accepted, made = 0, 0
     adapts, reach = step == 0, 0.0
     first, last, tried, held_step = 0.0, 0.0, 0, step

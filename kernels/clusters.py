@@ -1,7 +1,7 @@
-"""Sums over subjects drawn with replacement, where subjects with the same failures and attempts are drawn together.
+"""Draw subjects with replacement, and sum over them; subjects with the same failures and attempts are drawn together.
 
-How often each type of subject comes up among the n drawn is multinomial: a chain of binomial numbers, one a type,
-whatever n is.
+How often each kind of subject is drawn is multinomial. It is drawn as a chain of binomial numbers, one for each kind,
+which takes as long for many subjects as for few.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from numpy.typing import NDArray
 from ._jit import jit
 from .philox import BLOCK, fill, fill_some
 
-ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = range(5)  # rows of sums
+ATTEMPTS, FAILURES, FAILURES_SQUARED, FAILURES_BY_ATTEMPTS, ATTEMPTS_SQUARED = range(5)  # rows of the array of sums
 _UNIT = 2.0**-53
 _LOW_BITS, _HALF = np.uint64(11), np.uint64(32)
-_FEW = 40.0  # expected number below which adding up probabilities is faster than rejection,
-_TOO_FEW = 10.0  # and below which rejection would be wrong
+_FEW = 40.0  # below this expected number, adding up probabilities is faster than rejection
+_TOO_FEW = 10.0  # below this expected number, rejection would be wrong
 
 
 class Kinds(NamedTuple):
-    """Subjects with the same failures and attempts, those of a group side by side."""
+    """Kinds of subjects, those with the same failures and attempts; the kinds of each group are adjacent."""
 
     failures: NDArray[np.int64]  # (kinds,) of one subject
     attempts: NDArray[np.int64]  # (kinds,) of one subject
-    share: NDArray[np.float64]  # (kinds,) in proportion to the chance of each in its group
+    share: NDArray[np.float64]  # (kinds,) proportional to the probability of each kind in its group
     end: NDArray[np.int64]  # (groups,) where each group's kinds end
 
 
 class Stream(NamedTuple):
-    """The random numbers of 64 replicates; as in `philox.fill`."""
+    """Which random numbers 64 replicates use; arguments of `philox.fill`, whose stream is `number`."""
 
     number: int
     purpose: int
@@ -40,10 +40,10 @@ class Stream(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What binomial numbers are drawn in."""
+    """Arrays that drawing binomial numbers overwrites."""
 
     words: NDArray[np.uint64]  # (4, 64)
-    waiting: NDArray[np.int64]  # (64,) replicates
+    waiting: NDArray[np.int64]  # (64,) replicates whose number is not accepted yet
     proposed: NDArray[np.float64]  # (64,)
     left: NDArray[np.float64]  # (64,)
 
@@ -52,8 +52,8 @@ class Scratch(NamedTuple):
 def count_kinds(failures, attempts, group, n_attempts, n_failures, sizes):
     """Count subjects by group, attempts and failures.
 
-    failures, attempts: (n,) int64; group: (n,) uint16; n_attempts, n_failures: what both are below; sizes: (groups *
-    n_attempts * n_failures,) int64, out
+    failures, attempts: (n,) int64; group: (n,) uint16; n_attempts, n_failures: upper limits, which no subject reaches;
+    sizes: (groups * n_attempts * n_failures,) int64, out
     """
     for subject in range(failures.size):
         sizes[(np.int64(group[subject]) * n_attempts + attempts[subject]) * n_failures + failures[subject]] += 1
@@ -67,17 +67,17 @@ def _uniform(high, low):
 
 @jit
 def _tail(k):
-    """Tell what Stirling's formula for log k! leaves out."""
+    """Return log k! minus Stirling's formula for it."""
     squared = (k + 1.0) * (k + 1.0)
     return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * squared)) / squared) / squared) / (k + 1.0)
 
 
 @jit
 def _count_up(n, most, p, words, rest, probability, drawn):
-    """Find binomial numbers at quantiles, by taking off probabilities for 64 replicates side by side.
+    """Draw binomial numbers of 64 replicates at once, by adding up probabilities until they exceed a random number.
 
-    n: (64,) float64, whole; most: the largest; p: chance; words: (4, 64) uint64; rest, probability: (64,) float64,
-    scratch; drawn: (64,) float64, out
+    n: (64,) float64, whole numbers; most: the largest of them; p: probability; words: (4, 64) uint64; rest,
+    probability: (64,) float64, scratch; drawn: (64,) float64, out
     """
     odds, log_complement = p / (1 - p), np.log1p(-p)
     for r in range(BLOCK):
@@ -97,20 +97,20 @@ def _count_up(n, most, p, words, rest, probability, drawn):
             drawn[r] += beyond
             probability[r] *= step * (n[r] - k + 1)
             rest[r] -= probability[r]
-    for r in range(BLOCK):  # where sums that are rounded stay below a quantile next to 1
+    for r in range(BLOCK):  # a sum of rounded probabilities may stay below a random number close to 1
         drawn[r] = min(drawn[r], n[r])
 
 
 @jit
 def _propose(size, n, p, words, proposed):
-    """Propose binomial numbers as Hoermann's transformed rejection does (BTRS, 1993), and judge those that are easy.
+    """Propose binomial numbers by Hoermann's transformed rejection (BTRS, 1993), and decide the easy cases.
 
-    The logarithm of a number's probability, over the mode's, lies between the bounds of Kachitvichyanukul and Schmeiser
-    (BTPE, 1988), and the exponential of a negative number between sums of the first terms of its series. There is no
-    branch, and one array is written, so that replicates are computed side by side.
+    The bounds of Kachitvichyanukul and Schmeiser (BTPE, 1988) enclose the logarithm of a number's probability divided
+    by the mode's; sums of the first terms of its series enclose the exponential of a negative number. There are no
+    branches and one array is written, so that the processor computes several replicates at once.
 
     size: replicates, at most 64; n: (64,) float64; p: at most 1/2, with n p >= 10; words: (4, 64) uint64; proposed:
-    (64,) float64, out: k where it is accepted, -1 where it is rejected, -2 - k where that takes a closer look
+    (64,) float64, out: k if it is accepted, -1 if it is rejected, -2 - k if `_accepts` must decide
     """
     for r in range(size):
         u = _uniform(words[0, r], words[1, r]) - 0.5
@@ -138,7 +138,7 @@ def _propose(size, n, p, words, proposed):
 
 @jit
 def _accepts(k, u, v, n, p):
-    """Compare a number's height, as in `_propose`, with its probability over that of the mode."""
+    """Return whether to accept k, drawn as in `_propose`. k, u, v, n, p: numbers; u, v: random, in (0, 1)."""
     deviation = np.sqrt(n * p * (1 - p))
     b = 1.15 + 2.53 * deviation
     edge = 0.5 - abs(u - 0.5)
@@ -155,14 +155,18 @@ def _accepts(k, u, v, n, p):
 
 @jit
 def _keep(size, n, p, words, proposed, first_replicate, waiting, drawn):
-    """Take the numbers accepted; move the replicates that still wait to the front, and return how many they are."""
+    """Write accepted numbers, and move the replicates without one to the front; return how many these are.
+
+    size, n, p, words, proposed: as in `_propose`; first_replicate: int; waiting: (64,) int64, replicates, overwritten;
+    drawn: (64,) float64, out
+    """
     still = 0
     for position in range(size):
         k = proposed[position]
         if k < -1:
             u, v = _uniform(words[0, position], words[1, position]), _uniform(words[2, position], words[3, position])
             k = -2 - k if _accepts(-2 - k, u, v, n[position], p) else -1.0
-        drawn[waiting[position] - first_replicate] = k  # for now, so that there is no branch
+        drawn[waiting[position] - first_replicate] = k  # overwritten later if k was rejected, so without a branch
         waiting[still], n[still] = waiting[position], n[position]
         still += k < 0
     return still
@@ -170,13 +174,13 @@ def _keep(size, n, p, words, proposed, first_replicate, waiting, drawn):
 
 @jit
 def new_scratch():
-    """Make room to draw in."""
+    """Make the arrays of `Scratch`."""
     return Scratch(np.empty((4, BLOCK), np.uint64), np.empty(BLOCK, np.int64), np.empty(BLOCK), np.empty(BLOCK))
 
 
 @jit
 def _reject(n, p, draw, stride, stream, scratch, drawn):
-    """Draw binomial numbers by rejection; as `draw_binomial`, whose first words are there already."""
+    """Draw binomial numbers by rejection. Arguments as in `draw_binomial`, which has filled `scratch.words`."""
     first_replicate = stream.first_replicate
     words, waiting, proposed, n_left = scratch.words, scratch.waiting, scratch.proposed, scratch.left
     for r in range(BLOCK):
@@ -193,12 +197,12 @@ def _reject(n, p, draw, stride, stream, scratch, drawn):
 
 @jit
 def draw_binomial(n, chance, draw, stride, stream, scratch, drawn):
-    """Draw a binomial number for each of 64 replicates, with one chance for all.
+    """Draw a binomial number for each of 64 replicates, with one probability for all.
 
-    n: (64,) float64, whole, all below 700 / p where one is below 10 / p, p being the smaller of chance and 1 - chance,
-    as probabilities are added up from that of 0; chance: in [0, 1]; draw, stride: the first count of the random stream,
-    and how far on the next is where a number is rejected; stream: a `Stream`; scratch: a `Scratch`; drawn: (64,)
-    float64, out
+    n: (64,) float64, whole numbers; if one is below 10 / p, all must be below 700 / p, as probabilities are added up
+    from that of 0, where p is the smaller of chance and 1 - chance; chance: the probability, in [0, 1]; draw, stride:
+    first counter of the random stream, and the step to the next counter if a number is rejected; stream: a `Stream`;
+    scratch: a `Scratch`; drawn: (64,) float64, out
     """
     p = min(chance, 1 - chance)
     least, most = n[0], n[0]
@@ -221,15 +225,15 @@ def draw_binomial(n, chance, draw, stride, stream, scratch, drawn):
 def draw_sums(kinds, size, purpose, first_replicate, key, sums):
     """Draw subjects of every group with replacement, and sum over them.
 
-    kinds: `Kinds`; size: (groups,) int64, subjects drawn; purpose: int; first_replicate: int, a multiple of 64, as the
-    method depends on the 64 side by side; key: (2,) uint32; sums: (5, n_replicates, groups) int64, out
+    kinds: `Kinds`; size: (groups,) int64, subjects to draw; purpose: int; first_replicate: int, a multiple of 64, as
+    the method depends on all 64 replicates of a block; key: (2,) uint32; sums: (5, n_replicates, groups) int64, out
     """
     failures, attempts, share, end = kinds.failures, kinds.attempts, kinds.share, kinds.end
     n_replicates = sums.shape[1]
     scratch = new_scratch()
     left, drawn = np.empty(BLOCK), np.empty(BLOCK)
     totals = np.empty((5, BLOCK), np.int64)
-    chance = np.ones(share.size)  # of each type among those from it on
+    chance = np.ones(share.size)  # of each kind among it and the later kinds of its group
     start = 0
     for group in range(end.size):
         rest = 0.0

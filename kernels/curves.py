@@ -1,7 +1,7 @@
-"""Passes over two sorted lists of scores, mated and non-mated: the ROC, the EER, least cost, the convex hull.
+"""Compute the ROC, the EER, the least cost and the convex hull from sorted mated and non-mated scores.
 
 Scores come as integer keys (see `sorting`) of similarities, ascending; a threshold t accepts s >= t. Counts are
-integers throughout, so ties and comparisons of rates are exact.
+integers, so ties and comparisons of rates are exact.
 """
 
 from __future__ import annotations
@@ -13,26 +13,28 @@ import numpy as np
 from ._jit import jit
 from .sorting import rearrange
 
-_CHUNK = 1024  # points buffered before they become rates: three such buffers stay in the first-level cache
-_ONE = np.uint64(1)  # unsigned positions spare every access the test for a negative index
+_CHUNK = 1024  # points collected before they become rates: three such buffers fit the first-level cache
+_ONE = np.uint64(1)  # positions are unsigned, so that no access tests for a negative index
 
 
 def _roc_kernel(ascending: bool) -> Any:
-    """Build the walk away from a split in one direction; the direction is compiled in."""
+    """Build the kernel for one direction; the direction is compiled in."""
 
     @jit
     def walk(mated, nonmated, i, j, magnitude, threshold, fmr, fnmr):
-        """Write the ROC points at the distinct scores above (or below) a split, i + j, and return where they end.
+        """Write the ROC points at the distinct scores above (or below) a split, point i + j; return where they end.
 
-        mated: (m,) keys; nonmated: (n,) keys; i, j: keys below the split, which parts no equal scores; magnitude: all
-        bits but the sign; threshold: (m + n + 1,) the bits of floats, out; fmr, fnmr: (m + n + 1,) float64, out
+        mated: (m,) keys; nonmated: (n,) keys; i, j: number of keys below the split, which may not divide equal scores;
+        magnitude: all bits but the sign; threshold: (m + n + 1,) the bits of floats, out; fmr, fnmr: (m + n + 1,)
+        float64, out
         """
         m, n = mated.size, nonmated.size
         value = np.empty(_CHUNK, mated.dtype)
         below_mated = np.empty(_CHUNK, np.int64)
         below_nonmated = np.empty(_CHUNK, np.int64)
-        # Slots fill in the direction of the walk. The newest is open, as more scores equal to it may follow; it is the
-        # next chunk's first. The very first is the split itself, its key that of a NaN, which no score is.
+        # Slots fill in the direction of the walk. The newest one is open, as more scores equal to it may follow; it is
+        # the first of the next chunk. The very first one is the split itself, with the key of a NaN, as no score has
+        # it.
         no_value = ~np.int64(magnitude)
         first = np.uint64(0 if ascending else _CHUNK - 1)
         value[first], below_mated[first], below_nonmated[first] = no_value, i, j
@@ -79,7 +81,7 @@ def _roc_kernel(ascending: bool) -> Any:
                 else:
                     b = c
             if ascending:
-                # Below a threshold lies what the walk had passed before it met the threshold's scores.
+                # The scores below a threshold are those that the walk had passed before it came to the threshold's.
                 low, lag, size = np.int64(0), 1, np.int64(slot)
             else:
                 low, lag = np.int64(slot) + 1, 0
@@ -133,7 +135,7 @@ def count_below(scores, threshold):
 
 @jit
 def middle(longer, shorter):
-    """Find a key with about half of two lists together below it. longer, shorter: keys, ascending."""
+    """Find a key above about half of the scores in two lists. longer, shorter: keys, ascending."""
     half = (longer.size + shorter.size) // 2
     low, high = 0, longer.size - 1
     while low < high:
@@ -147,7 +149,7 @@ def middle(longer, shorter):
 
 @jit
 def _excess(mated, nonmated, threshold):
-    """(FMR - FNMR) at a threshold, times both list lengths: an exact integer, never growing with the threshold."""
+    """Return (FMR - FNMR) at a threshold times both numbers of scores: an exact integer, which never rises with it."""
     m, n = mated.size, nonmated.size
     return (n - count_below(nonmated, threshold)) * m - count_below(mated, threshold) * n
 

@@ -1,11 +1,11 @@
-"""How much two-way product weights overstate the spread of a rate, from sums over pairs of units.
+"""Compute by how much two-way product weights overstate the spread of a rate, from sums over pairs of units.
 
 With e_kl the sum over the comparisons of units k and l of (error - rate), T_k = sum_l e_kl, q_k = sum_l e_kl^2 and K_s
 units in stratum s, the dyadic-robust variance is
 
     V = sum_s f_s sum_k [(T_k - mean T)^2 - q_k / 2] / n^2, and never below sum_kl e_kl^2 / n^2.
 
-The factor f_s makes up for errors being counted from the rate of the same comparisons. With m_kl comparisons of a pair,
+The factor f_s corrects for the rate being estimated from the same comparisons. With m_kl comparisons of a pair,
 m_k of a unit, N = sum_k m_k / 2 and w the share of them inside the stratum, it is
 
     f_s = 1 / (1 - sum_k (m_k^2 - sum_l m_kl^2 / 2) (1 + w) / (2 N^2)),
@@ -15,7 +15,7 @@ Replicates with product weights have the variance
 
     sum_s [(K_s - 2) / (K_s - 1) sum_k (T_k - mean T)^2 + K_s / (K_s - 1) sum_k q_k / 2] / n^2.
 
-The root of the ratio of the two is what weights must be shrunk by.
+Weights must be shrunk by the square root of the ratio of the two.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 
 from ._jit import jit
 
-# Sums over the units of a stratum.
+# Columns of sums over the units of a stratum.
 _T, _T_SQUARED, _Q, _M, _M_SQUARED, _REPEATS_SQUARED, _INSIDE = range(7)
 
 
@@ -32,7 +32,8 @@ _T, _T_SQUARED, _Q, _M, _M_SQUARED, _REPEATS_SQUARED, _INSIDE = range(7)
 def count_pair_errors(pair, start, stop, errors):
     """Count the errors of each distinct pair.
 
-    pair: (n,) int32; start, stop: (lists,) int64; errors: (pairs,) float64, out
+    pair: (n,) int32, the pair of each comparison; start, stop: (lists,) int64, where each list's errors are; errors:
+    (pairs,) float64, out
     """
     for p in range(errors.size):
         errors[p] = 0.0
@@ -96,8 +97,8 @@ def shrinkage(first, second, repeats, end, sums, stratum, stratum_size, shrinkag
                     robust += (spread - of_one[_Q] / 2) / left
                 product += (size - 2) / (size - 1) * spread + size / (size - 1) * of_one[_Q] / 2
             for column in range(of_one.size):
-                of_one[column] = 0.0  # so that a stratum counts once
-        # Rates that hang on one unit a comparison have linear weights, which overstate nothing.
+                of_one[column] = 0.0  # so that each stratum is added once
+        # If each comparison depends on one varying unit, weights are linear and overstate nothing.
         shrinkage[k] = 1.0
         if pairs_squared > 0 and product > 0:
             shrinkage[k] = min(1.0, np.sqrt(max(robust, pairs_squared) / product))

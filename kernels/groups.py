@@ -1,4 +1,4 @@
-"""Counts per group and per pair of groups, over comparisons in the order of their scores."""
+"""Count comparisons and subjects of each group and pair of groups, and split comparisons by group."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ._jit import jit
 
 @jit
 def count_cells(reference_group, probe_group, start, stop, counts):
-    """Add the comparisons of a stretch of the list to their cells.
+    """Count some comparisons by the group of the reference and that of the probe.
 
-    reference_group, probe_group: (n,) uint16; start, stop: the stretch; counts: (groups, groups) int64, out
+    reference_group, probe_group: (n,) uint16; start, stop: the comparisons; counts: (groups, groups) int64, added to
     """
     for k in range(start, stop):
         counts[reference_group[k], probe_group[k]] += 1
@@ -19,7 +19,7 @@ def count_cells(reference_group, probe_group, start, stop, counts):
 
 @jit
 def split_within_groups(scores, reference_group, probe_group, end, out):
-    """Deal the comparisons within a group to the groups, keeping their order.
+    """Write the comparisons inside each group, group by group, in their order.
 
     scores: (n,) keys; reference_group, probe_group: (n,) uint16; end: (groups,) int64, where each group's part of
     `out` begins, moved to where it ends; out: (comparisons within groups,) of the scores' type
@@ -75,7 +75,7 @@ def count_subjects_per_cell(reference, probe, reference_group, probe_group, n_su
 
 @jit
 def widen_ranges(subject, group, low, high):
-    """Keep the least and the greatest group that each subject is in.
+    """Find the lowest and the highest group that each subject is in.
 
     subject: (n,) int32; group: (n,) uint16; low, high: (subjects,) int64, out
     """

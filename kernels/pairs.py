@@ -1,8 +1,8 @@
-"""Pairs of vectors out of similarity panels: all mated ones, and the non-mated ones at or above a bound.
+"""Take pairs of vectors out of panels of similarities: all mated ones, and non-mated ones at or above a bound.
 
-Vectors are sorted by group and subject, so that of row i the columns i + 1 to subject_end[i] are mated and those from
-there on non-mated. A panel holds the similarities of some rows with some columns; rows and columns beyond the last
-vector are padding. Pairs (i, j) have i < j.
+Vectors are sorted by group and subject, so that in row i the columns from i + 1 to below subject_end[i] are mated and
+those from there on non-mated. A panel holds the similarities of some rows with some columns; rows and columns beyond
+the last vector are padding. Pairs (i, j) have i < j.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ import numpy as np
 from ._jit import jit
 from .sorting import make_key
 
-_FEW = 32  # to insert one by one
-_SIDE_BY_SIDE = 32  # similarities that are compared with the bound at once
+_FEW = 32  # ties up to this number are sorted by insertion
+_SIDE_BY_SIDE = 32  # similarities compared with the bound at once
 
 
 @jit
 def take_mated(panel, first_row, first_column, subject_end, offset, mated):
     """Keep the mated pairs of a panel.
 
-    panel: (rows, columns) similarities; first_row, first_column: the vectors it begins with; subject_end: (n,) int64;
-    offset: (n,) int64, where the mated pairs of a row begin; mated: (pairs,) similarities, out
+    panel: (rows, columns) similarities; first_row, first_column: the vectors of its first row and column; subject_end:
+    (n,) int64; offset: (n,) int64, where the mated pairs of each row begin in `mated`; mated: (pairs,) similarities,
+    out
     """
     n = subject_end.size
     for r in range(min(panel.shape[0], n - first_row)):
@@ -33,10 +34,11 @@ def take_mated(panel, first_row, first_column, subject_end, offset, mated):
 
 @jit
 def take_nonmated(panel, first_row, first_column, subject_end, bound, places, found, codes):
-    """Keep the non-mated pairs of a panel that reach a bound, row by row, and return how many they are.
+    """Keep the non-mated pairs of a panel at or above a bound, row by row, and return their number.
 
-    panel, first_row, first_column, subject_end: as above; places: bits of a vector; found, codes: (rows * columns + 1,)
-    similarities, and the two vectors as one int64, the first above the second, out
+    panel, first_row, first_column, subject_end: as above; bound: a similarity; places: bits of a vector's number;
+    found, codes: (rows * columns + 1,) similarities, and int64 codes, the first vector's number in the bits above the
+    second's, out
     """
     n = subject_end.size
     count = np.int64(0)
@@ -52,7 +54,7 @@ def take_nonmated(panel, first_row, first_column, subject_end, bound, places, fo
             for c in range(start, stop):
                 reach += np.int32(row[c] >= bound)
             if reach > 0:
-                for c in range(start, stop):  # written anyway and kept by counting on, as a branch would be guessed
+                for c in range(start, stop):  # every pair is written, and kept by counting it; this avoids a branch
                     found[count] = row[c]
                     codes[count] = code + c
                     count += np.int64(row[c] >= bound)
@@ -74,10 +76,10 @@ def distances(vectors, first, second, out):
 
 @jit
 def pack(bits, codes, invert, lowest, shift, out):
-    """Put keys above codes, in integers that sort by key.
+    """Combine keys and codes into integers that sort by key.
 
-    bits: (pairs,) int32 of similarities; codes: (pairs,) int64; invert: -1 for keys that descend as similarities
-    ascend, else 0; lowest: of the keys; out: (pairs,) int64
+    bits: (pairs,) int32, the bits of similarities; codes: (pairs,) int64; invert: -1 if keys must fall as similarities
+    rise, else 0; lowest: the lowest key; shift: bits of a code; out: (pairs,) int64
     """
     for p in range(bits.size):
         key = make_key(bits[p], np.int32(0), np.int32(2**31 - 1)) ^ np.int64(invert)
@@ -86,7 +88,7 @@ def pack(bits, codes, invert, lowest, shift, out):
 
 @jit
 def order_ties(packed, shift):
-    """Sort those of one key by their codes. packed: (pairs,) int64, sorted by key."""
+    """Sort pairs of equal keys by their codes. packed: (pairs,) int64, sorted by key; shift: bits of a code."""
     start = 0
     for p in range(1, packed.size + 1):
         if p == packed.size or (packed[p] >> shift) != (packed[start] >> shift):
@@ -104,7 +106,7 @@ def order_ties(packed, shift):
 
 @jit
 def unpack_codes(packed, places, first, second):
-    """Take the two vectors out of packed pairs. packed: (pairs,) int64; first, second: (pairs,) int32, out."""
+    """Take the vectors of packed pairs. packed: (pairs,) int64; places: as above; first, second: (pairs,) int32 out."""
     mask = (np.int64(1) << places) - 1
     for p in range(packed.size):
         first[p] = (packed[p] >> places) & mask
@@ -113,7 +115,10 @@ def unpack_codes(packed, places, first, second):
 
 @jit
 def unpack_keys(packed, lowest, shift, keys):
-    """Take the keys out, from the front, so that `keys`, (pairs,) int32, may lie in the memory of `packed`."""
+    """Take the keys of packed pairs.
+
+    packed: (pairs,) int64; lowest, shift: as in `pack`; keys: (pairs,) int32, out, which may be memory of `packed`
+    """
     for p in range(packed.size):
         keys[p] = (packed[p] >> shift) + lowest
 
@@ -128,9 +133,10 @@ def count_within_groups(first, second, group, sizes):
 
 @jit
 def split_within_groups(keys, first, second, group, position, keys_out, first_out, second_out):
-    """Write the pairs inside each group, in order.
+    """Write the pairs inside each group, group by group, in their order.
 
-    keys, first, second: (pairs,); group: (n,) int32; position: (groups,) int64, where each group's go, overwritten
+    keys, first, second: (pairs,); group: (n,) int32; position: (groups,) int64, where each group's pairs begin in
+    the outputs, overwritten; keys_out, first_out, second_out: (pairs inside groups,), out
     """
     for p in range(first.size):
         g = group[first[p]]

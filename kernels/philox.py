@@ -1,7 +1,7 @@
-"""Philox4x32-10, the counter-based generator of Salmon et al. (2011), for 64 replicates side by side.
+"""Philox4x32-10, the counter-based random generator of Salmon et al. (2011), for 64 replicates at once.
 
-A word depends on the key and on its counter alone, so a replicate's draws are the same whichever thread makes them
-and whatever was drawn before. The stream is part of what a seed means: changing it changes every published interval.
+A word, 32 random bits, depends only on the key and its counter, so a replicate's draws are the same in every thread and
+whatever was drawn before. Do not change this module: the same seed would give other random numbers and intervals.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 
 from ._jit import jit
 
-BLOCK = 64  # replicates side by side: one cache line of uint8 weights a unit
+BLOCK = 64  # replicates computed at once: the uint8 weights of a unit fill one cache line
 _MULTIPLIER_0, _MULTIPLIER_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _WEYL_0, _WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
@@ -18,7 +18,7 @@ _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 @jit
 def _round(c0, c1, c2, c3, k0, k1):
-    """Do one round. All uint64, words and key; returns the words and the next round's key."""
+    """Do one round. c0 to c3, k0, k1: uint64, words and key. Returns the words and the next round's key."""
     product_0, product_1 = _MULTIPLIER_0 * c0, _MULTIPLIER_1 * c2
     high_0, high_1 = product_0 >> _HALF, product_1 >> _HALF
     next_0, next_1 = (k0 + _WEYL_0) & _LOW, (k1 + _WEYL_1) & _LOW
@@ -37,7 +37,7 @@ def _mix(n, key, out):
     k0, k1 = np.uint64(key[0]), np.uint64(key[1])
     for r in range(n):
         state = out[0, r], out[1, r], out[2, r], out[3, r], k0, k1
-        # Ten rounds without a loop: the state stays in registers, and replicates become vectors.
+        # Ten rounds without a loop: the state stays in registers, and several replicates are computed at once.
         state = _two_rounds(*_two_rounds(*_two_rounds(*_two_rounds(*_two_rounds(*state)))))
         out[0, r], out[1, r], out[2, r], out[3, r] = state[0], state[1], state[2], state[3]
 

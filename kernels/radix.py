@@ -1,4 +1,4 @@
-"""The two passes of a sort of integers by some of their bits, a digit at a time."""
+"""The two passes that sort integers by one digit, a group of their bits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ._jit import jit
 
-DIGIT = 9  # bits of a digit: the counts and where they write to stay in the nearest caches
+DIGIT = 9  # bits of a digit; with so few, the counts and the places to write to stay in the fastest caches
 _MASK = np.int64((1 << DIGIT) - 1)
 
 
@@ -23,9 +23,10 @@ def count_digits(values, low, counts):
 
 @jit
 def scatter(values, low, position, out):
-    """Move values to where those of their digit go, in order.
+    """Move values to the places for their digit, in order.
 
-    values: (n,) int64; low: as above; position: (512,) int64, where each digit's begin, overwritten; out: (all,) int64
+    values: (n,) int64; low: as above; position: (512,) int64, where the values of each digit go, overwritten; out:
+    (values of all threads,) int64
     """
     for p in range(values.size):
         digit = (values[p] >> low) & _MASK

@@ -1,4 +1,4 @@
-"""The minimum detection cost of every replicate. Lists and weights are those of `sweep`."""
+"""Compute the minimum detection cost of each replicate. Lists and weights are those of `sweep`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from .sweep import add_many_pairs, list_of
 
 @jit
 def _walk(nonmated, mated, miss, false_match, start, best):
-    """Try all thresholds from low to high, until no replicate can gain by a higher one.
+    """Try thresholds from low to high, until a higher one can lower no replicate's cost.
 
-    nonmated, mated: each an `ErrorList`; start: position in the non-mated one, those from it on are rejected already;
-    best: (64,) float64, out. Returns whether no lower threshold than the first can be better.
+    nonmated, mated: each an `ErrorList`; miss, false_match: factors of FNMR and FMR; start: position in the non-mated
+    list; the first threshold rejects those from it on; best: (64,) float64, out. Returns whether no threshold lower
+    than the first can be better.
     """
     x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
     weights, largest = nonmated.weights, nonmated.largest
@@ -29,7 +30,7 @@ def _walk(nonmated, mated, miss, false_match, start, best):
             false_match * nonmated.shrinkage / nonmated.totals[r] if nonmated.totals[r] > 0 else np.nan
         )
         best[r] = np.inf
-    # A threshold just above a non-mated score: the lower ones between two of them reject fewer mated comparisons.
+    # Try thresholds just above non-mated scores: of all thresholds up to the next such score, they have the least FNMR.
     p = start
     while 0 < p < n and x_keys[p - 1] == x_keys[p]:
         p -= 1
@@ -72,8 +73,8 @@ def _walk(nonmated, mated, miss, false_match, start, best):
 def least_costs(nonmated, mated, miss, false_match, estimates, values):
     """Find the least of miss * FNMR + false_match * FMR of the first lists of both sides, in every replicate.
 
-    nonmated, mated: each a `Side`; estimates: (lists,) float64, the least costs without weights; values: (lists, 64)
-    float64, out, NaN where a class has no weight
+    nonmated, mated: each a `Side`; miss, false_match: the factors; estimates: (lists,) float64, the least costs without
+    weights; values: (lists, 64) float64, out, NaN where a class has no weight
     """
     for k in range(estimates.size):
         values[k] = np.nan

@@ -1,8 +1,8 @@
-"""The equal error rate of every replicate, from stored sums around where it can lie.
+"""Compute the equal error rate of each replicate, from sums stored for the range in which it can lie.
 
-Lists and weights are those of `sweep`: both begin with the errors. With p a position in the non-mated list and k its
-score, D(p) = share of non-mated up to and with p - share of mated below k never falls, so where it turns positive is
-found by bisection, first over stored sums and then one by one.
+Lists and weights are those of `sweep`: both begin with the errors. For a position p in the non-mated list, with the
+score k, let D(p) be the share of non-mated up to and including p minus the share of mated below k. D never falls, so
+the place where it becomes positive is found by bisection over stored sums, and then one by one.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ NEAREST, NEAREST_MAX, INTERPOLATED = 0, 1, 2
 
 @jit
 def store_sums(nonmated, mated, first, last, x_sums, y_sums):
-    """Store weight sums at the last position of each chunk of non-mated comparisons in a stretch.
+    """Store the sums of weights at the end of each of some chunks of non-mated comparisons.
 
-    nonmated, mated: each an `ErrorList`; first, last: chunks, last excluded; x_sums, y_sums: (last - first, 64) int64,
-    out: weight of the non-mated up to there, and of the mated below the score there
+    nonmated, mated: each an `ErrorList`; first, last: the chunks, without the last; x_sums, y_sums: (last - first, 64)
+    int64, out: weight of the non-mated up to there, and of the mated below the score there
     """
     x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
     weights, largest = nonmated.weights, nonmated.largest
@@ -46,7 +46,7 @@ def store_sums(nonmated, mated, first, last, x_sums, y_sums):
 
 @jit
 def _next_with_weight(errors, position, step, stop, r):
-    """Find the next comparison that a replicate holds, from a position on; `stop` where there is none."""
+    """Find the next comparison with weight in replicate r, from `position` on by `step`; `stop` if there is none."""
     a, b, weights, all_count = errors.a, errors.b, errors.weights, errors.shrinkage < 1
     while position != stop and not all_count and _weight(a, b, weights, position, r) == 0:
         position += step
@@ -55,7 +55,7 @@ def _next_with_weight(errors, position, step, stop, r):
 
 @jit
 def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
-    """Return whether the stretch reached far enough, the EER, and its threshold's key."""
+    """Return whether the chunks reach far enough, the EER of replicate r, and its threshold's key; as `store_sums`."""
     x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
     x_total, y_total, weights = nonmated.totals[r], mated.totals[r], nonmated.weights
     x_shrinkage, y_shrinkage = nonmated.shrinkage, mated.shrinkage
@@ -73,7 +73,7 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
     if low == last and last * CHUNK < n:
         return False, np.nan, NO_LIMIT
     if low == last:
-        # All mated scores lie below all others: FMR is 1 and FNMR 0 at the lowest.
+        # All mated scores lie below all non-mated ones: at the lowest score FMR is 1 and FNMR 0.
         p, q, x_weight, y_weight = n, 0, x_total, np.int64(0)
         at_or_above = 1.0
         key, fmr_low, fnmr_low = NO_LIMIT, 1.0, 0.0
@@ -81,7 +81,7 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
         p = min((low + 1) * CHUNK, n) - 1
         q = count_below(y_keys, ~x_keys[p])
         x_weight, y_weight = x_sums[low - first, r], y_sums[low - first, r]
-        # Back to the first position at which the share of non-mated exceeds that of mated below.
+        # Go back to the first position at which the share of non-mated exceeds that of mated below.
         while p > 0:
             x_before = x_weight - _weight(x_a, x_b, weights, p, r)
             above, y_before = q, y_weight
@@ -146,7 +146,7 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
             n_open += is_open[r]
             values[k, r], keys[k, r] = np.nan, NO_LIMIT
         n_chunks = (nonmated_list.keys.size + CHUNK - 1) // CHUNK
-        # Replicates spread as the square root of their errors, and more where comparisons share subjects.
+        # Replicates vary by the square root of their errors, and more if comparisons share subjects.
         spread = 8 * np.sqrt(guesses[k] + 1.0) + 0.3 * guesses[k]
         first = max(0, np.int64((guesses[k] - spread) / CHUNK))
         last = min(n_chunks, np.int64((guesses[k] + spread) / CHUNK) + 1)

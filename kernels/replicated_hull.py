@@ -1,10 +1,10 @@
-"""What is read off the ROC's convex hull, in every replicate: min Cllr and the EER.
+"""Compute min Cllr, or the EER, from the ROC's convex hull of each replicate.
 
-Lists and weights are those of `sweep`. The hull's edges are the pools of pool-adjacent-violators, from the least
-similar scores on. Whatever the weights, a pool ends only where a score with non-mated comparisons is followed by one
-with mated ones. What lies between two such places is a block, a run of mated comparisons and one of non-mated
-comparisons, whose weights are summed once; a replicate then pools its blocks. Non-mated comparisons below all mated
-ones and mated ones above all non-mated ones are pools of their own, and in no block.
+Lists and weights are those of `sweep`. The hull's edges are the pools of the pool-adjacent-violators algorithm, from
+the least similar scores on. Whatever the weights, a pool ends only where a score with non-mated comparisons is followed
+by one with mated ones. The comparisons between two such places are a block; their weights are summed once, and each
+replicate then pools its blocks. Non-mated comparisons below all mated ones, and mated ones above all non-mated ones,
+are pools of their own and belong to no block.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ MIN_CLLR, EQUAL_ERROR = 0, 1
 
 @jit
 def find_blocks(mated, nonmated):
-    """Find where blocks begin and the last one ends.
+    """Find where each block begins, and where the last one ends.
 
     mated: (m,) keys, ascending; nonmated: (n,) inverted keys, ascending. Returns (blocks + 1,) int64 positions of the
     first mated comparison of each block, and (blocks + 1,) int64 counts of the non-mated ones at and above its score;
-    nothing where no block is.
+    both empty if there is no block.
     """
     m, n = mated.size, nonmated.size
     first, above = np.empty(min(m, n) + 1, np.int64), np.empty(min(m, n) + 1, np.int64)
@@ -47,11 +47,11 @@ def find_blocks(mated, nonmated):
 
 @jit
 def _push(pools, size, y, x):
-    """Add a block to one replicate's pools, and pool what then violates the order. Returns how many pools there are.
+    """Add a block to one replicate's pools, and merge pools until they are in order. Returns the number of pools.
 
     pools: (room, 2) float64, rising mated share; size: how many there are; y, x: mated and non-mated share
     """
-    # Equal ones are pooled, too: a block without weight would part its neighbours.
+    # Equal ones are merged, too: otherwise a block without weight would separate its neighbours.
     while size > 0 and pools[size - 1, 0] * x >= y * pools[size - 1, 1]:
         size -= 1
         y += pools[size, 0]
@@ -62,14 +62,14 @@ def _push(pools, size, y, x):
 
 @jit
 def _pool_blocks(nonmated, mated, first, above, pools, sizes):
-    """Pool the blocks of one list in every replicate.
+    """Pool the blocks of one list in each replicate.
 
     nonmated, mated: each an `ErrorList`; first, above: (blocks + 1,) int64; pools: (64, room, 2) float64, scratch;
-    sizes: (64,) int64, out. Returns the pools of each replicate, in a larger array where they did not fit: mated and
-    non-mated share.
+    sizes: (64,) int64, out. Returns the pools of each replicate as mated and non-mated share, in a larger array if
+    they did not fit.
     """
     x_a, x_b, y_a, y_b, weights, largest = nonmated.a, nonmated.b, mated.a, mated.b, nonmated.weights, nonmated.largest
-    # Shares of a comparison, whatever its weight, and of a weight of one.
+    # The share that each comparison adds whatever its weight, and the share that a weight of one adds.
     x_base, y_base = (1 - nonmated.shrinkage) / max(1, x_a.size), (1 - mated.shrinkage) / max(1, y_a.size)
     x_unit, y_unit = np.empty(BLOCK), np.empty(BLOCK)
     for r in range(BLOCK):
@@ -81,7 +81,7 @@ def _pool_blocks(nonmated, mated, first, above, pools, sizes):
     sizes[:] = 0
     room = pools.shape[1]
     for block in range(first.size - 1):
-        if room == 1:  # a block adds one pool at most, and the open one comes last
+        if room == 1:  # a block adds at most one pool, and the open pool is added last
             deepest = sizes.max()
             if 2 * deepest > pools.shape[1]:
                 larger = np.empty((BLOCK, 2 * pools.shape[1], 2))
@@ -95,7 +95,7 @@ def _pool_blocks(nonmated, mated, first, above, pools, sizes):
         add_many_pairs(x_a, x_b, weights, largest, x_start, x_stop, x_sums)
         add_many_pairs(y_a, y_b, weights, largest, y_start, y_stop, y_sums)
         x_part, y_part = x_base * (x_stop - x_start), y_base * (y_stop - y_start)
-        # The open pool takes blocks in, in all replicates at once, until one is in order with it.
+        # Blocks are merged into the open pool, in all replicates at once, until a block is in order with it.
         for r in range(BLOCK):
             x = x_part + x_unit[r] * x_sums[r]
             y = y_part + y_unit[r] * y_sums[r]
@@ -117,7 +117,7 @@ def _min_cllr(pools):
     loss = 0.0
     for k in range(pools.shape[0]):
         y, x = pools[k]
-        if y > 0 and x > 0:  # those of one class alone are told apart without loss
+        if y > 0 and x > 0:  # a pool of one class only adds no loss
             loss += y * np.log2(1 + x / y) + x * np.log2(1 + y / x)
     return loss / 2
 
@@ -140,7 +140,7 @@ def _equal_error(pools):
 
 @jit
 def hull_figures(nonmated, mated, first, above, block_end, what, values):
-    """Compute one figure of the first lists of both sides, overall and the groups, in every replicate.
+    """Compute one number for each of the first lists of both sides, overall and the groups, in each replicate.
 
     nonmated, mated: each a `Side`; first, above: of `find_blocks`, of all lists; block_end: (lists,) int64; what:
     MIN_CLLR or EQUAL_ERROR; values: (lists, 64) float64, out, NaN where a class has no weight

@@ -1,12 +1,12 @@
-"""Scores as integer keys, and one class of comparisons at a time out of the mixed list, ready for a sort.
+"""Turn scores into integer keys, and take the mated or the non-mated comparisons out of the list, ready for a sort.
 
-A key is the score's bit pattern rearranged so that keys sort as the scores do: comparing two is one instruction, the
-next score above is the next integer, and a NaN lies beyond the infinities. Keys are int32 for float32 scores, int64
-for float64.
+A key is the score's bit pattern, rearranged so that keys sort as the scores do: comparing two keys is one instruction,
+the next larger score is the next integer, and a NaN lies beyond the infinities. Keys are int32 for float32 scores,
+int64 for float64.
 
-Every `take_` kernel walks the whole list for one class, so that two threads can take the two classes and neither
-writes where the other does. The store is unconditional and the position moves only on a hit: no branch to mispredict,
-at the price of one slot of slack at the end of `out`.
+Each `take_` kernel goes through the whole list for one class, so two threads can take the two classes without writing
+to the same place. Every comparison is written, and the position moves on only if it is of the class. This avoids a
+branch, which processors predict badly, and needs one spare place at the end of `out`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def rearrange(pattern, magnitude):
 
 @jit
 def make_key(pattern, flip, magnitude):
-    """Make the key of one score; flip: all bits but the magnitude for distances, which become their negatives."""
+    """Make the key of one score. flip: the sign bit if it is a distance, to negate it, else 0; magnitude: as above."""
     pattern = np.int64(pattern) ^ np.int64(flip)
-    if pattern == ~np.int64(magnitude):  # -0.0 and 0.0 are one score
+    if pattern == ~np.int64(magnitude):  # -0.0 becomes 0.0, as they are equal
         pattern = np.int64(0)
     return rearrange(pattern, magnitude)
 
@@ -36,21 +36,23 @@ def make_key(pattern, flip, magnitude):
 def take_keys(bits, flip, magnitude, mated, wanted, out):
     """Write the keys of one class.
 
-    bits: (n,) int, the scores' bits; flip, magnitude: of the same type; mated: (n,) bool; out: (hits + 1,) of it too
+    bits: (n,) int32 or int64, the scores' bits; flip, magnitude: as in `make_key`, of this type; mated: (n,) bool;
+    wanted: bool, the class; out: (comparisons of the class + 1,) of this type
     """
     position = np.uint64(0)
     for k in range(bits.size):
         out[position] = bits[k]
         position += np.uint64(mated[k] == wanted)
-    for k in range(out.size):  # a pass of its own, so that it runs several keys at a time
+    for k in range(out.size):  # a separate loop, so that the processor computes several keys at a time
         out[k] = make_key(out[k], flip, magnitude)
 
 
 @jit
 def take_keys_with_rows(bits, flip, magnitude, mated, wanted, out):
-    """Write key and row of one class packed into integers that sort by key, then by row.
+    """Write the keys and rows of one class, each pair as one integer that sorts by key, then by row.
 
-    bits: (n,) int32, n < 2^32; flip, magnitude: int32; mated: (n,) bool; out: (hits + 1,) uint64
+    bits: (n,) int32, n < 2^32; flip, magnitude: as in `make_key`, int32; mated: (n,) bool; wanted: bool, the class;
+    out: (comparisons of the class + 1,) uint64
     """
     position = np.uint64(0)
     for k in range(bits.size):

@@ -1,15 +1,16 @@
-"""Weighted passes over sorted comparisons, 64 replicates at a time.
+"""Compute weighted shares of errors from sorted comparisons, for 64 replicates at once.
 
-A side, mated or non-mated, comes as lists one behind the other: list 0 holds all its comparisons, the others those
-of a group or of a pair of groups. Every list starts where errors start, the mated ones at the least similar score, the
-non-mated ones at the most similar, and its keys ascend: those of non-mated scores are inverted (~key), so that at a
-threshold key t the errors are the keys below t, or below -t. Few errors are a short pass.
+A side, mated or non-mated, is given as several lists, one behind the other: list 0 holds all its comparisons, the
+others those of a group or of a pair of groups. Each list begins with the errors: mated lists with the least similar
+score, non-mated lists with the most similar one. Keys ascend, as those of non-mated scores are inverted (~key); at a
+threshold with the key t the errors are the mated keys below t, and the inverted non-mated keys below -t. So a low rate
+needs only the beginning of a list.
 
-A comparison's weight in a replicate is the product of two unit weights; comparisons of one unit have a row of ones for
-the other. A share of errors is (1 - shrinkage) * unweighted share + shrinkage * weighted share.
+A comparison's weight in a replicate is the product of two unit weights; if it depends on one unit only, the other
+weight is from a row of ones. A share of errors is (1 - shrinkage) * unweighted share + shrinkage * weighted share.
 
-Sums run in uint16, so that two registers hold 64 replicates, over as many comparisons as cannot overflow at the largest
-weight drawn, and then move to int64.
+Weights are summed in uint16, of which two registers hold 64 replicates, over so few comparisons that they cannot
+overflow, and then added to sums in int64.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ from ._jit import jit
 from .philox import BLOCK
 
 CHUNK = 64  # comparisons between two stored sums
-_STRIDE = 16 * CHUNK  # between two looks at shares that are far
-NO_LIMIT = np.int64(-(2**63))  # stands for a threshold that a replicate does not have
-_MOST = 2**16 - 1  # what a narrow sum holds
+_STRIDE = 16 * CHUNK  # comparisons between two checks while shares are far from those wanted
+NO_LIMIT = np.int64(-(2**63))  # key for a threshold that a replicate does not have
+_MOST = 2**16 - 1  # the largest sum in uint16
 
 
 class Side(NamedTuple):
-    """All lists of a class, and what their comparisons weigh in 64 replicates."""
+    """All lists of one class, mated or non-mated, and the weights of their comparisons in 64 replicates."""
 
-    keys: NDArray[Any]  # (n,) int32 or int64, of all lists
+    keys: NDArray[Any]  # (n,) int32 or int64, all lists one behind the other
     a: NDArray[np.int32]  # (n,) row of the first unit's weights
     b: NDArray[np.int32]  # (n,) row of the second unit's weights
-    scale: tuple[Any, ...]  # (), or two (rows,) float64 whose values at a and b multiply to what a comparison counts
+    scale: tuple[Any, ...]  # (), or two (rows,) float64, whose values at a and b multiply to a comparison's count
     end: NDArray[np.int64]  # (lists,) where each list ends
-    sizes: NDArray[Any]  # (lists,) what all comparisons of each list count, those left out of `keys` included
+    sizes: NDArray[Any]  # (lists,) count of all comparisons of each list, including those left out of `keys`
     weights: NDArray[np.uint8]  # (rows, 64)
     largest: int  # the largest weight
     totals: NDArray[Any]  # (lists, 64) int64, float64 with a scale: weight of all comparisons of each list
@@ -57,7 +58,7 @@ class ErrorList(NamedTuple):
     a: NDArray[np.int32]  # (n,)
     b: NDArray[np.int32]  # (n,)
     scale: tuple[Any, ...]  # as in `Side`
-    size: Any  # what all its comparisons count
+    size: Any  # count of all its comparisons
     weights: NDArray[np.uint8]  # (rows, 64)
     largest: int
     totals: NDArray[Any]  # (64,)
@@ -66,7 +67,7 @@ class ErrorList(NamedTuple):
 
 @jit
 def list_of(side, k):
-    """Return one list of a side that has one shrinkage a list."""
+    """Return list k of a `Side` with one shrinkage for each list."""
     start, stop = side.end[k - 1] if k > 0 else 0, side.end[k]
     return ErrorList(
         side.keys[start:stop], side.a[start:stop], side.b[start:stop], side.scale, side.sizes[k], side.weights,
@@ -91,11 +92,11 @@ def largest_weight(weights):
 
 @jit
 def add_pairs(a, b, weights, start, stop, sums):
-    """Add the weights of some comparisons, no more than cannot overflow.
+    """Add the weights of so few comparisons that uint16 cannot overflow.
 
     a, b: (n,) int32 rows of weights; weights: (rows, 64) uint8; start, stop: the comparisons; sums: (64,) uint16, out
     """
-    # Two at a time, as the sums are read and written each time.
+    # Two at a time, so that the sums are read and written half as often.
     for p in range(start, stop - 1, 2):
         first, second, third, fourth = weights[a[p]], weights[b[p]], weights[a[p + 1]], weights[b[p + 1]]
         for r in range(BLOCK):
@@ -127,13 +128,13 @@ def add_many_pairs(a, b, weights, largest, start, stop, totals):
 
 @jit
 def _weight(a, b, weights, p, r):
-    """Return the weight of one comparison in one replicate."""
+    """Return the weight of comparison p in replicate r. a, b, weights: as above."""
     return np.int64(weights[a[p], r]) * np.int64(weights[b[p], r])
 
 
 @jit
 def _share(count, size, weight, total, shrinkage):
-    """Return a share of errors. count of size comparisons, and their weight of the total, are errors."""
+    """Return a share of errors: the mean, by shrinkage, of count / size and weight / total."""
     return (1 - shrinkage) * (count / size) + shrinkage * (weight / total)
 
 
@@ -176,7 +177,7 @@ def total_weights(first, second, repeats, end, weights, largest, totals):
 
 @jit
 def total_costs(first, second, costs, end, weights, totals):
-    """Sum weight times cost over each list.
+    """Sum weight times cost over the pairs of each list.
 
     first, second, end, weights: as above; costs: (pairs,) float64; totals: (lists, 64) float64, out
     """
@@ -216,7 +217,7 @@ def _add(a, b, scale, weights, largest, start, stop, totals):
 
 @jit
 def _scale(a, b, scale, p):
-    """Return what one comparison counts in the unweighted share."""
+    """Return the count of comparison p in the unweighted share: 1, or its scale."""
     if len(scale) == 0:
         return 1
     return scale[0][a[p]] * scale[1][b[p]]
@@ -224,7 +225,7 @@ def _scale(a, b, scale, p):
 
 @jit
 def _count(a, b, scale, start, stop, count):
-    """Add what some comparisons count in the unweighted share to what others do."""
+    """Return `count` plus the counts of comparisons start to stop in the unweighted share."""
     if len(scale) == 0:
         return count + (stop - start)
     for p in range(start, stop):
@@ -234,7 +235,7 @@ def _count(a, b, scale, start, stop, count):
 
 @jit
 def _sums(scale):
-    """Make room for the sums of 64 replicates."""
+    """Make an array for the sums of 64 replicates, (64,) int64, or float64 if there is a scale."""
     if len(scale) == 0:
         return np.zeros(BLOCK, np.int64)
     return np.zeros(BLOCK, np.float64)
@@ -242,9 +243,9 @@ def _sums(scale):
 
 @jit
 def _resolve(errors, point, share, start, stop, r, count, weight):
-    """Find the first of some comparisons at which a replicate's share of errors exceeds `share`; the last if none.
+    """Find the first comparison of start to stop at which replicate r's share of errors exceeds `share`, or the last.
 
-    errors: an `ErrorList`; point: whose shrinkage counts; count, weight: of the comparisons before `start`
+    errors: an `ErrorList`; point: the one whose shrinkage applies; count, weight: sums over comparisons before start
     """
     a, b, scale, size, weights = errors.a, errors.b, errors.scale, errors.size, errors.weights
     total, shrinkage = errors.totals[r], errors.shrinkage[point]
@@ -259,10 +260,10 @@ def _resolve(errors, point, share, start, stop, r, count, weight):
 
 @jit
 def first_beyond(errors, shares, positions):
-    """Find where in a list the share of errors first exceeds each of some shares, in every replicate.
+    """Find where in a list the share of errors first exceeds each given share, in each replicate.
 
     errors: an `ErrorList`, whose shrinkage is that of each share; shares: (points,), ascending; positions: (points, 64)
-    int64, out, the length of the list where no share is beyond, -1 where there is no weight
+    int64, out: the length of the list if the share is never exceeded, -1 if the replicate has no weight
     """
     a, b, scale, size = errors.a, errors.b, errors.scale, errors.size
     weights, largest, totals, shrinkage = errors.weights, errors.largest, errors.totals, errors.shrinkage
@@ -279,7 +280,7 @@ def first_beyond(errors, shares, positions):
         _add(a, b, scale, weights, largest, start, stop, after)
         count = _count(a, b, scale, start, stop, count_before)
         most = _largest_share(count / size, after, totals)
-        if not near and most > shares[first_open]:  # so far only what holds the share is known
+        if not near and most > shares[first_open]:  # exceeded somewhere in the stride: go through it by chunks
             near_until = stop
             for r in range(BLOCK):
                 after[r] = before[r]
@@ -289,7 +290,8 @@ def first_beyond(errors, shares, positions):
             if shares[point] >= most:
                 break
             share, factor = shares[point], shrinkage[point]
-            # Lanes at or below this share of their weight, rounding aside, need no closer look.
+            # Replicates whose weighted share is at or below this one need no exact check; the factor allows for
+            # rounding.
             least = (share - (1 - factor) * (count / size)) / factor * (1 - 1e-9) if factor > 0 else -1.0
             for r in range(BLOCK):
                 if positions[point, r] != stored:
@@ -304,22 +306,22 @@ def first_beyond(errors, shares, positions):
             before[r] = after[r]
         count_before, start = count, stop
         if near and start == near_until and first_open < shares.size and most > shares[first_open]:
-            near_until = min(start + _STRIDE, stored)  # some replicates are beyond it, so others will be soon
+            near_until = min(start + _STRIDE, stored)  # some replicates exceed the share, so others soon will
 
 
 @jit
 def _largest_share(unweighted, sums, totals):
-    """Bound the shares of errors of all replicates from above, whatever they are shrunk by."""
+    """Return an upper bound of the shares of errors of all replicates, for any shrinkage."""
     most = unweighted
     for r in range(BLOCK):
         if totals[r] > 0:
             most = max(most, sums[r] / totals[r])
-    return most * (1 + 1e-12)  # shares round
+    return most * (1 + 1e-12)  # allows for rounding
 
 
 @jit
 def _advance(keys, position, stop, limit):
-    """Return how far the keys below a limit reach, galloping from a position before or at that."""
+    """Return the position of the first key at or above `limit`, searched from `position` in doubling steps."""
     step = 1
     low = position
     while position < stop and keys[position] < limit:
@@ -338,9 +340,9 @@ def _advance(keys, position, stop, limit):
 
 @jit
 def shares_at(side, limits, order, shares):
-    """Find the share of errors of every list at thresholds of every replicate's own, in one pass.
+    """Find the share of errors of each list at each replicate's own thresholds, in one pass.
 
-    side: a `Side`, with a shrinkage for each point; limits: (points, 64) int64, errors are the keys below; order:
+    side: a `Side`, with a shrinkage for each point; limits: (points, 64) int64: the keys below are errors; order:
     (points * 64,) int64 that sorts them; shares: (points, lists, 64) float64, out, NaN where there is no limit or no
     weight
     """

@@ -1,6 +1,6 @@
-"""Unit weights of a block of 64 replicates: how often each unit was drawn.
+"""Unit weights of a block of 64 replicates: how often each unit is drawn.
 
-Weights are uint8 and lie [unit][replicate], one cache line a unit.
+Weights are uint8, indexed by unit and replicate; those of a unit fill one cache line.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 @jit
 def _scaled(high, low, size):
-    """Turn 64 random bits, in two words, into a number below `size` (below 2^32): the high part of their product."""
+    """Turn 64 random bits, in two words, into a whole number below `size`: the high part of their product."""
     size = np.uint64(size)
     return np.int64((high * size + ((low * size) >> _HALF)) >> _HALF)
 
 
 @jit
 def draw_with_replacement(end, purpose, first_replicate, key, weights):
-    """Draw as many units as a stratum has from each stratum, and count.
+    """Draw from each stratum as many units as it has, with replacement, and count how often each is drawn.
 
-    end: (strata,) int64, where each stratum's units end in `weights`; purpose: int, tells kinds of draws apart;
-    first_replicate: int; key: (2,) uint32; weights: (units, 64) uint8, out. Returns whether the counts fit.
+    end: (strata,) int64, where each stratum's units end in `weights`; purpose: int, different for each kind of draw;
+    first_replicate: int; key: (2,) uint32; weights: (units, 64) uint8, out. Returns whether all counts fit into uint8.
     """
     words = np.empty((4, BLOCK), np.uint64)
     fits = True
@@ -48,9 +48,9 @@ def draw_with_replacement(end, purpose, first_replicate, key, weights):
 
 @jit
 def leave_one_out(first_unit, n_units, weights):
-    """Write the weights of the jackknife: one replicate after the other leaves out one unit, no more than there are.
+    """Write the weights of the jackknife: each replicate leaves out one unit, from first_unit on, up to the last one.
 
-    weights: (>= n_units, 64) uint8, out
+    first_unit, n_units: int; weights: (>= n_units, 64) uint8, out
     """
     weights[:n_units] = np.uint8(1)
     for r in range(BLOCK):

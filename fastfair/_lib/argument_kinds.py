@@ -1,7 +1,7 @@
-"""Kinds of arguments: each takes an argument's name and what was given, and returns it or says what it must be.
+"""Checks of arguments: each takes an argument's name and value, and returns the value or raises an error.
 
-Only kinds and shapes are told here; what a value means, and which are allowed, the functions say themselves. What is as
-good as what was asked for (NumPy's numbers, subclasses of text) is handed on as the plain thing.
+Only types and shapes are checked here; the functions themselves check which values are allowed. Equivalent types
+(NumPy's numbers, subclasses of str) are converted to Python's own.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from .text import shown
 
 Check = Callable[[str, Any], Any]
 _FRAMES = ("pandas", "polars", "pyarrow")
-_LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, as file systems have it
-# What makes the class wanted (first) out of the class found.
+_LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, the limits of file systems
+# How to make the class wanted (first) from the class found (second), as a hint in messages.
 _WAYS = {
-    ("Comparisons", "Embeddings"): "its method comparisons() makes them",
-    ("Comparisons", "data frame"): "Comparisons.from_frame or read_comparisons takes it",
-    ("Comparisons", "file name"): "read_comparisons reads it",
-    ("Comparisons", "FailureCounts"): "these have no scores",
-    ("Embeddings", "file name"): "read_embeddings reads it",
-    ("Embeddings", "data frame"): "read_embeddings takes it",
-    ("FailureCounts", "data frame"): "read_failure_counts takes it",
-    ("OperatingPoint", "number"): "at_fmr(1e-3) holds an FMR, at_threshold(0.5) a threshold",
+    ("Comparisons", "Embeddings"): "make them with its method comparisons()",
+    ("Comparisons", "data frame"): "make Comparisons of it with Comparisons.from_frame or read_comparisons",
+    ("Comparisons", "file name"): "read it with read_comparisons",
+    ("Comparisons", "FailureCounts"): "failure counts have no scores",
+    ("Embeddings", "file name"): "read it with read_embeddings",
+    ("Embeddings", "data frame"): "make Embeddings of it with read_embeddings",
+    ("FailureCounts", "data frame"): "make FailureCounts of it with read_failure_counts",
+    ("OperatingPoint", "number"): "write at_fmr(1e-3) for an FMR, at_threshold(0.5) for a threshold",
 }
 
 
@@ -41,7 +41,7 @@ def _wrong(name: str, wanted: str, value: object, hint: str = "") -> InputError:
 
 
 def _is_a(value: object, *classes: str) -> bool:
-    """Tell whether a value is of one of the library's classes, by name: their modules stand above this one."""
+    """Return whether a value is of one of the library's classes; by name, as this module may not import them."""
     return any(c.__name__ in classes and c.__module__.startswith("fastfair.") for c in type(value).__mro__)
 
 
@@ -54,7 +54,7 @@ def _kind(value: object) -> str:
 
 
 def one_of(*classes: str) -> Check:
-    """Ask for an object of one of the library's classes."""
+    """Make a check for an object of one of the library's classes."""
 
     def check(name: str, value: Any) -> Any:
         if _is_a(value, *classes):
@@ -71,7 +71,7 @@ point = one_of("OperatingPoint")
 
 
 def points(name: str, value: Any) -> Any:
-    """Ask for an operating point, or several."""
+    """Require one operating point, or several."""
     found = [value] if _is_a(value, "OperatingPoint") else value
     if isinstance(found, list | tuple) and all(_is_a(one, "OperatingPoint") for one in found):
         return value
@@ -79,7 +79,7 @@ def points(name: str, value: Any) -> Any:
 
 
 def text(name: str, value: Any) -> str:
-    """Ask for text."""
+    """Require text."""
     if type(value) is str:
         return value
     if isinstance(value, str):
@@ -88,7 +88,7 @@ def text(name: str, value: Any) -> str:
 
 
 def texts(name: str, value: Any) -> str | list[str]:
-    """Ask for text, or several in a list."""
+    """Require one text, or a list of texts."""
     if isinstance(value, str):
         return text(name, value)
     if isinstance(value, Collection) and not isinstance(value, bytes | bytearray):
@@ -97,7 +97,7 @@ def texts(name: str, value: Any) -> str | list[str]:
 
 
 def texts_or_pairs(name: str, value: Any) -> str | list[str | tuple[str, str]]:
-    """Ask for names of columns, or pairs of them, one for each side."""
+    """Require names of columns; a pair names the columns of references and of probes."""
     if isinstance(value, str | bytes | bytearray) or not isinstance(value, Collection):
         return texts(name, value)  # type: ignore[return-value]
     found: list[str | tuple[str, str]] = []
@@ -112,62 +112,62 @@ def texts_or_pairs(name: str, value: Any) -> str | list[str | tuple[str, str]]:
 
 
 def text_or_labels(name: str, value: Any) -> Any:
-    """Ask for the name of a column, or the labels themselves."""
+    """Require the name of a column, or labels."""
     return text(name, value) if isinstance(value, str) else labels(name, value)
 
 
 def texts_or_groups(name: str, value: Any) -> Any:
-    """Ask for names of columns, or columns of labels by name."""
+    """Require names of columns, or columns of labels by name."""
     return groups(name, value) if isinstance(value, Mapping) else texts(name, value)
 
 
 def group_or_cell(name: str, value: Any) -> str | tuple[str, ...]:
-    """Ask for a group, or the pair of them behind a cell of the FMR matrix."""
+    """Require a group, or the two groups of a cell of the FMR matrix."""
     if isinstance(value, tuple) and len(value) == 2:
         return tuple(text(name, one) for one in value)
     return text(name, value) if isinstance(value, str) else _no(name, "a group, or a pair of them", value)
 
 
 def whole(name: str, value: Any) -> int:
-    """Ask for a whole number of at least 0."""
+    """Require a whole number of at least 0."""
     return validation.count(name, value)
 
 
 def number(name: str, value: Any) -> float:
-    """Ask for a finite number, which stays whole where it is."""
+    """Require a finite number; an int stays an int."""
     found = validation.real(name, value)
     return value if type(value) is int else found
 
 
 def any_float(name: str, value: Any) -> float:
-    """Ask for a number that need not be finite."""
+    """Require a number that need not be finite."""
     if isinstance(value, float | np.floating):
         return float(value)
     return number(name, value)
 
 
 def text_or_number(name: str, value: Any) -> str | float:
-    """Ask for the name of a policy, or the number that is one."""
+    """Require the name of a policy, or a number in its place."""
     return text(name, value) if isinstance(value, str) else number(name, value)
 
 
 def flag(name: str, value: Any) -> bool:
-    """Ask for True or False."""
+    """Require True or False."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     raise _wrong(name, "True or False", value)
 
 
 def seed(name: str, value: Any) -> Any:
-    """Ask for a seed of random numbers."""
+    """Require a seed of random numbers."""
     return seeds.checked_seed(name, value)
 
 
 def heard(name: str, value: Any) -> Any:
-    """Ask for True, False or a function that is told of progress."""
+    """Require True, False or a function that progress is reported to."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    return _called_with(name, value, (0, 1), "True, False or a function of what is done and what there is to do")
+    return _called_with(name, value, (0, 1), "True, False or a function of two numbers, the work done and all the work")
 
 
 def _called_with(name: str, value: Any, arguments: tuple[Any, ...], wanted: str) -> Any:
@@ -175,7 +175,7 @@ def _called_with(name: str, value: Any, arguments: tuple[Any, ...], wanted: str)
         raise _wrong(name, wanted, value)
     try:
         signature = inspect.signature(value)
-    except ValueError:  # of a function that does not tell
+    except ValueError:  # a built-in function without a signature
         return value
     try:
         signature.bind(*arguments)
@@ -189,16 +189,16 @@ def _no(name: str, wanted: str, value: object) -> Any:
 
 
 def _listed(name: str, value: Any, wanted: str) -> Any:
-    """Return what can be an array: neither text nor what has no order or is used up by reading."""
+    """Return a value that can become an array; refuse text, sets, mappings and iterators."""
     if isinstance(value, np.ndarray):
-        if 0 in value.strides:  # it takes no memory itself, what is made of it does
+        if 0 in value.strides:  # it takes no memory itself, but its copies do
             memory.require(8 * value.size, f"{value.size:,} values of {name}", "give fewer")
         return value
     if isinstance(value, list):
         return value if type(value) is list else list.copy(value)
     if isinstance(value, tuple):
         return value if type(value) is tuple else tuple.__getitem__(value, slice(None))
-    # Not what merely has items: some have no end.
+    # Having items is not enough: some such objects have no end.
     listed = hasattr(type(value), "__array__") or isinstance(value, Sequence | array_module.array)
     if listed and not isinstance(value, str | bytes | bytearray):
         return arrays.plain(name, value)
@@ -206,36 +206,36 @@ def _listed(name: str, value: Any, wanted: str) -> Any:
 
 
 def array(name: str, value: Any) -> Any:
-    """Ask for what NumPy can make an array of."""
+    """Require an array or a list."""
     return _listed(name, value, "an array or a list")
 
 
 def numbers(name: str, value: Any) -> Any:
-    """Ask for a number, or an array of them."""
+    """Require a number, or an array of numbers."""
     if isinstance(value, int | float | np.number) and not isinstance(value, bool):
         return value
     return _listed(name, value, "a number or an array of them")
 
 
 def labels(name: str, value: Any) -> Any:
-    """Ask for a column of labels."""
+    """Require a column of labels."""
     return value if _is_a(value, "Coded") else _listed(name, value, "an array or a list of labels")
 
 
 def groups(name: str, value: Any) -> Any:
-    """Ask for a column of labels, or several by the name of what they tell."""
+    """Require a column of labels, or several by attribute."""
     if not isinstance(value, Mapping):
         return labels(name, value)
     return {key: labels(f"{name}[{shown(key)}]", column) for key, column in value.items()}
 
 
 def optional(check: Check) -> Check:
-    """Let None pass where it is not the default."""
+    """Make a check that also accepts None."""
     return lambda name, value: None if value is None else check(name, value)
 
 
 def path(name: str, value: Any) -> str | Path:
-    """Ask for the name of a file or folder, one that there can be."""
+    """Require a possible name of a file or folder."""
     if not isinstance(value, str | os.PathLike):
         raise _wrong(name, "the name of a file", value)
     written = os.fspath(value)
@@ -249,12 +249,12 @@ def path(name: str, value: Any) -> str | Path:
     if not written or "\0" in written:
         raise _wrong(name, "the name of a file", value)
     if size >= _LONGEST_PATH or longest > _LONGEST_NAME:
-        raise InputError(f"{name} is a name of {size:,} characters, longer than file systems take: {shown(value)}")
+        raise InputError(f"{name} is a name of {size:,} characters, longer than file systems allow: {shown(value)}")
     return value if isinstance(value, Path) else written
 
 
 def source(name: str, value: Any) -> Any:
-    """Ask for a file's name or a data frame."""
+    """Require the name of a file, or a data frame."""
     if isinstance(value, str | os.PathLike):
         return path(name, value)
     if hasattr(type(value), "__dataframe__") or hasattr(type(value), "__narwhals_dataframe__") or _is_framed(value):
@@ -267,7 +267,7 @@ def _is_framed(value: object) -> bool:
 
 
 def axes(name: str, value: Any) -> Any:
-    """Ask for matplotlib's Axes."""
+    """Require matplotlib's Axes."""
     for c in type(value).__mro__:
         if c.__name__ in ("Axes", "_AxesBase") and c.__module__.startswith("matplotlib."):
             return value
@@ -275,7 +275,7 @@ def axes(name: str, value: Any) -> Any:
 
 
 def rows(name: str, value: Any) -> Any:
-    """Ask for positions: a slice or an array of whole numbers."""
+    """Require positions: a slice or an array of whole numbers."""
     if isinstance(value, slice):
         if all(isinstance(part, int | np.integer | None) for part in (value.start, value.stop, value.step)):
             return value
@@ -285,19 +285,19 @@ def rows(name: str, value: Any) -> Any:
 
 
 def key(name: str, value: Any) -> Any:
-    """Ask for a key, which is of the type of its side."""
+    """Require the key of a score (see `data.score_keys`), which is a NumPy integer."""
     return value if type(value) in (np.int32, np.int64) else _no(name, "a key: an int32 or int64 of NumPy", value)
 
 
 def pair(name: str, value: Any) -> Any:
-    """Ask for a number, or a pair of them."""
+    """Require a number, or a pair of numbers."""
     if isinstance(value, list | tuple):
         return tuple(number(name, one) for one in value)
     return tuple(value) if isinstance(value, np.ndarray) and value.ndim == 1 else number(name, value)
 
 
 def several(check: Check) -> Check:
-    """Ask for a list, of what a check says."""
+    """Make a check for a list of values that pass another check."""
 
     def checked(name: str, value: Any) -> list[Any]:
         return [check(name, one) for one in _listed(name, value, "a list")]
@@ -306,6 +306,6 @@ def several(check: Check) -> Check:
 
 
 def text_or_several(check: Check) -> Check:
-    """Ask for text, or a list of what a check says."""
+    """Make a check for text, or a list of values that pass another check."""
     of_list = several(check)
     return lambda name, value: text(name, value) if isinstance(value, str) else of_list(name, value)

@@ -1,4 +1,4 @@
-"""The door of every public function: one table from an argument's name to what it must be."""
+"""Check the arguments of all public functions by one table, from an argument's name to its check."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _NO_DEFAULT = object()
 
 
-# A name that means two things has the commoner here, and the other where `checked` decorates the function.
+# A name that means two things has the commoner here, and the other one in `checked` of the function that differs.
 _NAMES: tuple[tuple[Check, str], ...] = (
     (k.one_of("Comparisons"), "comparisons first second"),
     (k.one_of("Embeddings"), "embeddings"),
@@ -72,19 +72,19 @@ class _Entry:
     default: Any = _NO_DEFAULT
 
     def read(self, value: Any) -> Any:
-        """Return the value as the function is to have it."""
+        """Return the checked value that the function receives."""
         if self.check is None or value is self.default:
             return value
         try:
             return self.check(self.name, value)
         except FastfairError:
             raise
-        except Exception as error:  # of the value's own methods
+        except Exception as error:  # raised by the value's own methods
             raise InputError(f"{self.name} cannot be read, as it raises {type(error).__name__}") from error
 
 
 def _entries(function: Callable[..., Any], special: Mapping[str, Check]) -> tuple[list[_Entry], dict[str, _Entry]]:
-    """Return the arguments by position, the one gathered by a star last, and by name."""
+    """Return the arguments by position, the one with a star last, and by name."""
     code = function.__code__
     n_positional, n_named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
     names, filled = code.co_varnames[:n_named], function.__defaults__ or ()
@@ -111,16 +111,16 @@ def checked(function: Any = None, /, *, takes: Callable[..., Any] | None = None,
     Parameters
     ----------
     function : function or dataclass
-        What is called; of a dataclass, its constructor.
+        The function; of a dataclass, its constructor is checked.
     takes : function, optional
-        Whose arguments, but for the first, are gathered by two stars and handed on.
+        The function that receives the arguments gathered by two stars; they are checked as its own are.
     **special : check
-        For arguments that are not what their name is in the table.
+        Checks of arguments that mean something other than in the table.
 
     Returns
     -------
     function
-        With the name, signature and documentation of the one given.
+        Has the name, signature and documentation of `function`.
     """
     if function is None:
         return lambda given: _decorated(given, takes, special)
@@ -136,14 +136,14 @@ def _decorated(function: Any, takes: Any, special: Mapping[str, Check]) -> Any:
     gathers = bool(function.__code__.co_flags & inspect.CO_VARARGS)
     known = by_name if takes is None else dict(list(takes.__entries__.items())[1:]) | by_name
 
-    # Doors are passed often: what is wanted of an entry lies ready, and what a function has by default is not read.
+    # This runs at every call, so the parts of an entry are taken out beforehand, and defaults are not checked.
     by_place = [(entry.check is not None, entry.default, entry.read) for entry in positional]
 
     @wraps(function)
-    def door(*args: Any, **kwargs: Any) -> Any:
+    def checking(*args: Any, **kwargs: Any) -> Any:
         given = [
             read(value) if looks and value is not default else value
-            for (looks, default, read), value in zip(by_place, args)  # noqa: B905 - Python itself tells of too many
+            for (looks, default, read), value in zip(by_place, args)  # noqa: B905 - Python itself refuses too many
         ]
         if len(args) > n:
             given += [by_place[-1][2](value) for value in args[n:]] if gathers else args[n:]
@@ -154,5 +154,5 @@ def _decorated(function: Any, takes: Any, special: Mapping[str, Check]) -> Any:
                 raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument {name!r}")
         return function(*given, **kwargs)
 
-    door.__entries__ = by_name  # type: ignore[attr-defined]
-    return door
+    checking.__entries__ = by_name  # type: ignore[attr-defined]
+    return checking

@@ -1,4 +1,4 @@
-"""The gate for arrays: what callers give becomes a plain array in native byte order, or an error says why not."""
+"""Convert what callers give to plain arrays in native byte order, or raise an error that says why not."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from fastfair.errors import InputError
 from .text import shown
 
 Floats = NDArray[np.float64]
-_EXACT = 2**53  # whole numbers up to it are themselves in float64
+_EXACT = 2**53  # float64 holds whole numbers exactly up to here
 
 
 def plain(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
-    """Make a plain array in native byte order of anything that is like one, without a copy where it is one.
+    """Convert anything like an array to a plain one in native byte order; copy only if needed.
 
-    Refused are masked entries, mappings, sets, generators, and rows that differ in length. Memory-mapped arrays stay
-    mapped. What goes on to a kernel passes `contiguous` as well.
+    Masked entries, mappings, sets, generators, and rows that differ in length are refused. Memory-mapped arrays stay
+    mapped. Kernels also need `contiguous`.
     """
     if isinstance(values, Mapping | Set | Iterator):
         raise InputError(f"{name} must be an array or a list, not {type(values).__name__}")
@@ -32,8 +32,8 @@ def plain(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
         array = np.asarray(values, dtype)
     except ValueError:
         raise InputError(f"{name} must be an array of one shape, but its entries differ in length") from None
-    except Exception as error:  # what other libraries' __array__ raises
-        raise InputError(f"{name} cannot be made an array of: {type(error).__name__}: {error}") from None
+    except Exception as error:  # raised by __array__ of other libraries
+        raise InputError(f"{name} cannot be converted to an array: {type(error).__name__}: {error}") from None
     if array.dtype.names is not None:
         raise InputError(f"{name} must be a plain array, but has the fields {', '.join(array.dtype.names)}")
     if not array.dtype.isnative:
@@ -42,17 +42,17 @@ def plain(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
 
 
 def contiguous(array: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
-    """Copy an array unless it lies row by row in memory, aligned, in a dtype, as kernels take it."""
+    """Return an array as kernels need it: row by row in memory, aligned, of a dtype; copy only if needed."""
     return np.require(array, dtype, ["C", "A"])
 
 
 def column(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
-    """Make a one-dimensional plain array of anything list-like."""
+    """Convert anything like a list to a one-dimensional plain array."""
     return one_dimensional(name, plain(name, values, dtype))
 
 
 def one_dimensional(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Check that an array is a column."""
+    """Refuse an array that is not one-dimensional."""
     if array.ndim == 0:
         raise InputError(f"{name} must be one-dimensional, an array or a list, not {shown(array[()])}")
     if array.ndim != 1:
@@ -61,16 +61,16 @@ def one_dimensional(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def numbers_in(name: str, values: object) -> NDArray[Any]:
-    """Make a plain array of whole or floating numbers of at most 8 bytes; floats are those given, without rounding."""
+    """Convert to a plain array of whole numbers or floats of at most 8 bytes; refuse numbers that would be rounded."""
     array = plain(name, values)
     kind = array.dtype.kind
     if kind == "f" and isinstance(values, list | tuple) and array.size and not (np.abs(array) < _EXACT).all():
-        # NumPy rounds large whole numbers that stand beside floats.
+        # In a list with floats, NumPy rounds large whole numbers.
         array = _exact(name, plain(name, values, object))
     elif kind == "f" and array.dtype.itemsize > 8:
         converted = array.astype(np.float64)
         if not np.array_equal(converted, array, equal_nan=True):
-            raise InputError(f"{name} of type {array.dtype} do not fit float64; round them first")
+            raise InputError(f"{name} holds numbers of type {array.dtype} that float64 would round; round them first")
         array = converted
     elif kind == "O":
         array = _exact(name, array)
@@ -81,7 +81,7 @@ def numbers_in(name: str, values: object) -> NDArray[Any]:
 
 
 def floats(name: str, values: object) -> Floats:
-    """Make a plain array of float64; whole numbers that it would round are refused."""
+    """Convert to a plain array of float64; refuse whole numbers that it would round."""
     array = numbers_in(name, values)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         large = (array > _EXACT) | (array < -_EXACT) if array.dtype.kind == "i" else array > _EXACT
@@ -107,11 +107,11 @@ def _refuse_masked(name: str, values: object) -> None:
         masked = (k for k, v in enumerate(values) if isinstance(v, np.ma.MaskedArray) and np.ma.is_masked(v))
         place = next(((k,) for k in masked), None)
     if place is not None:
-        raise InputError(f"{name} is masked {_in_row(place)}; leave those rows out", row=_row(place))
+        raise InputError(f"{name} has a masked entry {_in_row(place)}; leave such rows out", row=_row(place))
 
 
 def _exact(name: str, array: NDArray[Any]) -> Floats:
-    """Make float64 of Python's numbers, refusing what is none and what would be rounded."""
+    """Convert Python's numbers to float64; refuse other values and numbers that would be rounded."""
     made = np.empty(array.shape, np.float64)
     for place, value in np.ndenumerate(array):
         if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -120,10 +120,10 @@ def _exact(name: str, array: NDArray[Any]) -> Floats:
             raise InputError(f"{name} must be numbers, but {_in_row(place)} there is {shown(value)}", row=_row(place))
         try:
             number = float(value)
-        except (OverflowError, ValueError):  # beyond the largest float, or a NaN that signals
+        except (OverflowError, ValueError):  # larger than the largest float, or a signalling NaN
             number = math.inf
         made[place] = number
-        # Decimals that are written as the float is are what was meant, as they are in a file.
+        # A Decimal that prints as the float does is accepted, as the same text in a file would be.
         written = isinstance(value, Decimal) and not value.is_snan() and Decimal(repr(number)) == value
         if not (number == value or written or (math.isnan(number) and value != value)):
             raise InputError(

@@ -1,4 +1,4 @@
-"""Axes of plots, shared by the rooms' own modules of plots; matplotlib is imported only there and here."""
+"""Axes of plots, for the `plots` modules of the other folders; only they and this module import matplotlib."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def axes_or_new(ax: Axes | None) -> Axes:
 
 
 def tick_per_cent(value: float, position: float = 0) -> str:
-    """Write a rate beside an axis, as its formatter."""
+    """Format the rate of a tick in per cent, as matplotlib's formatters do."""
     return per_cent(value, digits=10)
 
 
 def roc_axes(ax: Axes) -> Axes:
-    """Make axes those of a ROC curve: FMR on a logarithmic scale."""
+    """Set up axes for a ROC curve, with FMR on a logarithmic scale."""
     ax.set_xscale("log")
     ax.set_xlabel("False match rate")
     ax.set_ylabel("False non-match rate")
@@ -39,7 +39,7 @@ def roc_axes(ax: Axes) -> Axes:
 
 
 def probit_axes(ax: Axes) -> Axes:
-    """Make axes those of a DET curve: normal deviates, labelled in per cent."""
+    """Set up axes for a DET curve, in normal deviates that are labelled in per cent."""
     low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
     ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
     deviates = ndtri(_TICKS)

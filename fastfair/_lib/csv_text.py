@@ -1,4 +1,4 @@
-"""Text in CSV that no spreadsheet takes for a formula, and back."""
+"""Protect text in CSV files from spreadsheets that would take it for a formula, and undo this when reading."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 _Column = TypeVar("_Column", bound="pl.Series | pl.Expr")
 
-# Spreadsheets compute what begins so, and leave alone what an apostrophe stands before. Text that has apostrophes there
-# of its own gets one more, so that taking one off gives back every text.
+# Spreadsheets take text that begins so for a formula, unless an apostrophe precedes it. Text that has apostrophes there
+# already gets one more, so that removing one restores every text.
 _FORMULA = r"'*[=+\-@\t\r]"
 
 
@@ -33,7 +33,7 @@ def neutralised(column: _Column) -> _Column:
 
 
 def restored(column: _Column) -> _Column:
-    """Take off the apostrophe that `neutralised` puts before text.
+    """Remove the apostrophe that `neutralised` puts before text.
 
     Parameters
     ----------
@@ -48,16 +48,16 @@ def restored(column: _Column) -> _Column:
 
 
 def write_csv(frame: pl.DataFrame, path: str | os.PathLike[str], separator: str = ",") -> None:
-    """Write a data frame, its text neutralised.
+    """Write a data frame as CSV, with its text neutralised.
 
     Parameters
     ----------
     frame : polars data frame
-        What to write.
+        The data frame.
     path : path
         As in `whole_files.written`.
     separator : str, default ","
-        Between cells.
+        The character between cells.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""What other libraries raise, as errors of ours."""
+"""Turn errors that other libraries raise into errors of ours."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from fastfair.errors import FastfairError
 
 @contextmanager
 def told_as(error: type[FastfairError], what: str) -> Iterator[None]:
-    """Raise an error of ours for whatever another library raises, but for what ends the program.
+    """Raise an error of ours in place of any error of another library, except those that end the program.
 
-    They raise nearly everything, and polars what is no `Exception`.
+    These errors have many types, and those of polars need not be an `Exception`.
 
     Parameters
     ----------
     error : type of FastfairError
-        Which error.
+        The type to raise.
     what : str
-        The beginning of its message; the first line of the other follows.
+        The beginning of its message; the first line of the other error follows.
     """
     try:
         yield

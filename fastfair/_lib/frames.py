@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 BACKENDS = ("pandas", "polars", "pyarrow")
-_WIDE = (nw.Int128, nw.UInt128)  # which NumPy has not
+_WIDE = (nw.Int128, nw.UInt128)  # NumPy lacks these
 
 
 class FrameColumns:
-    """Columns of a data frame by name, with errors that offer the nearest names."""
+    """Columns of a data frame by name; errors suggest the nearest names."""
 
     def __init__(self, frame: IntoDataFrame, called: str = "frame", wanted: str = "a data frame") -> None:
         self._called = called
@@ -37,7 +37,7 @@ class FrameColumns:
                 f"{called} must be {wanted} (pandas, polars, pyarrow, ...), not {type(frame).__name__}"
             ) from error
         except nw.exceptions.DuplicateError as error:
-            raise InputError(f"{called} has columns of one name: {' '.join(str(error).split())}") from error
+            raise InputError(f"{called} has two columns of the same name: {' '.join(str(error).split())}") from error
         odd = [name for name in self.names if not isinstance(name, str)]
         if odd:
             raise InputError(f"names of columns must be text, but {called} has {odd[0]!r}; rename it")
@@ -48,7 +48,7 @@ class FrameColumns:
         return self._frame.get_column(name)
 
     def numbers(self, name: str) -> np.ndarray[Any, Any]:
-        """Return a column of numbers; missing ones become NaN, which is refused where the row can be named."""
+        """Return a column of numbers; missing ones become NaN, which later checks refuse with its row."""
         series = self[name]
         dtype = series.dtype
         if not dtype.is_numeric():
@@ -62,7 +62,7 @@ class FrameColumns:
             return series.cast(nw.Float32 if dtype == nw.Float32 else nw.Float64).to_numpy()
 
     def values(self, name: str) -> Any:
-        """Return a column of truth values, numbers or text, this as codes."""
+        """Return a column of truth values or numbers, or a column of text as codes."""
         series = self[name]
         if self._is_text(name):
             return self.labels(name)
@@ -70,7 +70,7 @@ class FrameColumns:
             return series.to_numpy()
 
     def labels(self, name: str) -> validation.Coded | np.ndarray[Any, Any]:
-        """Code a column of labels in the data frame library, which is faster than in Python."""
+        """Turn a column of labels into codes; the data frame library does this faster than Python."""
         if self._is_text(name):
             distinct, codes = self._coded(name)
             missing = [code for code, text in enumerate(distinct) if validation.is_missing(text)]
@@ -83,7 +83,7 @@ class FrameColumns:
             return series.cast(nw.Int64).to_numpy() if series.dtype in _WIDE else series.to_numpy()
 
     def texts(self, name: str) -> tuple[list[str | None], np.ndarray[Any, Any]]:
-        """Return the distinct labels of a column as text, None for missing ones, and each row's position in them."""
+        """Return the distinct labels of a column as text, None if missing, and the position of each row's label."""
         if self._is_text(name):
             distinct, codes = self._coded(name)
         else:
@@ -98,7 +98,7 @@ class FrameColumns:
             return [None if validation.is_missing(e) else str(label_codes.clean(e)) for e in distinct], codes
 
     def text(self, name: str) -> pl.Series:
-        """Return a column of polars as text without the blanks around it, "" where it is missing."""
+        """Return a column as a polars series of text, stripped of blanks, with "" for missing values."""
         self._is_text(name)
         pl = validation.require("polars", "cli", "reading data frames")
         with _taking(name, self[name].dtype):
@@ -111,17 +111,17 @@ class FrameColumns:
         return dtype in (nw.String, nw.Categorical, nw.Enum)
 
     def _coded(self, name: str) -> tuple[list[str], np.ndarray[Any, Any]]:
-        """Return the distinct texts of a column, "" for missing ones, and a position in them for each row."""
+        """Return the distinct texts of a column, "" if missing, and the position of each row's text."""
         with _taking(name, self[name].dtype):
             series = self[name].cast(nw.String).fill_null("")
             distinct = series.unique().to_list()
-            if series.implementation.is_polars():  # which codes text itself, in a fraction of the time
+            if series.implementation.is_polars():  # polars can code text by itself, much faster
                 return distinct, series.cast(nw.Enum(distinct)).to_native().to_physical().to_numpy()
             positions = list(range(len(distinct)))
             return distinct, series.replace_strict(distinct, positions, return_dtype=nw.Int32).to_numpy()
 
     def groups_of(self, reference: str | Sequence[str] | None, probe: str | Sequence[str] | None) -> tuple[Any, Any]:
-        """Return the labels of references and of probes by attribute, each None where no columns are named."""
+        """Return the labels of references and of probes by attribute, or None for a side without columns."""
         named = [
             None if names is None else [names] if isinstance(names, str) else list(names)
             for names in (reference, probe)
@@ -130,7 +130,10 @@ class FrameColumns:
             for name in named[0] or named[1] or []:
                 side_columns.require_both_sides(name, self.names)
         elif len(named[0]) != len(named[1]):
-            raise InputError(f"reference_group has {len(named[0])} columns and probe_group {len(named[1])}")
+            raise InputError(
+                f"reference_group has {len(named[0])} columns and probe_group {len(named[1])}; "
+                "give one of each for every attribute"
+            )
         first = named[0] or named[1] or []
         attributes = [side_columns.shared_name(*pair) for pair in zip(first, named[1] or first, strict=True)]
         if len(set(attributes)) < len(attributes):
@@ -149,7 +152,7 @@ class FrameColumns:
         return pl.DataFrame([self._polars_series(name) for name in names])
 
     def _polars_series(self, name: str) -> pl.Series:
-        """Convert a column of pandas by hand: polars would want pyarrow for text."""
+        """Convert a column of pandas; polars itself would need pyarrow for text."""
         pl = validation.require("polars", "cli", "reading data frames")
         series = self[name]
         with _taking(name, series.dtype):
@@ -174,7 +177,7 @@ def _refuse_missing(name: str, missing: np.ndarray[Any, Any]) -> None:
 
 
 def _sorted(distinct: list[str], codes: np.ndarray[Any, Any]) -> validation.Coded:
-    """Sort labels, of which some may be the same when they are cleaned."""
+    """Sort distinct labels; some may become equal when they are cleaned."""
     cleaned = [label_codes.clean(text) for text in distinct]
     ordered = sorted(set(cleaned))
     position = {label: k for k, label in enumerate(ordered)}
@@ -185,7 +188,7 @@ def _sorted(distinct: list[str], codes: np.ndarray[Any, Any]) -> validation.Code
 
 
 def build(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: str | None) -> Any:
-    """Make a data frame of columns with the library named, or the first one installed."""
+    """Make a data frame from columns, with the library named or the first one installed."""
     if backend is None:
         installed = [name for name in BACKENDS if importlib.util.find_spec(name)]
         if not installed:

@@ -1,4 +1,4 @@
-"""Labels of subjects, samples and groups: what counts as one and the same, and their coding."""
+"""Labels of subjects, samples and groups: which ones are equal, and their codes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from fastfair.errors import InputError
 
 from . import arrays
 
-# What NumPy and pandas write where there was no label, beside blank text.
+# Texts that NumPy and pandas write for a missing label; blank text is missing, too.
 MISSING_TEXTS = ("nan", "NaN", "<NA>", "NaT")
-_LARGEST = 1e300  # number that is a label
+_LARGEST = 1e300  # largest number allowed as a label
 
 
 @dataclass(frozen=True)
 class Coded:
-    """A column of labels as codes into the distinct labels, which are sorted."""
+    """A column of labels: the distinct labels, sorted, and for each row the position of its label."""
 
     labels: NDArray[Any]
     codes: NDArray[np.integer[Any]]
@@ -33,15 +33,15 @@ Labels = ArrayLike | Coded
 
 
 def clean(label: Any) -> Any:
-    """Return what a label is the same as, in arrays, data frames and files alike.
+    """Return the standard form of a label, so that equal labels of arrays, data frames and files compare equal.
 
-    Text is taken without the white space around it, as `str.strip` does; bytes are UTF-8 text; a whole number is an
-    int, whatever type it came in, so that 1.0 and 1 are one label; members of an enumeration are their values.
+    Text is stripped of white space as by `str.strip`; bytes become UTF-8 text; a whole number of any type becomes an
+    int, so that 1.0 and 1 are one label; members of an enumeration become their values.
 
     Parameters
     ----------
     label : object
-        Not missing; see `is_missing`.
+        A label that is not missing; see `is_missing`.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def clean(label: Any) -> Any:
         return label.decode().strip()
     if isinstance(label, str):
         text = str.__str__(label).strip()
-        text.encode()  # lone surrogates cannot be written anywhere
+        text.encode()  # raises for lone surrogates, which cannot be written
         return text
     if isinstance(label, bool | np.bool_):
         return bool(label)
@@ -76,7 +76,7 @@ def _without_numpy(number: Any) -> Any:
 
 
 def is_missing(value: object) -> bool:
-    """Tell a label that is none: None, NaN, pandas' NA and NaT, blank text, and the texts made of these."""
+    """Return whether a label is missing: None, NaN, pandas' NA and NaT, blank text, and texts such as "nan"."""
     if isinstance(value, enum.Enum):
         value = value.value
     if isinstance(value, bytes):
@@ -90,10 +90,10 @@ def is_missing(value: object) -> bool:
 
 
 def encode(name: str, values: Labels) -> Coded:
-    """Code a column of labels, refusing missing ones; see `clean` for which are one and the same."""
+    """Turn a column of labels into codes; refuse missing ones. Labels with the same `clean` form are equal."""
     if isinstance(values, Coded):
         return values
-    # NumPy would make one text array of ["f", nan], and the missing label a label "nan".
+    # NumPy would make ["f", nan] an array of text, with a label "nan".
     array = arrays.column(name, values, object if isinstance(values, list | tuple) else None)
     if array.dtype.kind in "iub":
         labels, codes = np.unique(array, return_inverse=True)
@@ -104,7 +104,7 @@ def encode(name: str, values: Labels) -> Coded:
     known: dict[Any, int] = {}
     try:
         codes = np.fromiter((known.setdefault(entry, len(known)) for entry in entries), np.int64, len(entries))
-    except Exception:  # of labels without a hash, or what theirs raise
+    except Exception:  # labels without a hash, or whose hash raises
         raise _no_label(name, entries) from None
     missing = [code for entry, code in known.items() if is_missing(entry)]
     if missing:
@@ -121,7 +121,9 @@ def encode(name: str, values: Labels) -> Coded:
     try:
         ordered = sorted(together)
     except Exception:
-        raise InputError(f"{name} holds labels of the type {type(cleaned[0]).__name__}, which have no order") from None
+        raise InputError(
+            f"{name} holds labels of the type {type(cleaned[0]).__name__}, which cannot be sorted; give text or numbers"
+        ) from None
     rank = np.empty(len(together), np.int64)
     rank[[together[label] for label in ordered]] = np.arange(len(together))
     labels = np.empty(len(ordered), object)
@@ -130,11 +132,11 @@ def encode(name: str, values: Labels) -> Coded:
 
 
 def encode_together(names: Sequence[str], columns: Sequence[Labels]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Code several columns with one list of labels."""
+    """Turn several columns into codes of one common list of labels."""
     coded = [encode(name, values) for name, values in zip(names, columns, strict=True)]
     if all(c.labels is coded[0].labels for c in coded):
         return coded[0].labels, [c.codes for c in coded]
-    # As objects where types differ: NumPy would make floats of int64 and uint64, and one subject of two.
+    # As objects if types differ: NumPy would turn int64 and uint64 into floats, and merge two subjects.
     alike = len({c.labels.dtype for c in coded}) == 1
     labels = [c.labels if alike else c.labels.astype(object) for c in coded]
     together = encode(" and ".join(names), np.concatenate(labels))
@@ -143,13 +145,13 @@ def encode_together(names: Sequence[str], columns: Sequence[Labels]) -> tuple[ND
 
 
 def _refuse_mixed(name: str, types: set[type], entries: Iterable[Any]) -> None:
-    """Refuse text beside numbers, and truth values beside either: 1 and "1" may or may not be meant as one."""
+    """Refuse a mix of text, numbers and truth values: 1 and "1" may or may not be the same label."""
     if any(issubclass(kind, enum.Enum) for kind in types):
         types = {type(entry.value) if isinstance(entry, enum.Enum) else type(entry) for entry in entries}
     kinds = {_kind(kind) for kind in types}
     if len(kinds) > 1:
         found = sorted({kind.__name__ for kind in types})
-        raise InputError(f"{name} mixes labels of the types {', '.join(found)}; use one")
+        raise InputError(f"{name} mixes labels of the types {', '.join(found)}; use one type")
 
 
 def _kind(of_label: type) -> str:
@@ -183,4 +185,4 @@ def _no_label(name: str, entries: Sequence[Any]) -> InputError:
         except Exception:
             kind = type(entry).__name__
             return InputError(f"{name} must be labels, but row {row} (counted from 0) is of type {kind}", row=row)
-    raise AssertionError(name)  # one of them raised
+    raise AssertionError(name)  # never reached: one of the labels raised

@@ -1,4 +1,4 @@
-"""How much memory there is, and errors for what would take more, before any work."""
+"""Find how much memory is free, and refuse work that needs more before it begins."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from pathlib import Path
 
 from fastfair.errors import InputError
 
-_LITTLE = 2**24  # bytes that are always there: looking costs as much as small calls take
-_ADDRESSABLE = 2**47  # bytes that processors of today give a process, where nothing else is known
+_LITTLE = 2**24  # bytes that are never checked: looking takes as long as a small call
+_ADDRESSABLE = 2**47  # bytes that a process can address, if nothing else is known
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _PROC = Path("/proc")
 _CGROUPS = Path("/sys/fs/cgroup")
-_NO_LIMIT = 2**60  # the old control groups say about 2**63 where there is none
+_NO_LIMIT = 2**60  # control groups of version 1 say about 2**63 if there is no limit
 
 
 def require(n_bytes: int, what: str, would_do: str) -> None:
-    """Refuse what takes more memory than there is.
+    """Raise an error if work needs more memory than is free.
 
     Parameters
     ----------
     n_bytes : int
-        What it takes at its peak, a Python int of any size.
+        Memory needed at the peak, a Python int of any size.
     what : str
-        What takes it, a plural.
+        What needs it, in the plural, for the message.
     would_do : str
-        What would do instead.
+        What to do instead, for the message.
 
     Raises
     ------
     InputError
-        Says how much it would take, how much there is, and what would do.
+        Says how much memory is needed, how much is free, and what to do instead.
     """
     if n_bytes <= _LITTLE:
         return
@@ -41,13 +41,13 @@ def require(n_bytes: int, what: str, would_do: str) -> None:
 
 
 def available() -> int:
-    """Return the bytes that this process may still take.
+    """Return the bytes of memory that this process can still use.
 
     Returns
     -------
     int
-        On Linux what is free or can be freed without swapping, in the computer and within the limits of the control
-        groups that the process is in; elsewhere all memory of the computer, where the system tells it.
+        On Linux the memory that is free or can be freed without swapping, in the computer and within the limits of
+        the process's control groups; elsewhere all memory of the computer, if the system tells it.
     """
     free = _free_in_computer()
     return max(0, min([free, *_free_in_groups()]))
@@ -64,7 +64,7 @@ def _free_in_computer() -> int:
 
 
 def _free_in_groups() -> Iterator[int]:
-    """Yield what each control group that has a limit leaves, of version 2 and 1."""
+    """Yield the memory left in each control group with a limit, of version 2 or 1."""
     try:
         lines = (_PROC / "self" / "cgroup").read_text().splitlines()
     except OSError:
@@ -81,11 +81,11 @@ def _free_in_groups() -> Iterator[int]:
         for folder in (root / inner, *(root / outer for outer in inner.parents)):
             limit, used = _number(folder / names[0]), _number(folder / names[1])
             if limit is not None and used is not None and limit < _NO_LIMIT:
-                yield limit - used + _fields(folder / "memory.stat").get(names[2], 0)  # pages of files can be freed
+                yield limit - used + _fields(folder / "memory.stat").get(names[2], 0)  # cached files can be freed
 
 
 def _number(path: Path) -> int | None:
-    """Read a file that holds a number, or None where there is no such file or number."""
+    """Return the number that a file holds, or None if there is no such file or number."""
     try:
         return int(path.read_text())
     except (OSError, ValueError):
@@ -93,7 +93,7 @@ def _number(path: Path) -> int | None:
 
 
 def _fields(path: Path) -> dict[str, int]:
-    """Read a file with a name and a number in each line."""
+    """Return the numbers of a file by name, from lines with a name and a number."""
     try:
         lines = path.read_text().splitlines()
     except OSError:
@@ -103,7 +103,7 @@ def _fields(path: Path) -> dict[str, int]:
 
 
 def _written(n_bytes: int) -> str:
-    """Write a number of bytes in the largest unit of which there is at least one."""
+    """Format a number of bytes in the largest unit that fits into it."""
     k = min(max(n_bytes.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
     whole = n_bytes >> 10 * k
     if whole >= 2**20:

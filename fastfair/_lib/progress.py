@@ -1,4 +1,4 @@
-"""Progress bars, or calls to the caller's own function."""
+"""Report progress with a bar, or to a function of the caller."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Report = Callable[[int, int], None]
 
 @contextmanager
 def reporting(progress: bool | Report, label: str) -> Iterator[Report | None]:
-    """Give a function to call with what is done and what there is to do, or None where nobody listens."""
+    """Give a function to call with the work done and all the work, or None if no progress is wanted."""
     if callable(progress) or not progress:
         yield progress or None
         return

@@ -1,4 +1,4 @@
-"""Sorts of integers by a few of their bits, in time that grows as their number does."""
+"""Sort integers by some of their bits, in time proportional to their number."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Values = NDArray[np.int64]
 
 
 def sort_by_bits(values: Values, spare: Values, low: int, high: int, n_threads: int = 1) -> Values:
-    """Sort by the bits from `low` to below `high`, those alike staying in order.
+    """Sort by the bits from `low` to below `high`; integers with equal bits keep their order.
 
     Parameters
     ----------
     values, spare : (n,) ndarray
-        What is sorted, not negative, and as much room; both are overwritten.
+        The integers, none negative, and an array of the same size; both are overwritten.
     low, high : int
-        The bits.
+        First bit, and the bit after the last.
     n_threads : int
-        How many share the work.
+        Number of threads.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def sort_by_bits(values: Values, spare: Values, low: int, high: int, n_threads: 
     while low < high:
         each = range(len(parts))
         in_threads(values.size, partial(_count, values, parts, low, counts), each)
-        # Digit by digit, and of one digit part by part.
+        # Where each part writes each digit: ordered by digit, then by part.
         position = (np.cumsum(counts.T) - counts.T.ravel()).reshape(counts.T.shape).T.copy()
         in_threads(values.size, partial(_scatter, values, parts, low, position, spare), each)
         values, spare = spare, values

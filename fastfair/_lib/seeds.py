@@ -1,4 +1,4 @@
-"""Seeds of every kind that NumPy's users give, as the key of a counter-based stream."""
+"""Turn any seed that NumPy accepts into the key of a random stream."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from fastfair.errors import InputError
 
 from .text import shown
 
-_SEEDS = 2**1024  # more are of no use, and longer than Python writes down
+_SEEDS = 2**1024  # a larger seed is of no use, and Python may refuse to print it
 Seed = None | int | np.random.SeedSequence | np.random.Generator
 
 
 def fixed(rng: Seed) -> int | np.random.SeedSequence:
-    """Return a seed that gives the same stream every time."""
+    """Return a seed that gives the same stream every time; None and a Generator give a random one."""
     rng = checked_seed("rng", rng)
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**53))
     if rng is None:
-        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(11))  # what JSON can hold
+        return int(
+            np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(11)
+        )  # 53 bits, which JSON holds exactly
     return rng
 
 
 def checked_seed(name: str, rng: Any) -> Seed:
-    """Check a seed, drawing nothing."""
+    """Check a seed without drawing from it."""
     if rng is None or isinstance(rng, np.random.Generator | np.random.SeedSequence):
         return rng
     plain = rng[()] if isinstance(rng, np.ndarray) and rng.ndim == 0 else rng
@@ -39,7 +41,7 @@ def checked_seed(name: str, rng: Any) -> Seed:
 
 
 def stream(rng: Seed) -> tuple[NDArray[np.uint32], Any]:
-    """Return the key of a random stream, and what to pass as `rng` to have it again where that can be written down."""
+    """Return the key of a random stream, and a record of the seed: an int to pass as `rng` again, or text."""
     rng = fixed(rng)
     if isinstance(rng, np.random.SeedSequence):
         return _key(rng), f"SeedSequence(entropy={rng.entropy}, spawn_key={rng.spawn_key})"

@@ -1,4 +1,4 @@
-"""Columns of two sides: which one is whose, and that nobody takes one side's labels for both."""
+"""Find which columns describe references and which describe probes; refuse one side's column for both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from fastfair._lib import validation
 from fastfair.errors import InputError
 
-# Words that tell sides apart in names of columns: any of the first with any of the second.
+# Words that name the side in names of columns: any of the first kind goes with any of the second.
 _SIDES = (
     (("reference", "ref", "bio_ref", "enrol", "enroll", "enrolment", "enrollment", "enrolled", "gallery", "template"),
      ("probe", "test", "query", "verification")),
@@ -27,22 +27,22 @@ Pair = tuple[str, str]
 
 
 def named(groups: str | Sequence[Any] | None) -> list[Any]:
-    """Return what groups= gives as a list: names, or pairs of them."""
+    """Return the argument `groups` as a list of names, or of pairs of names."""
     return [groups] if isinstance(groups, str) else list(groups or [])
 
 
 def chosen(place: object, groups: Sequence[Any], known: list[str]) -> dict[str, Pair]:
-    """Settle which two columns hold each attribute.
+    """Find the two columns, of references and of probes, that hold each attribute.
 
     Parameters
     ----------
     place : path or str
-        Where the columns are, for messages.
+        The file or data frame, for messages.
     groups : sequence of str or of pairs of str
-        An attribute is one column for both sides; or "x" where there are "reference_x" and "probe_x"; or the columns of
-        both sides, and is then named by what their names share, or as the first.
+        Each attribute is the name of one column for both sides; or "x" for the columns "reference_x" and "probe_x"; or
+        a pair of columns, and its name is then what their names share, or the first name.
     known : list of str
-        The columns there are.
+        All columns.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def chosen(place: object, groups: Sequence[Any], known: list[str]) -> dict[str, 
     Raises
     ------
     InputError
-        For columns that are not there, and for one side's column alone where there is the other's.
+        For columns that do not exist, and for the column of one side if there is one of the other side.
     """
     attributes: dict[str, Pair] = {}
     for group in groups:
@@ -64,7 +64,7 @@ def chosen(place: object, groups: Sequence[Any], known: list[str]) -> dict[str, 
 
 
 def present(name: str, known: Sequence[str]) -> Pair | None:
-    """Return the columns of an attribute on both sides, where there are any."""
+    """Return the columns of an attribute for references and probes, or None."""
     for prefix in ("reference_", "bio_ref_"):
         if f"{prefix}{name}" in known and f"probe_{name}" in known:
             return f"{prefix}{name}", f"probe_{name}"
@@ -75,7 +75,7 @@ def present(name: str, known: Sequence[str]) -> Pair | None:
 
 
 def shared_name(reference: str, probe: str) -> str:
-    """Return what the names of two sides' columns share, or the reference's where they share nothing."""
+    """Return what the names of two sides' columns share, or the reference's name if they share nothing."""
     for key, name in _keys(reference):
         if name == probe or any(key[:2] == other[:2] and key[2] != other[2] for other, _ in _keys(probe)):
             return name
@@ -85,9 +85,9 @@ def shared_name(reference: str, probe: str) -> str:
 
 
 def sides(name: str, known: Sequence[str]) -> Pair | None:
-    """Return a column and that of the other side, references' first; None where there is no other.
+    """Return a column and that of the other side, references first; None if there is no other.
 
-    The other's name differs in the word that tells the side, or, where no column's does, lacks such a word.
+    The other's name differs in the word for the side; or, if no column's does, it lacks such a word.
     """
     pair = _opposite(name, known)
     if pair is not None:
@@ -111,7 +111,7 @@ def _opposite(name: str, known: Sequence[str]) -> Pair | None:
 
 
 def require_both_sides(name: str, known: Sequence[str]) -> None:
-    """Refuse the column of one side for both, where there is one for the other."""
+    """Refuse one column for both sides if there is another column for the other side."""
     pair = sides(name, known)
     if pair is not None:
         raise InputError(
@@ -144,7 +144,7 @@ def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
     hint = f"; {_advice(near)}" if near else validation.did_you_mean(group, for_both)
     raise InputError(
         f"{place} has no column {group!r}, nor reference_{group} and probe_{group}{hint}; its columns are "
-        f"{', '.join(known)}. Labels of subjects come from a table of their own with metadata= and metadata_id="
+        f"{', '.join(known)}. To read labels from a table of subjects, give metadata= and metadata_id="
     )
 
 
@@ -157,17 +157,17 @@ def _advice(pair: Pair) -> str:
 
 
 def _alone(name: str) -> str:
-    return f"where {name!r} is meant for both sides, give it for both"
+    return f"if {name!r} holds for both sides, give it as the column of both"
 
 
 def _keys(name: str) -> list[tuple[tuple[int, Pair, int], str]]:
-    """Return for each word that may tell a side: which words, what stands around it, which side; and the rest."""
+    """Return, for each word that may name a side, (pair of words, text around it, side), and the name without it."""
     words = _WORDS.findall(name)
     found = []
     for k, word in enumerate(words):
         before, after = "".join(words[:k]), "".join(words[k + 1 :])
         if not (before + after).strip(_SEPARATORS):
-            continue  # a column called "a" holds no attribute of a side
+            continue  # a column with no other word, such as "a", holds no attribute
         if len(word) == 1 and word.isalpha() and not _stands_alone(before, word, after):
             continue
         for pairing, both in enumerate(_SIDES):
@@ -179,6 +179,6 @@ def _keys(name: str) -> list[tuple[tuple[int, Pair, int], str]]:
 
 
 def _stands_alone(before: str, letter: str, after: str) -> bool:
-    """Tell whether a letter is a word: between separators, or a capital after a small letter."""
+    """Return whether a letter is a word of its own: between separators, or a capital after a small letter."""
     begins = not before or before[-1] in _SEPARATORS or (letter.isupper() and before[-1].islower())
     return begins and (not after or after[0] in _SEPARATORS)

@@ -1,4 +1,4 @@
-"""Results as columns, as records and as JSON."""
+"""Convert results to columns, to records and to JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def columns_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
     Parameters
     ----------
     rows : sequence of dataclass
-        Of one kind, not empty.
+        Rows of one dataclass, at least one.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
     Parameters
     ----------
     columns : dict of list
-        Of one length.
+        Columns of one length.
 
     Returns
     -------
@@ -46,14 +46,14 @@ def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
 
 
 def write_json(content: dict[str, Any], path: str | Path | None) -> str:
-    """Write strict JSON, with the version of fastfair; what is not finite becomes null.
+    """Write strict JSON with the version of fastfair; NaN and infinity become null.
 
     Parameters
     ----------
     content : dict
-        What to write.
+        The content.
     path : path, optional
-        A file to write to as well.
+        A file to write to; the text is returned in any case.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def write_json(content: dict[str, Any], path: str | Path | None) -> str:
     Raises
     ------
     OutputError
-        Where the file cannot be written.
+        If the file cannot be written.
     """
     text = json.dumps({"fastfair": __version__} | _finite(content), indent=1, allow_nan=False, default=float)
     if path is not None:

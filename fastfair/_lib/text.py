@@ -1,4 +1,4 @@
-"""What callers and files gave, as messages and plots show it."""
+"""Format values and labels for messages and plots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _short.maxstring = _short.maxother = _short.maxlong = 80
 
 
 def shown(value: object) -> str:
-    """Write what was found for a message: short, and whatever its own methods do."""
+    """Format any value for a message: short, and even if its own methods raise."""
     kind = type(value).__name__
     if isinstance(value, np.ndarray) and value.ndim:
         return f"an array of shape {value.shape} and type {value.dtype}"
@@ -22,16 +22,16 @@ def shown(value: object) -> str:
         return f"{kind}" if library == "fastfair" else f"a {library} {kind}"
     try:
         return _short.repr(value)
-    except Exception:  # a value's own, or of a number of too many digits
+    except Exception:  # raised by the value, or by a number with too many digits
         return f"a value of type {kind}"
 
 
 def per_cent(rate: float, digits: int = 3) -> str:
-    """Write a rate for people."""
+    """Format a rate in per cent."""
     return f"{100 * rate:.{digits}g} %"
 
 
 def drawn(label: str) -> str:
-    """Write a label for matplotlib, which would take dollars for formulas and hide what begins with an underscore."""
+    """Format a label for matplotlib, which would read $ as a formula and hide labels that begin with "_"."""
     text = visible(label).replace("$", r"\$")
     return f" {text}" if text.startswith("_") else text

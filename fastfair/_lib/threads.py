@@ -1,4 +1,4 @@
-"""Work dealt to threads: kernels, NumPy's sort and its products release the interpreter, so threads are enough."""
+"""Share work among threads; kernels, NumPy's sort and its products run at the same time in several threads."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from fastfair.kernels._aside import deal
 
 _First = TypeVar("_First")
 _Second = TypeVar("_Second")
-_SMALL = 50_000  # elements below which a second thread costs more than it brings
+_SMALL = 50_000  # with fewer elements a second thread costs more time than it saves
 
 
 def in_threads(size: int, work: Callable[[_First], _Second], items: Sequence[_First]) -> list[_Second]:
-    """Call a function for each item, two at a time where `size` elements of work are worth it."""
+    """Call a function for each item, in two threads if `size` elements of work are enough for two."""
     if size < _SMALL or len(items) < 2:
         return [work(item) for item in items]
     found: dict[int, _Second] = {}
@@ -27,21 +27,21 @@ def in_threads(size: int, work: Callable[[_First], _Second], items: Sequence[_Fi
 
 
 def slices(size: int, n_threads: int) -> list[slice]:
-    """Cut elements into a stretch for each of at most two threads, as memory feeds no more."""
+    """Cut elements into one slice for each thread; at most two, as memory is too slow for more."""
     if n_threads < 2 or size < _SMALL:
         return [slice(0, size)]
     return [slice(0, size // 2), slice(size // 2, size)]
 
 
 def both(size: int, first: Callable[[], _First], second: Callable[[], _Second]) -> tuple[_First, _Second]:
-    """Call two functions, at the same time where `size` elements of work are worth it."""
+    """Call two functions, at the same time if `size` elements of work are enough for two threads."""
     calls: tuple[Callable[[], Any], ...] = (first, second)
     one, other = in_threads(size, lambda call: call(), calls)
     return one, other
 
 
 def count_threads(n_threads: int | None) -> int:
-    """Check a number of threads; None means every processor this process may use."""
+    """Check a number of threads; None means one for each processor that this process may use."""
     if n_threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
@@ -57,20 +57,20 @@ def run_blocks(
     n_threads: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> None:
-    """Do blocks of work, several at a time.
+    """Run blocks of work in several threads.
 
     Parameters
     ----------
     work : callable
-        Called with the start of each block; writes where no other block does.
+        Called with the start of each block; two blocks must not write to the same place.
     starts : sequence of int
-        Of the blocks.
+        Where each block starts.
     n, size : int
-        All there is to do and how much of it a block does, for `progress`.
+        Size of all the work and of one block, for `progress`.
     n_threads : int or None
         As in `count_threads`.
     progress : callable or None
-        Called in this thread, after each block, with what is done and `n`.
+        Called in this thread, after each block, with the work done and `n`.
     """
     done = 0
 
@@ -92,15 +92,15 @@ _limit: Any = None
 def _libraries() -> Any:
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()  # finds NumPy's library once, as that takes as long as a small product
+    return ThreadpoolController()  # searched for once, as this takes as long as a small product
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let matrix products run on the thread that calls them.
+    """Let each matrix product run only in the thread that calls it.
 
-    The setting is the process's own, so the first who enters makes it and the last who leaves restores what was found.
-    For threads that no interrupt strikes, as it might between the two: those of `deal` and `aside`.
+    The setting belongs to the process: the first thread that enters makes it, and the last one that leaves undoes it.
+    Only the threads of `deal` and `aside` may call this, as an interrupt of the main thread might prevent the undoing.
     """
     global _inside, _limit
     with _lock:

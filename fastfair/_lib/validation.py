@@ -1,4 +1,4 @@
-"""The one place that coerces what callers give into arrays, or says why it cannot."""
+"""Check values that callers give: numbers, rates, choices, columns, scores and vectors."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from .text import shown as shown
 SCORE_KINDS = ("similarity", "distance")
 SIMILARITIES = ("cosine", "inner_product", "negative_euclidean")
 INTERSECTION = " & "
-LARGEST_SCORE = 1e150  # so that sums, squares and differences of scores stay in the range of float64
-_TOO_MANY = 2**63  # to be an int64
+LARGEST_SCORE = 1e150  # so that float64 holds sums, squares and differences of scores
+_TOO_MANY = 2**63  # the first whole number too large for int64
 _BLOCK_BYTES = 16 * 2**20
 
-# Two-valued codings of "mated" in use, as (non-mated, mated), in lower case.
+# Pairs of words in use for (non-mated, mated), in lower case.
 _MATED_WORDS = (
     ("non-mated", "mated"),
     ("nonmated", "mated"),
@@ -48,7 +48,7 @@ _MATED_WORDS = (
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
-    """Import an optional dependency or say which extra brings it."""
+    """Import an optional package, or raise an error that says how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -58,7 +58,7 @@ def require(module: str, extra: str, purpose: str) -> ModuleType:
 
 
 def choice(name: str, value: object, choices: Iterable[str]) -> str:
-    """Check that a named option is one of its choices."""
+    """Check that a value is one of its choices."""
     choices = tuple(choices)
     if isinstance(value, str) and value in choices:
         return str(value)
@@ -67,7 +67,7 @@ def choice(name: str, value: object, choices: Iterable[str]) -> str:
 
 
 def did_you_mean(value: object, known: Iterable[str]) -> str:
-    """Offer the nearest known names, where any is near."""
+    """Return a hint with the nearest known names, or "" if none is near."""
     by_lower = {str(name).lower(): name for name in known}
     word = str(value).lower()
     near = [name for name in by_lower if word and name.startswith(word)][:5]
@@ -76,7 +76,7 @@ def did_you_mean(value: object, known: Iterable[str]) -> str:
 
 
 def not_there(place: object, name: object, known: Iterable[str], *, role: str = "", kind: str = "column") -> str:
-    """Say that a file or data frame lacks what was named, with the nearest names and all that there are."""
+    """Return the message that a file or data frame lacks a name, with the nearest names and all names."""
     known = list(known)
     would_do = f": name one with {role}=" if role else ""
     return (
@@ -86,7 +86,7 @@ def not_there(place: object, name: object, known: Iterable[str], *, role: str = 
 
 
 def rate(name: str, value: object, *, one_allowed: bool = False) -> float:
-    """Check one rate: a fraction, never a percentage."""
+    """Check one rate, a fraction and not a percentage."""
     number = real(name, value)
     if 0 <= number < 1 or (one_allowed and number == 1):
         return number
@@ -113,22 +113,22 @@ def positive(name: str, value: object) -> float:
 
 
 def count(name: str, value: object, least: int = 0) -> int:
-    """Check one whole number of at least some number."""
+    """Check one whole number of at least `least`."""
     plain = _plain(value)
     if isinstance(plain, int | np.integer) and not isinstance(plain, bool) and plain >= least:
         if plain < _TOO_MANY:
             return int(plain)
-        raise InputError(f"{name} must be a whole number below 2**63, which no computer counts up to")
+        raise InputError(f"{name} must be a whole number below 2**63, not {shown(value)}")
     raise InputError(f"{name} must be a whole number of at least {least}, not {shown(value)}")
 
 
 def _plain(value: object) -> object:
-    """Take the one number out of an array without dimensions."""
+    """Return the number in an array without dimensions, and any other value as it is."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def counts(name: str, values: ArrayLike | None, least: int) -> NDArray[np.int64]:
-    """Check whole numbers of at least some number, in any shape; floats may hold them."""
+    """Check an array of whole numbers of at least `least`, of any shape; floats may hold them."""
     array = numbers_of(name, values)
     good = (array >= least) & (array == np.floor(array)) & (array <= 2**53)
     if not good.all():
@@ -137,7 +137,7 @@ def counts(name: str, values: ArrayLike | None, least: int) -> NDArray[np.int64]
 
 
 def fractions(name: str, values: ArrayLike, *, ends: bool) -> NDArray[np.float64]:
-    """Check fractions, never percentages, in any shape; with their ends 0 and 1 or without."""
+    """Check an array of fractions, of any shape; `ends` says whether 0 and 1 are allowed."""
     array = numbers_of(name, values)
     good = (array >= 0) & (array <= 1) if ends else (array > 0) & (array < 1)
     if not good.all():
@@ -153,7 +153,7 @@ def open_fraction(name: str, value: object) -> float:
 
 
 def numbers_of(name: str, values: ArrayLike | None) -> NDArray[np.float64]:
-    """Make an array of one number or many, in any shape."""
+    """Convert one number or many, of any shape, to an array."""
     if values is None:
         raise InputError(f"{name} must be a number or an array of them, not None")
     array = arrays.floats(name, values)
@@ -163,14 +163,14 @@ def numbers_of(name: str, values: ArrayLike | None) -> NDArray[np.float64]:
 
 
 def same_length(columns: Mapping[str, int], entry: str = "comparison") -> None:
-    """Check that named columns have one length, a value for each entry."""
+    """Check that named columns have the same length, one value for each entry."""
     if len(set(columns.values())) > 1:
         found = ", ".join(f"{name} has {size}" for name, size in columns.items())
         raise InputError(f"all columns need one value for each {entry}, but {found}")
 
 
 def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
-    """Make a contiguous float32 or float64 array of scores; NaN and infinity are looked for after the sort."""
+    """Convert scores to a contiguous float32 or float64 array; NaN and infinity are refused after the sort."""
     array = arrays.one_dimensional("scores", arrays.numbers_in("scores", values))
     if array.size == 0:
         raise InputError("scores is empty: there is nothing to evaluate")
@@ -180,7 +180,7 @@ def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
 
 
 def vectors(values: ArrayLike) -> NDArray[np.floating[Any]]:
-    """Make a contiguous float32 or float64 array of one row for each sample, without a copy where it is one already."""
+    """Convert vectors to a contiguous float32 or float64 array, one row for each sample; copy only if needed."""
     array = arrays.numbers_in("vectors", values)
     if array.ndim != 2:
         raise InputError(f"vectors must be two-dimensional, one row for each sample, but its shape is {array.shape}")
@@ -190,13 +190,13 @@ def vectors(values: ArrayLike) -> NDArray[np.floating[Any]]:
     if array.dtype.kind == "f":
         return arrays.contiguous(array, np.float32 if array.dtype.itemsize == 2 else array.dtype)
     largest = max(abs(float(array.min())), abs(float(array.max())))
-    if largest <= 2**24:  # up to there float32 has them all
+    if largest <= 2**24:  # float32 holds whole numbers exactly up to here
         return arrays.contiguous(array, np.float32)
     return arrays.contiguous(arrays.floats("vectors", array))
 
 
 def require_usable(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
-    """Refuse vectors that are not finite, or have no similarity, reading no more than a block of them at a time."""
+    """Refuse vectors that are not finite or for which the similarity is undefined, reading a block at a time."""
     zero_allowed = similarity != "cosine"
     largest = 0.0
     step = max(1, _BLOCK_BYTES // (vectors.shape[1] * vectors.itemsize))
@@ -222,14 +222,14 @@ def require_usable(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
 
 
 def _require_range(vectors: NDArray[np.floating[Any]], similarity: str, largest: float, step: int) -> None:
-    """Refuse vectors whose inner products, or squared distances, leave the range of the floats that hold them."""
+    """Refuse vectors whose inner products, or squared distances, are out of range for their floats."""
     kind = np.finfo(vectors.dtype if similarity == "inner_product" else np.float64)
     lowest, highest = float(kind.tiny), min(float(kind.max) / 4, LARGEST_SCORE)
-    if similarity == "negative_euclidean" and vectors.dtype == np.float32:  # which distances are rounded to
+    if similarity == "negative_euclidean" and vectors.dtype == np.float32:  # distances are rounded to it
         lowest, highest = float(np.finfo(np.float32).tiny) ** 2, (float(np.finfo(np.float32).max) / 4) ** 2
     if largest == 0 or (largest * largest * vectors.shape[1] <= highest and largest * largest >= lowest):
         return
-    # Of the vectors divided by their largest number, so that nothing is lost here.
+    # The vectors are divided by their largest number, so that squares neither overflow nor vanish.
     squares = np.concatenate([
         np.square(vectors[start : start + step] / np.float64(largest)).sum(axis=1)
         for start in range(0, len(vectors), step)
@@ -246,7 +246,7 @@ def _require_range(vectors: NDArray[np.floating[Any]], similarity: str, largest:
 
 
 def not_usable(values: NDArray[np.floating[Any]]) -> InputError:
-    """Say which score is not finite, or too large."""
+    """Return the error that names a score that is not finite or too large."""
     bad = np.flatnonzero(~np.isfinite(values))
     if not bad.size:
         row = int(np.argmax(np.abs(values)))
@@ -266,7 +266,7 @@ def not_usable(values: NDArray[np.floating[Any]]) -> InputError:
 
 
 def mated_flags(values: Labels) -> NDArray[np.bool_]:
-    """Make booleans of any two-valued coding of mated and non-mated that is in common use."""
+    """Convert any common two-valued coding of mated and non-mated to booleans."""
     if isinstance(values, Coded):
         coded = values
     else:

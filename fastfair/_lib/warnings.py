@@ -1,4 +1,4 @@
-"""Warnings that point at the caller's line, however many frames of the library lie between."""
+"""Warnings that point at the line of the caller outside the library."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _LIBRARY = __name__.partition(".")[0]
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Give a warning for the nearest line outside the library, which no count of frames has to follow.
+    """Give a warning that points at the nearest line outside the library, so that no `stacklevel` is needed.
 
     Parameters
     ----------
     message : str
-        What is the matter, and what would help.
+        What was found, and what to do.
     category : type of Warning
         One of `fastfair.errors`.
     """

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all: into a temporary file beside the target, which then takes its name."""
+"""Write files whole or not at all: into a temporary file in the same folder, which is then renamed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from fastfair.errors import FastfairError, InputError, OutputError
 
-_PATIENCE = 0.2  # seconds that an interrupt waits for a file that is just taking its name
+_PATIENCE = 0.2  # seconds that an interrupt waits for a file that is being renamed
 _REMEDIES = {
     errno.ENOSPC: "no space is left there; free some, or write elsewhere",
     errno.EDQUOT: "the quota there is used up; free some space, or write elsewhere",
@@ -23,16 +23,16 @@ _REMEDIES = {
     errno.EPERM: "there is no permission to write there; write elsewhere",
     errno.EROFS: "that file system is read-only; write elsewhere",
     errno.EISDIR: "it is a folder; name a file in it",
-    errno.ENOTDIR: "it lies below something that is a file, not a folder",
-    errno.EEXIST: "a file is in the place of the folder; move it, or name another folder",
+    errno.ENOTDIR: "a part of its path is a file, not a folder",
+    errno.EEXIST: "there is a file of this name; move it, or name another folder",
     errno.ENOENT: "there is no such folder; make it first",
     errno.ENAMETOOLONG: "its name is too long; give it a shorter one",
     errno.ELOOP: "its links lead in a circle",
 }
 _SHOWN = 200  # characters of a path in a message
 
-# A process that is interrupted removes what it has begun. The lock may be taken again by the thread that holds it, as
-# the handler of a signal runs in the middle of what the main thread does.
+# A process that is interrupted removes its unfinished files. The lock is reentrant, as a signal handler may run in the
+# main thread while that thread holds the lock.
 _lock = threading.RLock()
 _unfinished: set[Path] = set()
 _abandoned = False
@@ -40,13 +40,13 @@ _abandoned = False
 
 @contextmanager
 def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Give a file to write to, which becomes that of the path where nothing is raised.
+    """Give a file to write to, which gets its name when it is finished without an error.
 
     Parameters
     ----------
     path : path
-        A file there is replaced and its permissions are kept, a link is followed, and what is no file on a disk, as
-        ``/dev/stdout``, is written to as it is.
+        An existing file is replaced and its permissions are kept; a link is followed; a path that is not a file on a
+        disk, such as ``/dev/stdout``, is written to directly.
 
     Yields
     ------
@@ -55,7 +55,7 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Raises
     ------
     OutputError
-        Where it cannot be written; what was there is still there.
+        If it cannot be written; an existing file is then unchanged.
     """
     with _explained(path):
         try:
@@ -90,19 +90,19 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     path : path
         As in `written`.
     text : str
-        All that the file shall hold.
+        The content of the file.
     """
     with written(path) as file:
         file.write(text.encode())
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
-    """Find out whether `ready_folder` will do, and leave nothing behind.
+    """Check that `ready_folder` will succeed, and leave nothing behind.
 
     Parameters
     ----------
     path : path
-        May be there.
+        A folder, which may exist.
 
     Raises
     ------
@@ -117,12 +117,12 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 
 
 def ready_folder(path: str | os.PathLike[str]) -> Path:
-    """Make a folder, with those above it, and find out that files can be written there.
+    """Make a folder and its parents, and check that files can be written to it.
 
     Parameters
     ----------
     path : path
-        May be there.
+        A folder, which may exist.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def ready_folder(path: str | os.PathLike[str]) -> Path:
     Raises
     ------
     OutputError
-        Where it cannot be made, or nothing can be written there.
+        If it cannot be made, or nothing can be written to it.
     """
     with _explained(path):
         folder = Path(path)
@@ -141,7 +141,7 @@ def ready_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def abandon() -> None:
-    """Remove what is unfinished and let no file take its name any more, as the process is about to end."""
+    """Remove unfinished files and write no more, as the process is about to end."""
     global _abandoned
     waited = _lock.acquire(timeout=_PATIENCE)
     _abandoned = True
@@ -153,7 +153,7 @@ def abandon() -> None:
 
 @contextmanager
 def _temporary(folder: Path) -> Iterator[tuple[Path, BinaryIO]]:
-    """Open a file that an interrupt knows of, and remove it where it has not taken another name."""
+    """Open a temporary file, and remove it at the end or at an interrupt unless it was renamed."""
     temporary = folder / f".fastfair-{os.getpid()}-{secrets.token_hex(8)}.tmp"
     try:
         with _lock:
@@ -167,7 +167,7 @@ def _temporary(folder: Path) -> Iterator[tuple[Path, BinaryIO]]:
 
 
 def _remove(temporary: Path) -> None:
-    with suppress(OSError):  # it has taken its name, or its folder is gone
+    with suppress(OSError):  # it was renamed, or its folder is gone
         temporary.unlink()
     _unfinished.discard(temporary)
 
@@ -178,9 +178,9 @@ def _refuse_what_is_late() -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Let the new name outlast a power cut, on systems that can."""
+    """Make the new name survive a power cut, on systems that can."""
     if hasattr(os, "O_DIRECTORY"):
-        with suppress(OSError):  # the file is whole and in its place; not every folder can be opened or synced
+        with suppress(OSError):  # the file is written in any case; not every folder can be opened or synced
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 os.fsync(descriptor)
@@ -190,9 +190,9 @@ def _sync(folder: Path) -> None:
 
 @contextmanager
 def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn what the system says into an error that names the file and what would do."""
+    """Turn an error of the system into one that names the file and says what to do."""
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise InputError(f"path must be a path, not {path!r}")
+        raise InputError(f"path must be the path of a file or folder, not {path!r}")
     text = os.fspath(path)
     if not text:
         raise OutputError("the path to write to is empty; name a file or folder")
@@ -216,7 +216,7 @@ def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _code(error: Exception) -> int | None:
-    """Return the system's number of an error, which libraries written in Rust have in their text alone."""
+    """Return the system's number of an error, which libraries written in Rust give only in the text."""
     if isinstance(error, OSError) and error.errno is not None:
         return error.errno
     found = re.search(r"\(os error (\d+)\)", str(error))

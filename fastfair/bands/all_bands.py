@@ -139,7 +139,7 @@ def bands_of(
     """
     groups = embeddings.groups
     if measures and len(groups) < 2:
-        raise InputError(f"a fairness measure compares groups, and the data have {len(groups)}: name more with groups=")
+        raise InputError(f"fairness measures compare groups, but the embeddings have {len(groups)}: give groups=")
     names = measures or (DEFAULT_MEASURES if len(groups) > 1 else ())
     asked = [(name, rate) for name in names for rate in _rates_of(name)]
     needs_average = [check_measure(name, rate, zero_policy) for name, rate in asked]

@@ -30,7 +30,7 @@ RATES = ("fmr", "fnmr")
 BAND_MEASURES = tuple(name for name, facts in MEASURES.items() if not facts.own_threshold)
 BAND_ZERO_POLICIES = tuple(policy for policy in ZERO_POLICIES if policy != "raise")  # which replicates would often do
 
-FAIR_OUTSIDE = "a fair system's value is not inside these intervals: they do not tell whether groups differ"
+FAIR_OUTSIDE = "these intervals leave out the value of a fair system, so they do not show that groups differ"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -95,7 +95,7 @@ class FairnessBand(Curve):
         title = MEASURES[self.measure].title
         ax.set_ylabel(f"{title} of {self.rate.upper()}" if self.rate else title)
         if self.note:
-            ax.set_title("No test: fair systems lie outside, too", fontsize="small")
+            ax.set_title("No test of fairness: fair systems lie outside, too", fontsize="small")
         return ax
 
 
@@ -181,7 +181,7 @@ def fairness_band(
     )  # fmt: skip
     settings = BandSettings.check(data, options)
     if len(data.groups) < 2:
-        raise InputError(f"a fairness measure compares groups, and the data have {len(data.groups)}")
+        raise InputError(f"a fairness measure compares groups, but the data have {len(data.groups)}: give at least 2")
     found = rates_over_levels(data, fmr, settings, with_groups=True, with_overall_fmr=needs_average)
     band = fairness_of_rates(found, settings, data.groups, measure, rate, alpha, zero_policy)
     if band.note:
@@ -206,7 +206,9 @@ def check_measure(measure: str, rate: str, zero_policy: str | float) -> bool:
     if isinstance(zero_policy, str):
         validation.choice("zero_policy", zero_policy, BAND_ZERO_POLICIES)
     if facts.inputs != "both rates" and rate not in facts.metrics:
-        raise InputError(f"measure {measure!r} is not one of {rate}; it takes {', '.join(facts.metrics)}")
+        raise InputError(
+            f"measure {measure!r} cannot be computed from rate={rate!r}; it takes {', '.join(facts.metrics)}"
+        )
     return facts.inputs == "metric and average" and rate == "fmr"
 
 

@@ -184,7 +184,7 @@ def _of_embeddings(
 ) -> RatesOverLevels:
     ascending, places = np.unique(levels, return_inverse=True)
     if ascending[0] == 0:
-        raise InputError("fmr: over embeddings a level must be above 0, as not all non-mated pairs are kept")
+        raise InputError("fmr must be above 0 for embeddings, of which only the most similar non-mated pairs are kept")
     with reporting(settings.progress, "similarities") as report:
         resampler = PairResampler(
             data, ascending, weighting=settings.weighting, unit=settings.unit, with_groups=with_groups,
@@ -226,7 +226,7 @@ def _behind_embeddings(data: Embeddings, estimate: Replicates, unit: str, with_g
 
 
 def _no_jackknife() -> Replicates:
-    raise InputError('method="bca" is not offered for embeddings: take method="recentered"')
+    raise InputError('method="bca" is not available for embeddings: use method="recentered"')
 
 
 def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, with_groups: bool) -> RatesOverLevels:

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 Levels = NDArray[np.float64]
 _DEFAULT_LEVELS = np.array([1e-4, 1e-3, 1e-2])
-_LAST_RESORT = 0.1  # for few pairs: the highest level that bands over embeddings have by default
-_DRAWN = 50  # levels of a curve in a plot
+_LAST_RESORT = 0.1  # the FMR for few pairs: the highest one that bands over embeddings have by default
+_DRAWN = 50  # FMRs at which a plot draws a curve
 
 
 def _options(command: Any) -> Any:
@@ -62,15 +62,15 @@ def _options(command: Any) -> Any:
         click.option("--similarity", type=click.Choice(SIMILARITIES), default="cosine", show_default=True),
         click.option(
             "--fmr", "levels", multiple=True, type=Rates(), metavar="RATES",
-            help="False match rates to hold, as in 0.001,0.01. May be repeated. "
-            "[default: those of 0.0001, 0.001 and 0.01 that 30 false matches make]",
+            help="False match rates at which to measure, as in 0.001,0.01. May be repeated. "
+            "[default: those of 0.0001, 0.001 and 0.01 that are at least 30 false matches]",
         ),
         measure_option(list(BAND_MEASURES), ", ".join(DEFAULT_MEASURES)),
         ALPHA,
         zero_policy_option(BAND_ZERO_POLICIES),
         click.option(
             "--weighting", type=click.Choice(WEIGHTINGS), default="identity", show_default=True,
-            help="What counts alike: subjects and pairs of them, or pairs of vectors.",
+            help="What has equal weight: subjects and pairs of subjects (identity), or pairs of vectors.",
         ),
         click.option(
             "--n-resamples", type=click.IntRange(min=2), default=1000, show_default=True, help="Bootstrap replicates."
@@ -120,27 +120,27 @@ def embeddings_command(
 
 
 def _default_levels(embeddings: Embeddings) -> Levels:
-    """Choose the usual levels that the data have pairs for, and say which they have not."""
+    """Choose the default FMRs for which there are enough pairs, and print which are left out."""
     enough = _DEFAULT_LEVELS * embeddings.n_nonmated >= ENOUGH_ERRORS
     if enough.all():
         return _DEFAULT_LEVELS
     left_out = ", ".join(f"{level:g}" for level in _DEFAULT_LEVELS[~enough])
     chosen = _DEFAULT_LEVELS[enough] if enough.any() else np.array([_LAST_RESORT])
     click.echo(
-        f"FMR {left_out} would be fewer than {ENOUGH_ERRORS} of {embeddings.n_nonmated:,} non-mated pairs, so it is "
-        f"held at {', '.join(f'{level:g}' for level in chosen)}; --fmr sets it.",
+        f"FMR {left_out} would be fewer than {ENOUGH_ERRORS} of {embeddings.n_nonmated:,} non-mated pairs, so FNMR "
+        f"is measured at FMR {', '.join(f'{level:g}' for level in chosen)}; choose others with --fmr.",
         err=True,
     )
     return chosen
 
 
 def _curve_to(asked: Levels, embeddings: Embeddings) -> Levels:
-    """Add levels for a curve up to the highest asked for, which costs no further pairs."""
+    """Add FMRs below the highest one asked for, so that a curve can be drawn; this needs no further pairs."""
     least = min(asked[0], ENOUGH_ERRORS / embeddings.n_nonmated)
     if least == asked[-1]:
         raise InputError(
             f"there is no curve to draw: an FMR below {least:g} would be fewer than {ENOUGH_ERRORS} of "
-            f"{embeddings.n_nonmated:,} non-mated pairs; hold a higher one too, or leave plots out"
+            f"{embeddings.n_nonmated:,} non-mated pairs; add a higher --fmr, or leave --plots out"
         )
     return np.union1d(asked, np.geomspace(least, asked[-1], _DRAWN))
 
@@ -154,7 +154,7 @@ def _figures(bands: Bands) -> dict[str, Figure]:
 
 
 def _roc_figure(bands: Bands) -> Figure:
-    """Draw the FNMR of all pairs, and beside it that of groups."""
+    """Draw the FNMR of all pairs, and to its right that of each group."""
     from matplotlib.figure import Figure
 
     with_groups = 1 < len(bands.groups) <= MOST_CURVES
@@ -172,7 +172,7 @@ def _roc_figure(bands: Bands) -> Figure:
 
 
 def _fairness_figure(bands: list[FairnessBand]) -> Figure:
-    """Draw each measure in axes of its own."""
+    """Draw each fairness measure in its own axes."""
     from matplotlib.figure import Figure
 
     columns = min(2, len(bands))

@@ -40,7 +40,7 @@ from .tables import print_group_tests
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# What only one kind of input has; groups are columns of all.
+# Options that belong to one kind of input only; --group belongs to all.
 _OF_INPUT = {
     "scores": (
         "at",
@@ -75,8 +75,8 @@ def _options(command: Any) -> Any:
         reading_options,
         click.option(
             "--statistic", type=click.Choice(STATISTICS), default="f", show_default=True,
-            help="What is compared with chance: variance between groups over that within, or the group farthest from "
-            "the overall rate.",
+            help="Test statistic: variance between groups over variance within (f), or largest difference of a group "
+            "from the overall rate.",
         ),
         click.option(
             "--n-resamples", type=click.IntRange(min=1), default=9999, show_default=True, help="Bootstrap replicates."
@@ -89,10 +89,12 @@ def _options(command: Any) -> Any:
         ),
         click.option(
             "--incomplete-groups", type=click.Choice(POLICIES), default="raise", show_default=True,
-            help="Groups of too few subjects to know how much they vary: refuse, or leave out.",
+            help="Groups with too few subjects to estimate how much they vary: refuse, or leave out.",
         ),
         *RUNNING,
-        click.option("--plots", is_flag=True, help="With --output: draw test and margin, as PNG and SVG."),
+        click.option(
+            "--plots", is_flag=True, help="With --output: draw the test and the margin of error, as PNG and SVG."
+        ),
     ]  # fmt: skip
     return with_options(command, options)
 
@@ -117,7 +119,7 @@ def fnmr_test_command(
     plots: bool,
     **options: Any,
 ) -> None:
-    """Test whether the FNMRs of groups in the file DATA differ by more than chance, and by which margin."""
+    """Test whether the FNMRs of groups in the file DATA differ by more than chance, and give a margin of error."""
     require_output(output, plots)
     _refuse_options_of_other_inputs(context, kind)
     if kind == "scores":
@@ -131,7 +133,7 @@ def fnmr_test_command(
     test = fnmr_test(read, at, statistic=statistic, **asked)
     asked["rng"] = test.settings["rng"]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)  # the test has just said it all
+        warnings.simplefilter("ignore", FastfairWarning)  # the test has given the same warnings
         margin = margin_of_error(read, at, quantile=quantile, center=center, **asked)
     found: dict[str, Any] = {"fnmr_test": test, "margin": margin}
     if also_fmr and at is not None:
@@ -149,7 +151,7 @@ def _refuse_options_of_other_inputs(context: click.Context, kind: str) -> None:
         for option in context.command.params:
             given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
             if given and other != kind and option.name in names:
-                raise click.UsageError(f"{option.opts[0]} goes with --input {other}, and the input is {kind}")
+                raise click.UsageError(f"{option.opts[0]} goes with --input {other}, but --input is {kind}")
 
 
 def _json(found: dict[str, Any]) -> str:

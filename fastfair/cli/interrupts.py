@@ -1,4 +1,4 @@
-"""An interrupt of the command line ends it at once, whatever it is doing."""
+"""End the command line at once when it is interrupted, whatever it is doing."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import sys
 import threading
 import time
 
-_CODE = 130  # what shells know an interrupted program by
-_PATIENCE = 0.4  # seconds for putting things in order
+_CODE = 130  # exit status by which shells recognise an interrupted program
+_PATIENCE = 0.4  # seconds for cleaning up
 _watching, _heard = threading.Event(), threading.Event()
 
 
 def end_at_once() -> None:
-    """Let an interrupt end the process, unless whoever started it had interrupts ignored.
+    """Let an interrupt end the process at once, unless the parent process made it ignore interrupts.
 
-    Python acts on signals in the main thread, between two of its instructions, which may be seconds apart. The system
-    tells another thread at once, through a socket.
+    Python handles signals in the main thread, between two of its instructions, and these may be seconds apart. So
+    another thread waits at a socket, to which the system writes each signal at once.
     """
     if signal.getsignal(signal.SIGINT) != signal.default_int_handler:
         return
@@ -31,10 +31,10 @@ def end_at_once() -> None:
 
 
 def leave_the_end_to_the_interrupt() -> None:
-    """Where an interrupt was heard, wait for the thread that heard it to end the process.
+    """After an interrupt, wait for the thread that noticed it to end the process.
 
-    For the main thread, before it ends by an error that the interrupt caused: nothing is written any more, say, or
-    polars, which puts a handler of its own before ours, has raised KeyboardInterrupt.
+    The main thread calls this before it reports an error, as the interrupt may have caused it: files are no longer
+    written, and polars, which handles signals before we do, raises KeyboardInterrupt.
     """
     if isinstance(sys.exc_info()[1], KeyboardInterrupt) and _watching.is_set():
         _heard.wait(_PATIENCE)
@@ -46,16 +46,17 @@ def _watch(ours: socket.socket) -> None:
     while signal.SIGINT not in ours.recv(1):
         pass
     _heard.set()
-    in_order = threading.Thread(target=_put_in_order, daemon=True)  # may wait for a lock, or for a reader of a pipe
-    in_order.start()
-    in_order.join(_PATIENCE)
+    cleaning = threading.Thread(target=_clean_up, daemon=True)  # may wait for a lock, or for a reader of a pipe
+    cleaning.start()
+    cleaning.join(_PATIENCE)
     os._exit(_CODE)
 
 
-def _put_in_order() -> None:
+def _clean_up() -> None:
+    """Remove unfinished files, wait for a file that is being written, and print that the run was interrupted."""
     if "fastfair._lib.whole_files" in sys.modules:
         sys.modules["fastfair._lib.whole_files"].abandon()
     if "fastfair.kernels._aside" in sys.modules:
         sys.modules["fastfair.kernels._aside"].WRITING.acquire()
-    shown_again = "\x1b[?25h\n" if sys.stderr.isatty() else ""  # the cursor, which a bar hides
-    os.write(2, f"{shown_again}Interrupted\n".encode())
+    cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""  # shown again, as a progress bar hides it
+    os.write(2, f"{cursor}Interrupted\n".encode())

@@ -22,9 +22,9 @@ from fastfair._lib.validation import SCORE_KINDS
 from fastfair.bands import roc
 from fastfair.error_rates import curves, operating_points
 from fastfair.errors import FastfairError, FastfairWarning, visible
-from fastfair.evaluation.compare import compare
+from fastfair.evaluation.compare import METHODS_OF_CONTRASTS, compare
 from fastfair.evaluation.evaluate import evaluate
-from fastfair.intervals import METHODS_FOR_ANYTHING, METHODS_OF_EVALUATIONS
+from fastfair.intervals import METHODS_OF_EVALUATIONS
 from fastfair.io.comparisons import read_comparisons
 
 from .embeddings import embeddings_command
@@ -50,7 +50,7 @@ _DEFAULT_POINTS = (operating_points.at_fmr(1e-3),)
 
 
 class _Verbs(click.Group):
-    """Verbs that an interrupt ends as `end_at_once` says: click would print another word and exit with 1."""
+    """The verbs; an interrupt ends them as in `end_at_once`, where click would print "Aborted!" and exit with 1."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -80,18 +80,22 @@ def evaluate_command(scores: Path, **options: Any) -> None:
 @cli.command("compare")
 @click.argument("first", type=click.Path(path_type=Path))
 @click.argument("second", type=click.Path(path_type=Path))
-@click.option("--second-score", metavar="COLUMN", help="Column of SECOND's scores, where it is another.")
-@click.option("--second-score-kind", type=click.Choice(SCORE_KINDS), help="Of SECOND, where it is another.")
+@click.option("--second-score", metavar="COLUMN", help="Column of SECOND's scores, if it differs from --score.")
+@click.option(
+    "--second-score-kind",
+    type=click.Choice(SCORE_KINDS),
+    help="Kind of SECOND's scores, if it differs from --score-kind.",
+)
 @reading_options
 @evaluation_options
-@method_option(METHODS_FOR_ANYTHING)
+@method_option(METHODS_OF_CONTRASTS)
 def compare_command(
     first: Path, second: Path, second_score: str | None, second_score_kind: str | None, **options: Any
 ) -> None:
-    """Compare two systems' scores of the same comparisons, in the files FIRST and SECOND, replicate by replicate."""
+    """Compare two systems, whose scores of the same comparisons are in the files FIRST and SECOND."""
     output, as_json = options.pop("output"), options.pop("as_json")
     if options.pop("plots"):
-        raise click.UsageError("--plots is for one system; evaluate each")
+        raise click.UsageError("--plots is for one system: use fastfair evaluate --plots for each")
     require_output(output)
     of_second = dict(options)
     if second_score is not None:
@@ -169,7 +173,7 @@ def _figures(comparisons: Any, n_resamples: int, **options: Any) -> dict[str, Fi
 
 
 def _in_options(message: str) -> str:
-    """Say the library's arguments as options of the command line: `mated=` as `--mated`, `n_groups` as `--groups`."""
+    """Replace names of arguments in a message by those of options: `mated=` by `--mated`, `n_groups` by `--groups`."""
     params = [param for command in cli.commands.values() for param in command.params]
     flags = {param.name: param.opts[0] for param in params if isinstance(param, click.Option)}
 
@@ -180,7 +184,7 @@ def _in_options(message: str) -> str:
         return flags[name] if value in (None, "True") else f"{flags[name]} {value.strip(chr(34))}"
 
     with_value = r'\b([a-z_]+)=(True|"[a-z+-]+"|\d+)?(?![\w=])'
-    alone = r"(?<![\w'./])([a-z]+(?:_[a-z]+)+)(?![\w'./=(])"  # no word of prose has an underscore
+    alone = r"(?<![\w'./])([a-z]+(?:_[a-z]+)+)(?![\w'./=(])"  # words of prose have no underscores
     return re.sub(f"{with_value}|{alone}", option, message)
 
 
@@ -189,7 +193,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def main() -> None:
-    """Run the command line: errors in a line, without a traceback."""
+    """Run the command line; print an error as one line, without a traceback."""
     warnings.simplefilter("always", FastfairWarning)
     warnings.showwarning = _show_warning
     guard_streams()
@@ -200,4 +204,4 @@ def main() -> None:
         click.secho(f"Error: {visible(_in_options(str(error)))}", fg="red", err=True)
         sys.exit(2)
     finally:
-        gc.freeze()  # spares the exit a search for garbage in all that the compiler loaded: a fifth of a short run
+        gc.freeze()  # so that at exit Python does not search the compiler for garbage: a fifth of a short run

@@ -21,7 +21,7 @@ from fastfair.io.subject_tables import MISSING_METADATA
 from fastfair.resampling.comparison_replicates import SCHEMES
 from fastfair.resampling.units import UNITS
 
-MOST_CURVES = 8  # groups beyond which their curves cannot be told apart in one figure
+MOST_CURVES = 8  # more groups than this have too many curves for one figure
 _POINTS = {
     "fmr": operating_points.at_fmr,
     "fnmr": operating_points.at_fnmr,
@@ -114,39 +114,50 @@ class Folder(click.Path):
 
 ALPHA = click.option("--alpha", type=float, default=0.5, show_default=True, help="Weight of false matches, 0 to 1.")
 CONFIDENCE_LEVEL = click.option(
-    "--confidence-level", type=float, default=0.95, show_default=True, help="Of intervals, 0 to 1."
+    "--confidence-level", type=float, default=0.95, show_default=True, help="Confidence level of intervals, 0 to 1."
 )
 RUNNING = [
-    click.option("--seed", "rng", type=click.IntRange(min=0), help="For the same random numbers again."),
-    click.option("--n-threads", type=click.IntRange(min=1), help="[default: all processors]"),
-    click.option("--progress/--no-progress", default=None, help="Show a bar. [default: where a person is watching]"),
+    click.option(
+        "--seed", "rng", type=click.IntRange(min=0), help="Seed: the same seed gives the same random numbers."
+    ),
+    click.option(
+        "--n-threads", type=click.IntRange(min=1), help="Number of threads. [default: one for each processor]"
+    ),
+    click.option(
+        "--progress/--no-progress", default=None, help="Show a progress bar. [default: if standard error is a terminal]"
+    ),
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
     click.option(
         "--output", type=Folder(), metavar="DIR",
-        help="Write the results there, as JSON and CSV.",
+        help="Folder to write the results to, as JSON and CSV.",
     ),
 ]  # fmt: skip
 SUBJECTS = [
-    click.option("--subject-pattern", metavar="REGEX", help="Cuts subject ids out of paths, as in '^([^/]+)/'."),
-    click.option("--metadata", type=click.Path(path_type=Path), metavar="FILE", help="Table of subjects, a row each."),
+    click.option(
+        "--subject-pattern", metavar="REGEX",
+        help="Regular expression that finds subject ids in paths, as in '^([^/]+)/'."
+    ),
+    click.option(
+        "--metadata", type=click.Path(path_type=Path), metavar="FILE", help="Table with one row for each subject."
+    ),
     click.option("--metadata-id", metavar="COLUMN", help="Column of --metadata with subject ids."),
     click.option(
         "--group", "groups", multiple=True, metavar="ATTRIBUTE",
-        help="Attribute that makes groups; repeat to intersect.",
+        help="Attribute whose labels are the groups; repeat for intersections.",
     ),
     click.option("--missing-metadata", type=click.Choice(MISSING_METADATA), default="raise", show_default=True),
 ]  # fmt: skip
 
 
 def with_options(command: Any, options: list[Any]) -> Any:
-    """Add options in the order in which help shall list them."""
+    """Add options to a command, so that its help lists them in this order."""
     for option in reversed(options):
         command = option(command)
     return command
 
 
 def evaluation_options(command: Any) -> Any:
-    """Add the options of `evaluate` that every verb that evaluates takes."""
+    """Add the options that `evaluate`, `compare` and `demo` share."""
     options = [
         click.option(
             "--at", multiple=True, type=Point(), metavar="POINT",
@@ -159,7 +170,10 @@ def evaluation_options(command: Any) -> Any:
             "--eer-method", type=click.Choice(curves.EER_METHODS), default="nearest", show_default=True,
             help="How the EER is read off the curve.",
         ),
-        click.option("--p-target", type=float, default=0.05, show_default=True, help="minDCF: prior of mated."),
+        click.option(
+            "--p-target", type=float, default=0.05, show_default=True,
+            help="minDCF: prior probability of mated comparisons."
+        ),
         click.option("--c-miss", type=float, default=1.0, show_default=True, help="minDCF: cost of a false non-match."),
         click.option("--c-fa", type=float, default=1.0, show_default=True, help="minDCF: cost of a false match."),
         zero_policy_option(measures.ZERO_POLICIES),
@@ -169,7 +183,7 @@ def evaluation_options(command: Any) -> Any:
         ),
         click.option(
             "--n-resamples", type=click.IntRange(min=0), default=2000, show_default=True,
-            help="Bootstrap replicates; 0 for estimates alone.",
+            help="Number of bootstrap replicates; 0 for estimates without intervals.",
         ),
         click.option(
             "--unit", type=click.Choice(UNITS), default="subject", show_default=True,
@@ -179,7 +193,8 @@ def evaluation_options(command: Any) -> Any:
         CONFIDENCE_LEVEL,
         click.option(
             "--scheme", type=click.Choice(SCHEMES), default="dyadic", show_default=True,
-            help="Weights of comparisons of two subjects: shrunk to the dyadic-robust variance, or plain products.",
+            help="Weight of a comparison of two subjects: the product of their weights, or (dyadic) that product "
+            "shrunk so that rates have the dyadic-robust variance.",
         ),
         *RUNNING,
         click.option("--plots", is_flag=True, help="With --output: draw DET curves, det.png and det.svg."),
@@ -188,7 +203,7 @@ def evaluation_options(command: Any) -> Any:
 
 
 def measure_option(names: list[str], default: str) -> Callable[[Any], Any]:
-    """Add the choice of fairness measures."""
+    """Make the option that chooses fairness measures."""
     return click.option(
         "--measure", "names", multiple=True, type=click.Choice(names), metavar="NAME",
         help=f"Fairness measure, a function of fastfair.measures. May be repeated. [default: {default}]",
@@ -196,26 +211,26 @@ def measure_option(names: list[str], default: str) -> Callable[[Any], Any]:
 
 
 def zero_policy_option(policies: Sequence[str]) -> Callable[[Any], Any]:
-    """Add the choice of what stands in for rates of zero."""
+    """Make the option that says how ratios treat rates of zero."""
     return click.option(
         "--zero-policy", type=_ZeroPolicy(policies), default="keep", show_default=True,
-        help=f"What ratios make of group rates of zero: {', '.join(policies)}, or a rate to stand in.",
+        help=f"What ratios do with group rates of zero: {', '.join(policies)}, or a rate to use instead.",
     )  # fmt: skip
 
 
 def quantile_option(command: Any) -> Any:
-    """Add the choice of what a margin of error holds."""
+    """Add the option that chooses the quantile of a margin of error."""
     return click.option(
         "--quantile", type=click.Choice(QUANTILES), default=QUANTILES[0], show_default=True,
-        help="Of the largest differences, which is the margin: at the confidence level, or the paper's 1 - alpha/2.",
+        help="Quantile of the largest differences used as margin: the confidence level, or the paper's 1 - alpha/2.",
     )(command)  # fmt: skip
 
 
 def method_option(methods: tuple[str, ...]) -> Callable[[Any], Any]:
-    """Add the choice of an interval method, the first by default."""
+    """Make the option that chooses an interval method; the first is the default."""
     return click.option(
         "--method", type=click.Choice(methods), default=methods[0], show_default=True,
-        help="How intervals are made of replicates.",
+        help="How intervals are computed from replicates.",
     )  # fmt: skip
 
 
@@ -226,7 +241,7 @@ def reading_options(command: Any) -> Any:
             "--score", metavar="COLUMN", help="Column of scores; for .npz the name of the matrix. [default: score]"
         ),
         click.option(
-            "--mated", metavar="COLUMN", help="Column that says who is mated. [default: mated, or same subjects]"
+            "--mated", metavar="COLUMN", help="Column of mated or non-mated. [default: mated, or same subjects]"
         ),
         click.option(
             "--reference", metavar="COLUMN", help="Column of reference subjects or paths. [default: reference]"
@@ -235,30 +250,31 @@ def reading_options(command: Any) -> Any:
         *SUBJECTS,
         click.option(
             "--reference-group", "reference_group", multiple=True, metavar="COLUMN",
-            help="Column of references' labels of an attribute, with --probe-group; repeat to intersect.",
+            help="Column with an attribute of the references; give --probe-group too. Repeat for intersections.",
         ),
         click.option(
             "--probe-group", "probe_group", multiple=True, metavar="COLUMN",
-            help="Column of probes' labels of the attribute of the --reference-group in the same place.",
+            help="Column with the same attribute of the probes, in the order of --reference-group.",
         ),
         click.option("--format", "format", type=click.Choice(["auto", *FORMATS]), default="auto", show_default=True),
         click.option(
             "--trials",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="Trial list, where SCORES holds scores alone.",
+            help="Trial list, if SCORES holds only scores.",
         ),
         click.option("--score-kind", type=click.Choice(SCORE_KINDS), default="similarity", show_default=True),
         click.option(
             "--allow-label-conflicts", is_flag=True,
-            help="Keep mated flags that contradict the subjects, and labels that contradict the metadata, which count.",
+            help="Allow mated flags that contradict the subjects (the flags count), and labels that contradict the "
+            "metadata (the metadata count).",
         ),
     ]  # fmt: skip
     return with_options(command, options)
 
 
 def read_with(reader: Callable[..., Any], path: Path, options: dict[str, Any]) -> Any:
-    """Read a file by the options that the reader knows, and take these out."""
+    """Call a reader with the options that it takes, and remove these from `options`."""
     reference, probe = options.pop("reference_group", ()), options.pop("probe_group", ())
     if len(reference) != len(probe):
         raise click.UsageError(
@@ -272,5 +288,5 @@ def read_with(reader: Callable[..., Any], path: Path, options: dict[str, Any]) -
 
 
 def watched(progress: bool | None) -> bool:
-    """Tell whether to show a bar: as was asked, or where a person is watching."""
+    """Return whether to show a progress bar; by default, whether standard error is a terminal."""
     return sys.stderr.isatty() if progress is None else progress

@@ -1,4 +1,4 @@
-"""Where results of the command line go: into files first, and then to who reads."""
+"""Write the results of the command line to files first, and then print them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from fastfair.errors import OutputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_DOTS = 200  # of PNG, an inch
-_CUT_OFF = 128 + getattr(signal, "SIGPIPE", 13)  # the exit status of other tools whose reader goes away
+_DOTS = 200  # per inch of a PNG
+_CUT_OFF = 128 + getattr(signal, "SIGPIPE", 13)  # exit status of a tool whose output is no longer read
 
 
 def require_output(output: Path | None, plots: bool = False) -> None:
-    """Refuse before any work plots that have nowhere to go, and a folder that nothing can be written to."""
+    """Refuse, before any work, --plots without --output and a folder that cannot be written to."""
     if plots and output is None:
         raise click.UsageError("--plots needs --output DIR")
     if output is not None:
@@ -36,16 +36,16 @@ def deliver(
     figures: Callable[[], Mapping[str, Figure]] | None,
     show: Callable[[], None],
 ) -> None:
-    """Write results, and print them when all is written, so that who stops reading loses nothing.
+    """Write all files before printing, so that nothing is lost if the output is no longer read.
 
     Parameters
     ----------
     output : path or None
-        The folder of the files.
+        The folder to write to; None writes no files.
     files : callable
-        Returns what writes each file, by its name.
+        Returns for each file name a function that writes the file.
     figures : callable or None
-        Draws figures, by their names, and each is written as PNG and SVG.
+        Returns figures by name; each is written as PNG and SVG.
     show : callable
         Prints the results.
     """
@@ -66,7 +66,7 @@ def deliver(
 
 
 class _Stream(io.FileIO):
-    """A standard stream whose reader may go away, or whose disk may be full."""
+    """A standard stream that calls a function when it cannot be written, as its pipe is closed or its disk full."""
 
     def __init__(self, descriptor: int, on_fault: Callable[[OSError], None]) -> None:
         super().__init__(descriptor, "w", closefd=False)
@@ -78,29 +78,29 @@ class _Stream(io.FileIO):
             try:
                 return super().write(data)
             except OSError as error:
-                self._broken = True  # what is left over at the end goes nowhere
+                self._broken = True  # from here on, writes are dropped
                 self._on_fault(error)
         return memoryview(data).nbytes
 
 
 def _end(error: OSError) -> None:
-    """End the program as other tools end whose results nobody reads any more."""
+    """End as other tools do when their output is no longer read, or say that results cannot be printed."""
     if isinstance(error, BrokenPipeError):
         sys.exit(_CUT_OFF)
     raise OutputError(f"the results cannot be printed: {error.strerror}") from error
 
 
 def _go_on(_: OSError) -> None:
-    """Let no warning that nobody reads cost the results."""
+    """Ignore that a warning cannot be printed: the results still matter."""
 
 
 def guard_streams() -> None:
-    """Print what the terminal's encoding lacks as question marks, and end without a traceback where nobody reads."""
+    """Print characters that the terminal lacks as "?", and end without a traceback if the output is closed."""
     for name, on_fault in (("stdout", _end), ("stderr", _go_on)):
         stream = getattr(sys, name)
         if stream is None:  # it was closed before the program began
             stream = _text(os.open(os.devnull, os.O_WRONLY), on_fault, "utf-8")
-        elif isinstance(stream, io.TextIOWrapper) and os.name == "posix":  # consoles of Windows are no files
+        elif isinstance(stream, io.TextIOWrapper) and os.name == "posix":  # on Windows, consoles are not files
             stream = _text(stream.fileno(), on_fault, stream.encoding, stream.line_buffering)
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

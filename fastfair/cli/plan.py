@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 Plan = MarginPlan | PowerPlan | SubjectsPlan
 _FLAGS = {
     "n_groups": ("--groups", "Groups compared."),
-    "n_subjects": ("--subjects", "Subjects in each group; without it that is what is asked."),
+    "n_subjects": ("--subjects", "Subjects in each group; if left out, the plan computes them."),
     "n_attempts": ("--attempts", "Attempts of each subject."),
     "fnmr": ("--fnmr", "FNMR of the groups."),
-    "correlation": ("--correlation", "Between the decisions on one subject, 0 to 1."),
-    "margin": ("--margin", "The largest margin of error allowed, where subjects are asked for."),
-    "difference": ("--difference", "From --fnmr, of one group that is to be found."),
-    "power": ("--power", "How often it is to be found, where subjects are asked for. [default: 0.8]"),
+    "correlation": ("--correlation", "Correlation between the decisions on one subject, 0 to 1."),
+    "margin": ("--margin", "Largest margin of error allowed; the plan computes the subjects needed."),
+    "difference": ("--difference", "Difference from --fnmr of the one group that a test should find."),
+    "power": ("--power", "How often the test should find it; the plan computes the subjects needed. [default: 0.8]"),
 }
 
 _EXAMPLES = """\b
@@ -46,18 +46,20 @@ def _options(command: Any) -> Any:
             click.option(flag, name, type=Numbers(), metavar="NUMBERS", help=text)
             for name, (flag, text) in _FLAGS.items()
         ),
-        click.option("--study", is_flag=True, help="The 4,000 settings of the paper's study, in place of all these."),
+        click.option(
+            "--study", is_flag=True, help="Plan the 4,000 settings of the paper's study, instead of the options above."
+        ),
         CONFIDENCE_LEVEL,
         quantile_option,
         click.option(
             "--method", type=click.Choice(METHODS), default="exact", show_default=True,
-            help="Margins out of the law of studies, or out of studies drawn, as the paper does.",
+            help="Compute margins of error exactly, or from simulated studies as the paper does.",
         ),
         click.option(
-            "--n-simulations", type=click.IntRange(min=1), help="Studies drawn for each setting. [default: 1000]"
+            "--n-simulations", type=click.IntRange(min=1), help="Simulated studies for each setting. [default: 1000]"
         ),
         click.option(
-            "--max-subjects", type=click.IntRange(min=1), help="The most to ask of a group. [default: 100000]"
+            "--max-subjects", type=click.IntRange(min=1), help="Most subjects in a group to consider. [default: 100000]"
         ),
         *RUNNING,
         click.option("--plots", is_flag=True, help="With --output: draw the plan, or the study, as PNG and SVG."),
@@ -68,9 +70,9 @@ def _options(command: Any) -> Any:
 @click.command("plan", epilog=_EXAMPLES)
 @_options
 def plan_command(*, as_json: bool, output: Path | None, plots: bool, study: bool, **options: Any) -> None:
-    """Plan a study of groups' FNMRs: which margin of error, which power, how many subjects.
+    """Plan a study of groups' FNMRs: its margin of error, its power, or how many subjects it needs.
 
-    Options of NUMBERS take several with commas between them, and every combination is planned.
+    Where NUMBERS is written, give one number or several with commas between them; every combination is planned.
     """
     require_output(output, plots)
     settings = {name: values for name in _FLAGS if (values := options.pop(name)) is not None}
@@ -95,7 +97,7 @@ def _planned(
     progress: bool | None,
     **running: Any,
 ) -> Plan:
-    """Plan what the settings ask for."""
+    """Compute margins of error, power or subjects needed, whichever the settings are for."""
     asks_margin, asks_subjects = _asked(settings, study)
     if method == "simulation" and not asks_margin:
         raise click.UsageError("--method simulation is for margins of error: power and subjects are always exact")
@@ -118,22 +120,27 @@ def _planned(
 
 
 def _asked(settings: dict[str, tuple[float, ...]], study: bool) -> tuple[bool, bool]:
-    """Tell whether margins or subjects are asked for, or neither, but power; refuse what does not go together."""
+    """Return whether to compute margins of error, and whether to compute subjects; if neither, it is the power.
+
+    Options that do not go together are refused.
+    """
     if study:
         if settings:
-            raise click.UsageError(f"--study has settings of its own: leave {_flags(settings)} out")
+            raise click.UsageError(f"--study has its own settings: leave {_flags(settings)} out")
         return True, False
     with_subjects = "n_subjects" in settings
     if not with_subjects and not {"margin", "difference"} & set(settings):
         raise click.UsageError(
-            "what is asked? Give --subjects for their margin of error, --subjects and --difference for the power, "
-            "--margin or --difference for the subjects needed, or --study"
+            "nothing says what to plan. Give --subjects for the margin of error, --subjects and --difference for the "
+            "power, --margin or --difference for the subjects needed, or --study"
         )
     missing = [name for name in SETTINGS if name not in settings and name != "n_subjects"]
     if missing:
-        raise click.UsageError(f"a plan needs {_flags(missing)} too")
+        raise click.UsageError(f"a plan also needs {_flags(missing)}")
     if "margin" in settings and (with_subjects or "difference" in settings):
-        raise click.UsageError("--margin asks for subjects: leave --subjects and --difference out, or --margin")
+        raise click.UsageError(
+            "--margin is for computing the subjects needed: leave --subjects and --difference out, or --margin"
+        )
     if "power" in settings and (with_subjects or "difference" not in settings):
         raise click.UsageError("--power goes with --difference, without --subjects")
     return with_subjects and "difference" not in settings, not with_subjects

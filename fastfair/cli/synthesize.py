@@ -30,7 +30,7 @@ from .tables import print_synthesis
 
 _ONE_SET: dict[str, Callable[..., Any]] = {"climb": synthesize, "binormal": binormal_comparisons}
 _HELD = {"fmr": "tmr", "fnmr": "tnmr"}
-_FLAGS = {"n_subjects": "--subjects", "rng": "--seed"}  # whose flag is not the name's
+_FLAGS = {"n_subjects": "--subjects", "rng": "--seed"}  # flags that differ from the argument's name
 
 _EXAMPLES = """\b
 fastfair synthesize --ratios 1:1:3:5 --output system
@@ -45,30 +45,41 @@ def _options(command: Any) -> Any:
         return click.option(flag, type=click.IntRange(min=1), help=text)
 
     options = [
-        click.option("--ratios", metavar="A:B:...", help="A system with groups of these ratios, as in 1:1:3:5."),
-        click.option("--family", is_flag=True, help="The 44 systems of the paper."),
-        click.option("--fmr", type=float, help="One set with this FMR at the TMR --at."),
-        click.option("--fnmr", type=float, help="One set with this FNMR at the TNMR --at."),
-        click.option("--kind", type=click.Choice(KINDS), help="Systems: what groups differ in. [default: fmr]"),
-        click.option("--rate", type=float, help="Systems: of a group with ratio 1. [default: 0.001]"),
-        click.option("--at", type=float, help="The TMR, or TNMR, of sets and groups. [default: 0.95]"),
-        size("--n-mated", "Of a set or group. [default: 3000]"),
-        size("--n-nonmated", "Of a set or group. [default: 3000]"),
-        click.option("--overall-fmr", type=float, help="Systems: FMR at TMR 0.95 overall. [default: 0.0001]"),
-        size("--overall-mated", "Systems: comparisons overall. [default: 12000]"),
-        size("--overall-nonmated", "Systems: comparisons overall. [default: 600000]"),
-        size("--n-steps", "Hill climbing: steps at most. [default: 1000]"),
+        click.option(
+            "--ratios", metavar="A:B:...",
+            help="Make a system whose groups have error rates in these ratios, as in 1:1:3:5."
+        ),
+        click.option("--family", is_flag=True, help="Make the 44 systems of the paper."),
+        click.option("--fmr", type=float, help="Make one set with this FMR where the TMR is --at."),
+        click.option("--fnmr", type=float, help="Make one set with this FNMR where the TNMR is --at."),
+        click.option(
+            "--kind", type=click.Choice(KINDS), help="Systems: the error rate in which groups differ. [default: fmr]"
+        ),
+        click.option("--rate", type=float, help="Systems: error rate of a group with ratio 1. [default: 0.001]"),
+        click.option(
+            "--at", type=float, help="TMR (for --fmr) or TNMR (for --fnmr) of a set, or of groups. [default: 0.95]"
+        ),
+        size("--n-mated", "Mated comparisons of a set or group. [default: 3000]"),
+        size("--n-nonmated", "Non-mated comparisons of a set or group. [default: 3000]"),
+        click.option("--overall-fmr", type=float, help="Systems: overall FMR where the TMR is 0.95. [default: 0.0001]"),
+        size("--overall-mated", "Systems: mated comparisons overall. [default: 12000]"),
+        size("--overall-nonmated", "Systems: non-mated comparisons overall. [default: 600000]"),
+        size("--n-steps", "Hill climbing: largest number of steps. [default: 1000]"),
         click.option(
             "--generator", type=click.Choice(list(_ONE_SET)),
-            help="One set: hill climbing, or normal scores, whose rates hold but for chance. [default: climb]",
+            help="One set: hill climbing, or normal scores, whose rates differ by chance from those asked for. "
+            "[default: climb]",
         ),
         click.option(
             "--subjects", "n_subjects", type=click.IntRange(min=2), help="Binormal: subjects of the comparisons."
         ),
-        click.option("--subject-effect", type=float, help="Binormal: correlation in them, 0 to 1. [default: 0]"),
+        click.option(
+            "--subject-effect", type=float,
+            help="Binormal: correlation between scores of one subject, 0 to 1. [default: 0]"
+        ),
         click.option(
             "--format", "suffix", type=click.Choice(["csv", "tsv", "parquet"]), default="csv", show_default=True,
-            help="Of score files.",
+            help="Format of score files.",
         ),
         *RUNNING,
     ]  # fmt: skip
@@ -77,7 +88,7 @@ def _options(command: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Made:
-    """What is to be written, printed and listed."""
+    """The scores to write, a table of the sets to print, and the fairness measures of the systems."""
 
     scores: Mapping[str, Comparisons]
     sets: Sequence[Mapping[str, Any]]
@@ -100,13 +111,13 @@ def synthesize_command(
     n_threads: int | None,
     **options: Any,
 ) -> None:
-    """Make scores with the error rates asked for: a biased system, the paper's 44, or one set.
+    """Make scores with given error rates: a biased system, the 44 systems of the paper, or one set.
 
     With --output: groups.csv and overall.csv of a system, or scores.csv of a set, and measures.csv. Scores are
     distances.
     """
     if sum((ratios is not None, family, fmr is not None, fnmr is not None)) != 1:
-        raise click.UsageError("what is to be made? Give one of --ratios, --family, --fmr and --fnmr")
+        raise click.UsageError("nothing says what to make: give one of --ratios, --family, --fmr and --fnmr")
     require_output(output)
     given = {name: value for name, value in options.items() if value is not None}
     seed = fixed(rng)
@@ -147,7 +158,7 @@ def _family(given: dict[str, Any], running: dict[str, Any]) -> _Made:
 
 
 def _distinct(systems: Iterable[BiasedSystem]) -> list[Synthesis]:
-    """Return each set once, as systems share them."""
+    """Return each set once, as systems share sets."""
     sets = {(made.kind, made.target): made for system in systems for made in system.sets}
     return [sets[key] for key in sorted(sets)]
 
@@ -183,7 +194,7 @@ def _rate(kind: str, at: float) -> str:
 
 
 def _refuse(given: Iterable[str], known: Iterable[str], what: str) -> None:
-    """Refuse options that do not go with what is made."""
+    """Refuse options that do not go with the option that says what to make."""
     wrong = [_FLAGS.get(name, f"--{name.replace('_', '-')}") for name in given if name not in set(known)]
     if wrong:
         raise click.UsageError(f"{', '.join(wrong)} cannot go with {what}")

@@ -1,4 +1,4 @@
-"""What was measured as tables on the terminal."""
+"""Print results as tables on the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from fastfair.errors import visible
 from fastfair.evaluation.compare import PairedEvaluation
-from fastfair.evaluation.contrasts import REASONS, WITHHELD
+from fastfair.evaluation.contrasts import WITHHELD
+from fastfair.evaluation.difference_tests import REASONS
 from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.margins import MarginOfError
 from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
@@ -26,13 +27,13 @@ from fastfair.synthesis.system_measures import SystemMeasure
 from fastfair.uncertainty.quantities import HELD, Key, Quantity
 
 _Found = dict[Key, Quantity]
-_MOST_SETTINGS = 200  # of a plan, beyond which a table is no answer
-_MOST_COLUMNS = 10  # groups beyond which a matrix does not fit a terminal; JSON and CSV have it always
+_MOST_SETTINGS = 200  # a plan with more settings is not printed as a table
+_MOST_COLUMNS = 10  # with more groups the FMR matrix does not fit a terminal; JSON and CSV always have it
 _WITHOUT_ERRORS = "no errors at all: the interval is Clopper and Pearson's, for independent comparisons"
 
 
 class Table(_PlainTable):
-    """A table that shows labels as they are written, whatever they hold."""
+    """A table that shows control characters in labels as escapes."""
 
     def add_column(self, header: Any = "", *args: Any, **kwargs: Any) -> None:
         """Add a column; see rich."""
@@ -44,8 +45,8 @@ class Table(_PlainTable):
 
 
 def print_evaluation(evaluation: Evaluation) -> None:
-    """Print overall figures, a table of groups at each operating point, and the measures."""
-    # As wide as the tables are: cut to a narrow terminal they would lose digits. Labels are text, not markup.
+    """Print overall rates, a table of groups at each operating point, and the fairness measures."""
+    # So wide that no table is cut and loses digits in a narrow terminal. Labels are text, not markup.
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     console.print(evaluation.description, style="bold")
     found = {q.key: q for q in evaluation.quantities}
@@ -71,11 +72,13 @@ def print_evaluation(evaluation: Evaluation) -> None:
         if across and len(result.groups) <= _MOST_COLUMNS:
             _print(console, "FMR by group of reference (rows) and of probe (columns)", _matrix_table(result, found))
         if result.below_resolution:
-            console.print(f"{point} asks for fewer than {ENOUGH_ERRORS} errors: below the data's resolution.")
+            console.print(f"{point} allows fewer than {ENOUGH_ERRORS} errors: too few data for this operating point.")
     if any(q.n_errors is not None and q.n_errors < ENOUGH_ERRORS for q in evaluation.quantities):
         console.print(f"\n* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of 30)")
     if any(HELD in q.note for q in evaluation.quantities):
-        console.print("  the rate that an operating point holds hardly varies: every replicate has its own threshold")
+        console.print(
+            "  the rate that an operating point fixes hardly varies: every replicate chooses its own threshold"
+        )
     if any(q.low is not None and q.n_errors == 0 for q in evaluation.quantities):
         console.print(f"  {_WITHOUT_ERRORS}")
     if evaluation.measured_groups and evaluation.settings["measures"]:
@@ -87,7 +90,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
 
 
 def print_bands(bands: Bands, levels: Sequence[float]) -> None:
-    """Print FNMR at false match rates, of all pairs and of groups, and the measures."""
+    """Print the FNMR at each false match rate, of all pairs and of groups, and the fairness measures."""
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     console.print(bands.description, style="bold")
     console.print(_about_intervals(bands.settings, f"{bands.settings['weighting']} weighting"))
@@ -130,12 +133,12 @@ def print_bands(bands: Bands, levels: Sequence[float]) -> None:
 
 
 def print_contrasts(paired: PairedEvaluation) -> None:
-    """Print the differences between two systems, overall, per group, and of the measures."""
+    """Print the differences between two systems: overall, per group, and in the fairness measures."""
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     for name, evaluation in (("first", paired.first), ("second", paired.second)):
         console.print(f"{name}: {evaluation.description}", style="bold")
     console.print(_about_intervals(paired.first.settings, f"{paired.first.settings['scheme']} weights"))
-    console.print("difference: first - second; p: no difference, two-sided, adjusted (Holm) for being several groups")
+    console.print("difference: first - second; p: two-sided test of no difference, adjusted (Holm) for several groups")
     points = [None, *(result.at for result in paired.first.rates)]
     reasons: set[str] = set()
     for point in points:
@@ -162,20 +165,20 @@ def print_contrasts(paired: PairedEvaluation) -> None:
             reasons.update(reason for reason in REASONS if reason in contrast.note)
         _print(console, "Without a threshold" if point is None else f"At {point}", table)
     if reasons:
-        console.print(f"\n{WITHHELD}: there [low, high] leaves out 0 too often to tell equal systems from others")
+        console.print(f"\n{WITHHELD}: no test that would not too often tell equal systems apart")
     for reason in REASONS:
         if reason in reasons:
             console.print(f"  {reason}")
 
 
 def print_group_tests(fnmr_test: FnmrTest, margin: MarginOfError, fmr_test: FmrTest | None = None) -> None:
-    """Print what tests and margin of error found, in sentences and as tables of groups."""
+    """Print the results of the tests and the margin of error, as sentences and as tables of groups."""
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     console.print(repr(fnmr_test.counts), style="bold")
     settings = fnmr_test.settings
     console.print(
-        f"[low, high]: {100 * fnmr_test.confidence_level:g} % intervals; p: one group against the others together, and "
-        f"adjusted (Holm) for being several groups; {settings['n_resamples']:,} replicates over subjects, "
+        f"[low, high]: {100 * fnmr_test.confidence_level:g} % intervals; p: one group against all others together, and "
+        f"adjusted (Holm) for several groups; {settings['n_resamples']:,} replicates over subjects, "
         f"seed {settings['rng']}"
     )
     said = fnmr_test.summary()
@@ -217,12 +220,12 @@ def _groups_table(test: GroupTest, errors: str, more: dict[str, list[str]]) -> T
 
 
 def print_plan(plan: MarginPlan | PowerPlan | SubjectsPlan) -> None:
-    """Print one row for each setting, or of many settings the range."""
+    """Print one row for each setting, or only the range of margins if there are many settings."""
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     console.print(_PLANS[type(plan)], style="bold")
     how = "exact"
     if isinstance(plan, MarginPlan) and plan.n_simulations is not None:
-        how = f"{plan.n_simulations:,} studies drawn of each setting, seed {plan.seed}"
+        how = f"{plan.n_simulations:,} simulated studies of each setting, seed {plan.seed}"
     console.print(f"confidence level {100 * plan.confidence_level:g} %, {plan.quantile} quantile, {how}")
     columns = plan.to_frame("polars").to_dict(as_series=False)
     if plan.margin.size > _MOST_SETTINGS:
@@ -241,7 +244,7 @@ def print_plan(plan: MarginPlan | PowerPlan | SubjectsPlan) -> None:
 
 
 def print_synthesis(sets: Sequence[Mapping[str, Any]], measures: Sequence[SystemMeasure]) -> None:
-    """Print what was reached in each set, and the measures of a system, or of many how many there are."""
+    """Print the rate reached in each set, and the measures of one system; of many systems, only their number."""
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     console.print("Reached", style="bold")
     table = Table(pad_edge=False, box=None)
@@ -356,7 +359,7 @@ def _measures_table(quantities: Sequence[Quantity], points: Sequence[OperatingPo
 
 
 def _measure_and_metric(quantity: Quantity) -> tuple[str, str] | None:
-    """Split "nrb(eer)" into measure and base metric; None for what is no measure over groups."""
+    """Split "nrb(eer)" into measure and base metric; return None for a quantity that is no measure over groups."""
     if measure_of(quantity.name) is None:
         return None
     name, _, metric = quantity.name.partition("(")
@@ -364,7 +367,7 @@ def _measure_and_metric(quantity: Quantity) -> tuple[str, str] | None:
 
 
 def _with_interval(quantity: Quantity, form: Callable[[float], str]) -> str:
-    """Write estimate and interval with one unit, as in "2.40 % [2.22, 2.57]"."""
+    """Format an estimate and its interval with one unit, as in "2.40 % [2.22, 2.57]"."""
     text = form(quantity.estimate)
     if quantity.low is None or quantity.high is None:
         return text
@@ -380,7 +383,7 @@ def _percent(rate: float, digits: int = 2) -> str:
     percentage = 100 * rate
     if percentage == 0 or percentage >= 0.5 * 10**-digits:
         return f"{percentage:.{digits}f} %" if percentage else "0 %"
-    return per_cent(rate, digits=1)  # so that few errors never look like none
+    return per_cent(rate, digits=1)  # more digits, so that a small rate is never printed as 0
 
 
 def _short_percent(rate: float) -> str:
@@ -404,13 +407,13 @@ def _number(value: float) -> str:
     if math.isnan(value):
         return "not computable"
     if abs(value) < 1e-12:
-        return "0"  # up to rounding
+        return "0"  # a rounding error
     return "infinite" if math.isinf(value) else f"{value:.4g}"
 
 
 _PLANS: dict[type, str] = {
-    MarginPlan: "Margin of error: how far groups with equal FNMRs may lie from the overall one",
-    PowerPlan: "Power: how often one group whose FNMR differs from that of the others is found",
+    MarginPlan: "Margin of error: how far from the overall FNMR groups with equal FNMRs may lie by chance",
+    PowerPlan: "Power: how often a test finds the one group whose FNMR differs from that of the others",
     SubjectsPlan: "Subjects that a study needs in each group",
 }
 _PLANNED: dict[str, tuple[str, Callable[[float], str]]] = {

@@ -283,7 +283,7 @@ class Comparisons:
         memory.require(
             n_rows * n_columns * (matrix.itemsize + 8 * sum(labels is not None for labels, _ in sides.values())),
             f"the comparisons of {n_rows:,} x {n_columns:,} scores",
-            "give a part of them",
+            "give fewer rows or columns",
         )
         spread: dict[str, Any] = {}
         for name, (labels, size) in sides.items():
@@ -352,7 +352,9 @@ class Comparisons:
             inside = (by_group.reference_group == code) & (by_group.probe_group == code)
             sides.append(by_group.side.take(np.flatnonzero(inside)))
         if not all(map(len, sides)):
-            raise InputError(f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated comparisons")
+            raise InputError(
+                f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated comparisons; it needs both"
+            )
         kept = self._with_sides(sides[0], sides[1], ())
         if self.subjects is not None:
             used, position, sides = only_used(self.subjects.size, ("reference", "probe"), sides)

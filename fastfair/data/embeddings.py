@@ -190,7 +190,9 @@ class Embeddings:
         try:
             taken = self.vectors[positions]
         except IndexError:
-            raise InputError(f"positions must be rows of the {len(self)} vectors, and some are not") from None
+            raise InputError(
+                f"positions must lie between {-len(self)} and {len(self) - 1}, as there are {len(self)} vectors"
+            ) from None
         return ready_for_products(taken, self.similarity)
 
     @checked

@@ -31,11 +31,11 @@ def columns_of(name: str, group: validation.Labels | Mapping[str, validation.Lab
 def attribute(name: str, labels: NDArray[Any]) -> tuple[str, ...]:
     """Return the distinct labels of an attribute as text; refuse more than there can be groups."""
     if labels.size > _MOST_GROUPS:
-        raise InputError(f"{name!r} has {labels.size} labels; {_MOST_GROUPS} is the most")
+        raise InputError(f"{name!r} has {labels.size} labels; at most {_MOST_GROUPS} are possible")
     text = tuple(map(str, labels))
     if len(set(text)) < len(text):
         twice = next(label for k, label in enumerate(text) if label in text[:k])
-        raise InputError(f"{name!r} has two labels that are written {twice!r}: rename them")
+        raise InputError(f"{name!r} has two labels that are both written {twice!r}: rename one")
     return text
 
 
@@ -79,7 +79,7 @@ def intersections(
         groups, codes = _intersect(groups, codes, labels[name], column)
     if len(set(groups)) < len(groups):
         twice = next(label for k, label in enumerate(groups) if label in groups[:k])
-        raise InputError(f"two intersections of {' and '.join(names)} are called {twice!r}: rename their labels")
+        raise InputError(f"two intersections of {' and '.join(names)} are both called {twice!r}: rename labels")
     return groups, codes
 
 
@@ -96,7 +96,7 @@ def _intersect(
         occurs[cells] = True
     kept = np.flatnonzero(occurs)
     if kept.size > _MOST_GROUPS:
-        raise InputError(f"these attributes make {kept.size} groups; {_MOST_GROUPS} is the most")
+        raise InputError(f"these attributes make {kept.size} groups; at most {_MOST_GROUPS} are possible")
     joined = tuple(
         f"{labels[k // n]}{validation.INTERSECTION}{more_labels[k % n]}" if labels[k // n] else more_labels[k % n]
         for k in kept

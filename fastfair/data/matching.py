@@ -42,8 +42,8 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
             raise InputError(f"{name} has no subjects: comparisons are matched by reference and probe")
     if (first.grouping, first.groups) != (second.grouping, second.groups):
         raise InputError(
-            f"the groups differ: first has {_list(first.groups)} and second {_list(second.groups)}; the same "
-            "comparisons have the same groups"
+            f"the groups differ: first has {_list(first.groups)} and second {_list(second.groups)}; give "
+            "both the same groups"
         )
     by_sample = first.samples is not None and second.samples is not None
     labels = first.samples if by_sample else first.subjects
@@ -66,8 +66,10 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
             _refuse(kind, ordered, labels)
         if one_by_one and (ordered[0][1:] == ordered[0][:-1]).any():
             raise InputError(
-                f'unit="comparison" needs every comparison told from the others, but some {_SPOKEN[kind]} ones '
-                f"have the same {what} on both sides" + ("" if by_sample else ": give samples, or resample subjects")
+                f'unit="comparison" matches comparisons one to one, but some {_SPOKEN[kind]} comparisons have the '
+                f"same reference and probe {what}: "
+                + ("" if by_sample else "give reference_sample and probe_sample, or ")
+                + 'use unit="subject"'
             )
         if first.groups:
             by_group = [getattr(comparisons, f"{kind}_by_group") for comparisons in (first, second)]

@@ -17,9 +17,12 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 from fastfair.uncertainty.quantities import Group, find
 
-from .contrasts import Contrast, contrasts_of, errors_behind
+from .contrasts import Contrast, contrasts_of
+from .difference_tests import DifferenceTest, difference_tests
 from .evaluate import evaluate
 from .result import Evaluation
+
+METHODS_OF_CONTRASTS = ("auto", *intervals.METHODS_FOR_ANYTHING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,15 +37,15 @@ class PairedEvaluation:
         The evaluations of the two systems, with the same replicates.
     settings : dict
         The arguments of the call.
-    errors : tuple of two tuples of int or None
-        For each system and quantity, the number of errors behind it; see `contrasts.errors_behind`.
+    tests : tuple of DifferenceTest
+        The test of each quantity of the evaluations.
     """
 
     contrasts: tuple[Contrast, ...]
     first: Evaluation
     second: Evaluation
     settings: dict[str, Any] = field(repr=False)
-    errors: tuple[tuple[int | None, ...], ...] = field(repr=False)
+    tests: tuple[DifferenceTest, ...] = field(repr=False)
 
     @checked(group=argument_kinds.group_or_cell)
     def contrast(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Contrast:
@@ -104,12 +107,12 @@ class PairedEvaluation:
         """
         level = intervals.level(self.settings["confidence_level"] if confidence_level is None else confidence_level)
         method = validation.choice(
-            "method", self.settings["method"] if method is None else method, intervals.METHODS_FOR_ANYTHING
+            "method", self.settings["method"] if method is None else method, METHODS_OF_CONTRASTS
         )
         first, second = (evaluation.with_intervals(level, method) for evaluation in (self.first, self.second))
         settings = self.settings | {"confidence_level": level, "method": method}
-        contrasts = contrasts_of(first, second, self.errors, level, method)
-        return PairedEvaluation(contrasts, first, second, settings, self.errors)
+        contrasts = contrasts_of(first, second, self.tests, level, method)
+        return PairedEvaluation(contrasts, first, second, settings, self.tests)
 
     @checked
     def to_frame(self, backend: str | None = None) -> Any:
@@ -179,7 +182,7 @@ def compare(
     *,
     n_resamples: int = 2000,
     confidence_level: float = 0.95,
-    method: str = "percentile",
+    method: str = "auto",
     rng: seeds.Seed = None,
     **options: Any,
 ) -> PairedEvaluation:
@@ -198,8 +201,10 @@ def compare(
         Replicates, the same for both systems.
     confidence_level : float, default 0.95
         In (0, 1).
-    method : {"percentile", "basic", "normal", "bca"}
-        Method of the intervals of differences and ratios, as in `intervals.confidence_interval`.
+    method : {"auto", "percentile", "basic", "normal", "bca"}
+        Method of the intervals. "auto" computes those of differences and ratios from the systems' own intervals of the
+        method "auto" of `evaluate`, by MOVER [1]_ [2]_, with the correlation of the replicates; the others, from the
+        replicates of differences and ratios, are those of `intervals.confidence_interval`. The p-values are the same.
     rng : None, int, SeedSequence or Generator
         Seed of the random numbers.
     options
@@ -216,17 +221,38 @@ def compare(
     InputError
         Where the comparisons or the groups of the two systems differ, and as `evaluate` does.
 
+    Warns
+    -----
+    FewResamplesWarning
+        Where no adjusted bootstrap p-value can be as small as one minus the confidence level.
+
     Notes
     -----
     The difference of two systems varies less than if their data were independent, as comparisons that are hard for one
-    system are often hard for the other. The p-values are those of `intervals.bootstrap_pvalue`. Those of groups are
-    adjusted by Holm's procedure, separately for each quantity and operating point.
+    system are often hard for the other. Each quantity is tested by what keeps its level with equal systems:
 
-    The p-value is withheld (NaN) and so is the verdict ("withheld", and `note` says why) where they would too often
-    find a difference between equal systems: for fairness measures, as the system with less certain rates looks less
-    fair; for rates, EERs and costs with fewer than 10 errors in either system; and for rates at an operating point
-    whose threshold rests on fewer than 10 errors. Intervals of such differences exclude zero too often as well.
-    Holm's procedure does not count withheld p-values.
+    - rates by score tests of the paired decisions, with the dyadic-robust variance [3]_ and Student's t, and with the
+      influence of thresholds that hold a rate and so are estimates;
+    - fairness measures by joint test inversion: both systems are moved to a common unfairness, and the p-value is the
+      largest over those that neither rejects [4]_;
+    - EERs, costs, and rates where samples are drawn, by `intervals.bootstrap_pvalue`.
+
+    The p-values of groups are adjusted by Holm's procedure, separately for each quantity and operating point. The
+    p-value is withheld (NaN) and so is the verdict ("withheld", and `note` says why) where no test keeps its level:
+    for a group's ratio to the average and other measures that chance moves to either side; for measures where a group
+    has no errors; for EERs and costs with fewer than 10 errors in either system; and for rates at an operating point
+    whose threshold rests on fewer than 10 errors. Holm's procedure does not count withheld p-values.
+
+    References
+    ----------
+    .. [1] Zou and Donner, "Construction of confidence limits about effect measures: A general approach", Statistics in
+       Medicine 27 (2008).
+    .. [2] Donner and Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation",
+       Statistical Methods in Medical Research 21 (2012).
+    .. [3] Aronow, Samii and Assenova, "Cluster-robust variance estimation for dyadic data", Political Analysis 23
+       (2015).
+    .. [4] Berger and Boos, "P values maximized over a confidence set for the nuisance parameter", Journal of the
+       American Statistical Association 89 (1994).
 
     Examples
     --------
@@ -242,13 +268,13 @@ def compare(
     n_resamples = validation.count("n_resamples", n_resamples)
     if n_resamples < 2:
         raise InputError("compare needs replicates: n_resamples must be at least 2")
-    validation.choice("method", method, intervals.METHODS_FOR_ANYTHING)
+    validation.choice("method", method, METHODS_OF_CONTRASTS)
     seed = seeds.fixed(rng)
     second = matching.match(first, second, one_by_one=options.get("unit") == "comparison")
     options |= {"n_resamples": n_resamples, "confidence_level": confidence_level, "method": method, "rng": seed}
     one, other = (evaluate(system, at, measures, **options) for system in (first, second))
     settings = {name: value for name, value in one.settings.items() if name not in ("thresholds", "score_kind")}
     settings["score_kinds"] = [first.score_kind, second.score_kind]
-    errors = errors_behind(first, one), errors_behind(second, other)
-    found = contrasts_of(one, other, errors, settings["confidence_level"], method)
-    return PairedEvaluation(found, one, other, settings, errors)
+    tests = difference_tests((first, second), (one, other))
+    found = contrasts_of(one, other, tests, settings["confidence_level"], method)
+    return PairedEvaluation(found, one, other, settings, tests)

@@ -11,25 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates import curves
-from fastfair.error_rates.curve_results import Rates
-from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint
-from fastfair.measures._compute import measure_of
+from fastfair._lib.warnings import warn
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.errors import FewResamplesWarning
+from fastfair.uncertainty.inversion import is_fairer_above
 from fastfair.uncertainty.quantities import HELD, Quantity, TakenAt
 
+from .difference_tests import DifferenceTest
+from .mover import difference_interval, ratio_interval
 from .result import Evaluation
 
 Floats = NDArray[np.float64]
-Errors = Sequence[int | None]
 WITHHELD = "withheld"
-OF_MEASURES = "no p-value and no verdict for measures over groups: the less certain of two fair systems looks less fair"
-OF_FEW_ERRORS = f"no p-value and no verdict where one of the systems has fewer than {FEWEST_ERRORS} errors"
-OF_THRESHOLDS = (
-    f"no p-value and no verdict where the threshold of one of the systems is held by fewer than {FEWEST_ERRORS} errors"
-)
-REASONS = (OF_MEASURES, OF_FEW_ERRORS, OF_THRESHOLDS)
 NO_SPREAD = "no interval, as replicates of a system, or of the difference, are all the same"
+NO_DIFFERENCE = "no interval, as the two systems are the same in the data and in every replicate"
 
 
 @dataclass(frozen=True)
@@ -45,7 +40,7 @@ class Contrast(TakenAt):
     difference, low, high : float
         First estimate minus second, with its interval; NaN where not computable.
     pvalue : float
-        Two-sided p-value of the hypothesis of no difference; NaN where withheld.
+        Two-sided p-value of the hypothesis of no difference, of the test that `compare` names; NaN where withheld.
     pvalue_adjusted : float
         For a quantity of groups, the same after Holm's adjustment for the number of groups.
     ratio, ratio_low, ratio_high : float
@@ -53,9 +48,9 @@ class Contrast(TakenAt):
     not_computable : float
         Share of replicates in which the difference was not computable.
     verdict : str
-        For rates, EER and costs: "first" or "second", the system with the lower value, where the interval of the
-        difference excludes zero; else "undecided". "withheld" where a verdict would mislead, and `note` says why.
-        Empty where the difference is not computable.
+        "first" or "second", the system with the lower rate, EER or cost, or with the fairer measure, where
+        `pvalue_adjusted` is at most one minus the confidence level; else "undecided". "withheld" where there is no test
+        that keeps its level, and `note` says why. Empty where the difference is not computable.
     note : str
         Warnings for the reader.
     """
@@ -79,50 +74,8 @@ class Contrast(TakenAt):
     probe_group: str | None = None
 
 
-def errors_behind(comparisons: Comparisons, evaluation: Evaluation) -> tuple[int | None, ...]:
-    """Count the errors behind each quantity of an evaluation, which decide whether a verdict can rest on it.
-
-    Parameters
-    ----------
-    comparisons : Comparisons
-        The comparisons that were evaluated.
-    evaluation : Evaluation
-        Their evaluation.
-
-    Returns
-    -------
-    tuple of int or None
-        For a rate, the number of errors or that of correct decisions, whichever is smaller. For the EER, and for Cllr
-        and min Cllr, the EER times the number of mated or non-mated comparisons, whichever is smaller. For minDCF, the
-        number of false matches or of false non-matches at its threshold, whichever is smaller. None for thresholds and
-        fairness measures.
-    """
-    sides: dict[str | None, tuple[Any, Any]] = {None: (comparisons.mated.keys, comparisons.nonmated.keys)}
-    if comparisons.groups:
-        within = (side.within for side in (comparisons.mated_by_group, comparisons.nonmated_by_group))
-        sides |= dict(zip(comparisons.groups, zip(*within, strict=True), strict=True))
-    asked = evaluation.settings
-    costs = curves.DetectionCosts(asked["p_target"], asked["c_miss"], asked["c_fa"])
-
-    def count(quantity: Quantity) -> int | None:
-        if quantity.n_errors is not None and quantity.n_comparisons is not None:
-            return min(quantity.n_errors, quantity.n_comparisons - quantity.n_errors)
-        if quantity.name == "threshold" or measure_of(quantity.name) is not None:
-            return None
-        mated, nonmated = sides[quantity.group]
-        if not (mated.size and nonmated.size):
-            return 0
-        if quantity.name == "min_dcf":
-            key = costs.least(mated, nonmated)[1]
-            return min(int(np.searchsorted(mated, key)), nonmated.size - int(np.searchsorted(nonmated, key)))
-        rate, _ = curves.equal_error(mated, nonmated, asked["eer_method"])
-        return round(rate * min(mated.size, nonmated.size))
-
-    return tuple(map(count, evaluation.quantities))
-
-
 def contrasts_of(
-    first: Evaluation, second: Evaluation, errors: Sequence[Errors], level: float, method: str
+    first: Evaluation, second: Evaluation, tests: Sequence[DifferenceTest], level: float, method: str
 ) -> tuple[Contrast, ...]:
     """Compute the differences between two evaluations with the same replicates.
 
@@ -130,10 +83,10 @@ def contrasts_of(
     ----------
     first, second : Evaluation
         The evaluations, with replicates.
-    errors : sequence of two sequences of int or None
-        The numbers of errors that `errors_behind` counts in each.
+    tests : sequence of DifferenceTest
+        The test of each quantity.
     level : float
-        Confidence level of the intervals.
+        Confidence level of the intervals; verdicts need p-values of at most one minus it.
     method : str
         Method of the intervals.
 
@@ -147,74 +100,109 @@ def contrasts_of(
         for k, (one, other) in enumerate(zip(first.quantities, second.quantities, strict=True))
         if one.name != "threshold" and HELD not in one.note and one.key == other.key
     ]
+    found = _intervals(first, second, rows, level, method)
+    contrasts = []
+    for n, k in enumerate(rows):
+        one, other, test = first.quantities[k], second.quantities[k], tests[k]
+        difference, known = one.estimate - other.estimate, bool(np.isfinite(one.estimate - other.estimate))
+        notes = [note for quantity in (one, other) for note in quantity.note.split("; ") if note]
+        notes += [test.reason] if known and test.reason else []
+        notes += [found.note[n]] if known and found.note[n] else []
+        contrasts.append(
+            Contrast(
+                name=one.name,
+                group=one.group,
+                at=one.at,
+                first=one.estimate,
+                second=other.estimate,
+                difference=difference if known else math.nan,
+                low=float(found.low[n]),
+                high=float(found.high[n]),
+                pvalue=test.pvalue if known else math.nan,
+                pvalue_adjusted=test.pvalue if known else math.nan,
+                ratio=_ratio(one.estimate, other.estimate),
+                ratio_low=float(found.ratio_low[n]),
+                ratio_high=float(found.ratio_high[n]),
+                not_computable=float(found.not_computable[n]),
+                verdict=WITHHELD if known and test.reason else "",
+                note="; ".join(dict.fromkeys(notes)),
+                probe_group=one.probe_group,
+            )
+        )
+    least = [tests[k].least for k in rows]
+    return tuple(_with_verdict(contrast, 1 - level) for contrast in _adjusted(contrasts, least, 1 - level))
+
+
+@dataclass(frozen=True, eq=False)
+class _Intervals:
+    """Intervals of differences and ratios, the notes on them, and the shares of replicates without a difference."""
+
+    low: Floats
+    high: Floats
+    ratio_low: Floats
+    ratio_high: Floats
+    note: list[str]
+    not_computable: Floats
+
+
+def _intervals(first: Evaluation, second: Evaluation, rows: list[int], level: float, method: str) -> _Intervals:
     pair = [first, second]
     estimates = np.array([[evaluation.quantities[k].estimate for k in rows] for evaluation in pair])
     sets = np.array([_need(evaluation).replicates[rows] for evaluation in pair])
-    left_out = [_need(evaluation).left_out()[rows] for evaluation in pair] if method == "bca" else None
-    limits, replicates = [], []
+    unknown = ~np.isfinite(sets).all(axis=0)
+    same = (sets[0] == sets[1]).all(axis=1) & (estimates[0] == estimates[1])
     with np.errstate(invalid="ignore", divide="ignore"):
-        for combine in (np.subtract, np.divide):
-            drawn = combine(*sets)
-            drawn[~np.isfinite(sets).all(axis=0)] = np.nan  # nothing is known of infinity minus infinity
-            jackknife = None if left_out is None else combine(*left_out)
-            limits.append(intervals.confidence_interval(drawn, combine(*estimates), level, method, jackknife=jackknife))
-            replicates.append(drawn)
-        differences, ratios = estimates[0] - estimates[1], estimates[0] / estimates[1]
-    pvalues = intervals.bootstrap_pvalue(replicates[0])
-    not_computable = np.isnan(replicates[0]).mean(axis=1)
-    # A system that no replicate finds otherwise, as one without errors, would part from any other beyond doubt.
-    stands_still = np.logical_or.reduce([_all_the_same(drawn) for drawn in (*sets, replicates[0])])
-    few = {result.at for evaluation in pair for result in evaluation.rates if _held_by_few(result)}
-    contrasts = []
-    for n, k in enumerate(rows):
-        one, other = first.quantities[k], second.quantities[k]
-        known = bool(np.isfinite(differences[n]))
-        notes = [note for quantity in (one, other) for note in quantity.note.split("; ") if note]
-        reason = _reason(one, [of_system[k] for of_system in errors], few) if known else ""
-        notes += [reason] if reason else []
-        has_interval = known and not stands_still[n]
-        notes += [NO_SPREAD] if known and not has_interval else []
-        low, high = _ends(limits[0], n, has_interval)
-        ratio_low, ratio_high = _ends(limits[1], n, has_interval and bool(np.isfinite(ratios[n])))
-        pvalue = float(pvalues[n]) if known and not reason else math.nan
-        contrasts.append(
-            Contrast(
-                one.name,
-                one.group,
-                one.at,
-                one.estimate,
-                other.estimate,
-                float(differences[n]) if known else math.nan,
-                low,
-                high,
-                pvalue,
-                pvalue,
-                float(ratios[n]),
-                ratio_low,
-                ratio_high,
-                float(not_computable[n]),
-                _verdict(known, reason, low, high),
-                "; ".join(dict.fromkeys(notes)),
-                one.probe_group,
-            )
-        )
-    return _adjusted(contrasts)
+        finite = np.isfinite(estimates[0] - estimates[1]), np.isfinite(estimates[0] / estimates[1])
+        if method == "auto":
+            of_each = np.array(
+                [[[_number(quantity.low), _number(quantity.high)] for quantity in _chosen(e, rows)] for e in pair]
+            ).reshape(2, len(rows), 2)
+            one, other = (np.vstack((values[None], ends.T)) for values, ends in zip(estimates, of_each, strict=True))
+            correlation = _correlations(np.where(unknown, np.nan, sets))
+            limits = [difference_interval(one, other, correlation), ratio_interval(one, other, correlation)]
+            finite = finite[0], finite[0] & ((estimates[0] > 0) | (estimates[1] > 0))
+            spread = np.ones(len(rows), bool)
+        else:
+            left_out = [_need(evaluation).left_out()[rows] for evaluation in pair] if method == "bca" else None
+            limits = []
+            for combine in (np.subtract, np.divide):
+                drawn = combine(*sets)
+                drawn[unknown] = np.nan  # nothing is known of infinity minus infinity
+                jackknife = None if left_out is None else combine(*left_out)
+                limits.append(
+                    intervals.confidence_interval(drawn, combine(*estimates), level, method, jackknife=jackknife)
+                )
+            # A system that no replicate finds otherwise, as one without errors, would part from any other.
+            spread = ~np.logical_or.reduce([_all_the_same(drawn) for drawn in (*sets, sets[0] - sets[1])])
+    given_at_all = [known & ~same & spread for known in finite]
+    (low, high), (ratio_low, ratio_high) = (
+        [np.where(known, end, np.nan) for end in ends] for known, ends in zip(given_at_all, limits, strict=True)
+    )
+    note = [NO_DIFFERENCE if alike else "" if varies else NO_SPREAD for alike, varies in zip(same, spread, strict=True)]
+    return _Intervals(low, high, ratio_low, ratio_high, note, unknown.mean(axis=1))
 
 
-def _reason(quantity: Quantity, errors: Errors, few: set[OperatingPoint]) -> str:
-    """Say why a quantity gets no verdict; "" if it may have one. `few`: operating points that rest on few errors."""
-    if measure_of(quantity.name) is not None:
-        return OF_MEASURES
-    if any(number is None or number < FEWEST_ERRORS for number in errors):
-        return OF_FEW_ERRORS
-    return OF_THRESHOLDS if quantity.at in few else ""
+def _chosen(evaluation: Evaluation, rows: list[int]) -> list[Quantity]:
+    return [evaluation.quantities[k] for k in rows]
 
 
-def _held_by_few(result: Rates) -> bool:
-    """Return whether too few errors fix the threshold of an operating point; a threshold that was given needs none."""
-    held = {"fmr": (result.counts.false_matches,), "fnmr": (result.counts.false_nonmatches,), "threshold": ()}
-    both = result.counts.false_matches, result.counts.false_nonmatches
-    return any(number < FEWEST_ERRORS for number in held.get(result.at.kind, both))
+def _number(limit: float | None) -> float:
+    return math.nan if limit is None else limit
+
+
+def _correlations(sets: Floats) -> Floats:
+    """Return the correlation of two systems' replicates in each row; 0 where those of one do not vary."""
+    known = ~np.isnan(sets).any(axis=0)
+    n = np.maximum(known.sum(axis=1), 1)
+    centred = [np.where(known, one - (np.where(known, one, 0).sum(axis=1) / n)[:, None], 0) for one in sets]
+    squares = [(one**2).sum(axis=1) for one in centred]
+    product, scale = (centred[0] * centred[1]).sum(axis=1), np.sqrt(squares[0] * squares[1])
+    return np.asarray(np.divide(product, scale, out=np.zeros(len(n)), where=scale > 0).clip(-1, 1))
+
+
+def _ratio(first: float, second: float) -> float:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return float(np.float64(first) / np.float64(second))
 
 
 def _all_the_same(drawn: Floats) -> NDArray[np.bool_]:
@@ -223,26 +211,35 @@ def _all_the_same(drawn: Floats) -> NDArray[np.bool_]:
     return np.asarray(low.min(axis=1) >= high.max(axis=1))
 
 
-def _ends(interval: tuple[Floats, Floats], row: int, known: bool) -> tuple[float, float]:
-    return (float(interval[0][row]), float(interval[1][row])) if known else (math.nan, math.nan)
+def _with_verdict(contrast: Contrast, significance: float) -> Contrast:
+    if contrast.verdict or math.isnan(contrast.pvalue_adjusted):
+        return contrast
+    if contrast.pvalue_adjusted > significance:
+        return replace(contrast, verdict="undecided")
+    is_first_lower = contrast.difference < 0
+    return replace(contrast, verdict="first" if is_first_lower != is_fairer_above(contrast.name) else "second")
 
 
-def _verdict(known: bool, reason: str, low: float, high: float) -> str:
-    if not known:
-        return ""
-    return WITHHELD if reason else "second" if low > 0 else "first" if high < 0 else "undecided"
-
-
-def _adjusted(contrasts: list[Contrast]) -> tuple[Contrast, ...]:
+def _adjusted(contrasts: list[Contrast], least: Sequence[float], significance: float) -> tuple[Contrast, ...]:
     """Adjust the p-values of groups, separately for each quantity and operating point, without those withheld."""
     families: dict[Any, list[int]] = {}
     for n, contrast in enumerate(contrasts):
         if contrast.group is not None:
             families.setdefault((contrast.name, contrast.at), []).append(n)
-    for family in families.values():
-        adjusted = intervals.holm([contrasts[n].pvalue for n in family])
-        for n, pvalue in zip(family, adjusted, strict=True):
+    out_of_reach: list[str] = []
+    for (name, _), family in families.items():
+        pvalues = [contrasts[n].pvalue for n in family]
+        tested = int(np.count_nonzero(~np.isnan(pvalues)))
+        if tested and tested * max(least[n] for n in family) > significance:
+            out_of_reach.append(name)
+        for n, pvalue in zip(family, intervals.holm(pvalues), strict=True):
             contrasts[n] = replace(contrasts[n], pvalue_adjusted=float(pvalue))
+    if out_of_reach:
+        warn(
+            f"no adjusted p-value of {', '.join(dict.fromkeys(out_of_reach))} can be as small as {significance:g}, "
+            "as replicates are few and groups many: raise n_resamples",
+            FewResamplesWarning,
+        )
     return tuple(contrasts)
 
 

@@ -281,7 +281,11 @@ def _quantity(entry: Entry, at_points: Sequence[Rates]) -> Quantity:
     result = at_points[entry.point]
     counts, point = result.counts, result.at
     if entry.name == "threshold":
-        low = f"asked below the data's resolution: fewer than {ENOUGH_ERRORS} errors" if result.below_resolution else ""
+        low = (
+            f"too few data for this operating point: it allows fewer than {ENOUGH_ERRORS} errors"
+            if result.below_resolution
+            else ""
+        )
         return Quantity(entry.name, None, point, value, note=low)
     if measure_of(entry.name) is not None:
         return Quantity(entry.name, entry.group, point, value, note=_not_computable(value))
@@ -367,7 +371,7 @@ def _warn_of_repeated_subjects(comparisons: Comparisons, unit: str) -> None:
     n = len(comparisons.mated) + len(comparisons.nonmated)
     if unit == "comparison" and comparisons.subjects is not None and comparisons.subjects.size < n:
         warn(
-            f"intervals are too narrow: {comparisons.subjects.size} subjects are behind {n} comparisons, which "
-            'resampling comparisons takes for independent; unit="subject" does not',
+            f'intervals are too narrow: unit="comparison" treats {n} comparisons of {comparisons.subjects.size} '
+            'subjects as independent; use unit="subject"',
             NarrowIntervalsWarning,
         )

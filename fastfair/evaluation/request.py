@@ -98,8 +98,8 @@ class Request:
     def _check_resampling(self, comparisons: Comparisons) -> None:
         if self.method in intervals.METHODS and self.method not in intervals.METHODS_OF_EVALUATIONS:
             raise InputError(
-                'method="recentered" needs a V-statistic, which comparisons do not have: samples compared with '
-                "themselves"
+                'method="recentered" needs a V-statistic, which only embeddings have, as it compares samples with '
+                "themselves: use another method"
             )
         validation.choice("unit", self.unit, UNITS)
         if self.n_resamples:

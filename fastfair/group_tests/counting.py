@@ -24,13 +24,13 @@ def of_comparisons(comparisons: Comparisons, at: OperatingPoint) -> Counted:
     """Count rejected mated comparisons; see `FailureCounts.from_comparisons`."""
     comparisons.require_groups()
     if comparisons.subjects is None:
-        raise InputError("the comparisons have no subjects, whose attempts are counted: give reference and probe")
+        raise InputError("the comparisons have no subjects, so attempts cannot be counted: give reference and probe")
     by_group = comparisons.mated_by_group
     side = by_group.side
     assert side.reference is not None
     assert side.probe is not None
     if not np.array_equal(side.reference, side.probe):
-        raise InputError("mated comparisons of two subjects cannot be counted as attempts of one: leave them out")
+        raise InputError("some mated comparisons are of two subjects and cannot be attempts of one: leave them out")
     n_groups = len(comparisons.groups)
     inside = by_group.reference_group == by_group.probe_group
     unit = side.reference * np.int64(n_groups) + by_group.reference_group
@@ -39,15 +39,15 @@ def of_comparisons(comparisons: Comparisons, at: OperatingPoint) -> Counted:
     failures = np.bincount(unit[rejected], minlength=attempts.size)
     if not inside.all():
         warn(
-            f"{np.count_nonzero(~inside)} of {inside.size} mated comparisons are across groups and left out",
+            f"{np.count_nonzero(~inside)} of {inside.size} mated comparisons are between two groups and left out",
             DroppedWarning,
         )
     there = np.flatnonzero(attempts)
     in_several = there.size - np.unique(there // n_groups).size
     if in_several:
         warn(
-            "subjects have mated comparisons in more than one group, and count in each as if they were others: groups "
-            "that share subjects are not independent, as the tests take them to be",
+            "some subjects have mated comparisons in more than one group, and each group counts them as its own "
+            "subjects; but the tests assume that groups share no subjects",
             DependentGroupsWarning,
         )
     return failures[there], attempts[there], there % n_groups
@@ -56,7 +56,7 @@ def of_comparisons(comparisons: Comparisons, at: OperatingPoint) -> Counted:
 def of_embeddings(embeddings: Embeddings, at: OperatingPoint, n_threads: int | None) -> Counted:
     """Count rejected mated pairs of vectors; see `FailureCounts.from_embeddings`."""
     if not embeddings.groups:
-        raise InputError("the embeddings have no groups to tell apart: give group")
+        raise InputError("the embeddings have no groups to compare: give group")
     if at.kind not in ("fmr", "fnmr", "threshold"):
         raise InputError(
             f"at must be at_fmr(), at_fnmr() or at_threshold() for embeddings, not {at!r}; embeddings.comparisons() "

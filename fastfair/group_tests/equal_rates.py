@@ -318,7 +318,7 @@ def _warn_of_few_resamples(n_resamples: int, n_groups: int, alpha: float) -> Non
     if n_resamples < least:
         warn(
             f"with n_resamples={n_resamples} none of {n_groups} groups can be found to differ from the others, as "
-            f"adjusted p-values are at least {min(1, 2 * n_groups / (n_resamples + 1)):.2g}: take {least} or more, or "
+            f"adjusted p-values are at least {min(1, 2 * n_groups / (n_resamples + 1)):.2g}: use {least} or more, or "
             "pass follow_up=False",
             FewResamplesWarning,
         )

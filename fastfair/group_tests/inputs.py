@@ -71,14 +71,14 @@ def require_subjects(groups: Sequence[str], n_subjects: Sequence[int], least: in
     found = ", ".join(f"{group!r} ({n})" for group, n in lacking.items())
     if lacking and policy == "raise":
         raise InputError(
-            f"{len(lacking)} of {len(groups)} groups have {of} of fewer than {least} subjects, so that how much these "
-            f'vary is not known: {found}. Merge groups, or pass incomplete_groups="drop" to leave them out'
+            f"{len(lacking)} of {len(groups)} groups have {of} of fewer than {least} subjects, too few to estimate "
+            f'how much they vary: {found}. Merge groups, or pass incomplete_groups="drop" to leave them out'
         )
     if len(groups) - len(lacking) < 2:
         kept = [group for group in groups if group not in lacking]
         raise InputError(
-            f"a test compares groups, and there {'are' if not kept else 'is'} {', '.join(map(repr, kept)) or 'none'}"
-            + (f" but for those of too few subjects: {found}" if lacking else "")
+            f"a test compares at least 2 groups, but there is {'only ' + repr(kept[0]) if kept else 'none'}"
+            + (f" with enough subjects; too few have {found}" if lacking else "")
         )
     if lacking:
         warn(f"left out, as they have too few subjects: {found}", DroppedWarning)
@@ -102,7 +102,7 @@ def warn_of_small_groups(counts: FailureCounts) -> None:
     if small.any() and 0 < counts.fnmr < 1:
         named = ", ".join(repr(group) for group, is_small in zip(counts.groups, small, strict=True) if is_small)
         warn(
-            f"too few failures are to be expected within {named}, much smaller than other groups: where by chance none "
-            'is seen there, replicates do not vary. Merge such groups, or take fnmr_test with statistic="f"',
+            f"groups much smaller than others, in which few failures are expected: {named}. If by chance none failed, "
+            'replicates do not vary. Merge such groups, or use fnmr_test with statistic="f"',
             NarrowIntervalsWarning,
         )

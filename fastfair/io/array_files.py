@@ -1,4 +1,4 @@
-"""Arrays of NumPy's files, whose headers are held against the files' sizes before anything is allocated."""
+"""Read arrays from NumPy's files; their headers are compared with the files' sizes before memory is allocated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = np.ndarray[Any, Any]
 
 
 def read_npy(path: Path) -> Array:
-    """Map the array of a .npy file."""
+    """Return the array of a .npy file, memory-mapped."""
     with reading(path):
         with path.open("rb") as stream:
             _check_header(path, stream, path.stat().st_size)
@@ -51,7 +51,7 @@ class Archive:
             with self._file.open(info) as stream:
                 array: Array = npy.read_array(stream, allow_pickle=False)
                 if stream.read(1):
-                    raise FileFormatError(f"{place} goes on after its end")
+                    raise FileFormatError(f"{place} has more bytes than its header says")
             return array
 
 
@@ -65,7 +65,7 @@ def opened(path: Path) -> Iterator[Archive]:
 
 
 def read_matrix(path: Path, name: str | None) -> Array:
-    """Read a .npy, or the named array of a .npz, or the one it has."""
+    """Read the array of a .npy file, or the named or only array of a .npz file."""
     if path.suffix == ".npy":
         return read_npy(path)
     with opened(path) as arrays:
@@ -78,15 +78,15 @@ def read_matrix(path: Path, name: str | None) -> Array:
 
 
 def _check_header(place: object, stream: BinaryIO | Any, size: int) -> None:
-    """Refuse Python objects, and a header that says more or less than there is."""
+    """Refuse Python objects, and a header that says another size than the file has."""
     version = npy.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
-        raise FileFormatError(f"{place} cannot be read: it is of version {version}, of arrays with named fields")
+        raise FileFormatError(f"{place} cannot be read: format version {version} is for arrays with named fields")
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, _, dtype = read(stream)
     if dtype.hasobject:
         raise FileFormatError(f"{place} cannot be read: it holds pickled Python objects, which are never loaded")
-    count: int = math.prod(map(int, shape))  # not in NumPy, whose numbers would overflow
+    count: int = math.prod(map(int, shape))  # as Python's int, since NumPy's would overflow
     said, held = count * dtype.itemsize, size - stream.tell()
     if said != held or min(shape, default=0) < 0 or (dtype.itemsize == 0 and count):
         raise FileFormatError(

@@ -153,7 +153,9 @@ def read_comparisons(
         columns = FrameColumns(table.frame)
         if table_of_subjects is not None:
             if subjects is None:
-                raise InputError("metadata needs to know the subjects: name the columns with reference= and probe=")
+                raise InputError(
+                    "metadata= needs the subjects of the comparisons: name their columns with reference= and probe="
+                )
             sides |= _look_up(table_of_subjects, subjects)
             keep = table_of_subjects.find(subjects[0].labels, [c.codes for c in subjects], missing_metadata, _WHAT)
             if not allow_label_conflicts:
@@ -174,7 +176,7 @@ def read_comparisons(
 
 
 def _opened(path: Path, trials: str | Path | None, format: str) -> tuple[str, Text | None, Text | None]:
-    """Find the format, and read the file and the trial list if they are text."""
+    """Return the format, and the texts of the file and of the trial list, or None if they are not text."""
     kind = formats.recognise_suffix(path) if format == "auto" else format
     is_text = kind != "parquet" and not (kind == "matrix" and path.suffix in (".npy", ".npz"))
     text = text_files.read(path) if is_text else None
@@ -201,7 +203,7 @@ def _read_table(
         return formats.choose(tables.of_text(text, separator), kind, names, **groups_of)
     named = [f"{role}=" for role, name in names.items() if name is not None]
     if named:
-        raise InputError(f"a {kind} file has no named columns, so there is nothing to {' and '.join(named)}")
+        raise InputError(f"a {kind} file has no named columns, so leave {' and '.join(named)} out")
     if groups_of["groups"]:
         raise InputError(
             f"a {kind} file has no columns of labels: give metadata= and metadata_id= for {groups_of['groups']}"
@@ -212,9 +214,9 @@ def _read_table(
 
 
 def _subjects_and_samples(kind: str, table: formats.ScoreTable) -> tuple[_BothSides | None, _BothSides | None]:
-    """Code the subjects and the samples, each with one list of labels; None where the file does not tell them."""
+    """Return the subjects and the samples of both sides as codes, or None for those not in the file."""
     if table.reference is None or table.probe is None or (kind == "kaldi" and table.subject_pattern is None):
-        return None, None  # Kaldi's test ids are utterances, whose speakers only a pattern can tell
+        return None, None  # Kaldi's test ids are utterances; only a pattern can find their speakers
     samples: _BothSides | None = None
     if table.subject_pattern is not None:
         subjects, samples = _cut_out(table, (table.reference, table.probe), table.subject_pattern)
@@ -229,14 +231,14 @@ def _subjects_and_samples(kind: str, table: formats.ScoreTable) -> tuple[_BothSi
 
 
 def _code(frame: pl.DataFrame, sides: tuple[str, str]) -> _BothSides:
-    """Code two columns with one list of labels."""
+    """Turn two columns into codes of one list of labels."""
     columns = FrameColumns(frame)
     labels, codes = validation.encode_together(sides, [columns.labels(name) for name in sides])
     return validation.Coded(labels, codes[0]), validation.Coded(labels, codes[1])
 
 
 def _cut_out(table: formats.ScoreTable, sides: tuple[str, str], pattern: str) -> tuple[_BothSides, _BothSides]:
-    """Take the columns for the samples, and cut the subjects out of them."""
+    """Take two columns as samples, and find their subjects by a pattern."""
     columns = FrameColumns(table.frame)
     reference, probe = (columns.text(name) for name in sides)
     samples = _code_text(reading.polars().DataFrame({"reference": reference, "probe": probe}))
@@ -245,13 +247,13 @@ def _cut_out(table: formats.ScoreTable, sides: tuple[str, str], pattern: str) ->
 
 
 def _code_text(sides: pl.DataFrame) -> _BothSides:
-    """Code two columns of text with one list of labels, of which there may be nearly as many as rows."""
+    """Turn two columns of text into codes of one list of labels; fast even if nearly all labels differ."""
     pl = reading.polars()
-    reference, probe = sides.select(pl.all().cast(pl.Categorical)).get_columns()  # both at once
+    reference, probe = sides.select(pl.all().cast(pl.Categorical)).get_columns()  # both columns share codes
     together = pl.concat([reference, probe.alias(reference.name)])
     distinct = together.unique()
     names = distinct.cast(pl.String)
-    order = names.arg_sort()  # the codes of a Categorical are in no order that a second reading would give again
+    order = names.arg_sort()  # a Categorical's codes may differ between two readings, so labels are sorted
     physical = distinct.to_physical().gather(order).to_numpy()
     position = np.empty(int(physical.max()) + 1, np.int32)
     position[physical] = np.arange(physical.size)
@@ -261,7 +263,7 @@ def _code_text(sides: pl.DataFrame) -> _BothSides:
 
 
 def _have_one_subject(samples: _BothSides, subjects: _BothSides) -> bool:
-    """Tell whether labels can be samples: some files have a placeholder there, or number models and tests apart."""
+    """Return whether labels can be samples: some files have placeholders, or give a model and a test the same label."""
     found = np.empty(samples[0].labels.size, np.intp)
     for sample, subject in zip(samples, subjects, strict=True):
         found[sample.codes] = subject.codes
@@ -269,7 +271,7 @@ def _have_one_subject(samples: _BothSides, subjects: _BothSides) -> bool:
 
 
 def _look_up(metadata: Metadata, subjects: _BothSides) -> dict[str, Any]:
-    """Give both sides of every comparison its subject's labels."""
+    """Return the labels of each comparison's reference and probe subjects, by attribute."""
     found = metadata.look_up(subjects[0].labels)
     return {
         side: {name: validation.Coded(c.labels, c.codes[coded.codes]) for name, c in found.items()}

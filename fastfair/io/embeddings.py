@@ -22,7 +22,7 @@ from .subject_tables import MISSING_METADATA, Metadata, cut_out, take
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-# How files of each suffix begin.
+# The first bytes of files with each suffix.
 _BEGINNINGS = {
     ".npy": b"\x93NUMPY",
     ".npz": b"PK",
@@ -159,20 +159,20 @@ def read_embeddings(
 
 @dataclass(frozen=True)
 class _Fields:
-    """The named arrays of a file, or columns of a table, each read when it is first needed.
+    """The named arrays of a file, or the columns of a table; each is read when it is needed.
 
     Attributes
     ----------
     place : path or str
-        Where they are.
+        The file or data frame, for messages.
     kind : str
-        What one is called.
+        "array", "dataset" or "column", for messages.
     names : list of str, or None
-        Their names; None where the file holds one array without a name.
+        Their names; None if the file holds one array without a name.
     take_vectors, take_labels : callable
         Return the field of a name as an array of two dimensions, or as labels.
     table : Table, or None
-        Where the fields are columns.
+        The table, if the fields are columns.
     """
 
     place: Path | str
@@ -183,15 +183,15 @@ class _Fields:
     table: tables.Table | None = None
 
     def vectors(self, name: str | None) -> np.ndarray[Any, Any]:
-        """Return the vectors: the field named, or the one called so."""
+        """Return the vectors: the field named, or the one called "vectors"."""
         if self.names is not None:
             return self.take_vectors(_named(self, self.names, "vectors", name))
         if name is not None:
-            raise InputError(f"{self.place} holds one array without a name, so there is nothing to vectors=")
+            raise InputError(f"{self.place} holds one array without a name, so leave vectors= out")
         return self.take_vectors("")
 
     def labels(self, role: str, name: str | None) -> validation.Coded:
-        """Return the labels of a role: the field named, or the one called as the role."""
+        """Return the labels of a role: the field named, or the one with the name of the role."""
         if self.names is None:
             raise InputError(
                 f"{self.place} holds nothing but vectors: give the {role} of each as an array, or a table with one row "
@@ -208,7 +208,7 @@ class _Fields:
 
 
 def _named(fields: _Fields, names: list[str], role: str, name: str | None) -> str:
-    """Return the name of the field that plays a role."""
+    """Return the name of the field for a role."""
     wanted = role if name is None else name
     if wanted in names:
         return wanted
@@ -217,7 +217,7 @@ def _named(fields: _Fields, names: list[str], role: str, name: str | None) -> st
 
 @contextmanager
 def _opened(source: Any, wanted: list[str]) -> Iterator[_Fields]:
-    """Open a file of vectors of which some fields are wanted, or take a data frame for one."""
+    """Open a file of vectors, from which some fields are wanted, or take a data frame."""
     if not isinstance(source, str | Path):
         yield _of_table(tables.of_frame(source, "path", "the data frame"))
         return
@@ -275,7 +275,7 @@ def _of_table(table: tables.Table) -> _Fields:
             if len(wrong):
                 row = int(wrong[0])
                 raise FileFormatError(
-                    f"{place} holds {int(sizes[row])} numbers in row {row} (counted from 0) and {size} in others; "
+                    f"{place} holds {int(sizes[row])} numbers in row {row} (counted from 0), but {size} in others; "
                     f"{len(wrong)} such rows"
                 )
             with reading.reading(place):

@@ -93,7 +93,7 @@ def read_failure_counts(
 
 
 def _numbers(table: tables.Table, frame: FrameColumns, name: str) -> Any:
-    """Return a column of numbers or of true and false, which text files have as text."""
+    """Return a column of numbers, or of true and false, which text files hold as text."""
     column = frame.polars([name])[name]
     if column.dtype != reading.polars().String:
         return frame.values(name)

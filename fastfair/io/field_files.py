@@ -1,4 +1,4 @@
-"""Score files of white-space separated fields: bob's 4 and 5 columns, VoxCeleb and Kaldi trial lists, matrices."""
+"""Read score files of fields separated by white space: bob's 4 and 5 columns, VoxCeleb, Kaldi, matrices."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_matrix(text: Text) -> NDArray[np.float64]:
 
 
 def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame:
-    """Give each trial its score, which files have in the order of the list or beside the names."""
+    """Add a score to each trial; score files have them in the order of the trial list, or beside the trials' names."""
     path, first = text.path, text.first.split()
     if len(first) == 1:
         scores, _ = _read_fields(text, "score")
@@ -94,7 +94,7 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
 
 
 def _read_fields(text: Text, names: str) -> tuple[pl.DataFrame, _Lines]:
-    """Read fields, of which "score" is a number and "label" one of the usual words, and the line of each row."""
+    """Read the named fields and the line of each row; check that "score" is a number and "label" a known word."""
     pl = polars()
     fields = names.split()
     checks: dict[str, Callable[[str], bool]] = {"score": is_number, "label": lambda word: word.lower() in LABELS}
@@ -121,7 +121,7 @@ def _read_fields(text: Text, names: str) -> tuple[pl.DataFrame, _Lines]:
 
 
 def _refuse_contradictions(path: Path, listed: pl.DataFrame, lines: _Lines) -> None:
-    """Refuse a trial that is listed as both; one listed twice as the same stays two comparisons."""
+    """Refuse a trial listed as both target and nontarget; one listed twice with one label stays two comparisons."""
     marked = listed.with_columns(line=lines).unique([*_TRIAL, "label"], keep="first", maintain_order=True)
     both = _of_several(marked)
     if both is not None:
@@ -133,13 +133,13 @@ def _refuse_contradictions(path: Path, listed: pl.DataFrame, lines: _Lines) -> N
 
 
 def _of_several(rows: pl.DataFrame) -> pl.DataFrame | None:
-    """Return the rows of the first trial that has more than one, or None."""
+    """Return the rows of the first trial with more than one row, or None."""
     twice = rows.filter(rows.select(_TRIAL).is_duplicated())
     return twice.join(twice[:1], on=_TRIAL, how="semi", maintain_order="left") if twice.height else None
 
 
 def _refuse_data_in_comments(text: Text, n_fields: int, is_data: Callable[[list[str]], Any]) -> None:
-    """Refuse a comment before the first row that would be a row, but for what its first field begins with."""
+    """Refuse a comment before the first row that looks like a row whose first field begins with "#"."""
     for number, line in text.comments:
         found = line.split()
         if found[0] != "#" and len(found) == n_fields and is_data(found):

@@ -97,8 +97,8 @@ def recognise(text: Text, trials: Text | None) -> str:
 def choose(
     table: Table, kind: str, names: dict[str, str | None], groups: list[Any], of_metadata: list[str]
 ) -> ScoreTable:
-    """Read the columns wanted out of named ones: those that are named, those that have our own names, and what they
-    tell of attributes that the metadata have.
+    """Choose and read columns: those named in arguments, those with fastfair's own names, and those with attributes
+    of the metadata, which are compared with it.
     """
     known = table.names
     columns = f"its columns are {', '.join(known)}"
@@ -141,7 +141,7 @@ def choose(
 
 
 def _roles_of_sides(attributes: dict[str, tuple[str, str]]) -> dict[str, str]:
-    """Return the column of each attribute on each side, by what messages call it."""
+    """Return the column of each attribute on each side, by its description for messages."""
     return {
         f"the {side}'s attribute {name!r}": column
         for name, pair in attributes.items()

@@ -1,7 +1,7 @@
-"""A program that looks into an HDF5 file: libhdf5 can crash or go in circles where one is damaged, so it runs alone.
+"""A program that checks an HDF5 file in its own process, as libhdf5 can crash or never return on a damaged file.
 
-It is run by its path with the file and the names of datasets as arguments, and imports nothing of fastfair. It prints
-a line when it begins, and then JSON: the names of all datasets, and what is wrong with the datasets asked for.
+It is run by its path, with the file and the names of datasets as arguments, and imports nothing of fastfair. It prints
+a line when it begins, and then JSON: the names of all datasets, and what is wrong with the datasets named.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import h5py
 import numpy as np
 
 _BLOCK = 2**24
-_DENSEST = 2000  # bytes that compression can make one of
+_DENSEST = 2000  # the most bytes that one byte of a compressed file can hold
 
 
 def look(path: str, wanted: list[str]) -> dict[str, Any]:
-    """Walk through a file, and read the datasets that are wanted to their ends."""
+    """Find all datasets of a file, and read those wanted to their ends."""
     links: dict[str, Any] = {}
     with h5py.File(path, "r") as file:
         file.visititems_links(lambda name, link: links.update({name: link}))
@@ -27,12 +27,14 @@ def look(path: str, wanted: list[str]) -> dict[str, Any]:
         names = [name for name in inside if isinstance(file[name], h5py.Dataset)]
         refused = {name: _refusal(file[name]) for name in names if name in wanted}
         refused |= {
-            name: "is a link, not a dataset of this file" for name in wanted if name in links and name not in inside
+            name: "is a link, not a dataset of this file; copy it into the file"
+            for name in wanted
+            if name in links and name not in inside
         }
         sizes = {name: int(file[name].nbytes) for name, refusal in refused.items() if refusal is None}
         for name, size in sizes.items():
             if size > _DENSEST * Path(path).stat().st_size:
-                refused[name] = "is said to be far larger than the file"
+                refused[name] = "claims a size far larger than the file"
             else:
                 _read(file[name])
     return {"names": names, "refused": {name: why for name, why in refused.items() if why}, "sizes": sizes}
@@ -40,11 +42,11 @@ def look(path: str, wanted: list[str]) -> dict[str, Any]:
 
 def _refusal(dataset: Any) -> str | None:
     if dataset.external:
-        return "keeps its numbers in another file"
+        return "has its numbers in another file; copy them into this file"
     if dataset.is_virtual:
-        return "is made of datasets of other files"
+        return "is made of datasets of other files; copy them into this file"
     if dataset.shape is None:
-        return "is empty"
+        return "has no numbers"
     if dataset.dtype.hasobject and not h5py.check_string_dtype(dataset.dtype):
         return "holds neither numbers nor text"
     return None

@@ -1,4 +1,4 @@
-"""Datasets of HDF5 files, which another process has looked into first."""
+"""Read datasets of HDF5 files, after another process has checked them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from fastfair.errors import FileFormatError
 from .reading import reading
 
 _PROGRAM = Path(__file__).with_name("hdf5_check.py")
-_SECONDS = 3.0  # a damaged file may be read forever
-_BYTES_A_SECOND = 1e7
+_SECONDS = 3.0  # time limit of the check, as libhdf5 may never finish a damaged file
+_BYTES_A_SECOND = 1e7  # the limit grows with the size of the file
 
 
 class Datasets:
@@ -39,17 +39,17 @@ class Datasets:
 
 @contextmanager
 def opened(path: Path, wanted: Sequence[str]) -> Iterator[Datasets]:
-    """Open a file of which some datasets are wanted, after a process of its own has read all of these.
+    """Open a file, after another process has read all datasets wanted.
 
-    libhdf5 crashes or never ends with some damaged files. The process costs a few tenths of a second, and a second
-    reading of what is wanted.
+    libhdf5 crashes on some damaged files, or never returns. The other process costs a few tenths of a second, and the
+    datasets are read twice.
 
     Parameters
     ----------
     path : path
         The file.
     wanted : sequence of str
-        Paths of datasets, which need not be there.
+        Paths of datasets, which need not exist.
 
     Yields
     ------
@@ -58,12 +58,12 @@ def opened(path: Path, wanted: Sequence[str]) -> Iterator[Datasets]:
     Raises
     ------
     FileFormatError
-        For damaged files, and where what is wanted lies in other files.
+        For damaged files, and for datasets whose numbers are in other files.
     """
     h5py = validation.require("h5py", "hdf5", "reading HDF5")
     found = _looked_into(path, wanted)
     for name, why in found["refused"].items():
-        raise FileFormatError(f"{path}: {name!r} {why}; copy it into the file")
+        raise FileFormatError(f"{path}: {name!r} {why}")
     for name, size in found["sizes"].items():
         memory.require(size, f"the numbers of {path}: {name!r}", "save them as .npy, which is not read whole")
     with reading(path):
@@ -84,11 +84,13 @@ def _looked_into(path: Path, wanted: Sequence[str]) -> dict[str, Any]:
             begun = process.stdout.readline() if process.stdout else ""
             answer, _ = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
-            raise FileFormatError(f"{path} cannot be read: libhdf5 comes to no end with it, so it is damaged") from None
+            raise FileFormatError(
+                f"{path} cannot be read: libhdf5 does not finish reading it, so it is damaged"
+            ) from None
         finally:
             process.kill()
         if not begun:
-            raise FileFormatError(f"{path} cannot be looked into: {_PROGRAM.name} does not run")
+            raise FileFormatError(f"{path} cannot be checked: {_PROGRAM.name} does not start")
         if not answer:
             raise FileFormatError(f"{path} cannot be read: libhdf5 crashes with it, so it is damaged")
         found: dict[str, Any] = json.loads(answer)

@@ -16,7 +16,7 @@ _SHOWN = 200  # characters of a path in a message
 
 
 def polars() -> Any:
-    """Import polars, or say what brings it."""
+    """Import polars, or raise an error that says how to install it."""
     return validation.require("polars", "cli", "reading files")
 
 

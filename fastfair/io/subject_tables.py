@@ -1,4 +1,4 @@
-"""Who is who: subjects cut out of the names of samples, and looked up in a table of metadata."""
+"""Find subjects in the names of samples by a pattern, and look them up in a table of metadata."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MISSING_METADATA = ("raise", "drop")
 
 
 class Metadata:
-    """Attributes of subjects, out of a table with one row each."""
+    """Attributes of subjects, from a table with one row for each subject."""
 
     def __init__(self, source: Any, id_column: str | None, attributes: list[str]) -> None:
         if not attributes:
@@ -49,23 +49,23 @@ class Metadata:
         self.complete = {i for i in rows if all(i in labels for labels in self.labels.values())}
 
     def look_up(self, subjects: NDArray[Any]) -> dict[str, validation.Coded]:
-        """Give each subject its label of every attribute."""
+        """Return the label of each subject, by attribute."""
         return {
             name: validation.encode(name, [labels.get(str(subject), "?") for subject in subjects])
             for name, labels in self.labels.items()
         }
 
     def require_agreement(self, columns: FrameColumns, pairs: dict[str, tuple[str, str]], sides: Sequence[Any]) -> None:
-        """Refuse labels of the compared that contradict these.
+        """Refuse labels in a score file that contradict the metadata.
 
         Parameters
         ----------
         columns : FrameColumns
             One row for each comparison.
         pairs : dict of str to tuple of str
-            For an attribute, the columns of references' and probes' labels, where missing ones say nothing.
+            The columns of references and of probes, by attribute; missing labels contradict nothing.
         sides : sequence of Coded
-            The subjects on either side.
+            The subjects of references and of probes.
         """
         for name, pair in pairs.items():
             for column, side in zip(pair, sides, strict=True):
@@ -89,7 +89,7 @@ class Metadata:
     def find(
         self, subjects: NDArray[Any], columns: Sequence[NDArray[Any]], policy: str, entries: str
     ) -> NDArray[np.bool_] | None:
-        """Tell which entries have metadata of all their subjects.
+        """Find the entries whose subjects all have metadata.
 
         Parameters
         ----------
@@ -98,14 +98,14 @@ class Metadata:
         columns : sequence of (n,) ndarray of int
             The subjects of the entries, as positions.
         policy : {"raise", "drop"}
-            What becomes of the others.
+            What to do with the other entries: raise an error, or warn.
         entries : str
-            What messages call them.
+            Name of the entries in messages.
 
         Returns
         -------
         (n,) ndarray of bool, or None
-            None where all have.
+            Whether to keep each entry; None if all are kept.
         """
         known = np.array([str(subject) in self.complete for subject in subjects])
         if known.all():
@@ -129,14 +129,14 @@ def _entries(texts: list[str | None], codes: NDArray[Any]) -> list[str | None]:
 
 
 def cut_out(columns: Sequence[tuple[str, validation.Coded]], pattern: str) -> list[validation.Coded]:
-    """Cut the subjects out of the names of samples: columns of one list of labels, each with what it is called."""
+    """Find the subjects in the names of samples, by a pattern. columns: name for messages and samples of each side."""
     pl = reading.polars()
     names = pl.Series(list(map(str, columns[0][1].labels)), dtype=pl.String)
     if not isinstance(pattern, str):
         raise InputError(f"subject_pattern must be a regular expression, text, not {pattern!r}")
     try:
         found = names.str.extract(pattern, 1)
-        if found.is_null().all():  # the pattern has no group in it
+        if found.is_null().all():  # the pattern has no group
             found = names.str.extract(pattern, 0)
     except Exception as error:
         raise InputError(
@@ -158,7 +158,7 @@ def cut_out(columns: Sequence[tuple[str, validation.Coded]], pattern: str) -> li
 
 
 def take(column: Any, keep: Any) -> Any:
-    """Keep some entries of a column, of labels the ones still used, or of each column of a dict."""
+    """Keep some entries of a column, or of each column in a dict; of labels, keep those still used."""
     if isinstance(column, dict):
         return {name: take(part, keep) for name, part in column.items()}
     if isinstance(column, validation.Coded):

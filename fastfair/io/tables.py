@@ -1,4 +1,4 @@
-"""Named columns: of text files, of Parquet, and of data frames."""
+"""Named columns of text files, Parquet files and data frames."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ SEPARATORS = ("\t", ",", ";")
 
 @dataclass
 class Rows:
-    """Where rows are from.
+    """The place that rows come from, for messages.
 
     Attributes
     ----------
     place : path or str
-        What messages call it.
+        The file, or a name for a data frame.
     lines : (n,) ndarray of int, or None
-        The line of each row, where there are lines.
+        The line of each row in a text file; else None.
     """
 
     place: Path | str
     lines: NDArray[np.int64] | None = field(default=None, kw_only=True)
 
     def where(self, row: int) -> str:
-        """Say where a row stands."""
+        """Return the line or the number of a row, for messages."""
         return f"row {row} (counted from 0)" if self.lines is None else f"line {self.lines[row]}"
 
     @contextmanager
     def placed(self, keep: Any = None) -> Iterator[None]:
-        """Name the place in errors that know a row, of those kept where some were left out."""
+        """Add place and row to errors that know a row; `keep` says which rows were kept, if some were left out."""
         try:
             yield
         except InputError as error:
@@ -68,14 +68,14 @@ class Table(Rows):
     read: Callable[[list[str], Sequence[str]], pl.DataFrame]
 
     def columns(self, names: Sequence[str], numbers: Sequence[str] = ()) -> pl.DataFrame:
-        """Read columns, some of which must be numbers where all is text."""
+        """Read columns; in text files, those in `numbers` are converted to numbers."""
         frame = self.read(list(dict.fromkeys(names)), numbers)
         if frame.height == 0:
             raise FileFormatError(f"{self.place} has a header but no rows")
         return frame
 
     def require(self, role: str, name: str) -> str:
-        """Check that there is such a column, and one alone."""
+        """Check that exactly one column has this name; role: the argument that names it."""
         if name not in self.names:
             raise InputError(validation.not_there(self.place, name, self.names, role=role))
         if self.names.count(name) > 1:
@@ -84,7 +84,7 @@ class Table(Rows):
 
 
 def of_text(text: text_files.Text, separator: str | None = None) -> Table:
-    """Take the named columns of a text file, parted by what its first line has where nothing else is said."""
+    """Make a table of a text file; the default separator is the one in its first line."""
     pl = reading.polars()
     by = separator or next((s for s in SEPARATORS if s in text.first), None)
     if by is None:
@@ -108,7 +108,7 @@ def of_text(text: text_files.Text, separator: str | None = None) -> Table:
 
 
 def of_parquet(path: Path) -> Table:
-    """Take the columns of a Parquet file."""
+    """Make a table of a Parquet file."""
     pl = reading.polars()
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:
@@ -120,13 +120,13 @@ def of_parquet(path: Path) -> Table:
 
 
 def of_frame(frame: Any, called: str, place: str) -> Table:
-    """Take the columns of any data frame, an argument called so."""
+    """Make a table of a data frame; `called` is the argument that holds it."""
     columns = FrameColumns(frame, called, "a file's path or a data frame")
     return Table(place, columns.names, lambda wanted, numbers: columns.polars(wanted))
 
 
 def table(source: Any, called: str, place: str) -> Table:
-    """Take the columns of a file, text or Parquet, or of a data frame: an argument called so."""
+    """Make a table of a text file, Parquet file or data frame; `called` is the argument that holds it."""
     if not isinstance(source, str | Path):
         return of_frame(source, called, place)
     path = reading.check_file(source)
@@ -134,5 +134,5 @@ def table(source: Any, called: str, place: str) -> Table:
 
 
 def _restored(cells: pl.Series) -> pl.Series:
-    """Return what cells of a text file stand for."""
+    """Return the cells of a text file without blanks and protecting apostrophes."""
     return csv_text.restored(cells.str.strip_chars())

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 _BLOCK = 2**24
 _BOM = b"\xef\xbb\xbf"
 _QUOTE, _FEED, _RETURN, _BLANK = b'"\n\r '
-_EXACT = 2**53  # whole numbers up to it are themselves in float64
-_COPIES = 3  # of the text that are held at once while it is taken apart
+_EXACT = 2**53  # float64 holds whole numbers exactly up to here
+_COPIES = 3  # copies of the text in memory while it is split
 _SHOWN = 120  # characters of a line in a message
 
 
 @dataclass(frozen=True)
 class Text:
-    """What a file of text holds from its first line on that is neither blank nor a comment.
+    """The content of a text file, from the first line that is neither blank nor a comment.
 
-    Comments are lines that begin with ``#`` and stand before that line; later ones are data.
+    Comments are lines that begin with ``#`` before that line; later such lines are data.
 
     Attributes
     ----------
@@ -58,12 +58,12 @@ class Text:
 
 
 def read(path: Path) -> Text:
-    """Read a file of text, which may be compressed with gzip.
+    """Read a text file, which may be compressed with gzip.
 
     Parameters
     ----------
     path : path
-        Ends in .gz where it is compressed.
+        The file; it is compressed if its name ends in .gz.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def read(path: Path) -> Text:
     Raises
     ------
     FileFormatError
-        For what is no UTF-8 text, naming the line, and for files of nothing but blank lines and comments.
+        For text that is not UTF-8 (the line is named), and for files of only blank lines and comments.
     """
     _require_memory(path, path.stat().st_size)
     with reading.reading(path):
@@ -100,33 +100,33 @@ def split(
     flat: bool = False,
     columns: list[int] | None = None,
 ) -> tuple[pl.DataFrame, NDArray[np.int64]]:
-    """Take text apart into rows of as many fields as its first line has.
+    """Split text into rows with as many fields as the first line has.
 
     Parameters
     ----------
     text : Text
-        What was read.
+        The text.
     separator : str or None
-        Stands between fields, which may then be in quotes. None takes blanks and tabs, any number of them, and no
+        The character between fields, which may then be in quotes. None means any number of blanks and tabs, and no
         quotes.
     fields : str, optional
-        Names of the fields, with blanks between them, as many as each row must have.
+        Names of the fields that each row must have, with blanks between them.
     flat : bool, default False
         Return one column of all fields, row after row.
     columns : list of int, optional
-        Positions of those to return.
+        Positions of the fields to return.
 
     Returns
     -------
     frame : pl.DataFrame
-        Columns of text in their order, with "" for empty fields, of all rows, the first one included.
+        Columns of text, in the order of the fields; "" for empty fields. The first row is included.
     lines : (n,) ndarray of int
         The line in the file on which each row begins.
 
     Raises
     ------
     FileFormatError
-        For rows of another number of fields, and for stray quotes, naming the line.
+        For rows with another number of fields, and for quotes inside fields; the line is named.
     """
     pl = reading.polars()
     quoted = separator is not None and b'"' in text.data
@@ -160,18 +160,18 @@ def split(
 
 
 def numbers(path: Path | str, what: str, text: pl.Series, lines: NDArray[np.int64] | None) -> NDArray[np.float64]:
-    """Make numbers of text, none of which is rounded into another whole number.
+    """Convert text to numbers, and refuse whole numbers that float64 would round.
 
     Parameters
     ----------
     path : path or str
         The file, for messages.
     what : str
-        What messages call a number.
+        Name of a number in messages.
     text : pl.Series
         The fields.
     lines : (n,) ndarray of int, or None
-        Their lines in the file, where they are from one.
+        Their lines in the file; None for a data frame.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def numbers(path: Path | str, what: str, text: pl.Series, lines: NDArray[np.int6
     Raises
     ------
     FileFormatError
-        For what is no finite number, and whole numbers above 2^53, naming the line.
+        For text that is no finite number, and whole numbers that would be rounded; the line is named.
     """
     pl = reading.polars()
 
@@ -215,7 +215,7 @@ def numbers(path: Path | str, what: str, text: pl.Series, lines: NDArray[np.int6
 
 
 def is_number(field: str) -> bool:
-    """Tell whether a field is a number, finite or not."""
+    """Return whether a field is a number, finite or not."""
     try:
         float(field)
     except ValueError:
@@ -224,7 +224,7 @@ def is_number(field: str) -> bool:
 
 
 def header(text: Text, separator: str) -> list[str]:
-    """Return the names in the first row, of which a quoted one may go on in the next line."""
+    """Return the names in the first row, which may span lines if a quoted name contains a line end."""
     lines = io.TextIOWrapper(io.BytesIO(text.data), encoding="utf-8", newline="")
     try:
         return next(csv.reader(lines, delimiter=separator, strict=True))
@@ -242,11 +242,11 @@ def _decompressed(path: Path) -> bytes:
 
 
 def _require_memory(path: Path, size: int) -> None:
-    memory.require(_COPIES * size, f"{size:,} bytes of text in {path}", "split the file, or make Parquet of it")
+    memory.require(_COPIES * size, f"{size:,} bytes of text in {path}", "split the file, or convert it to Parquet")
 
 
 def _require_text(path: Path, data: bytes) -> None:
-    """Refuse bytes that are no UTF-8 text, and marks in its middle that nobody sees."""
+    """Refuse bytes that are not UTF-8 text, and invisible marks inside the text."""
     for mark, what in ((b"\0", "a NUL byte"), (_BOM, "a byte order mark")):
         place = data.find(mark)
         if place >= 0 and not _utf16(data):
@@ -274,7 +274,7 @@ def _line(data: bytes, place: int) -> int:
 
 
 def _with_line_feeds(data: bytes, quoted: bool) -> bytes:
-    """End every line with a line feed: those that end with a carriage return and a line feed, or a return alone."""
+    """Replace line ends by line feeds: carriage return and line feed, or carriage return alone."""
     if b"\r" not in data:
         return data
     if not quoted:
@@ -287,41 +287,41 @@ def _with_line_feeds(data: bytes, quoted: bool) -> bytes:
 
 
 def _with_single_blanks(data: bytes) -> bytes:
-    """Part fields by one blank each, with none at the ends of lines, and keep every line."""
+    """Separate fields by single blanks, remove blanks at the ends of lines, and keep every line."""
     data = data.replace(b"\t", b" ")
     if b"  " not in data and b"\n " not in data and b" \n" not in data and data.strip(b" ") == data:
         return data
     characters = np.frombuffer(data, np.uint8)
     blank, feed = characters == _BLANK, characters == _FEED
     after = np.concatenate([[True], (blank | feed)[:-1]])
-    characters = characters[~(blank & after)]  # the first blank of each run between fields is left, or one at the end
+    characters = characters[~(blank & after)]  # leaves the first blank of each run between fields, or one at the end
     blank, feed = characters == _BLANK, characters == _FEED
     before_end = np.concatenate([feed[1:], [True]])
     return characters[~(blank & before_end)].tobytes()
 
 
 def _require_quotes(text: Text, data: bytes, separator: str) -> None:
-    """Refuse quotes that neither begin nor end a field, which readers take in different ways."""
+    """Refuse quotes that neither begin nor end a field, as programs read them in different ways."""
     characters = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(characters == _QUOTE)
     opening, closing = quotes[0::2], quotes[1::2]
     at_ends = np.array([_FEED, ord(separator)], np.uint8)
     begins = np.isin(characters[opening - 1], at_ends) | (opening == 0)
-    begins[1:] |= opening[1:] == closing[: opening.size - 1] + 1  # two quotes inside a field stand for one
+    begins[1:] |= opening[1:] == closing[: opening.size - 1] + 1  # two quotes inside a field mean one
     ends = np.isin(characters[closing + 1], at_ends)
     ends[: opening.size - 1] |= opening[1:] == closing[: opening.size - 1] + 1
     stray = np.concatenate([opening[~begins], closing[~ends]])
-    hint = "put the field into quotes, with each quote in it doubled"
+    hint = "put the whole field into quotes, with each quote in it doubled"
     if stray.size:
         line = text.number + _line(data, int(stray.min())) - 1
-        raise FileFormatError(f"{text.path}: line {line}: a quote stands beside other characters of its field; {hint}")
+        raise FileFormatError(f"{text.path}: line {line}: a quote stands inside a field; {hint}")
     if quotes.size % 2:
         line = text.number + _line(data, int(quotes[-1])) - 1
         raise FileFormatError(f"{text.path}: line {line}: a field in quotes does not end; {hint}")
 
 
 def _blocks(data: bytes, quoted: bool) -> Iterator[tuple[NDArray[np.uint8], Any]]:
-    """Go through the characters by blocks, with a mask of those outside of quotes."""
+    """Yield blocks of characters, each with a mask of those outside quotes."""
     inside = False
     for start in range(0, len(data), _BLOCK):
         block = np.frombuffer(data, np.uint8, min(_BLOCK, len(data) - start), start)
@@ -333,7 +333,7 @@ def _blocks(data: bytes, quoted: bool) -> Iterator[tuple[NDArray[np.uint8], Any]
 
 
 def _ends(data: bytes, separator: str, quoted: bool) -> NDArray[np.bool_]:
-    """Tell for each field whether it is the last of its row."""
+    """Return for each field whether it is the last one of its row."""
     mark = ord(separator)
     found = []
     for block, outside in _blocks(data, quoted):
@@ -343,7 +343,7 @@ def _ends(data: bytes, separator: str, quoted: bool) -> NDArray[np.bool_]:
 
 
 def _feeds(data: bytes, quoted: bool) -> NDArray[np.int64]:
-    """Return where rows end."""
+    """Return the positions of the line feeds that end rows."""
     found = [np.flatnonzero((block == _FEED) & outside) for block, outside in _blocks(data, quoted)]
     return np.concatenate([_BLOCK * k + places for k, places in enumerate(found)])
 
@@ -351,7 +351,7 @@ def _feeds(data: bytes, quoted: bool) -> NDArray[np.int64]:
 def _rows(
     text: Text, data: bytes, ends: NDArray[np.bool_], n: int, separator: str, quoted: bool, fields: str | None
 ) -> tuple[bytes, NDArray[np.int64]]:
-    """Leave blank lines out, refuse rows of another number of fields, and number the lines."""
+    """Remove blank lines, refuse rows with another number of fields, and return the line of each row."""
     n_rows = int(np.count_nonzero(ends))
     table = ends.reshape(-1, n) if ends.size == n_rows * n else None
     if n > 1 and table is not None and table[:, -1].all() and data.count(b"\n") == n_rows:

@@ -80,7 +80,9 @@ def _frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
     similarities = np.concatenate([side.similarities for side in sides])
     scores = similarities if comparisons.score_kind == "similarity" else 0 - similarities
     columns: dict[str, Any] = {
-        "score": scores.astype(np.float64) if as_text else scores,  # digits enough for float32 are too few for float64
+        "score": scores.astype(np.float64)
+        if as_text
+        else scores,  # float32 would be written with too few digits to read back as float64
         "mated": np.repeat([True, False], [len(side) for side in sides]),
     }
     mated, nonmated = map(_codes, sides)
@@ -94,7 +96,7 @@ def _frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
 
 
 def _codes(side: SortedSide) -> dict[str, Any]:
-    """Return each column of labels as positions in its list of labels."""
+    """Return each column of labels as codes, positions in its list of labels."""
     codes: dict[str, Any] = {name: getattr(side, name) for name in (*_SUBJECTS, *_SAMPLES)}
     codes |= {f"reference_{name}": column for name, column in side.reference_attributes.items()}
     codes |= {f"probe_{name}": column for name, column in side.probe_attributes.items()}
@@ -102,7 +104,7 @@ def _codes(side: SortedSide) -> dict[str, Any]:
 
 
 def _labels(comparisons: Comparisons, as_text: bool) -> dict[str, Any]:
-    """Return the labels of each column to write, as a series that positions are looked up in."""
+    """Return the list of labels of each column to write, as a series to index with the codes."""
     pl = reading.polars()
     labels: dict[str, Any] = {}
     for names, known in ((_SUBJECTS, comparisons.subjects), (_SAMPLES, comparisons.samples)):

@@ -352,7 +352,7 @@ def plan_subjects(
     """
     settings = checked_settings(n_groups=n_groups, n_attempts=n_attempts, fnmr=fnmr, correlation=correlation)
     if (margin is None) == (difference is None):
-        raise InputError("give either margin or difference, one of them: what the subjects are to be enough for")
+        raise InputError("give margin or difference, and not both: it determines how many subjects are needed")
     if margin is not None:
         asked = {"wanted_margin": validation.fractions("margin", margin, ends=False)}
     else:
@@ -402,7 +402,7 @@ def _warn_out_of_reach(settings: dict[str, NDArray[Any]], missing: NDArray[np.bo
     if missing.any():
         first = ", ".join(f"{name} {array[missing][0]:g}" for name, array in settings.items())
         warn(
-            f"{most:,} subjects a group are not enough for {missing.sum()} of {missing.size} settings, the first "
+            f"{most:,} subjects in each group are not enough for {missing.sum()} of {missing.size} settings, the first "
             f"{first}: n_subjects is NaN there; raise max_subjects, or ask for less",
             OutOfReachWarning,
         )

@@ -263,8 +263,8 @@ class Resampler:
         """
         if self.units.n_units > _MOST_LEFT_OUT:
             raise InputError(
-                f'method="bca" leaves out {self.units.n_units:,} units one at a time, and {_MOST_LEFT_OUT:,} is the '
-                "most: take another method or another unit"
+                f'method="bca" leaves out {self.units.n_units:,} units one at a time, but at most {_MOST_LEFT_OUT:,} '
+                "are possible: use another method or another unit"
             )
         return self._run(self.units.n_units, self.units.leave_one_out, n_threads, None)
 

@@ -88,8 +88,8 @@ class PairResampler:
             least = 1 / self.embeddings.n_nonmated
         if self.levels[0] * ROUNDING < least:
             raise InputError(
-                f"fmr: {self.levels[0]:g} is below the data's resolution, where one false match makes an FMR of "
-                f"{least:.3g}: that is the lowest level that can be answered"
+                f"fmr={self.levels[0]:g} is too low for these data, in which a single false match makes an FMR of "
+                f"{least:.3g}: give that or more"
             )
 
     def _find_pairs(self) -> None:

@@ -101,7 +101,7 @@ def _without_errors(case: Case) -> Quantity:
         if 0 < independent < quantity.n_comparisons:
             widest = intervals.upper_limit_without_errors(independent, confidence_level)
             limit = widest if quantity.estimate == 0 else 1 - widest
-            note += f"; if only subjects are independent it reaches to {limit:.3g}"
+            note += f"; if only subjects are independent, it extends to {limit:.3g}"
     low, high = (0.0, upper) if quantity.estimate == 0 else (1 - upper, 1.0)
     return _noted(replace(quantity, low=low, high=high, method="clopper-pearson"), note)
 
@@ -143,12 +143,12 @@ _SETTLED: tuple[tuple[Callable[[Case], bool], Callable[[Case], Quantity]], ...] 
     (_is_rate_without_variation, _without_errors),
     (
         lambda case: case.unit == "subject" and case.quantity.n_subjects == 1,
-        _no_interval("one subject, whose draws do not vary"),
+        _no_interval("there is one subject, so replicates do not vary"),
     ),
     (lambda case: not case.varies, _no_interval("replicates do not vary")),
     (
         lambda case: math.isnan(case.low) or math.isnan(case.high),
-        _no_interval("too few replicates have a value for this method"),
+        _no_interval("too few replicates have a computable value for this method"),
     ),
 )
 
@@ -160,7 +160,7 @@ _NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
     ),
     (
         lambda case: case.method == "auto" and not case.is_inverted and case.has_a_fair_side,
-        lambda _: "of percentiles, as a group has no errors: likely too narrow",
+        lambda _: "a group has no errors, so the interval is of percentiles: likely too narrow",
     ),
     (
         lambda case: (
@@ -168,7 +168,9 @@ _NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
             and measure_of(case.quantity.name) is not None
             and abs(case.shift) > _SHIFTED * (case.quantity.standard_error or 0.0)
         ),
-        lambda _: "resampling shifts it, as chance makes groups differ: see Coverage in the docs",
+        lambda _: (
+            "replicates lie mostly to one side of the estimate, as chance makes groups differ: see Coverage in the docs"
+        ),
     ),
     (
         lambda case: (case.quantity.not_computable or 0.0) > _OFTEN,
@@ -176,6 +178,6 @@ _NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
     ),
     (
         lambda case: not (math.isfinite(case.low) and math.isfinite(case.high)),
-        lambda _: "the interval has no end, as groups without errors occur in replicates",
+        lambda _: "the interval is unbounded, as groups have no errors in some replicates",
     ),
 )

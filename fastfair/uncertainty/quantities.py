@@ -120,14 +120,14 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
     found = [row for row in named if _group_of(row) == group]
     if not found:
         known = ", ".join(dict.fromkeys(_written(_group_of(row)) for row in named))
-        raise InputError(f"{name} is not there for {_written(group)}, but for {known}")
+        raise InputError(f"there is no {name} for {_written(group)}, only for {known}")
     points = ", ".join(dict.fromkeys(str(row.at) for row in found))
     if at is not None:
         found = [row for row in found if row.at == at]
     if not found:
-        raise InputError(f"{name} was not taken at {at}, but at {points}")
+        raise InputError(f"there is no {name} at {at}, only at {points}")
     if len(found) > 1:
-        raise InputError(f"{name} was taken at {points}: say which with at=")
+        raise InputError(f"there is {name} at {points}: choose one with at=")
     return found[0]
 
 

@@ -237,7 +237,7 @@ def test_native_vectors_are_not_copied(tmp_path):
 def test_masked_matrices_are_refused_by_row():
     matrix = np.ma.array(np.arange(9.0).reshape(3, 3), mask=np.eye(3) > 0)
     matrix[0, 0] = 5  # which unmasks it
-    with pytest.raises(InputError, match="scores is masked in row 1") as caught:
+    with pytest.raises(InputError, match="scores has a masked entry in row 1") as caught:
         ff.Comparisons.from_matrix(matrix)
     assert caught.value.row == 1
     assert len(ff.Comparisons.from_matrix(np.ma.array(np.eye(3))).mated) == 3

@@ -172,7 +172,7 @@ def test_truth_values_are_labels():
         (np.zeros(4, "V3"), "their type is"),
         ([1, 10**400, 1, 1], "is too large a number in row 1"),
         ([1, float("inf"), 1, 1], "is too large a number in row 1"),
-        ([1j, 2j, 1j, 2j], "have no order"),
+        ([1j, 2j, 1j, 2j], "cannot be sorted"),
         ([object()] * 4, "mixes|no order|reference_group"),
         ({1, 2, 3, 4}, "must be an array or a list of labels"),
         ((x for x in "abab"), "must be an array or a list of labels"),
@@ -236,7 +236,7 @@ def test_labels_written_alike_are_refused_as_groups():
             return "odd"
 
     one, other = Odd(1), Odd(2)
-    with pytest.raises(InputError, match="two labels that are written 'odd'"):
+    with pytest.raises(InputError, match="two labels that are both written 'odd'"):
         groups_of([one, other, one, other])
 
 

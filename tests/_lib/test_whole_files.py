@@ -166,7 +166,7 @@ def test_data_frames_are_written_whole(tmp_path, kind):
         ("n" * 300, "name is too long"),
         ("d/" * 4000 + "x", "name is too long"),
         ("nowhere/x", "there is no such folder"),
-        ("old.txt/x", "below something that is a file"),
+        ("old.txt/x", "a part of its path is a file"),
         ("folder", "it is a folder"),
         ("circle", "links lead in a circle"),
     ],
@@ -184,7 +184,7 @@ def test_paths_that_cannot_be(tmp_path, old, monkeypatch, name, said):
 
 @pytest.mark.parametrize("path", [None, 5, b"bytes", ["a"], object()])
 def test_what_is_no_path(path):
-    with pytest.raises(InputError, match="must be a path"):
+    with pytest.raises(InputError, match="must be the path of a file or folder"):
         whole_files.write_text(path, "new")
 
 
@@ -235,7 +235,9 @@ def test_a_folder_is_made_with_its_parents(tmp_path):
     assert list((tmp_path / "a" / "b").iterdir()) == []
 
 
-@pytest.mark.parametrize(("name", "said"), [("old.txt", "a file is in the place"), ("old.txt/b", "below something")])
+@pytest.mark.parametrize(
+    ("name", "said"), [("old.txt", "there is a file of this name"), ("old.txt/b", "a part of its path is a file")]
+)
 def test_a_file_in_the_place_of_a_folder(tmp_path, old, name, said):
     with pytest.raises(OutputError, match=said):
         whole_files.ready_folder(tmp_path / name)

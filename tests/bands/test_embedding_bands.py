@@ -150,7 +150,7 @@ def test_bands_are_drawn():
     for measure in ("max_geomean_ratio", "group_to_min_difference", "garbe"):
         ax = ff.fairness_band(e, measure, fmr=LEVELS, n_resamples=8, rng=0).plot()
         assert ax.get_xlabel() == "False match rate"
-        assert ax.get_title() == "No test: fair systems lie outside, too"
+        assert ax.get_title() == "No test of fairness: fair systems lie outside, too"
         assert len(ax.lines) == (2 if measure == "group_to_min_difference" else 1)
     apart = ff.von_mises_fisher_embeddings(20, 3, 16, concentration=5000, rng=0)
     apart = ff.Embeddings(apart.vectors, apart.subject, group=apart.subject % 2)
@@ -169,7 +169,7 @@ def test_a_fairness_band_says_that_it_is_no_test(of_pairs: bool):
     for measure in BAND_MEASURES:
         facts = FACTS[measure]
         rate = facts.metrics[0] if facts.inputs != "both rates" and "fnmr" not in facts.metrics else "fnmr"
-        told = f"^{measure}: a fair system's value is not inside"
+        told = f"^{measure}: these intervals leave out the value of a fair system"
         asked = {"rate": rate, "fmr": [0.01, 0.1], "n_resamples": 100, "rng": 0}
         with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always", FairValueOutsideWarning)
@@ -178,7 +178,9 @@ def test_a_fairness_band_says_that_it_is_no_test(of_pairs: bool):
         assert [re.match(told, str(one.message)) is not None for one in given] == [True] * moves_one_way
         assert [one.filename for one in given] == [__file__] * moves_one_way
         assert band.note == (FAIR_OUTSIDE if moves_one_way else "")
-        assert band.plot().get_title() == ("No test: fair systems lie outside, too" if moves_one_way else "")
+        assert band.plot().get_title() == (
+            "No test of fairness: fair systems lie outside, too" if moves_one_way else ""
+        )
         pyplot.close("all")
 
 

@@ -122,7 +122,10 @@ def test_subjects_and_groups_may_stand_beside_the_vectors(faces):
 
 def test_levels_without_pairs_enough_are_left_out_aloud(faces):
     done = run("embeddings", faces, *FEW_REPLICATES)
-    assert "FMR 0.0001, 0.001 would be fewer than 30 of 4,416 non-mated pairs, so it is held at 0.01" in done.stderr
+    assert (
+        "FMR 0.0001, 0.001 would be fewer than 30 of 4,416 non-mated pairs, so FNMR is measured at FMR 0.01"
+        in done.stderr
+    )
     assert [line.split()[0] for line in done.stdout.splitlines() if line.startswith("FMR=")] == ["FMR=0.01"]
     below = run("embeddings", faces, "--fmr", 0.001, *FEW_REPLICATES)
     assert below.stderr == ""
@@ -133,7 +136,7 @@ def test_rates_without_errors_have_the_interval_of_clopper_and_pearson(tmp_path)
     vectors = np.repeat(np.eye(6), 2, axis=0)
     np.savez(tmp_path / "v.npz", vectors=vectors, subject=np.arange(12) // 2)
     done = run("embeddings", tmp_path / "v.npz", *FEW_REPLICATES)
-    assert "so it is held at 0.1" in done.stderr
+    assert "so FNMR is measured at FMR 0.1" in done.stderr
     assert "0 % [0, 45.9]" in done.stdout
     assert "the interval is Clopper and Pearson's" in done.stdout
     with pytest.raises(InputError, match="no curve to draw"):
@@ -161,7 +164,7 @@ def test_bad_options_say_what_would_do(faces, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--fmr", 1e-9], "below the data's resolution"),
+        (["--fmr", 1e-9], "fmr=1e-09 is too low for these data"),
         (["--fmr", 0], "above 0"),
         (["--fmr", 0.1, "--measure", "gini"], "groups="),
         (["--group", "sx"], "did you mean 'sex'"),

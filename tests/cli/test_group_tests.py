@@ -178,7 +178,7 @@ def test_the_place_of_what_is_wrong_is_named(folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--failures", "e"], "--failures goes with --input counts, and the input is scores"),
+        (["--failures", "e"], "--failures goes with --input counts, but --input is scores"),
         (["--input", "decisions", "--attempts", "e"], "--attempts goes with --input counts"),
         (["--input", "counts", "--at", "eer"], "--at goes with --input scores"),
         (["--input", "counts", "--fmr"], "--fmr goes with --input scores"),
@@ -253,7 +253,7 @@ def test_margins_of_every_combination(tmp_path):
 def test_margins_may_be_drawn():
     drawn = ["--method", "simulation", "--n-simulations", 50, "--seed", 3]
     done = plan("--subjects", 100, *drawn)
-    assert "50 studies drawn of each setting, seed 3" in done.stdout
+    assert "50 simulated studies of each setting, seed 3" in done.stdout
     content = json.loads(plan("--subjects", 100, *drawn, "--json").stdout)
     assert content["settings"]["n_simulations"] == 50
     settings = {"n_groups": [3, 10], "n_subjects": 100, "n_attempts": 2, "fnmr": 0.05, "correlation": 0.25}
@@ -295,11 +295,11 @@ def test_the_study_of_the_paper(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([*STUDY], "what is asked? Give --subjects"),
-        ([*STUDY[2:], "--subjects", 100], "a plan needs --groups too"),
-        (["--margin", 0.03], "a plan needs --groups, --attempts, --fnmr, --correlation too"),
-        ([*STUDY, "--subjects", 100, "--margin", 0.03], "--margin asks for subjects"),
-        ([*STUDY, "--difference", 0.1, "--margin", 0.03], "--margin asks for subjects"),
+        ([*STUDY], "nothing says what to plan. Give --subjects"),
+        ([*STUDY[2:], "--subjects", 100], "a plan also needs --groups"),
+        (["--margin", 0.03], "a plan also needs --groups, --attempts, --fnmr, --correlation"),
+        ([*STUDY, "--subjects", 100, "--margin", 0.03], "--margin is for computing the subjects needed"),
+        ([*STUDY, "--difference", 0.1, "--margin", 0.03], "--margin is for computing the subjects needed"),
         ([*STUDY, "--subjects", 100, "--difference", 0.1, "--power", 0.9], "--power goes with --difference"),
         ([*STUDY, "--margin", 0.03, "--power", 0.9], "--power goes with --difference"),
         ([*STUDY, "--margin", 0.03, "--method", "simulation"], "power and subjects are always exact"),

@@ -112,8 +112,8 @@ def test_the_family_of_the_paper(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "what is to be made? Give one of"),
-        (["--fmr", 0.01, "--fnmr", 0.01], "what is to be made? Give one of"),
+        ([], "nothing says what to make: give one of"),
+        (["--fmr", 0.01, "--fnmr", 0.01], "nothing says what to make: give one of"),
         (["--fmr", 0.01, "--rate", 0.01], "--rate cannot go with --generator climb of one set"),
         (["--fmr", 0.01, "--subjects", 9], "--subjects cannot go with --generator climb of one set"),
         (["--fmr", 0.01, "--generator", "binormal", "--n-steps", 9], "--n-steps cannot go with --generator binormal"),

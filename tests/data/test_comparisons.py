@@ -175,7 +175,7 @@ def test_masked_entries_are_refused():
     for k, values in enumerate((SCORES, MATED, ["a"] * 4, ["a"] * 4)):
         arguments = [SCORES, MATED, ["a", "b", "c", "d"], ["a", "c", "c", "e"]]
         arguments[k] = np.ma.array(values, mask=mask)
-        with pytest.raises(InputError, match="masked in row 2"):
+        with pytest.raises(InputError, match="masked entry in row 2"):
             ff.Comparisons(*arguments)
 
 
@@ -185,7 +185,7 @@ def test_large_whole_numbers_stay_apart_or_are_refused():
     assert (len(c.mated), c.subjects.tolist()) == (1, [2**53, 2**53 + 1])
     with pytest.raises(InputError, match="whole numbers above 2"):
         ff.Comparisons(np.array([2**60, 2**60 + 1]), [1, 0])
-    with pytest.raises(InputError, match="do not fit float64"):
+    with pytest.raises(InputError, match="that float64 would round"):
         ff.Comparisons(np.array([1, 1 + np.finfo(np.longdouble).eps], np.longdouble), [1, 0])
 
 

@@ -121,13 +121,13 @@ def test_frames_and_json_hold_every_quantity(evaluation, tmp_path):
 
 
 def test_values_that_are_not_there_or_not_clear(evaluation):
-    with pytest.raises(InputError, match=r"fdr was taken at FMR=0\.05, threshold=0\.5: say which"):
+    with pytest.raises(InputError, match=r"there is fdr at FMR=0\.05, threshold=0\.5: choose one"):
         evaluation.value("fdr")
     with pytest.raises(InputError, match="did you mean"):
         evaluation.value("garbee", at=POINT)
-    with pytest.raises(InputError, match="not there for 'w', but for all comparisons, 'x', 'y', 'z'"):
+    with pytest.raises(InputError, match="no fmr for 'w', only for all comparisons, 'x', 'y', 'z'"):
         evaluation.value("fmr", "w", POINT)
-    with pytest.raises(InputError, match=r"not taken at EER, but at FMR=0\.05, threshold=0\.5"):
+    with pytest.raises(InputError, match=r"no fmr at EER, only at FMR=0\.05, threshold=0\.5"):
         evaluation.value("fmr", at=ff.at_eer())
     with pytest.raises(InputError, match=r"did you mean 'nrb\(cllr\)' or 'nrb\(eer\)'"):
         evaluation.value("nrb")

@@ -165,7 +165,7 @@ def test_mated_comparisons_across_groups_are_left_out_and_told():
     c = ff.Comparisons(
         [0.9, 0.1, 0.2, 0], [1, 1, 1, 0], list("ppqp"), list("ppqq"), list("ffmf"), list("fmmm")
     )  # fmt: skip
-    with pytest.warns(DroppedWarning, match="1 of 3 mated comparisons are across groups") as told:
+    with pytest.warns(DroppedWarning, match="1 of 3 mated comparisons are between two groups") as told:
         counts = ff.FailureCounts.from_comparisons(c, ff.at_threshold(0.5))
     assert told[0].filename == __file__
     assert subjects_of(counts) == {"f": [(0, 1)], "m": [(1, 1)]}
@@ -216,7 +216,7 @@ def test_comparisons_that_cannot_be_counted():
             ff.Comparisons(scores, mated, reference_group=groups[0], probe_group=groups[1]), at
         )
     conflicting = ff.Comparisons(scores, mated, *ids, *groups, allow_label_conflicts=True)
-    with pytest.raises(InputError, match="mated comparisons of two subjects"):
+    with pytest.raises(InputError, match="mated comparisons are of two subjects"):
         ff.FailureCounts.from_comparisons(conflicting, at)
     with pytest.raises(InputError, match="at must be an operating point"):
         ff.FailureCounts.from_comparisons(

@@ -305,7 +305,7 @@ def test_kaldi(write):
     is_the_same(cut)
     assert cut.samples.tolist() == ["a", "a-1", "b", "b-1", "c-1"]
     who = write("who.csv", "id,sex\na,f\nb,m\nc,m\n")
-    with pytest.raises(InputError, match="metadata needs to know the subjects"):
+    with pytest.raises(InputError, match="metadata= needs the subjects of the comparisons"):
         ff.read_comparisons(scores, trials=trials, metadata=who, metadata_id="id", groups="sex")
     with pytest.raises(InputError, match="needs the trial list"):
         ff.read_comparisons(scores, format="kaldi")
@@ -452,7 +452,7 @@ def test_arguments_that_a_format_cannot_use_are_refused(write):
     named, bob = write("s.csv", NAMED), write("s.txt", BOB4)
     with pytest.raises(InputError, match="trials= goes with scores alone"):
         ff.read_comparisons(named, trials=write("veri.txt", TRIALS), format="csv")
-    with pytest.raises(InputError, match="nothing to score= and probe="):
+    with pytest.raises(InputError, match="leave score= and probe= out"):
         ff.read_comparisons(bob, score="x", probe="y")
     with pytest.raises(InputError, match="metadata_id is given without metadata="):
         ff.read_comparisons(named, metadata_id="x")

@@ -147,7 +147,7 @@ def test_npy_is_mapped_and_labels_come_from_beside_it(npy, tmp_path):
     is_the_same(ff.read_embeddings(npy, **arguments, groups="sex"), ("f", "m"))
     with pytest.raises(InputError, match="holds nothing but vectors: give the subject of each as an array, or a table"):
         ff.read_embeddings(npy)
-    with pytest.raises(InputError, match=r"one array without a name, so there is nothing to vectors="):
+    with pytest.raises(InputError, match=r"one array without a name, so leave vectors= out"):
         ff.read_embeddings(npy, "vectors", subject=FIELDS["subject"])
     with pytest.raises(InputError, match=r"finds no subject in 'b/1.png' \(2 of 5 values of 'subject'\)"):
         ff.read_embeddings(npy, subject=PATHS, subject_pattern="^([ac])/")
@@ -223,7 +223,7 @@ def test_objects_are_never_unpickled(tmp_path):
 def test_lists_of_several_lengths(tmp_path):
     frame = pl.DataFrame({"vectors": [[1.0, 2.0], [1.0], None, [3.0, 4.0]], "subject": list("aabb")})
     frame.write_parquet(tmp_path / "v.parquet")
-    message = r"column 'vectors' holds 1 numbers in row 1 \(counted from 0\) and 2 in others; 2 such rows"
+    message = r"column 'vectors' holds 1 numbers in row 1 \(counted from 0\), but 2 in others; 2 such rows"
     with pytest.raises(FileFormatError, match=message):
         ff.read_embeddings(tmp_path / "v.parquet")
 

@@ -136,8 +136,8 @@ def test_lines_are_counted_through_quoted_line_ends(write):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ('0.9,1,a"b,a\n', "line 2: a quote stands beside"),
-        ('0.9,1,"a"b,a\n', "line 2: a quote stands beside"),
+        ('0.9,1,a"b,a\n', "line 2: a quote stands inside a field"),
+        ('0.9,1,"a"b,a\n', "line 2: a quote stands inside a field"),
         ('0.9,1,a,a\n0.1,0,"a,b\n0.3,0,a,b\n', "line 3: a field in quotes does not end"),
         ("0.9,1,a,a\n0.1,0,a\n", "line 3: expected 4 fields"),
         ("0.9,1,a,a\n0.1,0,a,b,c\n", "line 3: expected 4 fields"),
@@ -399,7 +399,7 @@ def test_columns_of_rare_types_are_labels(kind):
 def test_names_of_columns_that_are_none():
     with pytest.raises(InputError, match="names of columns must be text"):
         ff.read_comparisons(pd.DataFrame({0: [0.9], 1: [1]}))
-    with pytest.raises(InputError, match="columns of one name"):
+    with pytest.raises(InputError, match="two columns of the same name"):
         ff.read_comparisons(pd.DataFrame([[0.9, 1]], columns=["score", "score"]))
     frame = pd.DataFrame({"score": [0.9, 0.1], "mated": [1, 0], "g": [1, "a"]})
     with pytest.raises(InputError, match="'g'"):
@@ -417,7 +417,7 @@ def test_paths_that_are_no_files(tmp_path):
     for read in readers:
         for path, error, message in (
             (tmp_path / "pipe", FileFormatError, "is a pipe or a device"), ("/dev/null", FileFormatError, "a device"),
-            (tmp_path, FileFormatError, "is a folder"), ("x" * 5000, InputError, "longer than file systems take"),
+            (tmp_path, FileFormatError, "is a folder"), ("x" * 5000, InputError, "longer than file systems allow"),
             ("a\0b", InputError, ""), ("a\udc80b", InputError, ""),
             (tmp_path / "none.csv", MissingFileError, "there is no file"), (b"x", InputError, ""),
             ("", InputError, ""), (5, InputError, ""), (None, InputError, ""),
@@ -503,7 +503,7 @@ def test_hdf5_that_leaves_its_file(tmp_path):
         path = hdf5(tmp_path / "v.h5", subject=["a", "a", "b"])
         with h5py.File(path, "a") as file:
             make(file)
-        with pytest.raises(FileFormatError, match=r"v\.h5: 'vectors' .*; copy it into the file"):
+        with pytest.raises(FileFormatError, match=r"v\.h5: 'vectors' .*; copy (it|them) into (the|this) file"):
             ff.read_embeddings(path)
 
 
@@ -517,9 +517,9 @@ def test_hdf5_that_comes_to_no_end_or_crashes_is_damaged(tmp_path, monkeypatch):
     path = hdf5(tmp_path / "v.h5", vectors=np.float32([[1, 0], [0, 1], [1, 1]]), subject=["a", "a", "b"])
     assert len(ff.read_embeddings(path).vectors) == 3
     for program, message in (
-        ("print('begun', flush=True)\nwhile True: pass", "comes to no end"),
+        ("print('begun', flush=True)\nwhile True: pass", "does not finish reading it"),
         ("import os\nprint('begun', flush=True)\nos.abort()", "crashes with it"),
-        ("raise SystemExit", "does not run"),
+        ("raise SystemExit", "does not start"),
     ):
         (tmp_path / "check.py").write_text(program)
         monkeypatch.setattr("fastfair.io.hdf5_files._PROGRAM", tmp_path / "check.py")

@@ -135,7 +135,7 @@ def test_arrays_that_do_not_fit_are_refused():
         (lambda: m.gini([]), "needs groups"),
         (lambda: m.mape([0.1, 0.2], [0.1, 0.2, 0.3]), "one value for all groups"),
         (lambda: m.gini([-1.0, 1.0]), "must not be negative"),
-        (lambda: m.gini(np.ma.array([0.1, 0.2], mask=[0, 1])), "masked in row 1"),
+        (lambda: m.gini(np.ma.array([0.1, 0.2], mask=[0, 1])), "masked entry in row 1"),
         (lambda: m.gini([1j, 0.2]), "must be numbers"),
     ):
         with pytest.raises(ff.errors.InputError, match=message):

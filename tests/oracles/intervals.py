@@ -115,3 +115,63 @@ def inversion(
         if min(shares(measure, system, replicates, power, higher_is_fairer)) >= (1 - level) / 2:
             accepted.append(measure(moved(system, power)))
     return min(accepted), max(accepted)
+
+
+def joint_pvalue(
+    measure: Callable[[System], float],
+    systems: list[System],
+    replicates: list[list[System]],
+    common: list[float],
+    gamma: float,
+    higher_is_fairer: bool = False,
+) -> float:
+    """The largest p-value of the systems' difference over common values of the measure, plus gamma.
+
+    At a common value both systems are moved there; its p-value is twice the smaller share of replicates' differences
+    that are at least as large, or at most as large, as the data's.
+    """
+    difference = measure(systems[0]) - measure(systems[1])
+    largest = 0.0
+    for value in common:
+        powers = [power_of(measure, system, value, higher_is_fairer) for system in systems]
+        above = below = 0
+        for one, other in zip(*replicates, strict=True):
+            found = measure(moved_replicate(systems[0], one, powers[0]))
+            found -= measure(moved_replicate(systems[1], other, powers[1]))
+            above += found >= difference
+            below += found <= difference
+        largest = max(largest, min(1, 2 * (1 + min(above, below)) / (1 + len(replicates[0]))))
+    return min(1, largest + gamma)
+
+
+def power_of(measure: Callable[[System], float], system: System, value: float, higher_is_fairer: bool) -> float:
+    """The power at which a system has a value of the measure."""
+    low, high = 0.0, 10.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        reached = measure(moved(system, middle)) >= value
+        low, high = (low, middle) if reached != higher_is_fairer else (middle, high)
+    return low
+
+
+def mover_difference(
+    first: tuple[float, float, float], second: tuple[float, float, float], correlation: float
+) -> tuple[float, float]:
+    """Interval of x - y from estimate, low and high of each: each end is as far as the ends that make it extreme."""
+    (x, low, high), (y, other_low, other_high) = first, second
+    below = math.sqrt((x - low) ** 2 + (other_high - y) ** 2 - 2 * correlation * (x - low) * (other_high - y))
+    above = math.sqrt((high - x) ** 2 + (y - other_low) ** 2 - 2 * correlation * (high - x) * (y - other_low))
+    return x - y - below, x - y + above
+
+
+def mover_ratio(
+    first: tuple[float, float, float], second: tuple[float, float, float], correlation: float, ratios: list[float]
+) -> tuple[float, float]:
+    """The least and the largest of some ratios R for which the interval of x - R y holds zero."""
+    inside = []
+    for ratio in ratios:
+        scaled = tuple(ratio * value for value in second)
+        low, high = mover_difference(first, scaled, correlation)
+        if low <= 0 <= high:
+            inside.append(ratio)
+    return min(inside), max(inside)

@@ -99,10 +99,15 @@ def score_test(
     kind: str,
     thresholds: tuple[float, float],
     degrees_of_freedom: float,
+    aim: float = 0.0,
 ) -> tuple[float, float]:
-    """Return the difference of two systems' rates and its p-value."""
+    """Return the difference of two systems' rates and its p-value.
+
+    Among ties no threshold may hold the rate aimed at: the test is of rates moved along their slopes to where it is held.
+    """
     among = of_rate(trials, name, cell)
     difference = rate(among, 0, thresholds[0]) - rate(among, 1, thresholds[1])
+    at_aim = difference
     values: dict[int, float] = defaultdict(float)
     for trial in among:
         values[id(trial)] += (error(trial, 0, thresholds[0]) - error(trial, 1, thresholds[1])) / len(among)
@@ -112,11 +117,12 @@ def score_test(
             low, high = near(trials, kind, system, threshold)
             run = held(trials, kind, system, high) - held(trials, kind, system, low)
             slope = (rate(among, system, high) - rate(among, system, low)) / run if run else 0.0
+            at_aim -= sign * slope * (held(trials, kind, system, threshold) - aim)
             for key, value in influences(trials, kind, system, threshold).items():
                 values[key] -= sign * slope * value
     subjects = {subject for trial in among for subject in (trial.reference, trial.probe)}
     factor = len(subjects) / (len(subjects) - 1) if name == "fnmr" else 1.0
     spread = math.sqrt(variance(values, trials, factor))
-    if difference == 0 and spread == 0:
-        return 0.0, 1.0
-    return difference, 2 * float(t.sf(abs(difference) / spread, degrees_of_freedom))
+    if spread < 1e-12:
+        return difference, 1.0
+    return difference, 2 * float(t.sf(abs(at_aim) / spread, degrees_of_freedom))

@@ -382,7 +382,7 @@ def test_subjects_broadcast():
 
 def test_what_is_out_of_reach_is_nan_with_a_warning_that_names_it():
     with pytest.warns(
-        OutOfReachWarning, match="100 subjects a group are not enough for 1 of 2 settings, the first"
+        OutOfReachWarning, match="100 subjects in each group are not enough for 1 of 2 settings, the first"
     ) as told:
         plan = ff.plan_subjects(**WITHOUT_SUBJECTS, margin=[0.01, 0.2], max_subjects=100)
     assert "wanted_margin 0.01: n_subjects is NaN there; raise max_subjects" in str(told[0].message)
@@ -438,8 +438,8 @@ def test_bad_settings_are_refused(changed, message):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({}, "give either margin or difference"),
-        ({"margin": 0.1, "difference": 0.1}, "give either margin or difference"),
+        ({}, "give margin or difference"),
+        ({"margin": 0.1, "difference": 0.1}, "give margin or difference, and not both"),
         ({"margin": 3}, "margin must be fractions in .*for 3 % write 0.03"),
         ({"difference": 0}, "difference must be other than 0"),
         ({"difference": [0.1, -0.1]}, r"with fnmr \+ difference in \(0, 1\), not -0.1 at fnmr 0.1"),

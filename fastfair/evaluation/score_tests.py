@@ -66,7 +66,7 @@ def score_pvalues(
         return found
     trials = _Trials(first, unit)
     tests = {
-        point: _ScoreTests(trials, [_System(system, point, unit) for system in (first, second)], point.kind)
+        point: _ScoreTests(trials, [_System(system, point, unit) for system in (first, second)], point)
         for point in points
         if point.kind in _KINDS_TESTED
     }
@@ -112,6 +112,8 @@ def _codes(side: SortedSide, rows: Any, unit: str, n_units: int) -> Integers:
     if unit == "comparison":
         assert side.rows is not None
         return side.rows[rows].astype(np.int64)
+    assert side.reference is not None
+    assert side.probe is not None
     reference, probe = side.reference[rows].astype(np.int64), side.probe[rows].astype(np.int64)
     return np.asarray(np.minimum(reference, probe) * n_units + np.maximum(reference, probe))
 
@@ -238,9 +240,12 @@ def _cells(by_group: GroupedSide | None, rows: slice, n_groups: int) -> Integers
 class _ScoreTests:
     """Tests of all rates at one operating point."""
 
-    def __init__(self, trials: _Trials, systems: Sequence[_System], kind: str) -> None:
-        self._trials, self._systems, self._kind = trials, systems, kind
+    def __init__(self, trials: _Trials, systems: Sequence[_System], point: OperatingPoint) -> None:
+        self._trials, self._systems, self._kind = trials, systems, point.kind
+        kind = point.kind
         if kind != "threshold":
+            aim = 0.0 if kind == "eer" else point.value
+            self._missed = [system.held(kind, system.key) - aim for system in systems]
             spreads = [np.sqrt(self._variance(*self._sum_held([(system, 1.0)]))) for system in systems]
             self._slopes = [system.slopes(kind, float(spread)) for system, spread in zip(systems, spreads, strict=True)]
 
@@ -260,13 +265,15 @@ class _ScoreTests:
                 (system, -sign * slope(mated, cell))
                 for system, slope, sign in zip(self._systems, self._slopes, (1.0, -1.0), strict=True)
             ]
+            # Among ties no threshold may hold the rate aimed at: the rates are moved to where it is held.
+            difference += sum(weight * missed for (_, weight), missed in zip(held, self._missed, strict=True))
         values, constants = self._sum_held(held)
         values[0 if mated else 1] += parts
         few = size / (size - 1) if mated and size > 1 else 1.0
         spread = np.sqrt(few * self._variance(values, constants))
         if freedom < 1:
             return float("nan")
-        if spread <= 1e-12 * (abs(difference) or 1 / n):  # no decision differs
+        if spread < 1e-12:  # no decision differs
             return 1.0
         return float(2 * stdtr(freedom, -abs(difference) / spread))
 

@@ -1,0 +1,156 @@
+"""The p-value of each difference between two systems, by the test that suits the quantity, or why there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fastfair import intervals
+from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates import curves
+from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint
+from fastfair.measures._compute import measure_of
+from fastfair.uncertainty.joint_inversion import joint_pvalues
+from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.quantity_intervals import Uncertainty
+
+from .result import Evaluation
+from .score_tests import RATES_TESTED, score_pvalues
+
+OF_MEASURES = "no p-value and no verdict for a measure that chance moves to either side, or of a group without errors"
+OF_FEW_ERRORS = f"no p-value and no verdict where one of the systems has fewer than {FEWEST_ERRORS} errors"
+OF_THRESHOLDS = (
+    f"no p-value and no verdict where the threshold of one of the systems is held by fewer than {FEWEST_ERRORS} errors"
+)
+OF_FEW_SUBJECTS = "no p-value and no verdict for a rate of one subject"
+REASONS = (OF_MEASURES, OF_FEW_ERRORS, OF_THRESHOLDS, OF_FEW_SUBJECTS)
+
+
+@dataclass(frozen=True)
+class DifferenceTest:
+    """The test of one difference.
+
+    Attributes
+    ----------
+    pvalue : float
+        Two-sided; NaN where there is no test.
+    reason : str
+        Why there is none; empty where there is one.
+    least : float
+        The smallest p-value that the test can give, 0 for a test that draws no replicates.
+    """
+
+    pvalue: float
+    reason: str = ""
+    least: float = 0.0
+
+
+def difference_tests(systems: Sequence[Comparisons], evaluations: Sequence[Evaluation]) -> tuple[DifferenceTest, ...]:
+    """Test whether two systems differ in each of their quantities.
+
+    Parameters
+    ----------
+    systems : two Comparisons
+        The same comparisons scored by two systems, numbered alike.
+    evaluations : two Evaluations
+        Their evaluations, with the same replicates.
+
+    Returns
+    -------
+    tuple of DifferenceTest
+        For each quantity of the evaluations. Rates have score tests, fairness measures joint test inversion, and EER
+        and costs, as well as rates where units are not independent, bootstrap p-values.
+    """
+    first, second = evaluations
+    pairs = list(zip(first.quantities, second.quantities, strict=True))
+    of_both = [_need(evaluation) for evaluation in evaluations]
+    one_system, other_system = systems
+    scores = score_pvalues(one_system, other_system, [result.at for result in first.rates], pairs, of_both[0].unit)
+    errors = [_errors_behind(*one) for one in zip(systems, evaluations, strict=True)]
+    few = {result.at for evaluation in evaluations for result in evaluation.rates if _held_by_few(result)}
+    joint = _of_measures(of_both)
+    found = []
+    for k, ((one, other), score) in enumerate(zip(pairs, scores.tolist(), strict=True)):
+        if measure_of(one.name) is not None:
+            pvalue, least = joint.get(k, math.nan), 0.0
+            found.append(DifferenceTest(pvalue, OF_MEASURES if math.isnan(pvalue) else "", least))
+        elif one.name in RATES_TESTED and not math.isnan(score):
+            found.append(DifferenceTest(score))
+        elif not (math.isfinite(one.estimate) and math.isfinite(other.estimate)):
+            found.append(DifferenceTest(math.nan))
+        else:
+            found.append(_bootstrap_test(one, [rows[k] for rows in errors], few, of_both, k))
+    return tuple(found)
+
+
+def _bootstrap_test(
+    quantity: Quantity, errors: Sequence[int | None], few: set[OperatingPoint], of_both: Sequence[Uncertainty], k: int
+) -> DifferenceTest:
+    if quantity.n_subjects == 1 and of_both[0].unit == "subject":
+        return DifferenceTest(math.nan, OF_FEW_SUBJECTS)
+    if any(number is None or number < FEWEST_ERRORS for number in errors):
+        return DifferenceTest(math.nan, OF_FEW_ERRORS)
+    if quantity.at in few:
+        return DifferenceTest(math.nan, OF_THRESHOLDS)
+    with np.errstate(invalid="ignore"):
+        drawn = np.subtract(*(one.replicates[k] for one in of_both))
+    return DifferenceTest(float(intervals.bootstrap_pvalue(drawn[None])[0]), least=2 / (1 + drawn.size))
+
+
+def _of_measures(of_both: Sequence[Uncertainty]) -> dict[int, float]:
+    """Return the p-values of fairness measures by their positions."""
+    rows = of_both[0].rows
+    if not rows:
+        return {}
+    first, second = (one.systems() for one in of_both)
+    inverted = of_both[0].inverted(), of_both[1].inverted()
+    return {rows[key]: pvalue for key, pvalue in joint_pvalues(first, second, inverted).items()}
+
+
+def _errors_behind(comparisons: Comparisons, evaluation: Evaluation) -> tuple[int | None, ...]:
+    """Count the errors behind each quantity of an evaluation, which decide whether a verdict can rest on it.
+
+    For a rate, the number of errors or that of correct decisions, whichever is smaller. For the EER, and for Cllr and
+    min Cllr, the EER times the number of mated or non-mated comparisons, whichever is smaller. For minDCF, the number
+    of false matches or of false non-matches at its threshold, whichever is smaller. None for thresholds and fairness
+    measures.
+    """
+    sides: dict[str | None, tuple[Any, Any]] = {None: (comparisons.mated.keys, comparisons.nonmated.keys)}
+    if comparisons.groups:
+        within = (side.within for side in (comparisons.mated_by_group, comparisons.nonmated_by_group))
+        sides |= dict(zip(comparisons.groups, zip(*within, strict=True), strict=True))
+    asked = evaluation.settings
+    costs = curves.DetectionCosts(asked["p_target"], asked["c_miss"], asked["c_fa"])
+
+    def count(quantity: Quantity) -> int | None:
+        if quantity.n_errors is not None and quantity.n_comparisons is not None:
+            return min(quantity.n_errors, quantity.n_comparisons - quantity.n_errors)
+        if quantity.name == "threshold" or measure_of(quantity.name) is not None:
+            return None
+        mated, nonmated = sides[quantity.group]
+        if not (mated.size and nonmated.size):
+            return 0
+        if quantity.name == "min_dcf":
+            key = costs.least(mated, nonmated)[1]
+            return min(int(np.searchsorted(mated, key)), nonmated.size - int(np.searchsorted(nonmated, key)))
+        rate, _ = curves.equal_error(mated, nonmated, asked["eer_method"])
+        return round(rate * min(mated.size, nonmated.size))
+
+    return tuple(map(count, evaluation.quantities))
+
+
+def _held_by_few(result: Rates) -> bool:
+    """Return whether too few errors fix the threshold of an operating point; a threshold that was given needs none."""
+    held = {"fmr": (result.counts.false_matches,), "fnmr": (result.counts.false_nonmatches,), "threshold": ()}
+    both = result.counts.false_matches, result.counts.false_nonmatches
+    return any(number < FEWEST_ERRORS for number in held.get(result.at.kind, both))
+
+
+def _need(evaluation: Evaluation) -> Uncertainty:
+    assert evaluation.uncertainty is not None
+    return evaluation.uncertainty
