@@ -103,7 +103,7 @@ def score_test(
 ) -> tuple[float, float]:
     """Return the difference of two systems' rates and its p-value.
 
-    Among ties no threshold may hold the rate aimed at: the test is of rates moved along their slopes to where it is held.
+    Among ties no threshold may hold the rate aimed at: rates are moved along their slopes to where it is held.
     """
     among = of_rate(trials, name, cell)
     difference = rate(among, 0, thresholds[0]) - rate(among, 1, thresholds[1])
