@@ -386,13 +386,13 @@ def simultaneous_band(replicates: ArrayLike, confidence_level: float = 0.95) -> 
 
 
 @checked
-def upper_limit_without_errors(n: int, confidence_level: float) -> float:
+def upper_limit_without_errors(n: float, confidence_level: float) -> float:
     """Compute the upper end of Clopper and Pearson's two-sided interval for no errors in n independent trials.
 
     Parameters
     ----------
-    n : int
-        Number of trials, at least 1.
+    n : float
+        Number of trials, at least 1; need not be whole, as a number divided by a design effect is not.
     confidence_level : float
         In (0, 1).
 
@@ -412,7 +412,9 @@ def upper_limit_without_errors(n: int, confidence_level: float) -> float:
     >>> round(upper_limit_without_errors(1000, 0.95), 5)
     0.00368
     """
-    trials = validation.count("n", n, 1)
+    trials = validation.real("n", n)
+    if not trials >= 1:
+        raise InputError(f"n must be at least 1, not {trials:g}")
     return float(-np.expm1(np.log((1 - level(confidence_level)) / 2) / trials))
 
 

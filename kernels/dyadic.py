@@ -16,6 +16,8 @@ Replicates with product weights have the variance
     sum_s [(K_s - 2) / (K_s - 1) sum_k (T_k - mean T)^2 + K_s / (K_s - 1) sum_k q_k / 2] / n^2.
 
 Weights must be shrunk by the square root of the ratio of the two.
+Where no comparison has two units whose weights vary, weights are linear, which overstates nothing, and V is
+sum_s K_s / (K_s - 1) sum_k (T_k - mean T)^2 / n^2.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import numpy as np
 
 from ._jit import jit
 
+ROBUST, PRODUCT = range(2)
 # Columns of sums over the units of a stratum.
 _T, _T_SQUARED, _Q, _M, _M_SQUARED, _REPEATS_SQUARED, _INSIDE = range(7)
 
@@ -43,12 +46,32 @@ def count_pair_errors(pair, start, stop, errors):
 
 
 @jit
-def shrinkage(first, second, repeats, end, sums, stratum, stratum_size, shrinkage):
-    """Compute the shrinkage of each list's weights.
+def errors_of_pairs(keys, pair, wanted):
+    """Count the first comparisons up to a possible threshold, from which on they are of `wanted` distinct pairs.
+
+    keys: (n,) int32 or int64, sorted; pair: (n,) int32. Returns n where there are fewer pairs.
+    """
+    seen = np.empty(wanted, np.int64)
+    n_seen = 0
+    for p in range(keys.size):
+        if n_seen == wanted and keys[p] != keys[p - 1]:
+            return p
+        new = n_seen < wanted
+        for s in range(n_seen):
+            new = new and seen[s] != pair[p]
+        if new:
+            seen[n_seen] = pair[p]
+            n_seen += 1
+    return keys.size
+
+
+@jit
+def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
+    """Compute the dyadic-robust variance of each list's sum, and that of replicates with product weights.
 
     first, second: (pairs,) int32 units of each distinct pair; repeats: (pairs,) int32, at least 1; end: (lists,) int64;
     sums: (pairs,) float64, errors or costs; stratum: (units,) int32; stratum_size: (strata,) int64, 1 where a unit's
-    weight never varies; shrinkage: (lists,) float64, out, 1 where nothing is overstated
+    weight never varies; found: (lists, 2) float64, out, the two variances times n^2
     """
     deviation, comparisons = np.zeros(stratum.size), np.zeros(stratum.size)
     of_stratum = np.zeros((stratum_size.size, 7))
@@ -60,12 +83,13 @@ def shrinkage(first, second, repeats, end, sums, stratum, stratum_size, shrinkag
             n += repeats[p]
             total += sums[p]
         rate = total / n if n > 0 else 0.0
-        pairs_squared, n_units = 0.0, 0
+        pairs_squared, n_units, two_way = 0.0, 0, False
         for p in range(start, end[k]):
             e = sums[p] - rate * repeats[p]
             r, s = stratum[first[p]], stratum[second[p]]
             both_vary = stratum_size[r] > 1 and stratum_size[s] > 1
             pairs_squared += e * e if both_vary else 0.0
+            two_way = two_way or both_vary
             for unit in (first[p], second[p]):
                 if comparisons[unit] == 0:
                     units[n_units] = unit
@@ -85,11 +109,12 @@ def shrinkage(first, second, repeats, end, sums, stratum, stratum_size, shrinkag
             of_unit[_M_SQUARED] += comparisons[unit] ** 2
             deviation[unit] = 0.0
             comparisons[unit] = 0.0
-        robust, product = 0.0, 0.0
+        robust, product, one_way = 0.0, 0.0, 0.0
         for s in stratum[units[:n_units]]:
             of_one, size = of_stratum[s], np.float64(stratum_size[s])
             if size > 1 and of_one[_M] > 0:
                 spread = of_one[_T_SQUARED] - of_one[_T] ** 2 / size
+                one_way += size / (size - 1) * spread
                 inside = of_one[_INSIDE] / of_one[_M]
                 repeated = of_one[_M_SQUARED] - of_one[_REPEATS_SQUARED] / 2
                 left = 1 - repeated * (1 + inside) * 2 / of_one[_M] ** 2
@@ -98,8 +123,6 @@ def shrinkage(first, second, repeats, end, sums, stratum, stratum_size, shrinkag
                 product += (size - 2) / (size - 1) * spread + size / (size - 1) * of_one[_Q] / 2
             for column in range(of_one.size):
                 of_one[column] = 0.0  # so that each stratum is added once
-        # If each comparison depends on one varying unit, weights are linear and overstate nothing.
-        shrinkage[k] = 1.0
-        if pairs_squared > 0 and product > 0:
-            shrinkage[k] = min(1.0, np.sqrt(max(robust, pairs_squared) / product))
+        found[k, ROBUST] = max(robust, pairs_squared) if two_way else one_way
+        found[k, PRODUCT] = product if two_way else one_way
         start = end[k]

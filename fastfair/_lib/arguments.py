@@ -33,13 +33,13 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (k.texts, "groups measures metrics probe_group reference_group tables"),
     (
         k.whole,
-        """dim max_subjects n n_attempts n_datasets n_mated n_nonmated n_resamples n_simulations n_steps
+        """dim max_subjects n_attempts n_datasets n_mated n_nonmated n_resamples n_simulations n_steps
         n_subjects n_threads overall_mated overall_nonmated""",
     ),
     (
         k.number,
-        """alpha c_fa c_miss confidence_level correlation fmr fnmr mu overall_fmr p_target step subject_effect
-        threshold tmr tnmr""",
+        """alpha c_fa c_miss confidence_level correlation fmr fnmr mu n overall_fmr p_target step
+        subject_effect threshold tmr tnmr""",
     ),
     (k.any_float, "value"),
     (k.text_or_number, "policy zero_policy"),

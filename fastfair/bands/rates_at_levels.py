@@ -22,9 +22,10 @@ from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import NO_METRICS, SCHEMES, Resampler
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
 from fastfair.resampling.pair_replicates import PairResampler
-from fastfair.resampling.units import UNITS, Units, require_units
+from fastfair.resampling.units import UNITS, require_units
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry
+from fastfair.uncertainty.zero_errors import independent_comparisons
 
 Floats = NDArray[np.float64]
 METHODS_OF_EMBEDDINGS = ("recentered", "percentile", "basic", "normal", "gaussian")
@@ -118,12 +119,15 @@ class Behind:
         Number of subjects who have such comparisons; None where it is not known who they are.
     freedom : (1 + groups,) ndarray
         Degrees of freedom of the rates.
+    independent : (levels, 1 + groups) ndarray
+        Number of independent comparisons that would tell as much of a rate of 0 or 1; NaN for other rates.
     """
 
     comparisons: NDArray[np.int64]
     errors: NDArray[np.int64]
     subjects: NDArray[np.int64] | None
     freedom: Floats
+    independent: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +225,8 @@ def _behind_embeddings(data: Embeddings, estimate: Replicates, unit: str, with_g
         # A rate between 0 and 1 is one of at least one error and of at least one comparison without.
         errors = np.where((rates > 0) & (rates < 1), np.clip(of_kind, 1, np.maximum(comparisons - 1, 1)), of_kind)
         freedom = np.full(subjects.size, np.inf) if unit == "sample" else np.maximum(subjects - n_strata, 1.0)
-        found[name] = Behind(comparisons, errors, subjects, freedom)
+        independent = np.where((rates > 0) & (rates < 1), np.nan, comparisons)
+        found[name] = Behind(comparisons, errors, subjects, freedom, independent)
     return found
 
 
@@ -254,11 +259,13 @@ def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, w
 
     with reporting(settings.progress, f"{settings.n_resamples:,} replicates") as report:
         drawn = resampler.replicate(settings.n_resamples, settings.key, n_threads=settings.n_threads, progress=report)
-    behind = _behind_comparisons(data, found, resampler.units, n_groups)
+    behind = _behind_comparisons(data, found, resampler, n_groups)
     return RatesOverLevels(levels, estimate, estimate, kept(drawn), behind, jackknife)
 
 
-def _behind_comparisons(data: Comparisons, found: list[Rates], units: Units, n_groups: int) -> dict[str, Behind]:
+def _behind_comparisons(
+    data: Comparisons, found: list[Rates], resampler: Resampler, n_groups: int
+) -> dict[str, Behind]:
     behind = {}
     counts = [rates.counts for rates in found]
     first = counts[0]
@@ -268,13 +275,22 @@ def _behind_comparisons(data: Comparisons, found: list[Rates], units: Units, n_g
         ("fmr", nonmated, [(c.false_matches, *c.group_false_matches[:n_groups]) for c in counts]),
         ("fnmr", mated, [(c.false_nonmatches, *c.group_false_nonmatches[:n_groups]) for c in counts]),
     ):
-        entries = [Entry(name, None, 0, None)]
-        entries += [Entry(name, group, 0, None, (k, k)) for k, group in enumerate(data.groups[:n_groups])]
+        entries = [
+            [
+                Entry(name, None, level, getattr(rates, name)),
+                *(
+                    Entry(name, group, level, getattr(rates, f"group_{name}")[k], (k, k))
+                    for k, group in enumerate(data.groups[:n_groups])
+                ),
+            ]
+            for level, rates in enumerate(found)
+        ]
         behind[name] = Behind(
             comparisons=np.array([n, *of_groups[:n_groups]]),
             errors=np.array(errors),
             subjects=None if subjects is None or of_each is None else np.array([subjects, *of_each[:n_groups]]),
-            freedom=degrees_of_freedom(entries, data, units),
+            freedom=degrees_of_freedom(entries[0], data, resampler.units),
+            independent=np.array([independent_comparisons(at_level, data.groups, resampler) for at_level in entries]),
         )
     return behind
 

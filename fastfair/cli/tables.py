@@ -29,7 +29,7 @@ from fastfair.uncertainty.quantities import HELD, Key, Quantity
 _Found = dict[Key, Quantity]
 _MOST_SETTINGS = 200  # a plan with more settings is not printed as a table
 _MOST_COLUMNS = 10  # with more groups the FMR matrix does not fit a terminal; JSON and CSV always have it
-_WITHOUT_ERRORS = "no errors at all: the interval is Clopper and Pearson's, for independent comparisons"
+_WITHOUT_ERRORS = "no errors at all: the interval is Clopper and Pearson's; notes say for how many comparisons"
 
 
 class Table(_PlainTable):

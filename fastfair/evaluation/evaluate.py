@@ -36,6 +36,7 @@ from fastfair.uncertainty.interval_notes import ENOUGH_EFFECTIVE_ERRORS, has_few
 from fastfair.uncertainty.inversion import MovedSystems
 from fastfair.uncertainty.quantities import HELD, Quantity
 from fastfair.uncertainty.quantity_intervals import Uncertainty
+from fastfair.uncertainty.zero_errors import independent_comparisons
 
 from .request import Request
 from .result import Evaluation
@@ -203,6 +204,7 @@ def evaluate(
             settings["scheme"],
             partial(_jackknife, resampler, selection, n_threads),
             degrees_of_freedom(listed, comparisons, resampler.units),
+            independent_comparisons(listed, comparisons.groups, resampler),
             partial(MovedSystems, base, drawn, selection),
             {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
         )

@@ -138,11 +138,13 @@ class ErrorLists:
         if not self.two_way:
             return np.ones(self.end.size)
         pairs = self.pairs
-        shrinkage = np.empty(self.end.size)
-        kernels.shrinkage(
-            pairs.first, pairs.second, pairs.repeats, pairs.end, sums, self.stratum, self.stratum_size, shrinkage
+        found = np.empty((self.end.size, 2))
+        kernels.variances(
+            pairs.first, pairs.second, pairs.repeats, pairs.end, sums, self.stratum, self.stratum_size, found
         )
-        return shrinkage
+        robust, product = found[:, kernels.ROBUST], found[:, kernels.PRODUCT]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where((product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0)
 
     def sum_pairs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum the values of comparisons over each distinct pair."""

@@ -21,6 +21,7 @@ from fastfair.errors import InputError
 
 from .blocks import Replicates, compute_blocks
 from .comparison_lists import ErrorLists, make_lists
+from .design_effects import independent_comparisons
 from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
 from .units import BLOCK, ComparisonUnits
 
@@ -212,6 +213,32 @@ class Resampler:
                 y_costs[self._y.start[k] : self._y.end[k]] = np.repeat(*of_mated)
                 x_costs[self._x.start[k] : self._x.end[k]] = np.repeat(*of_nonmated)[::-1]
         return self._y.sum_pairs(y_costs), self._x.sum_pairs(x_costs)
+
+    def independent_comparisons(
+        self, mated: bool, cell: tuple[int, int] | None = None, nothing_but_errors: bool = False
+    ) -> float:
+        """Count the independent comparisons that would tell as much of a rate without errors.
+
+        Parameters
+        ----------
+        mated : bool
+            Whether the rate is an FNMR.
+        cell : tuple of int, optional
+            The groups of its references and probes; by default all comparisons.
+        nothing_but_errors : bool
+            Whether the rate is 1 instead of 0.
+
+        Returns
+        -------
+        float
+            The number of comparisons where the units drawn are not subjects; else see `design_effects`.
+        """
+        lists, k = self._y if mated else self._x, 0
+        if cell is not None:
+            k = 1 + cell[0] if cell[0] == cell[1] else 1 + self._n_groups + self.cells.index(cell)
+        if self.units.unit != "subject":
+            return float(lists.sizes[k])
+        return independent_comparisons(lists, k, nothing_but_errors)
 
     def replicate(
         self,

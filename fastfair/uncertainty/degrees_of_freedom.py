@@ -13,7 +13,7 @@ from fastfair.resampling.units import Units
 
 from .entries import Entry
 
-_SIDES = {"fnmr": ("mated",), "fmr": ("non-mated",), "fmr_matrix": ("non-mated",), "eer": ("mated", "non-mated")}
+SIDES = {"fnmr": ("mated",), "fmr": ("non-mated",), "fmr_matrix": ("non-mated",), "eer": ("mated", "non-mated")}
 
 
 def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, units: Units) -> NDArray[np.float64]:
@@ -48,12 +48,12 @@ def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, units
         cells = {side: grouped.cells if alone else grouped.subjects for side, grouped in by_group.items()}
     own = {group: (k, k) for k, group in enumerate(comparisons.groups)}
     for k, entry in enumerate(entries):
-        if entry.name not in _SIDES:
+        if entry.name not in SIDES:
             continue
-        size, strata = min(overall[side] for side in _SIDES[entry.name]), n_strata
+        size, strata = min(overall[side] for side in SIDES[entry.name]), n_strata
         if entry.group is not None:
             cell = entry.cell or own[entry.group]
-            size = min(int(cells[side][cell]) for side in _SIDES[entry.name])
+            size = min(int(cells[side][cell]) for side in SIDES[entry.name])
             strata = 1 if alone else len(set(cell))
         found[k] = max(1, size - strata)
     return found

@@ -38,6 +38,8 @@ class Case:
         Whether the replicates differ from each other, and whether the operating point fixes the quantity.
     unit, confidence_level
         As in `evaluate`.
+    independent : float
+        For a rate or EER of 0 or 1, the number of independent comparisons that would tell as much; else NaN.
     """
 
     quantity: Quantity
@@ -50,6 +52,7 @@ class Case:
     held: bool
     unit: str
     confidence_level: float
+    independent: float
 
     @property
     def has_a_fair_side(self) -> bool:
@@ -90,13 +93,15 @@ def has_few_effective_errors(quantity: Quantity) -> bool:
 
 
 def _without_errors(case: Case) -> Quantity:
-    """Give a rate of 0 or 1, which is the same in all replicates, Clopper and Pearson's interval."""
+    """Give a rate or EER of 0 or 1, which is the same in all replicates, Clopper and Pearson's interval."""
     quantity, confidence_level = case.quantity, case.confidence_level
-    assert quantity.n_comparisons is not None
-    upper = intervals.upper_limit_without_errors(quantity.n_comparisons, confidence_level)
+    upper = intervals.upper_limit_without_errors(case.independent, confidence_level)
     what = "no errors" if quantity.estimate == 0 else "nothing but errors"
-    note = f"{what}: the interval is Clopper and Pearson's, for independent comparisons"
-    if quantity.n_subjects:
+    # Only where subjects are drawn is it known how much their errors come together.
+    known = case.independent != quantity.n_comparisons
+    number = f"{case.independent:,.0f} " if known else ""
+    note = f"{what}: the interval is Clopper and Pearson's, for {number}independent comparisons"
+    if quantity.n_subjects and quantity.n_comparisons and not known:
         independent = quantity.n_subjects if quantity.name == "fnmr" else quantity.n_subjects // 2
         if 0 < independent < quantity.n_comparisons:
             widest = intervals.upper_limit_without_errors(independent, confidence_level)
@@ -131,16 +136,11 @@ def _bounds(name: str) -> tuple[float, float]:
     return measure.bounds if measure else (-math.inf, math.inf)
 
 
-def _is_rate_without_variation(case: Case) -> bool:
-    quantity = case.quantity
-    return quantity.name in RATES and quantity.n_errors in (0, quantity.n_comparisons)
-
-
 # The first that applies settles the interval; else it is the one that the replicates give.
 _SETTLED: tuple[tuple[Callable[[Case], bool], Callable[[Case], Quantity]], ...] = (
     (lambda case: case.held, _fixed),
     (lambda case: not math.isfinite(case.quantity.estimate), _no_interval()),
-    (_is_rate_without_variation, _without_errors),
+    (lambda case: not math.isnan(case.independent), _without_errors),
     (
         lambda case: case.unit == "subject" and case.quantity.n_subjects == 1,
         _no_interval("there is one subject, so replicates do not vary"),

@@ -38,6 +38,8 @@ class Uncertainty:
         Computes the (quantities, units) values with one unit left out.
     freedom : (quantities,) ndarray
         Degrees of freedom of rates.
+    independent : (quantities,) ndarray
+        Numbers of independent comparisons that would tell as much of rates and EERs of 0 or 1; NaN for others.
     systems : callable
         Makes the fairer and less fair systems whose replicates give fairness measures their intervals.
     rows : dict of int
@@ -51,6 +53,7 @@ class Uncertainty:
     scheme: str
     jackknife: Callable[[], Floats]
     freedom: Floats
+    independent: Floats
     systems: Callable[[], MovedSystems]
     rows: dict[Key, int]
     _left_out: Floats | None = field(default=None, repr=False)
@@ -83,6 +86,7 @@ class Uncertainty:
                 replace(quantity, standard_error=float(errors[k]), not_computable=float(not_computable[k])),
                 low=float(low[k]), high=float(high[k]), made_by=made[k], method=method, shift=float(shift[k]),
                 varies=bool(varies[k]), held=bool(self.held[k]), unit=self.unit, confidence_level=confidence_level,
+                independent=float(self.independent[k]),
             )
             for k, quantity in enumerate(self.quantities)
         )  # fmt: skip

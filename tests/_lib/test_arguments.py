@@ -85,7 +85,7 @@ class Hostile:
         (lambda: ff.evaluate(SCORES, n_resamples=True), "n_resamples must be a whole number"),
         (lambda: ff.evaluate(SCORES, n_resamples=10.5), "n_resamples must be a whole number"),
         (lambda: ff.evaluate(SCORES, n_resamples=10**400), "n_resamples must be a whole number below 2"),
-        (lambda: ff.intervals.upper_limit_without_errors(10**400, 0.9), "n must be a whole number below 2"),
+        (lambda: ff.intervals.upper_limit_without_errors(10**400, 0.9), "n must be a finite number"),
         (lambda: ff.evaluate(SCORES, alpha=10**400), "alpha must be a finite number"),
         (lambda: ff.evaluate(SCORES, alpha=Decimal("0.5")), "alpha must be a finite number"),
         (lambda: ff.evaluate(SCORES, rng=np.random.RandomState(0)), "rng must be None, a whole number"),

@@ -10,7 +10,7 @@ import pytest
 from helpers.data_sets import columns
 
 import fastfair as ff
-from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning
+from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.intervals import confidence_interval
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -102,16 +102,49 @@ def test_a_group_without_errors_is_flagged_and_has_no_interval_of_width_zero():
     ev = ff.evaluate(ff.Comparisons(**given | {"scores": scores}), HELD, n_resamples=100, rng=0)
     q = ev.quantity("fmr", "f")
     assert (q.estimate, q.low) == (0, 0)
-    assert q.high == pytest.approx(1 - 0.025 ** (1 / q.n_comparisons))
-    assert "no errors: the interval is Clopper and Pearson's" in q.note
-    assert "if only subjects are independent, it extends to" in q.note
+    # All of its scores are the same, so that no threshold tells how errors cluster.
+    assert q.high == pytest.approx(1 - 0.025 ** (1 / (q.n_subjects // 2)))
+    assert q.note.endswith(
+        f"no errors: the interval is Clopper and Pearson's, for {q.n_subjects // 2} independent comparisons"
+    )
     q = ev.quantity("fnmr", "f")
     assert (q.estimate, q.high) == (1, 1)
-    assert q.low == pytest.approx(0.025 ** (1 / q.n_comparisons))
+    assert q.low == pytest.approx(0.025 ** (1 / q.n_subjects))
     q = ev.quantity("max_min_ratio(fmr)")
     assert math.isnan(q.low)
     assert q.not_computable == 1
     assert "not computable" in q.note
+
+
+def test_without_errors_the_design_effect_is_that_of_a_laxer_threshold():
+    """Four mated comparisons of a subject have the same score, so that there are as many independent ones as subjects.
+
+    Non-mated scores do not depend on subjects, and those of two of them are shifted beyond all others at first.
+    """
+    rng = np.random.default_rng(0)
+    n = 40
+    i, j = np.triu_indices(n, 1)
+    subjects = np.repeat(np.arange(n), 4)
+    mated = 9 + np.repeat(rng.normal(size=n), 4)
+    scores = np.concatenate((mated, rng.normal(size=i.size)))
+    mates = np.arange(scores.size) < mated.size
+    c = ff.Comparisons(scores, mates, np.append(subjects, i), np.append(subjects, j))
+    ev = ff.evaluate(c, ff.at_threshold(6.0), metrics=["eer"], n_resamples=64, rng=0)
+    fmr, fnmr, eer = (ev.quantity(name) for name in ("fmr", "fnmr", "eer"))
+    assert [q.estimate for q in (fmr, fnmr, eer)] == [0, 0, 0]
+    assert {q.method for q in (fmr, fnmr, eer)} == {"clopper-pearson"}
+    assert 1 - 0.025 ** (1 / i.size) <= fmr.high <= 1 - 0.025 ** (1 / (i.size // 2))
+    assert fnmr.high == pytest.approx(1 - 0.025 ** (1 / n), rel=0.05)
+    assert (eer.low, eer.high) == (0, fnmr.high)
+    distances = ff.Comparisons(-scores, mates, np.append(subjects, i), np.append(subjects, j))
+    with pytest.warns(ReversedScoresWarning):
+        reverse = ff.evaluate(distances, ff.at_threshold(-6.0), metrics=["eer"], n_resamples=64, rng=0)
+    assert [reverse.value(name) for name in ("fmr", "fnmr", "eer")] == [1, 1, 1]
+    for name, q in (("fmr", fmr), ("fnmr", fnmr), ("eer", eer)):
+        assert reverse.interval(name) == pytest.approx((1 - q.high, 1))
+    alone = ff.evaluate(c, ff.at_threshold(6.0), unit="comparison", metrics=["eer"], n_resamples=64, rng=0)
+    assert alone.quantity("fnmr").high == pytest.approx(1 - 0.025 ** (1 / (4 * n)))
+    assert "if only subjects are independent, it extends to 0.0881" in alone.quantity("fnmr").note
 
 
 def test_a_group_of_one_subject_cannot_vary():

@@ -1,0 +1,66 @@
+"""The number of independent comparisons behind rates without errors, against the oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import zero_errors as slow
+
+import fastfair as ff
+from fastfair.resampling.comparison_replicates import NO_METRICS, Resampler
+
+
+@st.composite
+def clustered(draw: st.DrawFn) -> list[tuple[float, bool, int, int]]:
+    """Tied scores of up to 9 subjects, in one group or two: enough pairs for five of them to err."""
+    n_subjects = draw(st.integers(2, 9))
+    subject = st.integers(0, n_subjects - 1)
+    score = st.integers(0, 6).map(float)
+    nonmated = st.tuples(score, subject, subject).filter(lambda row: row[1] != row[2])
+    rows = [(s, False, a, b) for s, a, b in draw(st.lists(nonmated, min_size=1, max_size=30))]
+    mated = draw(st.lists(st.tuples(score, subject), min_size=1, max_size=20))
+    return rows + [(s, True, a, a) for s, a in mated]
+
+
+@settings(max_examples=100)
+@given(rows=clustered(), n_groups=st.integers(1, 2))
+def test_independent_comparisons_are_those_of_the_oracle(rows, n_groups):
+    scores, mated, reference, probe = map(list, zip(*rows, strict=True))
+    groups = [[k % n_groups for k in column] for column in (reference, probe)]
+    resampler = Resampler(ff.Comparisons(scores, mated, reference, probe, *groups), [], metrics=NO_METRICS)
+    strata = {k: k % n_groups for k in (*reference, *probe)}
+    sizes = {g: list(strata.values()).count(g) for g in set(strata.values())}
+    for of_mated in (True, False):
+        cells = {(a % n_groups, b % n_groups) for _, is_mated, a, b in rows if is_mated == of_mated}
+        for cell in (None, *cells):
+            inside = [
+                (score, a, None if of_mated else b)
+                for score, is_mated, a, b in rows
+                if is_mated == of_mated and (cell is None or (a % n_groups, b % n_groups) == cell)
+            ]
+            for ones in (False, True):
+                expected = slow.independent_comparisons(inside, of_mated, ones, strata, sizes)
+                # Codes of groups stand in the order of their labels.
+                code = cell and tuple(sorted(sizes).index(g) for g in cell)
+                assert resampler.independent_comparisons(of_mated, code, ones) == pytest.approx(expected, rel=1e-9)
+
+
+def test_comparisons_of_their_own_subjects_are_independent_but_for_one():
+    rng = np.random.default_rng(0)
+    n = 400
+    subjects = np.arange(4 * n)
+    c = ff.Comparisons(
+        rng.normal(size=2 * n), np.arange(2 * n) < n,
+        np.append(subjects[:n], subjects[n::3]), np.append(subjects[:n], subjects[n + 1 :: 3]),
+    )  # fmt: skip
+    resampler = Resampler(c, [], metrics=NO_METRICS)
+    assert resampler.independent_comparisons(True) >= 0.99 * n
+    assert resampler.independent_comparisons(False) >= 0.99 * n
+
+
+def test_units_that_are_not_subjects_leave_the_number_as_it_is():
+    c = ff.Comparisons([1.0, 2.0, 3.0, 0.0], [1, 1, 1, 0], list("aaab"), list("aaac"))
+    assert Resampler(c, [], unit="comparison", metrics=NO_METRICS).independent_comparisons(True) == 3
+    assert Resampler(c, [], metrics=NO_METRICS).independent_comparisons(True) == 1
