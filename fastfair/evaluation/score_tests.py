@@ -265,8 +265,9 @@ class _ScoreTests:
                 (system, -sign * slope(mated, cell))
                 for system, slope, sign in zip(self._systems, self._slopes, (1.0, -1.0), strict=True)
             ]
-            # Among ties no threshold may hold the rate aimed at: the rates are moved to where it is held.
-            difference += sum(weight * missed for (_, weight), missed in zip(held, self._missed, strict=True))
+            # Among ties no threshold may hold the rate aimed at: where rates moved to it differ less, they count.
+            at_aim = difference + sum(weight * missed for (_, weight), missed in zip(held, self._missed, strict=True))
+            difference = min(abs(difference), abs(at_aim))
         values, constants = self._sum_held(held)
         values[0 if mated else 1] += parts
         few = size / (size - 1) if mated and size > 1 else 1.0

@@ -103,7 +103,8 @@ def score_test(
 ) -> tuple[float, float]:
     """Return the difference of two systems' rates and its p-value.
 
-    Among ties no threshold may hold the rate aimed at: rates are moved along their slopes to where it is held.
+    Among ties no threshold may hold the rate aimed at: rates are moved along their slopes to where it is held, and the
+    smaller difference counts.
     """
     among = of_rate(trials, name, cell)
     difference = rate(among, 0, thresholds[0]) - rate(among, 1, thresholds[1])
@@ -125,4 +126,4 @@ def score_test(
     spread = math.sqrt(variance(values, trials, factor))
     if spread < 1e-12:
         return difference, 1.0
-    return difference, 2 * float(t.sf(abs(at_aim) / spread, degrees_of_freedom))
+    return difference, 2 * float(t.sf(min(abs(difference), abs(at_aim)) / spread, degrees_of_freedom))
