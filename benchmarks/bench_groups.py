@@ -6,7 +6,7 @@ import numpy as np
 
 import fastfair as ff
 
-from ._data import counted, decisions
+from ._data import counted, decisions, labelled_columns
 
 
 class Tests:
@@ -22,6 +22,23 @@ class Tests:
     def time_fnmr_test(self, groups: int, subjects: int, threads: int) -> None:
         # `without` leaves what is known of the counts behind.
         ff.fnmr_test(self.counts.without([]), rng=0, n_threads=threads)
+
+
+class FalseMatches:
+    """18 groups of 66 subjects, at an FMR of 0.001, with 2,000 replicates."""
+
+    params = [[100_000, 1_000_000], [1, 2]]
+    param_names = ["comparisons", "threads"]
+
+    def setup(self, comparisons: int, threads: int) -> None:
+        self.comparisons = ff.Comparisons(**labelled_columns(comparisons))
+        self.time_fmr_test(comparisons, threads)  # compiles
+
+    def time_fmr_test(self, comparisons: int, threads: int) -> None:
+        ff.fmr_test(self.comparisons, ff.at_fmr(1e-3), rng=0, n_threads=threads)
+
+    def peakmem_fmr_test(self, comparisons: int, threads: int) -> None:
+        self.time_fmr_test(comparisons, threads)
 
 
 class Margins:

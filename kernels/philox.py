@@ -68,3 +68,14 @@ def fill_some(draw, stream, purpose, replicates, n, key, out):
         out[2, r] = np.uint64(replicates[r])
         out[3, r] = np.uint64(purpose)
     _mix(n, key, out)
+
+
+@jit
+def fill_draws(first_draw, stream, purpose, replicate, key, out):
+    """Write the words of 64 draws of one replicate, one after the other. All as in `fill`."""
+    for k in range(BLOCK):
+        out[0, k] = np.uint64(first_draw + k)
+        out[1, k] = np.uint64(stream)
+        out[2, k] = np.uint64(replicate)
+        out[3, k] = np.uint64(purpose)
+    _mix(BLOCK, key, out)

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from benchmarks._data import ATTEMPTS, counted, decisions
+from fastfair._lib import seeds
+from fastfair.group_tests.frailty import Design, Frailty, count_errors, estimate, replicate
 
 from .clock import Clocked, clocked, take_turns
-from .common import must_agree, versions
+from .common import must_agree, versions, voxceleb1_h
 from .rows import Against, Measurement, Row
 from .targets import AtLeast, AtMost, AtMostSeconds
 
@@ -111,6 +113,74 @@ def against_numpy(how: Callable[[NumpyGroupTest], float]) -> Measurement:
     )
 
 
+class NumpyFrailty:
+    """Errors of groups that are alike, one replicate at a time, from a uniform number for each pair of subjects.
+
+    Parameters
+    ----------
+    design : Design
+        Who is compared with whom.
+    null : Frailty
+        What is drawn from.
+    """
+
+    def __init__(self, design: Design, null: Frailty) -> None:
+        partners = design.partners
+        one = np.repeat(np.arange(partners.end.size), np.diff(partners.end, prepend=0))
+        other = partners.partner.astype(np.int64)
+        pairs, self._repeats = np.unique((one * partners.end.size + other)[one < other], return_counts=True)
+        self._one, self._other = np.divmod(pairs, partners.end.size)
+        self._group, self._groups = partners.group[self._one], design.size.size
+        self._subjects = partners.end.size
+        self._again, self._sigma = float(null.again), np.sqrt(np.log1p(null.kappa))
+        # Whether a pair has errors at all, over the chance that one comparison is an error.
+        self._rate = null.rate * (1 - (1 - self._again) ** self._repeats) / self._again
+        self._rng = np.random.default_rng(0)
+
+    def errors(self) -> NDArray[np.int64]:
+        effect = np.exp(self._sigma * self._rng.normal(size=self._subjects) - self._sigma**2 / 2)
+        chance = 1 - np.exp(-self._rate * effect[self._one] * effect[self._other])
+        drawn = np.flatnonzero(self._rng.random(chance.size) < chance)
+        repeats = self._repeats[drawn]
+        # The first comparison in error is geometric, but among those there are, and the others follow.
+        u = self._rng.random(drawn.size) * (1 - (1 - self._again) ** repeats)
+        before = np.floor(np.log1p(-u) / np.log1p(-self._again)).astype(np.int64)
+        errors = 1 + self._rng.binomial(np.maximum(repeats - before - 1, 0), self._again)
+        return np.bincount(self._group[drawn], errors, self._groups).astype(np.int64)
+
+
+def against_uniform_numbers() -> Measurement:
+    comparisons, at = voxceleb1_h().by("Nationality"), ff.at_fmr(1e-3)
+    by_group, side = comparisons.nonmated_by_group, comparisons.nonmated
+    erred = side.similarities >= ff.rates(comparisons, at).threshold
+    inside = by_group.reference_group == by_group.probe_group
+    columns = (side.reference, side.probe, by_group.reference_group, erred)
+    design, counts = count_errors(*(column[inside] for column in columns), len(comparisons.groups))
+    null = estimate(counts, design)
+    numpy = NumpyFrailty(design, null)
+    ours = replicate(design, null, _N, seeds.stream(0)[0])[..., 0]
+    theirs = np.array([numpy.errors() for _ in range(_THEIR_N)])
+    error = np.hypot(ours.std(axis=0) / np.sqrt(_N), theirs.std(axis=0) / np.sqrt(_THEIR_N))
+    apart = np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) / error
+    must_agree(bool((apart < 4.5).all()), f"means of errors {apart.max():.1f} standard errors apart")
+    each = clocked(lambda: [numpy.errors() for _ in range(50)])
+    n = 2000
+    seconds = take_turns(
+        {
+            "ours": clocked(lambda: ff.fmr_test(comparisons, at, n_resamples=n, rng=0)),
+            "theirs": lambda: each() * n / 50,
+        },
+        rounds=5,
+    )
+    return Measurement(
+        seconds["ours"],
+        seconds["theirs"],
+        "mean errors of each group within 4.5 standard errors",
+        versions(),
+        remarks="theirs only draws errors, and is timed over 50 replicates; ours is the whole test with both threads",
+    )
+
+
 def against_fewer_subjects() -> Measurement:
     few, many = (counted(decisions(_GROUPS, n)) for n in (_SUBJECTS, 100 * _SUBJECTS))
     seconds = take_turns(
@@ -158,6 +228,14 @@ ROWS = (
         AtLeast(50),
         lambda: against_numpy(NumpyGroupTest.from_counts),
         shortfall="nearly all of ours is drawing 1.8 million binomial numbers; the target's own loop is the row above",
+    ),
+    Row(
+        "fmr-test",
+        "fmr_test of 275,000 comparisons (VoxCeleb1-H, 11 groups), 2,000 replicates",
+        "NumPy, a replicate at a time, a uniform number for each pair of subjects",
+        Against.NUMPY,
+        AtMostSeconds(3),
+        against_uniform_numbers,
     ),
     Row(
         "group-test-growth",

@@ -16,7 +16,7 @@ from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import write_json
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning
-from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
+from fastfair.group_tests.equal_rates import DEVIANCE, FMR_STATISTICS, fmr_test, fnmr_test
 from fastfair.group_tests.inputs import POLICIES
 from fastfair.group_tests.margins import CENTERS, MarginOfError, margin_of_error
 from fastfair.group_tests.replicates import STATISTICS
@@ -45,6 +45,7 @@ _OF_INPUT = {
     "scores": (
         "at",
         "also_fmr",
+        "fmr_statistic",
         "reference_group",
         "probe_group",
         *(name for name in inspect.signature(read_comparisons).parameters if name != "groups"),
@@ -77,6 +78,11 @@ def _options(command: Any) -> Any:
             "--statistic", type=click.Choice(STATISTICS), default="f", show_default=True,
             help="Test statistic: variance between groups over variance within (f), or largest difference of a group "
             "from the overall rate.",
+        ),
+        click.option(
+            "--fmr-statistic", type=click.Choice(FMR_STATISTICS), default=DEVIANCE, show_default=True,
+            help="Scores: the same of false match rates, or how improbable the groups' numbers of false matches are at "
+            "one rate.",
         ),
         click.option(
             "--n-resamples", type=click.IntRange(min=1), default=9999, show_default=True, help="Bootstrap replicates."
@@ -112,6 +118,7 @@ def fnmr_test_command(
     at: OperatingPoint | None,
     also_fmr: bool,
     statistic: str,
+    fmr_statistic: str,
     quantile: str,
     center: str,
     as_json: bool,
@@ -137,7 +144,7 @@ def fnmr_test_command(
         margin = margin_of_error(read, at, quantile=quantile, center=center, **asked)
     found: dict[str, Any] = {"fnmr_test": test, "margin": margin}
     if also_fmr and at is not None:
-        found["fmr_test"] = fmr_test(read, at, statistic=statistic, **asked)
+        found["fmr_test"] = fmr_test(read, at, statistic=fmr_statistic, **asked)
     deliver(
         output,
         partial(_files, found),

@@ -177,8 +177,8 @@ def print_group_tests(fnmr_test: FnmrTest, margin: MarginOfError, fmr_test: FmrT
     console.print(repr(fnmr_test.counts), style="bold")
     settings = fnmr_test.settings
     console.print(
-        f"[low, high]: {100 * fnmr_test.confidence_level:g} % intervals; p: one group against all others together, and "
-        f"adjusted (Holm) for several groups; {settings['n_resamples']:,} replicates over subjects, "
+        f"[low, high]: {100 * fnmr_test.confidence_level:g} % intervals; p: one group against the others, and "
+        f"adjusted for several groups; {settings['n_resamples']:,} replicates over subjects, "
         f"seed {settings['rng']}"
     )
     said = fnmr_test.summary()
@@ -199,7 +199,7 @@ def print_group_tests(fnmr_test: FnmrTest, margin: MarginOfError, fmr_test: FmrT
 def _groups_table(test: GroupTest, errors: str, more: dict[str, list[str]]) -> Table:
     table = Table(pad_edge=False, box=None)
     table.add_column("group")
-    headings = ("subjects", test.trials, errors, test.error.upper(), "p", "p (Holm)")
+    headings = ("subjects", test.trials, errors, test.error.upper(), "p", "adjusted p")
     for heading in headings:
         table.add_column(heading, justify="right")
     for heading in more:
@@ -213,7 +213,7 @@ def _groups_table(test: GroupTest, errors: str, more: dict[str, list[str]]) -> T
             group,
             *(f"{numbers[k]:,}" for numbers in (test.n_subjects, test.n_trials, test.n_errors)),
             rate,
-            *(_pvalue(values[k]) for values in (test.group_pvalue, test.group_pvalue_holm)),
+            *(_pvalue(values[k]) for values in (test.group_pvalue, test.group_pvalue_adjusted)),
             *(column[k] for column in more.values()),
         )
     return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,13 @@ from fastfair._lib.progress import reporting
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint, at_threshold, threshold_key
+from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import FewResamplesWarning, NotComputableWarning
 from fastfair.resampling.units import require_units
 
 from .failure_counts import FailureCounts
+from .frailty import Design, count_errors, draw_roots
 from .inputs import (
     POLICIES,
     counts_to_test,
@@ -32,6 +33,8 @@ from .replicates import STATISTICS, GroupRates, group_pvalues, of_counts, pvalue
 from .results import FmrTest, FnmrTest
 
 Floats = NDArray[np.float64]
+DEVIANCE = "deviance"  # the statistic of false match rates that draws errors instead of subjects
+FMR_STATISTICS = (DEVIANCE, *STATISTICS)
 
 
 @checked
@@ -118,6 +121,7 @@ def fnmr_test(
     >>> round(test.statistic, 2), test.pvalue < 0.05
     (16.7, True)
     """
+    validation.choice("statistic", statistic, STATISTICS)
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
     n_resamples = settings["n_resamples"]
     counts = counts_to_test(data, at, incomplete_groups, n_threads)
@@ -127,7 +131,7 @@ def fnmr_test(
     observed = of_counts(counts)
     with reporting(progress, f"{n_resamples:,} replicates") as report:
         replicated = replicate(counts, n_resamples, key, n_threads, report)
-    found = _compare(observed, replicated, settings, "attempts")
+    found = _compare(observed, replicated, _statistic_of(observed, replicated, statistic), settings, "attempts")
     of_groups = np.full(len(counts.groups), np.nan)
     if follow_up and not np.isnan(found["statistic"]):
         _warn_of_few_resamples(n_resamples, len(counts.groups), 1 - settings["confidence_level"])
@@ -135,7 +139,8 @@ def fnmr_test(
     low, high = counts.confidence_interval(confidence_level)
     return FnmrTest(
         **found,
-        **_followed_up(of_groups),
+        group_pvalue=of_groups,
+        group_pvalue_adjusted=intervals.holm(of_groups),
         groups=counts.groups,
         n_subjects=counts.n_subjects,
         n_trials=counts.n_attempts,
@@ -152,8 +157,8 @@ def fmr_test(
     data: Comparisons | Embeddings,
     at: OperatingPoint,
     *,
-    statistic: str = "f",
-    n_resamples: int = 9999,
+    statistic: str = "deviance",
+    n_resamples: int = 2000,
     confidence_level: float = 0.95,
     incomplete_groups: str = "raise",
     rng: seeds.Seed = None,
@@ -169,9 +174,10 @@ def fmr_test(
         `Embeddings.comparisons`. Non-mated comparisons between groups do not count.
     at : OperatingPoint
         The operating point. The threshold is the same for all groups and in all replicates.
-    statistic : {"f", "max-difference", "max-ratio"}
-        As in `fnmr_test`.
-    n_resamples : int, default 9999
+    statistic : {"deviance", "f", "max-difference", "max-ratio"}
+        "deviance": how improbable the groups' numbers of false matches are at one rate, for comparisons that share
+        subjects. The others are those of `fnmr_test`.
+    n_resamples : int, default 2000
         Number of replicates.
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1); groups are found to differ at 1 minus this level.
@@ -193,37 +199,53 @@ def fmr_test(
     Warns
     -----
     NotComputableWarning
-        Where no comparison, or every comparison, is a false match: statistic and p-values are NaN. Also names groups
-        without a p-value of their own, as they, or all other groups together, have fewer than 10 false matches.
+        Where no comparison, or every comparison, is a false match: statistic and p-values are NaN.
     DroppedWarning
         Names the groups left out.
 
     Notes
     -----
-    This extends `fnmr_test` to comparisons of two subjects, as [1]_ suggests in its section V. A replicate draws the
-    subjects of each group with replacement and weighs a comparison by the product of its subjects' numbers of draws,
-    shrunk until the rates have the dyadic-robust variance (the scheme "dyadic" of `evaluate`). A group's design effect
-    is this variance divided by that of as many independent comparisons; all replicates use the one of the data.
+    With x false matches among the n comparisons of a group, and mu = n p, the statistic "deviance" is the sum over
+    groups of 2 [x log(x / mu) - (x - mu)] / D, a Poisson deviance with the quasi-likelihood of [2]_. The inflation
+    D = 1 + a R / n + kappa p M / n is how much more x varies than if comparisons were independent. M counts the ordered
+    two comparisons that share one subject, and R those that share both; kappa is the relative covariance of false
+    matches that share one subject, and a the chance that another comparison of two subjects is a false match where one
+    is. Both are estimated from all groups together. The common rate p is the sum of x / D over that of n / D.
 
-    The follow-up compares a group's rate with that of all others on the logarithmic scale, with the same variances and
-    normal quantiles. With fewer than 10 false matches on either side, this would too often find a difference where
-    there is none, so such groups are not compared, and Holm's procedure does not count them.
+    A replicate draws false matches as if all groups had this rate (a parametric bootstrap, [3]_). Each subject has an
+    effect (a frailty, as survival analysis calls it), lognormal with mean 1 and variance kappa; a comparison is a false
+    match in proportion to the product of its subjects' effects, and where it is, another of the same two subjects is
+    one with the chance a. Everything is then estimated from the replicate anew.
+
+    A group's p-value compares the signed root of its part of the statistic with those in the replicates. To adjust for
+    being several, the largest root of all groups is compared with the largest in each replicate; that group is then set
+    aside, and the others are compared with the rate that they have in common, until two are left ([4]_, step-down). An
+    adjusted p-value is not below that of the test, so groups are named only where the test finds a difference.
+
+    For the other statistics a replicate draws the subjects of each group with replacement and weighs a comparison by
+    the product of its subjects' numbers of draws, shrunk until the rates have the dyadic-robust variance (the scheme
+    "dyadic" of `evaluate`), as [1]_ suggests in its section V. Standard errors and intervals of groups' rates are from
+    these replicates whatever the statistic, and groups are named by roots.
 
     References
     ----------
     .. [1] Schuckers et al., "Statistical Methods for Assessing Differences in False Non-Match Rates Across Demographic
        Groups".
+    .. [2] McCullagh and Nelder, "Generalized Linear Models", 2nd edition, chapter 9.
+    .. [3] Davison and Hinkley, "Bootstrap Methods and their Application", section 4.2.
+    .. [4] Westfall and Young, "Resampling-Based Multiple Testing".
 
     Examples
     --------
     >>> import fastfair as ff
     >>> e = ff.von_mises_fisher_embeddings(60, 2, 8, concentration=(20, 60), rng=0)
     >>> e = ff.Embeddings(e.vectors, e.subject, group=["f" if k < 30 else "m" for k in e.subject])
-    >>> ff.fmr_test(e, ff.at_fmr(0.01), n_resamples=999, rng=0).groups
+    >>> ff.fmr_test(e, ff.at_fmr(0.01), rng=0).groups
     ('f', 'm')
     """
     from fastfair.resampling.comparison_replicates import NO_METRICS, Resampler
 
+    validation.choice("statistic", statistic, FMR_STATISTICS)
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
     n_resamples = settings["n_resamples"]
     comparisons = data.comparisons(n_threads=n_threads) if isinstance(data, Embeddings) else data
@@ -249,12 +271,23 @@ def fmr_test(
     error = intervals.standard_error(replicates.T)
     spread = rate * (1 - rate)
     effect = np.where(spread > 0, error**2 * size / np.where(spread > 0, spread, 1), 1.0)
-    observed = GroupRates(rate, size, effect)
-    found = _compare(observed, GroupRates(replicates, size, effect), settings, "non-mated comparisons")
+    observed, replicated = GroupRates(rate, size, effect), GroupRates(replicates, size, effect)
+    roots = None
+    if 0 < observed.overall < 1:
+        roots = draw_roots(*_count_false_matches(comparisons, rates.threshold, kept), n_resamples, key, n_threads)
+    if statistic != DEVIANCE:
+        values = _statistic_of(observed, replicated, statistic)
+    elif roots is not None:
+        values = roots.deviance()
+    else:
+        values = np.nan, np.full(n_resamples, np.nan)
+    found = _compare(observed, replicated, values, settings, "non-mated comparisons")
     low, high = intervals.confidence_interval(replicates.T, rate, confidence_level, "dyadic")
+    unknown = np.full(kept.size, np.nan)
     return FmrTest(
         **found,
-        **_followed_up(_compare_with_rest(observed, error, errors[kept], [comparisons.groups[k] for k in kept])),
+        group_pvalue=unknown if roots is None else roots.pvalues(),
+        group_pvalue_adjusted=unknown if roots is None else np.maximum(roots.adjusted_pvalues(), found["pvalue"]),
         groups=tuple(comparisons.groups[k] for k in kept),
         n_subjects=subjects[kept],
         n_trials=size,
@@ -266,6 +299,22 @@ def fmr_test(
     )
 
 
+def _count_false_matches(
+    comparisons: Comparisons, threshold: float, kept: NDArray[np.int64]
+) -> tuple[Design, NDArray[np.int64]]:
+    """Count the false matches inside the groups that are kept, and their pairs."""
+    by_group = comparisons.nonmated_by_group
+    side = by_group.side
+    assert side.reference is not None
+    assert side.probe is not None
+    position = np.full(len(comparisons.groups), -1)
+    position[kept] = np.arange(kept.size)
+    group = np.where(by_group.reference_group == by_group.probe_group, position[by_group.reference_group], -1)
+    inside = group >= 0
+    erred = side.keys[inside] >= comparisons.to_key(threshold)
+    return count_errors(side.reference[inside], side.probe[inside], group[inside], erred, kept.size)
+
+
 def _settings(
     at: OperatingPoint | None, statistic: str, n_resamples: int, confidence_level: float, policy: str
 ) -> dict[str, Any]:
@@ -273,17 +322,33 @@ def _settings(
     validation.choice("incomplete_groups", policy, POLICIES)
     return {
         "at": None if at is None else str(at),
-        "statistic": validation.choice("statistic", statistic, STATISTICS),
+        "statistic": statistic,
         "n_resamples": require_resamples(n_resamples),
         "confidence_level": intervals.level(confidence_level),
         "incomplete_groups": policy,
     }
 
 
-def _compare(observed: GroupRates, replicated: GroupRates, settings: dict[str, Any], trials: str) -> dict[str, Any]:
-    """Compute the statistic, its p-value, and the other parts of a result that depend only on replicates."""
-    name, size, level = settings["statistic"], observed.size, settings["confidence_level"]
-    statistic = float(observed.statistic(name, size))
+def _statistic_of(observed: GroupRates, replicated: GroupRates, name: str) -> tuple[float, Floats]:
+    """Compute a statistic of rates in the data and, as if all groups had one rate, in the replicates."""
+    replicates = replicated.shifted(observed).statistic(name, observed.size)
+    # Where replicates of comparisons drew one subject of a group alone: that is no evidence against chance.
+    replicates[np.isnan(replicates)] = np.inf
+    return float(observed.statistic(name, observed.size)), replicates
+
+
+def _compare(
+    observed: GroupRates,
+    replicated: GroupRates,
+    values: tuple[float, Floats],
+    settings: dict[str, Any],
+    trials: str,
+) -> dict[str, Any]:
+    """Compute the p-value and the other parts of a result that both tests share.
+
+    values: the statistic in the data and in the replicates.
+    """
+    (statistic, replicates), level = values, settings["confidence_level"]
     overall = float(observed.overall)
     if overall in (0, 1):
         warn(
@@ -294,13 +359,10 @@ def _compare(observed: GroupRates, replicated: GroupRates, settings: dict[str, A
         statistic = np.nan
     low, high = intervals.confidence_interval(replicated.rate.T, observed.rate, level)
     varies = low < high
-    replicates = replicated.shifted(observed).statistic(name, size)
-    # Where replicates of comparisons drew one subject of a group alone: that is no evidence against chance.
-    replicates[np.isnan(replicates)] = np.inf
     return {
         "statistic": statistic,
         "pvalue": float(pvalue(statistic, replicates)),
-        "statistic_name": name,
+        "statistic_name": settings["statistic"],
         "rate": overall,
         "group_rate": observed.rate,
         "difference": observed.difference_from_rest(),
@@ -322,34 +384,3 @@ def _warn_of_few_resamples(n_resamples: int, n_groups: int, alpha: float) -> Non
             "pass follow_up=False",
             FewResamplesWarning,
         )
-
-
-def _followed_up(group_pvalue: Floats) -> dict[str, Any]:
-    return {"group_pvalue": group_pvalue, "group_pvalue_holm": intervals.holm(group_pvalue)}
-
-
-def _compare_with_rest(
-    observed: GroupRates, error: Floats, n_errors: NDArray[np.int64], groups: Sequence[str]
-) -> Floats:
-    """Compute two-sided p-values of the logarithm of each group's rate divided by that of all other groups together.
-
-    They are NaN where either side has too few errors.
-    """
-    from scipy.special import ndtr
-
-    size = observed.size.astype(np.float64)
-    rest_size = size.sum() - size
-    rest = observed.rate - observed.difference_from_rest()
-    weighted = (size * error) ** 2
-    rest_error = np.sqrt(weighted.sum() - weighted) / rest_size
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.log(observed.rate / rest) / np.hypot(error / observed.rate, rest_error / rest)
-    few = np.minimum(n_errors, n_errors.sum() - n_errors) < FEWEST_ERRORS
-    if few.any() and 0 < observed.overall < 1:
-        named = ", ".join(repr(group) for group, is_few in zip(groups, few, strict=True) if is_few)
-        warn(
-            f"fewer than {FEWEST_ERRORS} false matches within {named}, or in all other groups: they have no p-value of "
-            "their own",
-            NotComputableWarning,
-        )
-    return np.where(np.isfinite(z) & ~few, 2 * ndtr(-np.abs(z)), np.nan)

@@ -13,7 +13,6 @@ from fastfair._lib import frames
 from fastfair._lib.arguments import checked
 from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import per_cent
-from fastfair.error_rates.operating_points import FEWEST_ERRORS
 from fastfair.errors import visible
 
 from .failure_counts import FailureCounts
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-_NAMES = {"f": "F", "max-difference": "largest difference", "max-ratio": "largest ratio"}
+_NAMES = {"deviance": "deviance", "f": "F", "max-difference": "largest difference", "max-ratio": "largest ratio"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +37,7 @@ class GroupTest:
     pvalue : float
         Share of the replicates, drawn as if all groups had the same rate, with a statistic at least as large.
     statistic_name : str
-        "f", "max-difference" or "max-ratio".
+        "deviance", "f", "max-difference" or "max-ratio".
     groups : tuple of str
         The groups, sorted.
     rate : float
@@ -56,13 +55,14 @@ class GroupTest:
     difference : (g,) ndarray
         Each group's rate minus that of all other groups together.
     group_pvalue : (g,) ndarray
-        p-value of each difference on its own; NaN where the group was not tested.
-    group_pvalue_holm : (g,) ndarray
-        The same p-values adjusted by Holm's procedure, which limits the probability of any false finding.
+        p-value of each group on its own; NaN where groups were not tested.
+    group_pvalue_adjusted : (g,) ndarray
+        The same p-values adjusted for being several, which limits the probability of any false finding: by Holm's
+        procedure for FNMRs, by the largest deviations of replicates for FMRs.
     replicates : (r,) ndarray
         The statistic in every replicate.
     confidence_level : float
-        Confidence level of the intervals; a group differs detectably if `group_pvalue_holm` is below `level`.
+        Confidence level of the intervals; a group differs detectably if `group_pvalue_adjusted` is below `level`.
     settings : dict
         The arguments of the call, and the seed.
     """
@@ -83,7 +83,7 @@ class GroupTest:
     bootstrap_high: Floats
     difference: Floats
     group_pvalue: Floats
-    group_pvalue_holm: Floats
+    group_pvalue_adjusted: Floats
     replicates: Floats = field(repr=False)
     confidence_level: float
     settings: dict[str, Any]
@@ -98,12 +98,13 @@ class GroupTest:
 
     @cached_property
     def different(self) -> tuple[str, ...]:
-        """Groups whose rate differs detectably from that of all others.
+        """Groups whose rate differs detectably from that of the others.
 
-        A group that differs much also changes the rate that the others are compared with, so if there are few groups,
-        these may be named as well: look at the largest differences first.
+        Of FNMRs, each group is compared with all others, and one that differs much changes the rate of all others: if
+        there are few groups, these may be named as well, so look at the largest differences first. Of FMRs, each group
+        is compared with those that are not named yet.
         """
-        found = self.group_pvalue_holm < self.level
+        found = self.group_pvalue_adjusted < self.level
         return tuple(group for group, is_different in zip(self.groups, found, strict=True) if is_different)
 
     @checked
@@ -143,7 +144,7 @@ class GroupTest:
     def _columns(self) -> dict[str, list[Any]]:
         names = (
             "n_subjects", "n_trials", "n_errors", "group_rate", "low", "high", "bootstrap_low", "bootstrap_high",
-            "standard_error", "difference", "group_pvalue", "group_pvalue_holm",
+            "standard_error", "difference", "group_pvalue", "group_pvalue_adjusted",
         )  # fmt: skip
         called = {"n_trials": f"n_{self.trials}", "group_rate": self.error}
         columns = {called.get(name, name): getattr(self, name).tolist() for name in names}
@@ -266,8 +267,6 @@ class FmrTest(GroupTest):
         False matches divided by non-mated comparisons within groups.
     group_fmr : (g,) ndarray
         FMR of each group.
-    not_tested : tuple of str
-        Groups that were not compared with the others, as either side has fewer than 10 false matches.
     """
 
     threshold: float = field(kw_only=True)
@@ -283,19 +282,6 @@ class FmrTest(GroupTest):
     def group_fmr(self) -> Floats:
         """(g,) FMR of each group."""
         return self.group_rate
-
-    @property
-    def not_tested(self) -> tuple[str, ...]:
-        """Groups that were not compared with the others, as either side has fewer than 10 false matches."""
-        return tuple(group for group, p in zip(self.groups, self.group_pvalue, strict=True) if np.isnan(p))
-
-    def _remarks(self) -> list[str]:
-        if not self.not_tested:
-            return []
-        return [
-            f"Not compared with the others, as fewer than {FEWEST_ERRORS} false matches are on either side: "
-            f"{', '.join(self.not_tested)}."
-        ]
 
 
 def _how_often(pvalue: float) -> str:

@@ -62,15 +62,15 @@ def found_in(output: Path, name: str) -> dict:
 def test_tables_and_files_hold_what_the_library_gives(folder, tmp_path):
     done = run(
         "fnmr-test", folder / "scores.csv", "--group", "sex", "--at", "threshold=0.5", "--fmr", *FEW_REPLICATES,
-        "--statistic", "max-ratio", "--quantile", "paper", "--center", "replicate", "--confidence-level", 0.9,
-        "--output", tmp_path, "--plots",
+        "--statistic", "max-ratio", "--fmr-statistic", "f", "--quantile", "paper", "--center", "replicate",
+        "--confidence-level", 0.9, "--output", tmp_path, "--plots",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     c = ff.read_comparisons(folder / "scores.csv", groups="sex")
     shared = {"n_resamples": 99, "rng": 3, "confidence_level": 0.9}
     test = ff.fnmr_test(c, POINT, statistic="max-ratio", **shared)
     margin = ff.margin_of_error(c, POINT, quantile="paper", center="replicate", **shared)
-    of_fmr = ff.fmr_test(c, POINT, statistic="max-ratio", **shared)
+    of_fmr = ff.fmr_test(c, POINT, statistic="f", **shared)
     expected = {"fnmr_test": test, "margin": margin, "fmr_test": of_fmr}
     for name, result in expected.items():
         assert found_in(tmp_path, name) == json.loads(result.to_json())

@@ -19,6 +19,7 @@ Integers = NDArray[np.intp]
 _SCALE = 0.5  # of lognormal scores
 _DEGREES = 4  # of freedom of Student's t
 _GRID = (np.arange(20_000) + 0.5) / 20_000  # quantiles that stand for a law of subjects
+_HEAVY = t.ppf((np.arange(500) + 0.5) / 500, _DEGREES) / math.sqrt(_DEGREES / (_DEGREES - 2))
 # Each law of scores as a function of a standard normal number, and its inverse.
 _LAWS = {
     "normal": (lambda z: z, lambda s: s),
@@ -28,6 +29,11 @@ _LAWS = {
         lambda s: np.log(np.maximum(_SCALE * s + 1, 1e-300)) / _SCALE,
     ),
 }
+
+
+def _log_uniform(rng: np.random.Generator, between: tuple[int, int], size: int) -> Integers:
+    low, high = between
+    return np.exp(rng.uniform(np.log(low), np.log(high + 1), size)).astype(int).clip(low, high)
 
 
 @dataclass(frozen=True)
@@ -50,12 +56,17 @@ class Population:
         Standard deviation of the subjects' part, of 1.
     skewed : bool
         Whether few subjects cause most errors: a_k and b_k are exponential instead of normal.
-    pairs : int or None
-        Number of non-mated comparisons for each subject, of random pairs inside the group; None for all pairs.
+    heavy : bool
+        Whether still fewer do: a_k and b_k are Student's t with 4 degrees of freedom, of variance 1.
+    pairs : int, tuple of int or None
+        Number of non-mated comparisons for each subject, of random pairs inside the group, or the least and the largest
+        number, log-uniform between them; None for all pairs.
     attempts : tuple of int
         Least and largest number of mated comparisons of a subject, log-uniform between them.
     repeats : int
         Number of comparisons of each pair.
+    likeness : float
+        Standard deviation of the part of the noise that non-mated comparisons of one pair share, of 1.
     step : float
         Distance between possible scores; 0 for scores without ties.
     mean : float
@@ -73,9 +84,11 @@ class Population:
     law: str = "normal"
     effect: float = 0.4
     skewed: bool = False
-    pairs: int | None = None
+    heavy: bool = False
+    pairs: int | tuple[int, int] | None = None
     attempts: tuple[int, int] = (4, 4)
     repeats: int = 1
+    likeness: float = 0.0
     step: float = 0.0
     mean: float = 3.3
     shifts: tuple[float, ...] = ()
@@ -92,11 +105,13 @@ class Population:
         group = np.repeat(np.arange(len(self.sizes)), self.sizes)
         a, b = self._subjects(rng, group.size), self._subjects(rng, group.size)
         i, j = self._pairs(rng)
-        low, high = self.attempts
-        attempts = np.exp(rng.uniform(np.log(low), np.log(high + 1), group.size)).astype(int).clip(low, high)
+        attempts = _log_uniform(rng, self.attempts, group.size)
         k = np.repeat(np.arange(group.size), attempts)
         parts = self.effect * (a[i] + a[j]) / math.sqrt(2), -self.effect * b[k]
         noise = [rng.normal(size=part.size) for part in parts]
+        if self.likeness:
+            shared = np.repeat(rng.normal(size=i.size // self.repeats), self.repeats)
+            noise[0] = self.likeness * shared + math.sqrt(1 - self.likeness**2) * noise[0]
         other = [self.together * one + math.sqrt(1 - self.together**2) * rng.normal(size=one.size) for one in noise]
         shifts, gaps = (np.array(values or (0.0,) * len(self.sizes)) for values in (self.shifts, self.gaps))
         reference, probe = np.concatenate((k, i)), np.concatenate((k, j))
@@ -116,6 +131,8 @@ class Population:
         return system(noise, 0.0), system(other, self.second)
 
     def _subjects(self, rng: np.random.Generator, n: int) -> Floats:
+        if self.heavy:
+            return rng.standard_t(_DEGREES, n) / math.sqrt(_DEGREES / (_DEGREES - 2))
         return rng.exponential(size=n) - 1 if self.skewed else rng.normal(size=n)
 
     def _pairs(self, rng: np.random.Generator) -> tuple[Integers, Integers]:
@@ -124,7 +141,8 @@ class Population:
             if self.pairs is None:
                 i, j = np.triu_indices(size, 1)
             else:
-                i = np.repeat(np.arange(size), self.pairs)
+                between = self.pairs if isinstance(self.pairs, tuple) else (self.pairs, self.pairs)
+                i = np.repeat(np.arange(size), _log_uniform(rng, between, size))
                 j = (i + rng.integers(1, size, i.size)) % size
             firsts.append(start + np.repeat(i, self.repeats))
             seconds.append(start + np.repeat(j, self.repeats))
@@ -134,18 +152,21 @@ class Population:
     def fmr(self, threshold: float) -> Floats:
         """Compute the FMR of each group; with ties, of a threshold that is a possible score."""
         at = _LAWS[self.law][1](threshold - np.array(self.shifts or (0.0,) * len(self.sizes)))
-        part = (gamma.ppf(_GRID, 2) - 2) / math.sqrt(2) if self.skewed else ndtri(_GRID)
+        if self.heavy:
+            part = np.add.outer(_HEAVY, _HEAVY).ravel() / math.sqrt(2)
+        else:
+            part = (gamma.ppf(_GRID, 2) - 2) / math.sqrt(2) if self.skewed else ndtri(_GRID)
         return np.asarray([self._share(-z, -part) for z in at])
 
     def fnmr(self, threshold: float, second: bool = False) -> Floats:
         """Compute the FNMR of each group, by the first or the second system."""
         means = self.mean + self.second * second + np.array(self.gaps or (0.0,) * len(self.sizes))
-        part = -(gamma.ppf(_GRID, 1) - 1) if self.skewed else ndtri(_GRID)
+        part = _HEAVY if self.heavy else -(gamma.ppf(_GRID, 1) - 1) if self.skewed else ndtri(_GRID)
         return np.asarray([self._share(z, part) for z in _LAWS[self.law][1](threshold - means)])
 
     def _share(self, below: float, part: Floats) -> float:
         """Return how probable it is that subjects' part and noise together are at most `below`."""
-        if not self.skewed:
+        if not (self.skewed or self.heavy):
             return float(ndtr(below))
         return float(ndtr((below - self.effect * part) / math.sqrt(1 - self.effect**2)).mean())
 

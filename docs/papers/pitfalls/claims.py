@@ -216,10 +216,6 @@ def _indian_males(whole: Evaluation) -> Verdict:
     )
 
 
-def _tested(found: GroupSet) -> int:
-    return len(found.groups) - len(found.test.not_tested)
-
-
 def exposure_claims(runs: Runs) -> list[Verdict]:
     """Decide the claims of section 4.3 on what small differences in FPR do."""
     rate = ranged(runs.printed.evaluation, "fmr", "m & India", POINTS[0], 1 / FPR_AVERAGES[0])
@@ -240,10 +236,10 @@ def exposure_claims(runs: Runs) -> list[Verdict]:
         Verdict(
             "Groups with worse performance are at greater risk",
             "4.3",
-            "`fmr_test` finds groups above the others, adjusted for testing all that have false matches enough, among "
-            "sizeable and among large groups: holds; among some: in part; none: cannot be told",
+            "`fmr_test` names groups above the others, adjusted for being several, among sizeable and among large "
+            "groups: holds; among some: in part; none: cannot be told",
             "; ".join(
-                f"{found.name}: {', '.join(above[found.name]) or 'none'}, of {_tested(found)} groups compared"
+                f"{found.name}: {', '.join(above[found.name]) or 'none'}, of {len(found.groups)} groups"
                 for found in (runs.sizeable, runs.large)
             ),
             together(["holds" if groups else "open" for groups in above.values()]),

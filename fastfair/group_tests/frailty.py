@@ -1,0 +1,289 @@
+"""False matches drawn as if all groups were alike and some subjects erred more than others, and how groups then differ.
+
+In formulas m_k is the number of comparisons that subject k has inside a group, and m_kl that of subjects k and l.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import memory
+from fastfair._lib.progress import Report
+from fastfair._lib.threads import run_blocks
+
+from .replicates import pvalue
+
+if TYPE_CHECKING:
+    from fastfair.kernels.frailty import Partners
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+_PURPOSE = 5  # kind of draws, told apart in the random stream from those of `replicates` and `units`
+_LEAST_SCALE = 0.25
+_AT_ONCE = 32  # replicates drawn in one call of the kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Who is compared with whom inside groups.
+
+    Attributes
+    ----------
+    size : (g,) ndarray
+        Number of comparisons.
+    sharing : (g,) ndarray
+        Ordered two comparisons that share one subject: the sum over k of m_k^2 - sum_l m_kl^2.
+    repeated : (g,) ndarray
+        Ordered two comparisons of the same two subjects: the sum over pairs of m_kl (m_kl - 1).
+    by_chance : (g,) ndarray
+        How probable it is that two pairs of subjects with errors share a subject, if subjects err alike.
+    partners : fastfair.kernels.frailty.Partners
+        The comparisons, each seen from both its subjects.
+    """
+
+    size: Floats
+    sharing: Floats
+    repeated: Floats
+    by_chance: Floats
+    partners: Partners
+
+
+@dataclass(frozen=True, eq=False)
+class Frailty:
+    """What the groups have in common, estimated from the counts of data or of replicates.
+
+    Attributes
+    ----------
+    rate : (...) ndarray
+        The rate that they have if they are alike: errors over comparisons, both divided by `inflation` first.
+    kappa : (...) ndarray
+        Relative covariance of errors that share one subject.
+    again : (...) ndarray
+        Chance that another comparison of two subjects errs where one does.
+    inflation : (..., g) ndarray
+        Variance of each group's errors divided by that of as many independent ones.
+    """
+
+    rate: Floats
+    kappa: Floats
+    again: Floats
+    inflation: Floats
+
+
+def count_errors(
+    first: NDArray[Any], second: NDArray[Any], group: NDArray[Any], erred: NDArray[np.bool_], n_groups: int
+) -> tuple[Design, Counts]:
+    """Describe comparisons inside groups, and count errors as `kernels.frailty.draw_errors` does.
+
+    Parameters
+    ----------
+    first, second, group : (n,) ndarray of int
+        The two subjects and the group of each comparison. A subject of several groups is another one in each.
+    erred : (n,) ndarray of bool
+        Which comparisons are errors.
+    n_groups : int
+        Number of groups, each of which has comparisons.
+
+    Returns
+    -------
+    design : Design
+    counts : (g, 5) ndarray of int64
+        In the order that the kernel names.
+    """
+    from fastfair.kernels.frailty import Partners
+
+    ends = np.concatenate((first, second)).astype(np.int64) * n_groups + np.tile(group, 2)
+    known, unit = np.unique(ends, return_inverse=True)
+    a, b = unit.reshape(2, -1)
+    two = a != b  # a comparison of a subject with itself is seen once
+    seen_from, seen = np.concatenate((a, b[two])), np.concatenate((b, a[two]))
+    sights = 2 * (seen_from * known.size + seen) + np.concatenate((erred, erred[two]))
+    sights.sort()
+    subject, partner = np.divmod(sights // 2, known.size)
+    of_subject = (known % n_groups).astype(np.int64)
+    pair = np.flatnonzero(np.diff(sights // 2, prepend=-1))  # where the next partner begins
+    repeats = np.diff(pair, append=sights.size).astype(np.float64)
+    errors = np.add.reduceat(sights % 2, pair).astype(np.float64)
+    of_pair = of_subject[subject[pair]]
+    once = np.where(subject[pair] == partner[pair], 1.0, 0.5)  # as pairs are seen from both sides
+
+    def total(values: Floats) -> Floats:
+        return np.bincount(of_pair, once * values, n_groups).astype(np.float64)
+
+    def sharing(values: Floats) -> Floats:
+        of_subjects = np.bincount(subject[pair], values, known.size)
+        twos = np.bincount(of_subject, of_subjects**2, n_groups) - np.bincount(of_pair, values**2, n_groups)
+        return twos.astype(np.float64)
+
+    repeated, repeatable = total(errors * (errors - 1)), total(errors * (repeats - 1))
+    again = _share(repeated.sum(), repeatable.sum())
+    # Of a pair to have errors, over the rate. It depends little on `again`, so replicates keep that of the data.
+    chance = -np.expm1(repeats * np.log1p(-again)) / again if 0 < again < 1 else np.where(again > 0, 1.0, repeats)
+    with_errors = (errors > 0).astype(np.float64)
+    counts = total(errors), total(with_errors), sharing(with_errors), repeated, repeatable
+    design = Design(
+        size=total(repeats),
+        sharing=sharing(repeats),
+        repeated=total(repeats * (repeats - 1)),
+        by_chance=_share(sharing(chance), total(chance) ** 2 - total(chance**2)),
+        partners=Partners(partner.astype(np.int32), np.cumsum(np.bincount(subject)), of_subject),
+    )
+    return design, np.rint(np.stack(counts, axis=-1)).astype(np.int64)
+
+
+def estimate(counts: Counts, design: Design) -> Frailty:
+    """Estimate what groups have in common.
+
+    Two pairs of subjects with errors share a subject 1 + kappa times as often as if subjects erred alike. The number of
+    all such twos is that of the data, which covariance makes larger as well: this is taken off.
+
+    Parameters
+    ----------
+    counts : (..., g, 5) ndarray of int64
+        Of the data or of replicates.
+    design : Design
+        Who is compared with whom.
+
+    Returns
+    -------
+    Frailty
+    """
+    errors, pairs, sharing, repeated, repeatable = np.moveaxis(counts.astype(np.float64), -1, 0)
+    expected = design.by_chance * pairs * (pairs - 1)
+    excess, alike = (sharing - expected).sum(axis=-1), expected.sum(axis=-1)
+    scale = np.maximum(alike - (design.by_chance * sharing).sum(axis=-1), _LEAST_SCALE * alike)
+    kappa = np.maximum(_share(excess, scale), 0.0)
+    again = _share(repeated.sum(axis=-1), repeatable.sum(axis=-1))
+    pooled = errors.sum(axis=-1) / design.size.sum()
+    inflation = 1 + (again[..., None] * design.repeated + (kappa * pooled)[..., None] * design.sharing) / design.size
+    return Frailty(_common_rate(errors, design.size, inflation)[..., 0], kappa, again, inflation)
+
+
+def signed_roots(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:
+    """Compute the signed roots of the parts that groups, along the last axis, have in the quasi-deviance."""
+    expected = size * _common_rate(errors, size, inflation)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logarithm = np.where(errors > 0, errors * np.log(errors / expected), 0.0)
+    part = np.maximum(2 * (logarithm - (errors - expected)) / inflation, 0.0)
+    return np.asarray(np.sign(errors - expected) * np.sqrt(part))
+
+
+def replicate(
+    design: Design,
+    null: Frailty,
+    n_resamples: int,
+    key: NDArray[np.uint32],
+    n_threads: int | None = None,
+    progress: Report | None = None,
+) -> Counts:
+    """Draw errors as if all groups were alike; each replicate depends only on the key and on its own number.
+
+    Parameters
+    ----------
+    design : Design
+        Who is compared with whom.
+    null : Frailty
+        What is drawn from, with a rate in (0, 1).
+    n_resamples, key, n_threads, progress
+        As in `group_tests.replicates.replicate`.
+
+    Returns
+    -------
+    (n_resamples, g, 5) ndarray of int64
+    """
+    from fastfair.kernels import frailty as kernels
+
+    n_groups = design.size.size
+    memory.require(
+        150 * n_resamples * n_groups,  # five counts of each, and what is made of them
+        f"{n_resamples:,} replicates of {n_groups:,} groups",
+        "use fewer resamples",
+    )
+    counts = np.empty((n_resamples, n_groups, 5), np.int64)
+    rates = kernels.Rates(float(null.rate), float(null.kappa), float(null.again))
+
+    def block(first: int) -> None:
+        kernels.draw_errors(design.partners, rates, _PURPOSE, first, key, counts[first : first + _AT_ONCE])
+
+    run_blocks(block, range(0, n_resamples, _AT_ONCE), n_resamples, _AT_ONCE, n_threads, progress)
+    return counts
+
+
+@dataclass(frozen=True, eq=False)
+class Roots:
+    """How far groups lie from their common rate, in the data and in replicates.
+
+    Attributes
+    ----------
+    errors, inflation : (g,) ndarray
+        Of the data.
+    replicated_errors, replicated_inflation : (r, g) ndarray
+        Of the replicates, estimated from each of them anew.
+    size : (g,) ndarray
+        Number of comparisons.
+    """
+
+    errors: NDArray[Any]
+    inflation: Floats
+    replicated_errors: NDArray[Any]
+    replicated_inflation: Floats
+    size: Floats
+
+    def deviance(self) -> tuple[float, Floats]:
+        """Compute the quasi-deviance of the data and (r,) of the replicates."""
+        observed, replicated = self._of(list(range(self.size.size)))
+        return float((observed**2).sum()), (replicated**2).sum(axis=1)
+
+    def pvalues(self) -> Floats:
+        """Compute (g,) two-sided p-values of groups, each on its own."""
+        observed, replicated = self._of(list(range(self.size.size)))
+        return np.asarray(pvalue(np.abs(observed), np.abs(replicated)))
+
+    def adjusted_pvalues(self) -> Floats:
+        """Compute (g,) p-values of groups, adjusted for being several, by the largest root of those left.
+
+        The group farthest from the common rate comes first. The next is the farthest of the others from the rate that
+        these have in common, so that one group does not make others seem to differ.
+        """
+        adjusted = np.empty(self.size.size)
+        left, highest = list(range(self.size.size)), 0.0
+        while True:
+            observed, replicated = self._of(left)
+            farthest = int(np.abs(observed).argmax())
+            highest = max(highest, pvalue(np.abs(observed[farthest]), np.abs(replicated).max(axis=1)))
+            if len(left) == 2:  # neither is farther from the other
+                adjusted[left] = highest
+                return adjusted
+            adjusted[left.pop(farthest)] = highest
+
+    def _of(self, groups: list[int]) -> tuple[Floats, Floats]:
+        """Compare some groups with each other: (groups,) signed roots of the data, (r, groups) of the replicates."""
+        size = self.size[groups]
+        return (
+            signed_roots(self.errors[groups], size, self.inflation[groups]),
+            signed_roots(self.replicated_errors[:, groups], size, self.replicated_inflation[:, groups]),
+        )
+
+
+def draw_roots(
+    design: Design, counts: Counts, n_resamples: int, key: NDArray[np.uint32], n_threads: int | None = None
+) -> Roots:
+    """Draw replicates of data in which some comparisons, but not all, are errors; as `replicate`."""
+    null = estimate(counts, design)
+    replicated = replicate(design, null, n_resamples, key, n_threads)
+    return Roots(counts[:, 0], null.inflation, replicated[..., 0], estimate(replicated, design).inflation, design.size)
+
+
+def _common_rate(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:
+    """Compute (..., 1) the rate of all groups, in which those that are known better weigh more."""
+    return np.asarray((errors / inflation).sum(axis=-1, keepdims=True) / (size / inflation).sum(axis=-1, keepdims=True))
+
+
+def _share(part: Any, whole: Any) -> Floats:
+    """Divide, with 0 where there is nothing to divide by."""
+    positive = np.asarray(whole) > 0
+    return np.asarray(np.where(positive, part / np.where(positive, whole, 1.0), 0.0))

@@ -1,0 +1,115 @@
+"""The slow, obvious oracle of false matches drawn from subjects of whom some err more than others.
+
+`comparisons` has one (subject, other subject, group, whether it is an error) for each, both subjects of the group.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+Comparison = tuple[int, int, int, bool]
+
+
+def in_group(comparisons: Sequence[Comparison], g: int) -> list[tuple[int, int, bool]]:
+    """The comparisons of one group, with the smaller subject first."""
+    return [(min(k, other), max(k, other), erred) for k, other, group, erred in comparisons if group == g]
+
+
+def counts(comparisons: Sequence[Comparison], n_groups: int) -> list[list[int]]:
+    """Of each group: errors, pairs of subjects with errors, and three numbers of ordered twos.
+
+    Two pairs with errors that share a subject; two errors of one pair; two comparisons of one pair, the first of them
+    an error.
+    """
+    found = []
+    for g in range(n_groups):
+        chosen = in_group(comparisons, g)
+        errors = [(k, other) for k, other, erred in chosen if erred]
+        of_pair, repeats = Counter(errors), Counter((k, other) for k, other, _ in chosen)
+        sharing = sum(len({*one} & {*two}) for one in of_pair for two in of_pair if one != two)
+        repeated = sum(e * (e - 1) for e in of_pair.values())
+        repeatable = sum(e * (repeats[pair] - 1) for pair, e in of_pair.items())
+        found.append([len(errors), len(of_pair), sharing, repeated, repeatable])
+    return found
+
+
+def shared_twos(comparisons: Sequence[Comparison], g: int) -> tuple[int, int]:
+    """The numbers of ordered two comparisons of a group that share one subject, and that share both."""
+    pairs = [(k, other) for k, other, _ in in_group(comparisons, g)]
+    one = both = 0
+    for i in range(len(pairs)):
+        for j in range(len(pairs)):
+            if i != j and pairs[i] == pairs[j]:
+                both += 1
+            elif i != j and {*pairs[i]} & {*pairs[j]}:
+                one += 1
+    return one, both
+
+
+def by_chance(comparisons: Sequence[Comparison], g: int, again: float) -> float:
+    """How probable it is that two pairs with errors share a subject.
+
+    A pair of m comparisons has errors in proportion to 1 + (1 - again) + ... + (1 - again)^(m - 1).
+    """
+    repeats = Counter((k, other) for k, other, _ in in_group(comparisons, g))
+    share = {pair: sum((1 - again) ** i for i in range(m)) for pair, m in repeats.items()}
+    twos = [(one, two) for one in share for two in share if one != two]
+    total = sum(share[one] * share[two] for one, two in twos)
+    shared = sum(share[one] * share[two] for one, two in twos if {*one} & {*two})
+    return shared / total if total else 0.0
+
+
+def estimate(comparisons: Sequence[Comparison], n_groups: int) -> tuple[float, float, float, list[float]]:
+    """The common rate, kappa, the chance of an error to come again, and the inflation of each group."""
+    found = counts(comparisons, n_groups)
+    repeatable = sum(row[4] for row in found)
+    again = sum(row[3] for row in found) / repeatable if repeatable else 0.0
+    chances = [by_chance(comparisons, g, again) for g in range(n_groups)]
+    alike = sum(chance * row[1] * (row[1] - 1) for chance, row in zip(chances, found, strict=True))
+    sharing = sum(row[2] for row in found)
+    own = sum(chance * row[2] for chance, row in zip(chances, found, strict=True))
+    scale = max(alike - own, alike / 4)
+    kappa = max(0.0, (sharing - alike) / scale) if scale > 0 else 0.0
+    sizes = [len(in_group(comparisons, g)) for g in range(n_groups)]
+    pooled = sum(row[0] for row in found) / sum(sizes)
+    inflation = []
+    for g, n in enumerate(sizes):
+        one, both = shared_twos(comparisons, g)
+        inflation.append(1 + again * both / n + kappa * pooled * one / n)
+    errors = sum(row[0] / d for row, d in zip(found, inflation, strict=True))
+    return errors / sum(n / d for n, d in zip(sizes, inflation, strict=True)), kappa, again, inflation
+
+
+def signed_roots(errors: Sequence[int], sizes: Sequence[int], inflation: Sequence[float]) -> list[float]:
+    """sign(x - mu) sqrt(2 [x log(x / mu) - (x - mu)] / D) of each group, mu = n p."""
+    p = sum(x / d for x, d in zip(errors, inflation, strict=True)) / sum(
+        n / d for n, d in zip(sizes, inflation, strict=True)
+    )
+    roots = []
+    for x, n, d in zip(errors, sizes, inflation, strict=True):
+        mu = n * p
+        part = 2 * ((x * math.log(x / mu) if x else 0.0) - (x - mu)) / d
+        roots.append(math.copysign(math.sqrt(max(part, 0.0)), x - mu))
+    return roots
+
+
+def draw(
+    comparisons: Sequence[Comparison], rate: float, kappa: float, again: float, rng: np.random.Generator
+) -> list[Comparison]:
+    """The same comparisons, with errors as if all groups were alike, each pair of subjects drawn in its turn."""
+    sigma = math.sqrt(math.log1p(kappa))
+    subjects = {(k, g) for one, other, g, _ in comparisons for k in (one, other)}
+    effect = {subject: math.exp(sigma * rng.normal() - sigma**2 / 2) for subject in sorted(subjects)}
+    repeats = Counter((min(k, other), max(k, other), g) for k, other, g, _ in comparisons)
+    drawn = []
+    for (k, other, g), m in repeats.items():
+        erred = [False] * m
+        for i in range(m):
+            if any(erred):
+                erred[i] = rng.random() < again
+            else:  # less probable after comparisons that are no errors
+                erred[i] = rng.random() < 1 - math.exp(-rate * effect[k, g] * effect[other, g] * (1 - again) ** i)
+        drawn += [(k, other, g, e) for e in erred]
+    return drawn

@@ -1,0 +1,148 @@
+"""How often `fmr_test` and `fnmr_test` find differences among groups that are alike, and where there is one.
+
+`python tests/studies/fair_groups_study.py` prints the tables of the documentation; `test_fair_groups_study.py` checks
+what they say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import warnings
+import zlib
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+from studies.populations import SMALL_TO_LARGE, Population
+
+import fastfair as ff
+
+Shares = NDArray[np.float64]
+
+ALPHA = 0.05
+RESAMPLES = 500  # so that 25 of 501 are just below ALPHA
+TIMES = 2  # as many false matches have the groups that differ
+FNMR = 0.1
+DECISIONS = ("deviance", "named", "others named", "F", "F of FNMR", "named by FNMR")
+_EIGHT = (15, 20, 30, 50, 80, 300, 800, 150)
+_ELEVEN = (20, 20, 20, 30, 30, 40, 40, 60, 60, 80, 80)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A population and the FMR at which it is tested."""
+
+    population: Population
+    fmr: float
+
+    @property
+    def deviating(self) -> int:
+        """How many groups differ where some do."""
+        return 2 if len(self.population.sizes) > 3 else 1
+
+    @cached_property
+    def threshold(self) -> float:
+        """The threshold at which groups that are alike have the FMR."""
+        return self.population.threshold(self.fmr)
+
+    @cached_property
+    def unfair(self) -> Population:
+        """The population whose last groups differ."""
+        return self.population.unfair(TIMES, self.threshold, self.deviating)
+
+    def decide(self, alike: bool, seed: int) -> list[bool]:
+        """Draw a data set and say what is found in it, by `DECISIONS`."""
+        population = self.population if alike else self.unfair
+        rng = np.random.default_rng([seed, zlib.crc32(repr(population).encode())])
+        c, at = population.draw(rng), ff.at_threshold(self.threshold)
+        shared = {"n_resamples": RESAMPLES, "rng": seed, "n_threads": 1}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ff.errors.FastfairWarning)
+            test, old = (ff.fmr_test(c, at, statistic=name, **shared) for name in ("deviance", "f"))
+            found = [test.pvalue < ALPHA]
+            fair = set(test.groups if alike else test.groups[: -self.deviating])
+            found += [bool(test.different), bool(fair & set(test.different)), old.pvalue < ALPHA]
+            if alike:
+                of_fnmr = ff.fnmr_test(c, ff.at_fnmr(FNMR), **shared)
+                found += [of_fnmr.pvalue < ALPHA, bool(of_fnmr.different)]
+        return [bool(value) for value in found]
+
+
+SETTINGS = (
+    Setting(Population("3 groups of 60"), 0.01),
+    Setting(Population("8 groups of 40, 4 false matches each", (40,) * 8), 0.005),
+    Setting(Population("11 groups of 20 to 80, from 1 false match", _ELEVEN), 0.005),
+    Setting(Population("6 groups of 15 to 400", SMALL_TO_LARGE), 0.003),
+    Setting(Population("Student t scores", (60,) * 3, law="t"), 0.01),
+    Setting(Population("lognormal scores", (60,) * 3, law="lognormal"), 0.01),
+    Setting(Population("8-bit scores", (60,) * 8, step=1 / 16), 0.01),
+    Setting(Population("8 groups of 15 to 800, 1 to 100 comparisons each", _EIGHT, pairs=(1, 100)), 0.002),
+    Setting(Population("random pairs, twice", (150,) * 3, pairs=20, repeats=2, likeness=0.5), 0.005),
+    Setting(Population("random pairs, 8 times", (60,) * 8, pairs=(1, 20), repeats=8, likeness=0.6), 0.003),
+    Setting(Population("pairs of 5 to 40 subjects, 30 times", (5, 10, 20, 40), repeats=30, likeness=0.6), 0.002),
+    Setting(Population("strong subjects", (60,) * 3, effect=0.7), 0.01),
+    Setting(Population("skewed subjects", (100,) * 3, effect=0.6, skewed=True), 0.005),
+    Setting(Population("heavy-tailed subjects, 11 groups", (50,) * 11, effect=0.6, heavy=True), 0.005),
+)
+
+
+def _some(setting: Setting, alike: bool, seeds: range) -> NDArray[np.bool_]:
+    return np.array([setting.decide(alike, seed) for seed in seeds])
+
+
+def study(settings: Sequence[Setting], n_data_sets: int, *, alike: bool, processes: int | None = None) -> list[Shares]:
+    """Draw data sets of each setting and find the share of them in which each of `DECISIONS` finds something.
+
+    Parameters
+    ----------
+    settings : sequence of Setting
+        What is simulated.
+    n_data_sets : int
+        How many of each; data set r has seed r.
+    alike : bool
+        Whether all groups are alike; else the last ones have more false matches, and FNMRs are not tested.
+    processes : int, optional
+        All processors by default.
+
+    Returns
+    -------
+    list of (decisions,) ndarray
+        Of each setting.
+    """
+    chunks = [range(n_data_sets)[k : k + 100] for k in range(0, n_data_sets, 100)]
+    with ProcessPoolExecutor(processes or len(os.sched_getaffinity(0)), multiprocessing.get_context("spawn")) as pool:
+        parts = [list(pool.map(partial(_some, setting, alike), chunks)) for setting in settings]
+    return [np.concatenate(found).mean(axis=0) for found in parts]
+
+
+def table(
+    settings: Sequence[Setting], null: Sequence[NDArray[np.float64]], power: Sequence[NDArray[np.float64]]
+) -> str:
+    """Lay out shares in per cent: of fair systems, and of those with groups that differ."""
+    heads = ["Population", "FMR", *DECISIONS[:2], *DECISIONS[3:]]
+    heads += ["power: deviance", "F", "others named"]
+    rows = [heads, ["---"] + ["--:"] * (len(heads) - 1)]
+    for setting, fair, unfair in zip(settings, null, power, strict=True):
+        shares = [*fair[:2], *fair[3:], unfair[0], unfair[3], unfair[2]]
+        rows.append([setting.population.name, f"{setting.fmr:g}", *(f"{100 * share:.1f}" for share in shares)])
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--data-sets", type=int, default=1000, help="of each setting; 1,000 by default")
+    parser.add_argument("--processes", type=int, help="all processors by default")
+    given = parser.parse_args()
+    for setting in SETTINGS:
+        found = [study([setting], given.data_sets, alike=alike, processes=given.processes) for alike in (True, False)]
+        print(table([setting], *found).splitlines()[-1], flush=True)
+
+
+if __name__ == "__main__":
+    main()
