@@ -120,9 +120,7 @@ def study(settings: Sequence[Setting], n_data_sets: int, *, alike: bool, process
     return [np.concatenate(found).mean(axis=0) for found in parts]
 
 
-def table(
-    settings: Sequence[Setting], null: Sequence[NDArray[np.float64]], power: Sequence[NDArray[np.float64]]
-) -> str:
+def table(settings: Sequence[Setting], null: Sequence[Shares], power: Sequence[Shares]) -> str:
     """Lay out shares in per cent: of fair systems, and of those with groups that differ."""
     heads = ["Population", "FMR", *DECISIONS[:2], *DECISIONS[3:]]
     heads += ["power: deviance", "F", "others named"]

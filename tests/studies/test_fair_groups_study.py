@@ -1,0 +1,54 @@
+"""What the documentation says of tests of fair systems, on simulated data sets of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from studies import fair_groups_study
+from studies.fair_groups_study import ALPHA, DECISIONS, SETTINGS, Shares
+
+ALLOWED = 0.06  # the largest share documented, but for chance
+NAMES = (
+    "8 groups of 40, 4 false matches each", "11 groups of 20 to 80, from 1 false match", "random pairs, 8 times",
+    "strong subjects", "heavy-tailed subjects, 11 groups",
+)  # fmt: skip
+CHOSEN = [setting for setting in SETTINGS if setting.population.name in NAMES]
+
+
+@pytest.fixture(scope="module")
+def n_data_sets(data_sets) -> int:
+    return data_sets(1000)
+
+
+@pytest.fixture(scope="module")
+def alike(n_data_sets) -> list[Shares]:
+    return fair_groups_study.study(CHOSEN, n_data_sets, alike=True)
+
+
+@pytest.mark.slow
+@pytest.mark.study
+@pytest.mark.xdist_group("fair groups")
+@pytest.mark.parametrize("decision", [name for name in DECISIONS if name != "others named"])
+def test_groups_that_are_alike_are_rarely_found_to_differ(decision, alike, n_data_sets):
+    shares = np.array([found[DECISIONS.index(decision)] for found in alike])
+    assert shares.max() <= stats.binom.ppf(0.9999, n_data_sets, ALLOWED) / n_data_sets
+    n = n_data_sets * shares.size
+    assert shares.mean() <= stats.binom.ppf(0.9999, n, ALPHA) / n
+
+
+@pytest.mark.slow
+@pytest.mark.study
+@pytest.mark.xdist_group("fair groups")
+def test_the_deviance_finds_more_than_f(n_data_sets):
+    unfair = fair_groups_study.study(CHOSEN, n_data_sets, alike=False)
+    deviance, f = (np.array([found[DECISIONS.index(name)] for found in unfair]) for name in ("deviance", "F"))
+    assert (deviance >= 0.9 * f - 2 / np.sqrt(n_data_sets)).all()
+    assert deviance.mean() > f.mean()
+
+
+def test_the_table_has_a_row_for_each_setting():
+    shares = [np.arange(6) / 100 for _ in SETTINGS]
+    rows = fair_groups_study.table(SETTINGS, shares, [found / 2 for found in shares]).splitlines()
+    assert len(rows) == 2 + len(SETTINGS)
+    assert rows[2] == "| 3 groups of 60 | 0.01 | 0.0 | 1.0 | 3.0 | 4.0 | 5.0 | 0.0 | 1.5 | 1.0 |"
