@@ -100,11 +100,12 @@ class _Trials:
         )
 
     @cached_property
-    def pairs(self) -> tuple[Integers, Integers]:
-        """Return the distinct pairs of units of non-mated comparisons, sorted, and how often each occurs."""
+    def pairs(self) -> tuple[Integers, Floats, float]:
+        """Return the pairs of units of non-mated comparisons, sorted, how often each occurs, and the sum of squares."""
         side = self.comparisons.nonmated
-        codes, repeats = np.unique(_codes(side, slice(None), self._unit, self.n_units), return_counts=True)
-        return codes, repeats
+        codes, counts = np.unique(_codes(side, slice(None), self._unit, self.n_units), return_counts=True)
+        repeats = counts.astype(np.float64)
+        return codes, repeats, float(repeats @ repeats)
 
 
 def _codes(side: SortedSide, rows: Any, unit: str, n_units: int) -> Integers:
@@ -300,9 +301,9 @@ class _ScoreTests:
         squares = [float(of_pair @ of_pair) for _, of_pair in sums]
         if constants[1]:
             codes, of_pair = sums[1]
-            known, repeats = trials.pairs
+            known, repeats, repeats_squared = trials.pairs
             times = repeats[np.searchsorted(known, codes)]
-            squares[1] += constants[1] * float(2 * of_pair @ times + constants[1] * (repeats.astype(float) @ repeats))
+            squares[1] += constants[1] * (2 * float(of_pair @ times) + constants[1] * repeats_squared)
         if n == 0:  # every comparison on its own
             if constants[0]:
                 of_pair = sums[0][1]

@@ -14,14 +14,18 @@ import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from studies.populations import FAIR, Population
 
 import fastfair as ff
 from fastfair.errors import FastfairWarning
 from fastfair.measures._compute import measure_of
+
+if __package__:
+    from .populations import FAIR, Population
+else:
+    from populations import FAIR, Population
 
 RESAMPLES = 1000
 LEVEL = 0.05
@@ -33,10 +37,10 @@ class Count:
 
     Attributes
     ----------
-    tested, found : int
-        Data sets with a verdict other than "withheld", and those that name a system in any contrast of the kind.
-    wrong_p : list of float
-        The share of raw p-values of at most 5 % among the contrasts of each data set.
+    data_sets, tested, found : int
+        Data sets, those with a verdict other than "withheld", and those that name a system in any contrast of the kind.
+    contrasts, small : int
+        Contrasts with a verdict other than "withheld", and those with a p-value, not adjusted, of at most 5 %.
     inside, given : int
         Intervals of differences that hold the truth, and intervals.
     ratio_inside, ratio_given : int
@@ -78,7 +82,7 @@ def points_of(population: Population, levels: Sequence[float]) -> dict[str, ff.O
     return points
 
 
-def truths(population: Population, level: float, held: bool) -> dict[tuple[str, int | None], tuple[float, float]]:
+def truths(population: Population, level: float) -> dict[tuple[str, int | None], tuple[float, float]]:
     """Return the rates of both systems, overall and of groups, at a threshold of the population."""
     threshold = population.threshold(level)
     fmr = population.fmr(threshold)
@@ -96,9 +100,7 @@ def truths(population: Population, level: float, held: bool) -> dict[tuple[str, 
 def _some(population: Population, seeds: range, levels: Sequence[float]) -> dict[tuple[str, str], Count]:
     points = points_of(population, levels)
     names = {str(point): name for name, point in points.items()}
-    true = {
-        name: truths(population, float(name.rpartition(" ")[2]), not name.startswith("threshold")) for name in points
-    }
+    true = {name: truths(population, float(name.rpartition(" ")[2])) for name in points}
     found: dict[tuple[str, str], Count] = defaultdict(Count)
     for seed in seeds:
         systems = population.draw_two(np.random.default_rng([seed, sum(map(ord, population.name))]))
@@ -168,10 +170,6 @@ def table(found: dict[tuple[str, str], Count]) -> str:
         ]  # fmt: skip
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
-
-
-EQUAL = tuple(population for population in FAIR if not population.second)
-UNEQUAL = replace(FAIR[0], name="unequal systems", second=-0.6)
 
 
 def main() -> None:

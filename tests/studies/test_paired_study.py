@@ -1,0 +1,53 @@
+"""What the documentation says of how often `compare` errs, and of what it finds."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+from scipy.stats import binom
+from studies.paired_study import Count, study
+from studies.populations import FAIR
+
+pytestmark = [pytest.mark.slow, pytest.mark.jit]
+N = 60
+POPULATIONS = {population.name: population for population in FAIR}
+EQUAL = ("Student t scores", "random trials", "8-bit scores", "strong subjects")
+
+
+@functools.cache
+def found_in(name: str) -> dict[tuple[str, str], Count]:
+    """Compare the systems of some data sets at thresholds of 5 false matches and of 50, and at such FMRs."""
+    return study(POPULATIONS[name], N, [1e-2, 1e-3], processes=1)
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_equal_systems_are_told_apart_no_more_often_than_promised(name):
+    """With some two false matches a group, bootstrap p-values did so in a third of data sets."""
+    most = binom.ppf(0.9995, N, 0.05)
+    found = found_in(name)
+    assert ("fmr of groups", "threshold of FMR 0.001") in found
+    for (kind, at), count in found.items():
+        if kind.partition(" ")[0] in ("fmr", "fnmr", "fmr_matrix", "eer"):
+            assert count.found <= most, (kind, at)
+        if kind.startswith("measures"):  # of many measures, each keeps the level
+            assert count.small <= 0.05 * count.contrasts + 4 * (0.05 * count.contrasts) ** 0.5 + most, (kind, at)
+
+
+@pytest.mark.parametrize("name", EQUAL)
+def test_intervals_of_differences_and_ratios_hold_the_truth(name):
+    for (kind, at), count in found_in(name).items():
+        for inside, given in ((count.inside, count.given), (count.ratio_inside, count.ratio_given)):
+            if given >= N:
+                assert inside >= binom.ppf(0.0005, N, 0.93) / N * given, (kind, at)
+
+
+def test_of_two_fair_systems_the_less_accurate_is_not_called_less_fair():
+    """It is more often wrong, which the rates show, and its measures grow by chance, which verdicts must not."""
+    found = found_in("unequal systems")
+    for (kind, at), count in found.items():
+        if kind.startswith("measures"):
+            assert count.small <= 0.05 * count.contrasts + 4 * (0.05 * count.contrasts) ** 0.5, (kind, at)
+    assert found["fnmr", "threshold of FMR 0.01"].found > 0.95 * N
+    assert found["fnmr of groups", "threshold of FMR 0.01"].found > 0.95 * N
+    assert found["fnmr", "FMR 0.01"].found > 0.95 * N
