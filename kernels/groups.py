@@ -82,3 +82,42 @@ def widen_ranges(subject, group, low, high):
     for k in range(subject.size):
         low[subject[k]] = min(low[subject[k]], np.int64(group[k]))
         high[subject[k]] = max(high[subject[k]], np.int64(group[k]))
+
+
+@jit
+def errors_of_top_subjects(reference, probe, cell, n_errors, n_subjects, n_all, held):
+    """Count the errors of each cell that involve one of the twentieth of its subjects with most errors.
+
+    reference, probe: (errors,) int32 below n_all; cell: (errors,) int64; n_errors, n_subjects: (cells,) int64, numbers
+    of errors, and of subjects with or without errors; held: (cells,) int64, out. Of subjects with as many errors the
+    first count.
+    """
+    end = np.cumsum(n_errors) - n_errors
+    by_cell = np.empty(reference.size, np.int64)
+    for k in range(reference.size):
+        by_cell[end[cell[k]]] = k
+        end[cell[k]] += 1
+    errors = np.zeros(n_all, np.int64)
+    of_cell = np.empty(n_all, np.int64)
+    start = 0
+    for c in range(n_errors.size):
+        n = 0
+        for position in range(start, end[c]):
+            k = by_cell[position]
+            one, other = reference[k], probe[k]
+            for subject in (one, other):
+                if errors[subject] == 0:
+                    of_cell[n] = subject
+                    n += 1
+                errors[subject] += 1
+        subjects = np.sort(of_cell[:n])
+        order = np.argsort(-errors[subjects], kind="mergesort")
+        for subject in subjects[order[: (n_subjects[c] + 19) // 20]]:
+            errors[subject] = -1
+        held[c] = 0
+        for position in range(start, end[c]):
+            k = by_cell[position]
+            held[c] += errors[reference[k]] == -1 or errors[probe[k]] == -1
+        for subject in subjects:
+            errors[subject] = 0
+        start = end[c]

@@ -79,7 +79,7 @@ def of_rate(
         return Uncertainty(
             quantities, of, np.zeros(len(quantities), bool), settings.unit, settings.scheme,
             lambda: np.asarray(getattr(found.jackknife(), name)[:, row]),
-            np.full(len(quantities), behind.freedom[row]), behind.independent[:, row], _no_systems, {},
+            behind.freedom[:, row], behind.independent[:, row], _no_systems, {},
         )  # fmt: skip
 
     confidence_level, method = settings.confidence_level, settings.method

@@ -117,7 +117,7 @@ class Behind:
         Number of errors among them; where subjects count alike instead of pairs, as many as would make the rate.
     subjects : (1 + groups,) ndarray of int, or None
         Number of subjects who have such comparisons; None where it is not known who they are.
-    freedom : (1 + groups,) ndarray
+    freedom : (levels, 1 + groups) ndarray
         Degrees of freedom of the rates.
     independent : (levels, 1 + groups) ndarray
         Number of independent comparisons that would tell as much of a rate of 0 or 1; NaN for other rates.
@@ -225,6 +225,7 @@ def _behind_embeddings(data: Embeddings, estimate: Replicates, unit: str, with_g
         # A rate between 0 and 1 is one of at least one error and of at least one comparison without.
         errors = np.where((rates > 0) & (rates < 1), np.clip(of_kind, 1, np.maximum(comparisons - 1, 1)), of_kind)
         freedom = np.full(subjects.size, np.inf) if unit == "sample" else np.maximum(subjects - n_strata, 1.0)
+        freedom = np.broadcast_to(freedom, rates.shape)
         independent = np.where((rates > 0) & (rates < 1), np.nan, comparisons)
         found[name] = Behind(comparisons, errors, subjects, freedom, independent)
     return found
@@ -289,7 +290,7 @@ def _behind_comparisons(
             comparisons=np.array([n, *of_groups[:n_groups]]),
             errors=np.array(errors),
             subjects=None if subjects is None or of_each is None else np.array([subjects, *of_each[:n_groups]]),
-            freedom=degrees_of_freedom(entries[0], data, resampler.units),
+            freedom=np.array([degrees_of_freedom(at_level, data, resampler) for at_level in entries]),
             independent=np.array([independent_comparisons(at_level, data.groups, resampler) for at_level in entries]),
         )
     return behind

@@ -17,6 +17,7 @@ from fastfair._lib.progress import reporting
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import curves
+from fastfair.error_rates.concentration import concentration
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import (
     ENOUGH_ERRORS,
@@ -32,7 +33,12 @@ from fastfair.measures._compute import measure_of
 from fastfair.resampling.comparison_replicates import Metrics, Resampler, different_groups
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates
-from fastfair.uncertainty.interval_notes import ENOUGH_EFFECTIVE_ERRORS, has_few_effective_errors
+from fastfair.uncertainty.interval_notes import (
+    CONCENTRATED,
+    ENOUGH_EFFECTIVE_ERRORS,
+    has_concentrated_errors,
+    has_few_effective_errors,
+)
 from fastfair.uncertainty.inversion import MovedSystems
 from fastfair.uncertainty.quantities import HELD, Quantity
 from fastfair.uncertainty.quantity_intervals import Uncertainty
@@ -176,7 +182,8 @@ def evaluate(
     cells = different_groups(comparisons) if comparisons.groups else ()
     base = estimates([*at_points, *own], found, cells)
     listed = list(entries(base, selection))
-    quantities = tuple(_quantity(entry, at_points) for entry in listed)
+    shares = _concentrations(comparisons, at_points)
+    quantities = tuple(_quantity(entry, at_points, shares) for entry in listed)
     key, seed = seeds.stream(rng) if request.n_resamples else (None, None)
     settings = request.settings(comparisons, [result.threshold for result in at_points], seed)
     measured = tuple(comparisons.groups[k] for k in request.measured)
@@ -203,7 +210,7 @@ def evaluate(
             unit,
             settings["scheme"],
             partial(_jackknife, resampler, selection, n_threads),
-            degrees_of_freedom(listed, comparisons, resampler.units),
+            degrees_of_freedom(listed, comparisons, resampler),
             independent_comparisons(listed, comparisons.groups, resampler),
             partial(MovedSystems, base, drawn, selection),
             {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
@@ -275,7 +282,14 @@ def _select(comparisons: Comparisons, request: Request, *, with_mean_group_eer: 
     )
 
 
-def _quantity(entry: Entry, at_points: Sequence[Rates]) -> Quantity:
+def _concentrations(comparisons: Comparisons, at_points: Sequence[Rates]) -> list[dict[bool, tuple[float, Floats]]]:
+    """Compute how concentrated the errors of both kinds are at each operating point; empty without subjects."""
+    if comparisons.subjects is None:
+        return []
+    return [{mated: concentration(comparisons, rates, mated) for mated in (False, True)} for rates in at_points]
+
+
+def _quantity(entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bool, tuple[float, Floats]]]) -> Quantity:
     """Make a quantity of a number by adding the counts behind it and its notes."""
     value = float(entry.value)
     if entry.point is None:
@@ -308,6 +322,10 @@ def _quantity(entry: Entry, at_points: Sequence[Rates]) -> Quantity:
         )
     size, errors, subjects = (None if number is None else int(number) for number in behind)
     assert errors is not None
+    concentrated = None
+    if shares and errors:
+        overall, of_cells = shares[entry.point][entry.name == "fnmr"]
+        concentrated = overall if entry.cell is None else float(of_cells[entry.cell])
     notes = [f"fewer than {ENOUGH_ERRORS} errors"] if errors < ENOUGH_ERRORS else []
     if entry.cell is None and entry.name == result.at.kind:
         notes.append(HELD)
@@ -321,6 +339,7 @@ def _quantity(entry: Entry, at_points: Sequence[Rates]) -> Quantity:
         n_subjects=subjects,
         note="; ".join(notes) if size else "no comparisons",
         probe_group=entry.probe_group,
+        concentration=concentrated,
     )
 
 
@@ -348,8 +367,14 @@ def _warn_of_few_errors(
     quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str], least: int
 ) -> None:
     """Warn of intervals that, in simulations, contain the true value less often than their confidence level says."""
-    rates = [f"{q.name} of {' / '.join(filter(None, (q.group, q.probe_group))) or 'all'}"
-             for q in quantities if has_few_effective_errors(q)]  # fmt: skip
+
+    def names(applies: Callable[[Quantity], bool]) -> list[str]:
+        return [
+            f"{q.name} of {' / '.join(filter(None, (q.group, q.probe_group))) or 'all'}"
+            for q in quantities
+            if applies(q)
+        ]
+
     groups = []
     for result in at_points if measured else ():
         kinds = result.counts.group_false_matches, result.counts.group_false_nonmatches
@@ -357,7 +382,14 @@ def _warn_of_few_errors(
         groups += [group for group, too_few in zip(result.groups, few, strict=True) if too_few and group in measured]
     fewer = f"fewer than {least}" if least > 1 else "no"
     for what, found in (
-        (f"rest on fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors, (rate / standard error)^2,", rates),
+        (
+            f"rest on fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors, (rate / standard error)^2,",
+            names(has_few_effective_errors),
+        ),
+        (
+            f"rest on errors of which {100 * CONCENTRATED:.0f} % or more involve 5 % of the subjects",
+            names(has_concentrated_errors),
+        ),
         (f"are of measures over groups with {fewer} false matches or false non-matches", groups),
     ):
         named = list(dict.fromkeys(found))

@@ -121,28 +121,39 @@ class ErrorLists:
         found = zip(self.start, self.end, self.limits(thresholds), strict=False)
         return np.array([kernels.count_below(self.keys[i:j], limit) for i, j, limit in found], np.int64)
 
-    def shrinkage(self, errors: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Compute the shrinkage of each list's weights for the rate with that many errors; see `kernels.dyadic`."""
+    def shrinkage(self, errors: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Compute the shrinkage of each list's weights for the rate with that many errors; see `kernels.dyadic`.
+
+        Also return the degrees of freedom of the rate's variance.
+        """
         from fastfair.kernels import dyadic as kernels
 
         if not self.two_way:
-            return np.ones(self.end.size)
+            return np.ones(self.end.size), np.full(self.end.size, np.inf)
         counts = np.empty(self.pairs.first.size)
         kernels.count_pair_errors(self.pairs.of_comparison, self.start, self.start + errors, counts)
-        return self.shrinkage_of_sums(counts)
+        found = self._variances(counts)
+        return self._shrinkage(found), found[:, kernels.FREEDOM]
 
     def shrinkage_of_sums(self, sums: NDArray[Any]) -> NDArray[np.float64]:
         """Compute the shrinkage of each list's weights for the mean of a quantity, from its sum over each pair."""
+        return self._shrinkage(self._variances(sums)) if self.two_way else np.ones(self.end.size)
+
+    def _variances(self, sums: NDArray[Any]) -> NDArray[np.float64]:
         from fastfair.kernels import dyadic as kernels
 
-        if not self.two_way:
-            return np.ones(self.end.size)
         pairs = self.pairs
-        found = np.empty((self.end.size, 2))
+        found = np.empty((self.end.size, 3))
         kernels.variances(
             pairs.first, pairs.second, pairs.repeats, pairs.end, sums, self.stratum, self.stratum_size, found
         )
-        robust, product = found[:, kernels.ROBUST], found[:, kernels.PRODUCT]
+        return found
+
+    @staticmethod
+    def _shrinkage(variances: NDArray[np.float64]) -> NDArray[np.float64]:
+        from fastfair.kernels import dyadic as kernels
+
+        robust, product = variances[:, kernels.ROBUST], variances[:, kernels.PRODUCT]
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where((product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0)
 

@@ -233,12 +233,33 @@ class Resampler:
         float
             The number of comparisons where the units drawn are not subjects; else see `design_effects`.
         """
-        lists, k = self._y if mated else self._x, 0
-        if cell is not None:
-            k = 1 + cell[0] if cell[0] == cell[1] else 1 + self._n_groups + self.cells.index(cell)
+        lists, k = self._y if mated else self._x, self._position(cell)
         if self.units.unit != "subject":
             return float(lists.sizes[k])
         return independent_comparisons(lists, k, nothing_but_errors)
+
+    def _position(self, cell: tuple[int, int] | None) -> int:
+        """Return the list of a pair of groups, or of all comparisons."""
+        if cell is None:
+            return 0
+        return 1 + cell[0] if cell[0] == cell[1] else 1 + self._n_groups + self.cells.index(cell)
+
+    def freedom(self, point: int, cell: tuple[int, int] | None = None) -> float:
+        """Return the degrees of freedom of the dyadic-robust variance of an FMR.
+
+        Parameters
+        ----------
+        point : int
+            Position of the operating point.
+        cell : tuple of int, optional
+            As in `independent_comparisons`.
+
+        Returns
+        -------
+        float
+            See `kernels.dyadic`; infinite where the scheme or the units are others.
+        """
+        return float(self._shrinkage.freedom[self._position(cell), point])
 
     def replicate(
         self,

@@ -48,7 +48,7 @@ def independent_comparisons(lists: ErrorLists, k: int, nothing_but_errors: bool 
         n_subjects = np.unique(varying[lists.stratum_size[lists.stratum[varying]] > 1]).size
         return float(min(n, max(1, n_subjects if lists.mated else n_subjects // 2)))
     errors = np.bincount(pair[:n_errors], minlength=first.size).astype(np.float64)
-    found = np.empty((1, 2))
+    found = np.empty((1, 3))
     end = np.array([first.size])
     kernels.variances(first, second, repeats, end, errors, lists.stratum, lists.stratum_size, found)
     binomial = n_errors * (n - n_errors) / n

@@ -26,11 +26,14 @@ class Shrinkage:
         Factors for the error rates at each operating point.
     metrics : dict of pairs of (metrics' lists,) ndarray
         For each metric, the factors of the mated and of the non-mated lists.
+    freedom : (lists, points) ndarray
+        Degrees of freedom of the dyadic-robust variance of each FMR; infinite where it is not computed.
     """
 
     mated: Floats
     nonmated: Floats
     metrics: dict[str, OfBoth]
+    freedom: Floats
 
 
 def no_shrinkage(y: ErrorLists, x: ErrorLists, n_points: int, metrics: Sequence[str], n_metrics: int) -> Shrinkage:
@@ -53,8 +56,9 @@ def no_shrinkage(y: ErrorLists, x: ErrorLists, n_points: int, metrics: Sequence[
     """
     ones = np.ones(n_metrics)
     return Shrinkage(
-        np.ones((y.end.size, n_points)), np.ones((x.end.size, n_points)), dict.fromkeys(metrics, (ones, ones))
-    )
+        np.ones((y.end.size, n_points)), np.ones((x.end.size, n_points)), dict.fromkeys(metrics, (ones, ones)),
+        np.full((x.end.size, n_points), np.inf),
+    )  # fmt: skip
 
 
 def find_shrinkage(
@@ -87,17 +91,21 @@ def find_shrinkage(
     metrics = {name: (_at_keys(y, found, n_metrics), _at_keys(x, found, n_metrics)) for name, found in keys.items()}
     for name, (of_mated, of_nonmated) in pair_costs.items():
         metrics[name] = y.shrinkage_of_sums(of_mated)[:n_metrics], x.shrinkage_of_sums(of_nonmated)[:n_metrics]
-    return Shrinkage(_at_points(y, thresholds), _at_points(x, thresholds), metrics)
+    mated, _ = _at_points(y, thresholds)
+    nonmated, freedom = _at_points(x, thresholds)
+    return Shrinkage(mated, nonmated, metrics, freedom)
 
 
-def _at_points(lists: ErrorLists, thresholds: NDArray[np.int64]) -> Floats:
+def _at_points(lists: ErrorLists, thresholds: NDArray[np.int64]) -> tuple[Floats, Floats]:
     if not (thresholds.size and lists.two_way):  # asked here, so that threads find it done
-        return np.ones((lists.end.size, thresholds.size))
+        shape = lists.end.size, thresholds.size
+        return np.ones(shape), np.full(shape, np.inf)
     errors = [lists.count_errors(np.full(lists.end.size, key)) for key in thresholds]
-    return np.stack(in_threads(lists.keys.size, lists.shrinkage, errors), axis=1)
+    shrinkage, freedom = zip(*in_threads(lists.keys.size, lists.shrinkage, errors), strict=True)
+    return np.stack(shrinkage, axis=1), np.stack(freedom, axis=1)
 
 
 def _at_keys(lists: ErrorLists, keys: NDArray[np.int64], n_metrics: int) -> Floats:
     errors = np.zeros(lists.end.size, np.int64)
     errors[:n_metrics] = lists.count_errors(keys)
-    return lists.shrinkage(errors)[:n_metrics]
+    return lists.shrinkage(errors)[0][:n_metrics]

@@ -1,4 +1,7 @@
-"""Degrees of freedom of a rate: the number of units behind it minus the number of strata that they are drawn in."""
+"""Degrees of freedom of a rate: the number of units behind it minus the number of strata that they are drawn in.
+
+Those of an FMR are fewer where few subjects cause most of its variance, which is then less certain.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.data.comparisons import Comparisons
-from fastfair.resampling.units import Units
+from fastfair.resampling.comparison_replicates import Resampler
 
 from .entries import Entry
 
 SIDES = {"fnmr": ("mated",), "fmr": ("non-mated",), "fmr_matrix": ("non-mated",), "eer": ("mated", "non-mated")}
 
 
-def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, units: Units) -> NDArray[np.float64]:
+def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, resampler: Resampler) -> NDArray[np.float64]:
     """Count the degrees of freedom of each rate and EER, at least 1.
 
     They are infinite for all other entries, and for all entries where samples are drawn.
@@ -27,14 +30,14 @@ def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, units
         The entries of an evaluation.
     comparisons : Comparisons
         The comparisons that were evaluated.
-    units : Units
-        The units that are drawn with replacement.
+    resampler : Resampler
+        The resampler of the evaluation.
 
     Returns
     -------
     (entries,) ndarray
     """
-    found = np.full(len(entries), np.inf)
+    found, units = np.full(len(entries), np.inf), resampler.units
     if units.unit == "sample":
         return found
     alone = units.unit == "comparison"  # drawn in a stratum for each class; subjects in one for each group
@@ -56,4 +59,7 @@ def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, units
             size = min(int(cells[side][cell]) for side in SIDES[entry.name])
             strata = 1 if alone else len(set(cell))
         found[k] = max(1, size - strata)
+        if SIDES[entry.name] == ("non-mated",):
+            assert entry.point is not None
+            found[k] = max(1, min(found[k], resampler.freedom(entry.point, entry.cell)))
     return found

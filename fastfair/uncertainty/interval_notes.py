@@ -11,9 +11,10 @@ import numpy as np
 from fastfair import intervals
 from fastfair.measures._compute import measure_of
 
-from .quantities import Quantity
+from .quantities import HELD, Quantity
 
 ENOUGH_EFFECTIVE_ERRORS = 10
+CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involved in
 _SHIFTED = 0.5  # standard errors between estimate and mean of replicates from which on intervals miss the truth
 _OFTEN = 0.05  # share of replicates without a value from which on an interval must be read with care
 RATES = ("fmr", "fnmr", "fmr_matrix")
@@ -92,6 +93,22 @@ def has_few_effective_errors(quantity: Quantity) -> bool:
     return few and quantity.method not in ("logit", "dyadic")
 
 
+def has_concentrated_errors(quantity: Quantity) -> bool:
+    """Return whether few subjects cause so many of the errors behind an FMR that its interval is likely too narrow.
+
+    Whether such subjects are in the data is luck. In populations where 95 % intervals contain the true rate in 91 % of
+    data sets, 4 of 5 had the note; where they contain it in 94 %, 1 of 3; and in others, at most 3 of 100. Few errors,
+    and those of few subjects, are always concentrated, which says nothing.
+    """
+    if quantity.name == "fnmr" or quantity.concentration is None or HELD in quantity.note:
+        return False
+    assert quantity.n_errors is not None
+    assert quantity.n_subjects is not None
+    n_top = -(-quantity.n_subjects // 20)
+    known = quantity.n_subjects >= 20 and quantity.n_errors >= max(10, 3 * n_top)
+    return known and quantity.concentration >= CONCENTRATED
+
+
 def _without_errors(case: Case) -> Quantity:
     """Give a rate or EER of 0 or 1, which is the same in all replicates, Clopper and Pearson's interval."""
     quantity, confidence_level = case.quantity, case.confidence_level
@@ -157,6 +174,13 @@ _NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
     (
         lambda case: has_few_effective_errors(case.quantity),
         lambda _: f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors: likely too narrow",
+    ),
+    (
+        lambda case: has_concentrated_errors(case.quantity),
+        lambda case: (
+            f"{100 * (case.quantity.concentration or 0.0):.0f} % of the errors involve the 5 % of subjects with most: "
+            "likely too narrow"
+        ),
     ),
     (
         lambda case: case.method == "auto" and not case.is_inverted and case.has_a_fair_side,

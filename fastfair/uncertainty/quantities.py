@@ -52,6 +52,9 @@ class Quantity(TakenAt):
         Share of replicates in which the quantity was not computable: NaN or infinite.
     n_comparisons, n_errors, n_subjects : int or None
         The numbers of comparisons, errors and subjects behind a rate; None for other quantities.
+    concentration : float or None
+        The share of a rate's errors that involve one of the 5 % of subjects with most of them; None without errors,
+        without subjects, and for other quantities.
     note : str
         Warnings for the reader, such as "fewer than 30 errors"; may be empty.
     probe_group : str or None
@@ -72,6 +75,7 @@ class Quantity(TakenAt):
     n_subjects: int | None = None
     note: str = ""
     probe_group: str | None = None
+    concentration: float | None = None
 
     @property
     def key(self) -> Key:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import naive
 from oracles import resampling as slow
+from oracles.degrees_of_freedom import degrees_of_freedom
 from oracles.strategies import TIED
 
 import fastfair as ff
@@ -191,6 +192,9 @@ def test_shrinkage_is_that_of_the_double_sums(rows):
                         dyads.append((error, a, None if a == b else b))
                 if dyads:
                     assert shrinkage[k, point] == pytest.approx(slow.shrinkage(dyads, strata, sizes), abs=1e-9)
+                    if not mated:
+                        found = resampler.freedom(point, None if k == 0 else (k - 1, k - 1))
+                        assert found == pytest.approx(degrees_of_freedom(dyads, strata, sizes), rel=1e-6)
                     v, vp = slow.dyadic_variance(dyads, strata, sizes), slow.product_variance(dyads, strata, sizes)
                     assert (shrinkage[k, point] < 1) == (v < vp * (1 - 1e-12) and vp > 0)
 

@@ -11,7 +11,7 @@ from helpers.data_sets import columns
 
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
-from fastfair.intervals import confidence_interval
+from fastfair.intervals import confidence_interval, logit_interval
 
 pytestmark = pytest.mark.jit  # thousands of passes
 HELD, FOUND = ff.at_threshold(1.0), ff.at_fmr(0.05)
@@ -145,6 +145,45 @@ def test_without_errors_the_design_effect_is_that_of_a_laxer_threshold():
     alone = ff.evaluate(c, ff.at_threshold(6.0), unit="comparison", metrics=["eer"], n_resamples=64, rng=0)
     assert alone.quantity("fnmr").high == pytest.approx(1 - 0.025 ** (1 / (4 * n)))
     assert "if only subjects are independent, it extends to 0.0881" in alone.quantity("fnmr").note
+
+
+def hubs(share: float) -> ff.Comparisons:
+    """One of 30 subjects is in a share of the false matches; all subjects are compared."""
+    rng = np.random.default_rng(0)
+    i, j = np.triu_indices(30, 1)
+    scores = np.concatenate((np.full(30, 5.0), rng.random(i.size)))
+    of_hub = np.flatnonzero((i == 0) | (j == 0))
+    others = np.flatnonzero((i != 0) & (j != 0))
+    n = round(20 * share)
+    wrong = np.concatenate((rng.choice(of_hub, n, replace=False), rng.choice(others, 20 - n, replace=False)))
+    scores[30 + wrong] += 1
+    k = np.arange(30)
+    return ff.Comparisons(scores, np.arange(scores.size) < 30, np.append(k, i), np.append(k, j))
+
+
+def test_few_subjects_who_cause_most_false_matches_widen_the_interval():
+    even, skewed = (
+        ff.evaluate(hubs(share), ff.at_threshold(1.0), metrics=[], n_resamples=300, rng=0) for share in (0.05, 0.7)
+    )
+    assert even.quantity("fmr").n_errors == skewed.quantity("fmr").n_errors == 20
+    freedom = [ev.uncertainty.freedom[[q.name for q in ev.quantities].index("fmr")] for ev in (even, skewed)]
+    assert freedom[1] < 2.5 < freedom[0] < 29
+    q = skewed.quantity("fmr")
+    assert (q.low, q.high) == pytest.approx(tuple(map(float, logit_interval(q.estimate, q.standard_error, freedom[1]))))
+    product = ff.evaluate(
+        hubs(0.7), ff.at_threshold(1.0), metrics=[], n_resamples=64, rng=0, scheme="product"
+    ).uncertainty
+    assert product.freedom.min() == 29
+
+
+def test_concentrated_errors_are_noted_and_warned_of():
+    with pytest.warns(NarrowIntervalsWarning, match="70 % or more involve 5 % of the subjects .*: fmr of all"):
+        ev = ff.evaluate(hubs(0.8), ff.at_threshold(1.0), metrics=[], n_resamples=64, rng=0)
+    q = ev.quantity("fmr")
+    assert 0.8 <= q.concentration <= 1
+    assert "of the errors involve the 5 % of subjects with most: likely too narrow" in q.note
+    ev = ff.evaluate(hubs(0.3), ff.at_threshold(1.0), metrics=[], n_resamples=64, rng=0)
+    assert "of the errors involve" not in ev.quantity("fmr").note
 
 
 def test_a_group_of_one_subject_cannot_vary():
