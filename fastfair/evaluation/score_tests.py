@@ -208,16 +208,23 @@ class _System:
             low, high = (low, middle) if reached(self.held(kind, middle)) else (middle + 1, high)
         return low
 
-    def slopes(self, kind: str, spread: float) -> Callable[[bool, Cell], float]:
-        """Return the slope of a rate over what is held, from thresholds a standard error to either side."""
+    def slopes(self, kind: str, spread: float) -> Callable[[bool, Cell], tuple[float, float]]:
+        """Return the slope of a rate over what is held, and by what share of it counts of errors let it vary.
+
+        It is that between thresholds a standard error to either side.
+        """
         keys = self.near(kind, spread)
-        run = self.held(kind, keys[1]) - self.held(kind, keys[0])
+        ends = [self.held(kind, key) for key in keys]
+        run = ends[1] - ends[0]
+        if kind != "eer" and min(ends) > 0:  # rates grow with the logarithm of others, rather than with these
+            run = self.held(kind, self.key) * float(np.log(ends[1] / ends[0]))
         below = [self._errors_below(key) for key in keys]
+        behind = sum(abs(below[1][side] - below[0][side]) for side in (0, 1) if self.signs(kind)[side])
         comparisons = self._comparisons
         n_groups = len(comparisons.groups)
 
-        def slope(mated: bool, cell: Cell) -> float:
-            start, stop = (ends[0 if mated else 1] for ends in below)
+        def slope(mated: bool, cell: Cell) -> tuple[float, float]:
+            start, stop = (counts[0 if mated else 1] for counts in below)
             rise = stop - start
             n = self.sizes[0 if mated else 1]
             if cell is not None:
@@ -227,7 +234,8 @@ class _System:
                 assert cells is not None
                 rise = int(np.sign(rise)) * int(np.count_nonzero(cells == cell[0] * n_groups + cell[1]))
                 n = int(by_group.cells[cell])
-            return (rise if mated else -rise) / n / run if run else 0.0
+            found = (rise if mated else -rise) / n / run if run else 0.0
+            return found, 1 / max(1, abs(rise)) + 1 / max(1, behind)
 
         return slope
 
@@ -262,9 +270,9 @@ class _ScoreTests:
         ]
         held: list[tuple[_System, float]] = []
         if self._kind != "threshold":
+            slopes = _shrunk(*(slope(mated, cell) for slope in self._slopes))
             held = [
-                (system, -sign * slope(mated, cell))
-                for system, slope, sign in zip(self._systems, self._slopes, (1.0, -1.0), strict=True)
+                (system, -sign * slope) for system, slope, sign in zip(self._systems, slopes, (1.0, -1.0), strict=True)
             ]
             # Among ties no threshold may hold the rate aimed at: where rates moved to it differ less, they count.
             at_aim = difference + sum(weight * missed for (_, weight), missed in zip(held, self._missed, strict=True))
@@ -315,6 +323,18 @@ class _ScoreTests:
             of_nonmated = of_nonmated + constants[1] * trials.occurrences[1]
         of_unit = of_mated + of_nonmated
         return max(float(of_unit @ of_unit) - squares[1], squares[1] + float(of_mated @ of_mated))
+
+
+def _shrunk(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
+    """Move two systems' slopes towards their mean by what counting errors makes them differ, as James and Stein do.
+
+    Errors that both systems make cancel in a difference, but for what slopes that differ by chance leave of them.
+    """
+    one, other = first[0], second[0]
+    mean, half = (one + other) / 2, (one - other) / 2
+    chance = one**2 * first[1] + other**2 * second[1]
+    kept = max(0.0, 1 - chance / (4 * half**2)) if half else 0.0
+    return mean + kept * half, mean - kept * half
 
 
 def _sum_codes(parts: Sequence[tuple[Integers, float]]) -> tuple[Integers, Floats]:

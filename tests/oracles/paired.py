@@ -113,11 +113,29 @@ def score_test(
     for trial in among:
         values[id(trial)] += (error(trial, 0, thresholds[0]) - error(trial, 1, thresholds[1])) / len(among)
     if kind != "threshold":
+        slopes, chance = [], 0.0
+        for system in (0, 1):
+            low, high = near(trials, kind, system, thresholds[system])
+            ends = [held(trials, kind, system, end) for end in (low, high)]
+            run = ends[1] - ends[0]
+            if kind != "eer" and min(ends) > 0:
+                run = held(trials, kind, system, thresholds[system]) * math.log(ends[1] / ends[0])
+            rise = rate(among, system, high) - rate(among, system, low)
+            slopes.append(rise / run if run else 0.0)
+            behind = 0
+            for held_rate in ("fmr", "fnmr") if kind == "eer" else (kind,):
+                of_held = of_rate(trials, held_rate, None)
+                behind += abs(
+                    sum(error(trial, system, high) for trial in of_held)
+                    - sum(error(trial, system, low) for trial in of_held)
+                )
+            share = 1 / max(1, round(abs(rise) * len(among))) + 1 / max(1, behind)
+            chance += slopes[system] ** 2 * share
+        apart = slopes[0] - slopes[1]
+        kept = max(0.0, 1 - chance / apart**2) if apart else 0.0
         for system, sign in ((0, 1), (1, -1)):
             threshold = thresholds[system]
-            low, high = near(trials, kind, system, threshold)
-            run = held(trials, kind, system, high) - held(trials, kind, system, low)
-            slope = (rate(among, system, high) - rate(among, system, low)) / run if run else 0.0
+            slope = sum(slopes) / 2 + sign * kept * apart / 2
             at_aim -= sign * slope * (held(trials, kind, system, threshold) - aim)
             for key, value in influences(trials, kind, system, threshold).items():
                 values[key] -= sign * slope * value
