@@ -101,7 +101,7 @@ class NarrowIntervalsWarning(FastfairWarning):
 
 
 class FairValueOutsideWarning(NarrowIntervalsWarning):
-    """Intervals of a fairness measure exclude the value of a perfectly fair system, so they cannot test fairness."""
+    """By the method chosen, intervals of a fairness measure exclude the value of a fair system: they are no test."""
 
 
 class DependentGroupsWarning(FastfairWarning):

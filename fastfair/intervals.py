@@ -370,12 +370,7 @@ def simultaneous_band(replicates: ArrayLike, confidence_level: float = 0.95) -> 
             f"replicates hold NaN in {missing} of {n} curves: keep those that are known at all points, as in "
             "replicates[:, ~np.isnan(replicates).any(axis=0)]"
         )
-    ordered = np.sort(curves, axis=-1)
-    depth = np.empty(curves.shape, np.int64)
-    for row, values, point in zip(ordered, curves, depth, strict=True):
-        at_most = np.searchsorted(row, values, side="right")
-        at_least = n - np.searchsorted(row, values, side="left")
-        point[:] = np.minimum(at_most, at_least)
+    depth = depths(curves)
     of_curve = np.sort(depth.min(axis=0))[::-1]
     least = of_curve[min(n, int(np.ceil(wanted * n - 1e-9))) - 1]
     inside = depth >= least
@@ -383,6 +378,28 @@ def simultaneous_band(replicates: ArrayLike, confidence_level: float = 0.95) -> 
     # At one point the curves kept may all lie on one side; a band is nowhere narrower than the interval there.
     at_points = confidence_interval(curves, curves[..., 0], wanted)
     return np.minimum(low, at_points[0]), np.maximum(high, at_points[1])
+
+
+def depths(curves: Floats) -> NDArray[np.int64]:
+    """Count, for every value of each replicate, how many replicates are at most and at least as large; the fewer.
+
+    Parameters
+    ----------
+    curves : (points, r) ndarray
+        A curve in each of r replicates, without NaN.
+
+    Returns
+    -------
+    (points, r) ndarray
+        1 for values that are the smallest or largest of all.
+    """
+    n = curves.shape[-1]
+    depth = np.empty(curves.shape, np.int64)
+    for row, values, point in zip(np.sort(curves, axis=-1), curves, depth, strict=True):
+        at_most = np.searchsorted(row, values, side="right")
+        at_least = n - np.searchsorted(row, values, side="left")
+        point[:] = np.minimum(at_most, at_least)
+    return depth
 
 
 @checked

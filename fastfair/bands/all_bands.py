@@ -146,8 +146,8 @@ def bands_of(
     options["rng"] = rng = seeds.fixed(options.get("rng"))
     settings = BandSettings.check(embeddings, options)
     found = rates_over_levels(embeddings, fmr, settings, with_groups=True, with_overall_fmr=any(needs_average))
-    fairness = tuple(fairness_of_rates(found, settings, groups, name, rate, alpha, zero_policy) for name, rate in asked)
-    if any(band.note for band in fairness):
+    measured = [fairness_of_rates(found, settings, groups, name, rate, alpha, zero_policy) for name, rate in asked]
+    if any(FAIR_OUTSIDE in band.note for band, _ in measured):
         warn(f"fairness measures: {FAIR_OUTSIDE}", FairValueOutsideWarning)
     points = [at_fmr(level) for level in found.levels.tolist()]
     thresholds, curve = curve_of(lambda rates: rates.threshold, found, settings)
@@ -167,26 +167,14 @@ def bands_of(
             if rate == "fnmr":
                 rocs[group] = RocBand(fnmr=value, **curve)
             columns.append(_Column([_with_few(q) for q in quantities], Curve(**curve)))
-    for fair in fairness:
-        name = fair.measure + (f"({fair.rate})" if fair.rate else "")
-        of_each = [(group, k) for k, group in enumerate(groups)] if fair.value.ndim > 1 else [(None, None)]
-        for group, k in of_each:
-            values = (fair.value if k is None else fair.value[:, k]).tolist()
-            columns.append(
-                _Column(
-                    [
-                        Quantity(name, group, point, value, method=settings.method, note=fair.note)
-                        for point, value in zip(points, values, strict=True)
-                    ],
-                    fair,
-                    k,
-                )
-            )
+    for fair, values in measured:
+        n_each = len(groups) if fair.value.ndim > 1 else 1
+        columns += [_Column(values[k::n_each], fair, k if fair.value.ndim > 1 else None) for k in range(n_each)]
     return Bands(
         quantities=tuple(column.at(k) for k in range(len(points)) for column in columns),
         roc=rocs[None],
         group_roc={group: rocs[group] for group in groups},
-        fairness=fairness,
+        fairness=tuple(band for band, _ in measured),
         groups=groups,
         settings={
             "fmr": found.levels.tolist(),

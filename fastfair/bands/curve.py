@@ -85,7 +85,7 @@ def curve_of(
     value, expected, replicates = map(quantity, (found.estimate, found.expected, found.replicates))
     pointwise, band = limits.of_quantity(replicates, value, expected, settings, lambda: quantity(found.jackknife()))
     ends = [np.clip(limit, *bounds) for limit in (*pointwise, *band)]
-    return value, _fields(found, settings, value, expected, replicates, ends)
+    return value, fields(found, settings, value, expected, replicates, ends)
 
 
 def rate_curve(
@@ -111,21 +111,27 @@ def rate_curve(
         getattr(rates, name)[:, row] for rates in (found.estimate, found.expected, found.replicates)
     )
     quantities, band = limits.of_rate(name, group, row, found, settings)
-    curve = _fields(found, settings, value, expected, replicates, [*limits.ends_of(quantities), *band])
-    return quantities, value, curve | {"note": _note(quantities)}
+    curve = fields(found, settings, value, expected, replicates, [*limits.ends_of(quantities), *band])
+    return quantities, value, curve | {"note": note_of(quantities)}
 
 
-def _note(quantities: Sequence[Quantity]) -> str:
-    """Put together what the quantities' notes say, and at which levels."""
-    said: dict[str, list[float]] = {}
+def note_of(quantities: Sequence[Quantity]) -> str:
+    """Put together what the quantities' notes say, and at which levels if not at all."""
+    said: dict[str, set[float]] = {}
+    levels = {quantity.at.value for quantity in quantities if quantity.at is not None}
     for quantity in quantities:
         if quantity.note and quantity.at is not None:
-            said.setdefault(quantity.note, []).append(quantity.at.value)
-    of_range = (f"FMR {min(at):.3g}" + (f" to {max(at):.3g}" if len(at) > 1 else "") for at in said.values())
-    return "; ".join(f"{where}: {note}" for where, note in zip(of_range, said, strict=True))
+            said.setdefault(quantity.note, set()).add(quantity.at.value)
+
+    def where(at: set[float]) -> str:
+        if at == levels:
+            return ""
+        return f"FMR {min(at):.3g}" + (f" to {max(at):.3g}" if len(at) > 1 else "") + ": "
+
+    return "; ".join(where(at) + note for note, at in said.items())
 
 
-def _fields(
+def fields(
     found: RatesOverLevels,
     settings: BandSettings,
     value: Floats,
@@ -133,6 +139,7 @@ def _fields(
     replicates: Floats,
     ends: Sequence[Floats],
 ) -> dict[str, Any]:
+    """Return the fields of a `Curve`, except its note, from what was computed of it."""
     with np.errstate(invalid="ignore", divide="ignore"):
         uncertainty = intervals.standard_error(replicates) / value
     return {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +14,17 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.error_rates.operating_points import at_fmr
 from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES, Measure
 from fastfair.measures._compute import BaseMetric, RatePair, measure_all
 from fastfair.resampling.blocks import Replicates
+from fastfair.uncertainty.entries import Selection
+from fastfair.uncertainty.inversion import MovedSystems
+from fastfair.uncertainty.quantities import Quantity
 
-from .curve import Curve, curve_of
+from . import limits
+from .curve import Curve, curve_of, fields, note_of
 from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, rates_over_levels
 
 if TYPE_CHECKING:
@@ -48,9 +53,9 @@ class FairnessBand(Curve):
     value : (levels,) ndarray, or (levels, groups) for measures with a value for each group
         The measure at each FMR.
     low, high : as `value`
-        Pointwise interval, from quantiles of the replicates; see `note`.
+        Pointwise interval; NaN where `note` says why.
     band_low, band_high : as `value`
-        Simultaneous band, from quantiles of the replicates; see `note`.
+        Simultaneous band; NaN where there is no interval.
     uncertainty : as `value`
         Standard deviation of the replicates divided by the value.
     v_statistic : as `value`
@@ -64,8 +69,7 @@ class FairnessBand(Curve):
     confidence_level : float
         Confidence level of the interval and the band.
     note : str
-        Warns that interval and band exclude the value of a fair system, so that they cannot test fairness; empty for
-        measures that chance can move in either direction.
+        What to know about the intervals at which FMRs, such as that a group has no errors there; may be empty.
     """
 
     measure: str
@@ -94,7 +98,7 @@ class FairnessBand(Curve):
         ax = draw_measure(self.fmr, self.value, interval, band, self.groups, ax, **kwargs)
         title = MEASURES[self.measure].title
         ax.set_ylabel(f"{title} of {self.rate.upper()}" if self.rate else title)
-        if self.note:
+        if FAIR_OUTSIDE in self.note:
             ax.set_title("No test of fairness: fair systems lie outside, too", fontsize="small")
         return ax
 
@@ -134,8 +138,11 @@ def fairness_band(
         Weight of false matches in measures of both rates.
     zero_policy : {"keep", "clopper-pearson"} or float
         What replaces a group's rate of 0 in measures that divide by it; see `measures.replace_zeros`.
-    weighting, unit, n_resamples, confidence_level, method, scheme, rng, n_threads, progress
+    weighting, unit, n_resamples, confidence_level, scheme, rng, n_threads, progress
         As in `roc_band`.
+    method : str, optional
+        "auto", the default, makes intervals by test inversion, as `evaluate` does, and of percentiles those of
+        group-to-average ratios, which chance can move in either direction. Other methods are those of `roc_band`.
 
     Returns
     -------
@@ -149,17 +156,22 @@ def fairness_band(
     Warns
     -----
     FairValueOutsideWarning
-        For every measure except the group-to-average ones, which chance can move in either direction.
+        For all methods but "auto", except for group-to-average ratios.
 
     Notes
     -----
     Error rates of groups differ by chance, and differ more in replicates than in the data, so no replicate looks as
-    fair as a fair system. Interval and band are computed from replicates: they show how much a measure varies, but they
-    exclude the value of a fair system even where the groups' true rates are equal. To test whether groups differ, use
-    `fnmr_test` and `fmr_test`; for intervals that contain the fair value where the system is fair, use `evaluate`.
+    fair as a fair system. Test inversion asks instead which fairer or less fair systems would yield such an estimate:
+    the interval holds the fair value where a fair system would. The band consists of such intervals of a higher
+    confidence level, that at which percentile intervals of the replicates hold whole curves. There is neither where a
+    group has no errors.
 
-    A group's FMR and FNMR are those of comparisons within the group. "recentered" subtracts the measure of the groups'
-    V-statistics from the replicates, as paper [1]_ does.
+    By other methods, intervals and bands show how much a measure varies, but they exclude the value of a fair system
+    even where the groups' true rates are equal.
+
+    A group's FMR and FNMR are those of comparisons within the group. Before inversion, FNMRs of replicates in which a
+    sample may meet itself are raised by what that lowers them on average. "recentered" subtracts the measure of the
+    groups' V-statistics from the replicates, as paper [1]_ does.
 
     References
     ----------
@@ -171,7 +183,7 @@ def fairness_band(
     >>> e = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=0)
     >>> e = ff.Embeddings(e.vectors, e.subject, group=e.subject % 2)
     >>> band = ff.fairness_band(e, "max_geomean_ratio", "fnmr", [0.001, 0.01], rng=0)
-    >>> bool(((band.low < band.value) & (band.value < band.high)).all())
+    >>> bool(((band.low == 1) & (band.value < band.high)).all())  # the groups may well be equal
     True
     """
     needs_average = check_measure(measure, rate, zero_policy)
@@ -183,9 +195,9 @@ def fairness_band(
     if len(data.groups) < 2:
         raise InputError(f"a fairness measure compares groups, but the data have {len(data.groups)}: give at least 2")
     found = rates_over_levels(data, fmr, settings, with_groups=True, with_overall_fmr=needs_average)
-    band = fairness_of_rates(found, settings, data.groups, measure, rate, alpha, zero_policy)
-    if band.note:
-        warn(f"{measure}: {band.note}", FairValueOutsideWarning)
+    band, _ = fairness_of_rates(found, settings, data.groups, measure, rate, alpha, zero_policy)
+    if FAIR_OUTSIDE in band.note:
+        warn(f"{measure}: {FAIR_OUTSIDE}", FairValueOutsideWarning)
     return band
 
 
@@ -220,8 +232,8 @@ def fairness_of_rates(
     rate: str,
     alpha: float = 0.5,
     zero_policy: str | float = "keep",
-) -> FairnessBand:
-    """Compute the band of a measure from rates at many levels.
+) -> tuple[FairnessBand, Sequence[Quantity]]:
+    """Compute the band of a measure from rates at many levels, and the measure at each, with its interval.
 
     Parameters
     ----------
@@ -239,17 +251,61 @@ def fairness_of_rates(
     FairnessBand
     """
     facts = MEASURES[measure]
-    value, curve = curve_of(
-        lambda rates: _measured(facts, rate, rates, found, alpha, zero_policy), found, settings, facts.bounds
-    )
+
+    def values(rates: Replicates) -> Floats:
+        return _measured(facts, rate, rates, found, alpha, zero_policy)
+
+    name = measure if facts.inputs == "both rates" else f"{measure}({rate})"
+    of_each: Sequence[str | None] = groups if facts.per_group else (None,)
+    value = values(found.estimate)
+    points = [at_fmr(level) for level in found.levels.tolist()]
+    places = [(point, group) for point in points for group in of_each]
+    quantities: Sequence[Quantity] = [
+        Quantity(name, group, point, x, method=settings.method)
+        for (point, group), x in zip(places, value.ravel().tolist(), strict=True)
+    ]
+    if settings.method == "auto" and facts.fairer != "nearer":
+        replicates, centred = values(found.replicates), found.centred()
+        about_estimate = replicates if centred is found.replicates else values(centred)
+        keys = ((name, group, None, k) for k in range(len(points)) for group in of_each)
+        quantities, band = limits.of_measure(
+            quantities, {key: k for k, key in enumerate(keys)}, about_estimate.reshape(len(quantities), -1),
+            lambda: _moved_systems(facts, rate, found, centred, groups, alpha, zero_policy), settings,
+        )  # fmt: skip
+        ends = [end.reshape(value.shape) for end in (*limits.ends_of(quantities), *band)]
+        curve = fields(found, settings, value, values(found.expected), replicates, ends)
+    else:
+        _, curve = curve_of(values, found, settings, facts.bounds)
+        note = FAIR_OUTSIDE if facts.fairer != "nearer" else ""
+        quantities = [replace(quantity, note=note) for quantity in quantities]
     return FairnessBand(
         measure=measure,
         rate=None if facts.inputs == "both rates" else rate,
         value=value,
         groups=groups,
-        note=FAIR_OUTSIDE if facts.fairer != "nearer" else "",
+        note=note_of(quantities),
         **curve,
+    ), quantities
+
+
+def _moved_systems(
+    measure: Measure,
+    rate: str,
+    found: RatesOverLevels,
+    drawn: Replicates,
+    groups: tuple[str, ...],
+    alpha: float,
+    zero_policy: str | float,
+) -> MovedSystems:
+    if measure.inputs != "both rates":  # one replicate of the other rate, which is not asked for, saves time
+        other = RATES[1 - RATES.index(rate)]
+        drawn = replace(drawn, **{other: getattr(drawn, other)[..., :1]})
+    of_groups = (found.behind[kind].comparisons[1:] for kind in ("fnmr", "fmr"))
+    every = tuple(range(len(groups)))
+    selection = Selection(
+        groups, found.levels.size, False, (), (measure.name,), every, alpha, zero_policy, (), *of_groups
     )
+    return MovedSystems(found.estimate, drawn, selection)
 
 
 def _measured(

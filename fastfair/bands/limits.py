@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair.error_rates.operating_points import at_fmr
+from fastfair.uncertainty.entries import Key
+from fastfair.uncertainty.interval_notes import INVERSION
 from fastfair.uncertainty.inversion import MovedSystems
 from fastfair.uncertainty.quantities import Quantity
 from fastfair.uncertainty.quantity_intervals import Uncertainty
@@ -22,6 +24,7 @@ _ABOUT_V_STATISTIC = ("recentered", "gaussian")  # methods that evaluations do n
 # Standard errors, in units of a rate or of its complement,
 _FEW = 0.5  # from which on a band holds the replicates' quantiles, too
 _STEEP = 2.0  # that only curves have which fall to 0 where the threshold is uncertain; 1 is that of one error
+NOTHING_TO_INVERT = "no interval: a group has no errors"
 STEEP = "the curve falls to 0 within the uncertainty of the threshold: likely too narrow"
 _FARTHEST = 8.0  # standard errors; beyond it a share of replicates cannot be told from 0
 
@@ -75,11 +78,13 @@ def of_rate(
         )
     )  # fmt: skip
 
+    freedom, independent = behind.freedom_and_independent(row)
+
     def uncertainty(quantities: tuple[Quantity, ...], of: Floats) -> Uncertainty:
         return Uncertainty(
             quantities, of, np.zeros(len(quantities), bool), settings.unit, settings.scheme,
             lambda: np.asarray(getattr(found.jackknife(), name)[:, row]),
-            behind.freedom[:, row], behind.independent[:, row], _no_systems, {},
+            freedom, independent, _no_systems, {},
         )  # fmt: skip
 
     confidence_level, method = settings.confidence_level, settings.method
@@ -107,6 +112,82 @@ def of_rate(
         replace(q, low=low, high=high, method=method) if 0 < q.estimate < 1 else q
         for q, low, high in zip(pointwise, *ends.tolist(), strict=True)
     ), band
+
+
+def of_measure(
+    quantities: Sequence[Quantity],
+    rows: dict[Key, int],
+    replicates: Floats,
+    systems: Callable[[], MovedSystems],
+    settings: BandSettings,
+) -> tuple[tuple[Quantity, ...], Range]:
+    """Compute the intervals of a fairness measure by test inversion, as `evaluate` does, and the simultaneous band.
+
+    The band is made of the intervals of a higher confidence level, that at which percentile intervals hold the whole
+    curves of as many replicates as asked.
+
+    Parameters
+    ----------
+    quantities : sequence of Quantity
+        The measure at each level, or of each group at each level.
+    rows : dict of int
+        The position in `quantities` of each key of the inversion.
+    replicates : (quantities, r) ndarray
+        The measure in every replicate.
+    systems : callable
+        As in `Uncertainty`.
+    settings : BandSettings
+        The settings, which hold the confidence level.
+
+    Returns
+    -------
+    quantities : tuple of Quantity
+        With intervals; NaN with a note where a group has no errors, so that there is nothing to invert.
+    band : tuple of (quantities,) ndarray
+        Low and high.
+    """
+    size = len(quantities)
+    uncertainty = Uncertainty(
+        tuple(quantities), replicates, np.zeros(size, bool), settings.unit, settings.scheme, _no_jackknife,
+        np.full(size, np.inf), np.full(size, np.nan), systems, rows,
+    )  # fmt: skip
+    pointwise = uncertainty.with_intervals(settings.confidence_level, "auto")
+    inverted = np.array([quantity.method == INVERSION for quantity in pointwise])
+    of_curve = level_of_curves(replicates[inverted], settings.confidence_level)
+    ends = ends_of(uncertainty.with_intervals(of_curve, "auto"))
+    low, high = (np.where(inverted, end, np.nan) for end in ends)
+    return tuple(
+        q if known else replace(q, low=np.nan, high=np.nan, note=NOTHING_TO_INVERT)
+        for q, known in zip(pointwise, inverted.tolist(), strict=True)
+    ), (low, high)
+
+
+def _no_jackknife() -> Floats:
+    raise AssertionError("test inversion needs no jackknife")
+
+
+def level_of_curves(replicates: Floats, confidence_level: float) -> float:
+    """Find the confidence level at which percentile intervals hold whole curves of replicates at another.
+
+    Parameters
+    ----------
+    replicates : (points, r) ndarray
+        A curve in each of r replicates. Those with NaN in them are left out.
+    confidence_level : float
+        The share of curves to hold whole.
+
+    Returns
+    -------
+    float
+    """
+    often = np.isnan(replicates).mean(axis=-1) < 0.5
+    curves = replicates[often][:, ~np.isnan(replicates[often]).any(axis=0)]
+    if curves.size == 0:
+        return confidence_level
+    n = curves.shape[1]
+    depth = intervals.depths(curves).min(axis=0)
+    least = np.sort(depth)[::-1][int(np.ceil(confidence_level * n - 1e-9)) - 1]
+    return max(confidence_level, float(1 - 2 * (least - 0.5) / n))
 
 
 def _no_systems() -> MovedSystems:

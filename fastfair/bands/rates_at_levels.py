@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypedDict
 
 import numpy as np
@@ -29,10 +30,11 @@ from fastfair.uncertainty.zero_errors import independent_comparisons
 
 Floats = NDArray[np.float64]
 METHODS_OF_EMBEDDINGS = ("recentered", "percentile", "basic", "normal", "gaussian")
+BAND_METHODS_OF_EMBEDDINGS = ("auto", *METHODS_OF_EMBEDDINGS)
 # The default of each argument, and what it may be.
 _OF_EMBEDDINGS = {
     "unit": ("sample", VECTOR_UNITS),
-    "method": ("recentered", METHODS_OF_EMBEDDINGS),
+    "method": ("auto", BAND_METHODS_OF_EMBEDDINGS),
     "weighting": ("identity", WEIGHTINGS),
     "scheme": ("product", ("product",)),
 }
@@ -117,17 +119,15 @@ class Behind:
         Number of errors among them; where subjects count alike instead of pairs, as many as would make the rate.
     subjects : (1 + groups,) ndarray of int, or None
         Number of subjects who have such comparisons; None where it is not known who they are.
-    freedom : (levels, 1 + groups) ndarray
-        Degrees of freedom of the rates.
-    independent : (levels, 1 + groups) ndarray
-        Number of independent comparisons that would tell as much of a rate of 0 or 1; NaN for other rates.
+    freedom_and_independent : callable
+        Computes, for the place of a rate among these, its degrees of freedom at each level, and the number of
+        independent comparisons that would tell as much of a rate of 0 or 1, NaN for other rates.
     """
 
     comparisons: NDArray[np.int64]
     errors: NDArray[np.int64]
     subjects: NDArray[np.int64] | None
-    freedom: Floats
-    independent: Floats
+    freedom_and_independent: Callable[[int], tuple[Floats, Floats]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +155,13 @@ class RatesOverLevels:
     replicates: Replicates
     behind: dict[str, Behind]
     jackknife: Callable[[], Replicates]
+
+    def centred(self) -> Replicates:
+        """Return the replicates moved so that they vary around the estimate."""
+        if self.expected is self.estimate:
+            return self.replicates
+        added = (self.estimate.fnmr - self.expected.fnmr)[..., None]
+        return replace(self.replicates, fnmr=np.clip(self.replicates.fnmr + added, 0, 1))
 
 
 def rates_over_levels(
@@ -225,10 +232,14 @@ def _behind_embeddings(data: Embeddings, estimate: Replicates, unit: str, with_g
         # A rate between 0 and 1 is one of at least one error and of at least one comparison without.
         errors = np.where((rates > 0) & (rates < 1), np.clip(of_kind, 1, np.maximum(comparisons - 1, 1)), of_kind)
         freedom = np.full(subjects.size, np.inf) if unit == "sample" else np.maximum(subjects - n_strata, 1.0)
-        freedom = np.broadcast_to(freedom, rates.shape)
         independent = np.where((rates > 0) & (rates < 1), np.nan, comparisons)
-        found[name] = Behind(comparisons, errors, subjects, freedom, independent)
+        table = np.broadcast_to(freedom, rates.shape), independent
+        found[name] = Behind(comparisons, errors, subjects, partial(_column_of_each, table))
     return found
+
+
+def _column_of_each(tables: tuple[Floats, Floats], row: int) -> tuple[Floats, Floats]:
+    return tables[0][:, row], tables[1][:, row]
 
 
 def _no_jackknife() -> Replicates:
@@ -276,24 +287,28 @@ def _behind_comparisons(
         ("fmr", nonmated, [(c.false_matches, *c.group_false_matches[:n_groups]) for c in counts]),
         ("fnmr", mated, [(c.false_nonmatches, *c.group_false_nonmatches[:n_groups]) for c in counts]),
     ):
-        entries = [
-            [
-                Entry(name, None, level, getattr(rates, name)),
-                *(
-                    Entry(name, group, level, getattr(rates, f"group_{name}")[k], (k, k))
-                    for k, group in enumerate(data.groups[:n_groups])
-                ),
-            ]
-            for level, rates in enumerate(found)
-        ]
         behind[name] = Behind(
             comparisons=np.array([n, *of_groups[:n_groups]]),
             errors=np.array(errors),
             subjects=None if subjects is None or of_each is None else np.array([subjects, *of_each[:n_groups]]),
-            freedom=np.array([degrees_of_freedom(at_level, data, resampler) for at_level in entries]),
-            independent=np.array([independent_comparisons(at_level, data.groups, resampler) for at_level in entries]),
+            freedom_and_independent=partial(_freedom_and_independent, name, data, found, resampler),
         )
     return behind
+
+
+def _freedom_and_independent(
+    name: str, data: Comparisons, found: list[Rates], resampler: Resampler, row: int
+) -> tuple[Floats, Floats]:
+    entries = [
+        Entry(name, data.groups[row - 1], level, getattr(rates, f"group_{name}")[row - 1], (row - 1, row - 1))
+        if row
+        else Entry(name, None, level, getattr(rates, name))
+        for level, rates in enumerate(found)
+    ]
+    return (
+        degrees_of_freedom(entries, data, resampler),
+        independent_comparisons(entries, data.groups, resampler),
+    )
 
 
 def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:

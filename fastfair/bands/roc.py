@@ -114,11 +114,11 @@ def roc_band(
     confidence_level : float, default 0.95
         In (0, 1).
     method : str, optional
-        Method of the pointwise interval. For embeddings: "recentered" (the default: quantiles of replicate minus
-        V-statistic, added to the curve [1]_), "gaussian" (normal quantiles with the mean and standard deviation of
-        these), "percentile" (the naive bootstrap, whose intervals lie too low), "basic" or "normal". For comparisons:
-        "auto" (the default: "logit", as in `evaluate`), "percentile", "basic", "normal" or "bca". The band is always
-        made of "logit" intervals.
+        Method of the pointwise interval. "auto", the default: "logit" about the curve, as in `evaluate`. For embeddings
+        also "recentered" (quantiles of replicate minus V-statistic, added to the curve [1]_), "gaussian" (normal
+        quantiles with the mean and standard deviation of these), "percentile" (the naive bootstrap, whose intervals lie
+        too low where samples are drawn), "basic" and "normal". For comparisons also "percentile", "basic", "normal" and
+        "bca". The band is always made of "logit" intervals.
     scheme : str, optional
         As in `evaluate`; only "product" for embeddings.
     rng, n_threads, progress
@@ -144,8 +144,8 @@ def roc_band(
     lower ones.
 
     A replicate may draw a vector twice and so compare it with itself, a mated pair that never fails. The FNMR of
-    replicates therefore lies below the curve; the V-statistic is the value that they vary around. "recentered" moves
-    the replicates back by the difference.
+    replicates therefore lies below the curve; the V-statistic is the value that they vary around. "auto" and
+    "recentered" move the replicates back by the difference.
 
     References
     ----------

@@ -17,7 +17,7 @@ from fastfair._lib.text import drawn
 from fastfair._lib.validation import SIMILARITIES
 from fastfair.bands.all_bands import DEFAULT_MEASURES, Bands, bands_of
 from fastfair.bands.fairness import BAND_MEASURES, BAND_ZERO_POLICIES, FairnessBand
-from fastfair.bands.rates_at_levels import METHODS_OF_EMBEDDINGS
+from fastfair.bands.rates_at_levels import BAND_METHODS_OF_EMBEDDINGS
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError
@@ -81,7 +81,7 @@ def _options(command: Any) -> Any:
             "subjects and their samples.",
         ),
         CONFIDENCE_LEVEL,
-        method_option(METHODS_OF_EMBEDDINGS),
+        method_option(BAND_METHODS_OF_EMBEDDINGS),
         *RUNNING,
         click.option("--plots", is_flag=True, help="With --output: draw ROC and fairness bands, as PNG and SVG."),
     ]  # fmt: skip

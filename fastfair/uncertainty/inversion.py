@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 # Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are interpolated between them.
 POWERS = np.array([0, 0.3, 0.6, 1, 1.3, 1.7, 2.5, 4, 10])
 _STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2  # at which measures are followed from fair to unfair
+_ROUNDING = 1e-12  # by which sums of floats may keep a fair system's measure from the fair value
 _MOST = {"fmr": 1.0, "fnmr": 1.0, "eer": 1.0, "min_dcf": np.inf, "cllr": np.inf}
 
 
@@ -108,13 +109,16 @@ class MovedSystems:
         self.keys = tuple(entry.key for entry in found)
         self.estimates = np.array([float(entry.value) for entry in found])
         self.signs = np.array([-1.0 if is_fairer_above(entry.name) else 1.0 for entry in found])
+        self._fair = np.array([_fair_value(entry.name) for entry in found])
         self.n_replicates: int = drawn.threshold.shape[-1]
 
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
         followed = {name: _move(values, powers, _MOST[name]) for name, values in self._start.items()}
         path = [entry.value for entry in measure_entries(_base(followed), self._selection)]
-        return np.array(path).reshape(len(self.keys), powers.size)
+        found = np.array(path).reshape(len(self.keys), powers.size)
+        fair = self._fair[:, None]
+        return np.where(np.abs(found - fair) < _ROUNDING, fair, found)
 
     def replicates(self, powers: Floats) -> Iterator[Floats]:
         """Yield the (powers, r) replicates of each measure."""
@@ -179,6 +183,12 @@ def _shares(replicates: Floats, estimate: float) -> tuple[float, float]:
     above, below = np.count_nonzero(replicates > estimate), np.count_nonzero(replicates < estimate)
     n = above + np.count_nonzero(replicates <= estimate)
     return (1 - below / n, 1 - above / n) if n else (np.nan, np.nan)
+
+
+def _fair_value(name: str) -> float:
+    measure = measure_of(name)
+    assert measure is not None
+    return measure.bounds[1 if measure.fairer == "higher" else 0]
 
 
 def is_fairer_above(name: str) -> bool:

@@ -113,9 +113,9 @@ class Uncertainty:
         if method == "auto" and self.rows:
             inverted = self.inverted()
             for key, least, most in zip(inverted.keys, *inverted.intervals(confidence_level), strict=True):
-                k = self.rows[key]
-                if math.isnan(least):
+                if key not in self.rows or math.isnan(least):  # inverted with others, as the measure of another rate
                     continue
+                k = self.rows[key]
                 made[k] = INVERSION
                 # To the unfair side at least as far as percentiles reach that are rid of their shift.
                 if is_fairer_above(key[0]):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
-import warnings
 
 import matplotlib.pyplot as pyplot
 import numpy as np
@@ -21,6 +19,7 @@ import fastfair as ff
 from fastfair._lib import seeds
 from fastfair.bands.all_bands import bands_of
 from fastfair.bands.fairness import BAND_MEASURES, FAIR_OUTSIDE
+from fastfair.bands.limits import NOTHING_TO_INVERT, level_of_curves
 from fastfair.data.pair_search import PairFinder
 from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES as FACTS
@@ -150,7 +149,7 @@ def test_bands_are_drawn():
     for measure in ("max_geomean_ratio", "group_to_min_difference", "garbe"):
         ax = ff.fairness_band(e, measure, fmr=LEVELS, n_resamples=8, rng=0).plot()
         assert ax.get_xlabel() == "False match rate"
-        assert ax.get_title() == "No test of fairness: fair systems lie outside, too"
+        assert ax.get_title() == ""
         assert len(ax.lines) == (2 if measure == "group_to_min_difference" else 1)
     apart = ff.von_mises_fisher_embeddings(20, 3, 16, concentration=5000, rng=0)
     apart = ff.Embeddings(apart.vectors, apart.subject, group=apart.subject % 2)
@@ -159,42 +158,112 @@ def test_bands_are_drawn():
     assert "not computable" in ax.texts[0].get_text()
 
 
-@pytest.mark.jit
-@pytest.mark.parametrize("of_pairs", [False, True])
-def test_a_fairness_band_says_that_it_is_no_test(of_pairs: bool):
-    """People alike, parted at random: no interval holds the fair value, and each says so."""
+@pytest.fixture(scope="module")
+def random_groups() -> ff.Embeddings:
+    """People alike, parted at random."""
     e = ff.von_mises_fisher_embeddings(90, 4, 16, concentration=(20, 60), rng=1)
-    e = ff.Embeddings(e.vectors, e.subject, group=np.random.default_rng(2).integers(0, 3, 90)[e.subject])
-    data = e.comparisons() if of_pairs else e
-    for measure in BAND_MEASURES:
-        facts = FACTS[measure]
-        rate = facts.metrics[0] if facts.inputs != "both rates" and "fnmr" not in facts.metrics else "fnmr"
-        told = f"^{measure}: these intervals leave out the value of a fair system"
-        asked = {"rate": rate, "fmr": [0.01, 0.1], "n_resamples": 100, "rng": 0}
-        with warnings.catch_warnings(record=True) as given:
-            warnings.simplefilter("always", FairValueOutsideWarning)
-            band = ff.fairness_band(data, measure, **asked)
-        moves_one_way = measure not in ("group_to_average_ratio", "group_to_average_log_ratio")
-        assert [re.match(told, str(one.message)) is not None for one in given] == [True] * moves_one_way
-        assert [one.filename for one in given] == [__file__] * moves_one_way
-        assert band.note == (FAIR_OUTSIDE if moves_one_way else "")
-        assert band.plot().get_title() == (
-            "No test of fairness: fair systems lie outside, too" if moves_one_way else ""
-        )
-        pyplot.close("all")
+    return ff.Embeddings(e.vectors, e.subject, group=np.random.default_rng(2).integers(0, 3, 90)[e.subject])
 
 
-def test_all_bands_say_once_that_fairness_measures_are_no_test():
+def rate_of(measure: str) -> str:
+    facts = FACTS[measure]
+    return facts.metrics[0] if facts.inputs != "both rates" and "fnmr" not in facts.metrics else "fnmr"
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("measure", BAND_MEASURES)
+def test_fairness_bands_have_the_intervals_of_evaluate(measure: str, random_groups: ff.Embeddings):
+    """Over all pairs of vectors, whose weights are products, embeddings and score files have the same replicates."""
+    rate, levels, c = rate_of(measure), [0.1, 0.01], random_groups.comparisons()
+    settings = {"n_resamples": 100, "rng": 0}
+    band = ff.fairness_band(c, measure, rate, levels, scheme="product", **settings)
+    of_vectors = ff.fairness_band(
+        random_groups, measure, rate, levels, unit="subject", weighting="comparison", **settings
+    )
+    name = measure if band.rate is None else f"{measure}({rate})"
+    for k, level in enumerate(levels):
+        at = ff.at_fmr(level)
+        ev = ff.evaluate(c, at, measure, metrics=(), scheme="product", **settings)
+        for g, group in enumerate(c.groups) if FACTS[measure].per_group else [(None, None)]:
+            place = k if group is None else (k, g)
+            want = ev.quantity(name, group=group, at=at)
+            assert band.value[place] == want.estimate
+            assert (band.low[place], band.high[place]) == (want.low, want.high)
+    for field in ("value", "low", "high", "band_low", "band_high"):
+        np.testing.assert_allclose(getattr(of_vectors, field), getattr(band, field), rtol=1e-9)
+    assert (band.band_low <= band.low).all()
+    assert (band.band_high >= band.high).all()
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("unit", ["sample", "subject", "subject+sample"])
+@pytest.mark.parametrize("measure", [name for name in BAND_MEASURES if FACTS[name].fairer != "nearer"])
+def test_bands_of_groups_parted_at_random_hold_the_fair_value(measure: str, unit: str, random_groups: ff.Embeddings):
+    facts = FACTS[measure]
+    fair = facts.bounds[1] if facts.fairer == "higher" else facts.bounds[0]
+    asked = {"rate": rate_of(measure), "fmr": [0.01, 0.1], "n_resamples": 200, "unit": unit, "rng": 0}
+    band = ff.fairness_band(random_groups, measure, **asked)
+    held = (band.low <= fair) & (fair <= band.high)
+    assert held.any(axis=-1).all()
+    assert ((band.band_low <= fair) & (fair <= band.band_high)).any(axis=-1).all()
+    assert FAIR_OUTSIDE not in band.note
+    with pytest.warns(
+        FairValueOutsideWarning, match=f"^{measure}: these intervals leave out the value of a fair system"
+    ) as given:
+        by_quantiles = ff.fairness_band(random_groups, measure, method="percentile", **asked)
+    assert given[0].filename == __file__
+    assert FAIR_OUTSIDE in by_quantiles.note
+    assert by_quantiles.plot().get_title() == "No test of fairness: fair systems lie outside, too"
+    pyplot.close("all")
+
+
+def test_the_band_of_a_measure_has_the_level_at_which_quantiles_hold_whole_curves():
+    curves = np.random.default_rng(0).normal(size=(20, 2000)).cumsum(axis=0)
+    level = level_of_curves(curves, 0.9)
+    low, high = np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=1)
+    inside = ((low[:, None] <= curves) & (curves <= high[:, None])).all(axis=0)
+    assert inside.mean() == pytest.approx(0.9, abs=0.005)
+    unknown = np.where(np.arange(2000) % 3 == 0, np.nan, curves[:1])  # in some replicates
+    assert level_of_curves(np.concatenate((curves, unknown)), 0.9) == level_of_curves(
+        curves[:, unknown[0] == unknown[0]], 0.9
+    )
+    assert level_of_curves(curves[:0], 0.9) == 0.9
+    assert level_of_curves(curves[:1], 0.9) == pytest.approx(0.9, abs=0.002)
+
+
+def test_a_group_without_errors_has_no_interval_of_measures():
     e = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=1)
-    e = ff.Embeddings(e.vectors, e.subject, group=e.subject % 2)
+    e = ff.Embeddings(e.vectors, e.subject, group=np.where(e.subject % 6 == 0, "m", "f"))
+    band = ff.fairness_band(e, "gini", "fnmr", [0.001, 0.4], n_resamples=100, rng=0)
+    assert np.isnan(band.low).tolist() == np.isnan(band.band_high).tolist() == [False, True]
+    assert f"FMR 0.4: {NOTHING_TO_INVERT}" in band.note
+
+
+def test_all_bands_have_the_intervals_of_each():
+    e = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=1)
+    e = ff.Embeddings(e.vectors, e.subject, group=np.where(e.subject % 6 == 0, "m", "f"))
+    asked = {"fmr": [0.4, 0.01], "n_resamples": 50, "rng": 0}
+    bands = bands_of(e, measures=["gini", "group_to_min_difference"], **asked)
+    for name in ("gini", "group_to_min_difference"):
+        for rate in ("fmr", "fnmr"):
+            band = ff.fairness_band(e, name, rate, **asked)
+            of_each = [q for q in bands.quantities if q.name == f"{name}({rate})"]
+            for field in ("low", "high", "band_low", "band_high"):
+                np.testing.assert_array_equal([getattr(q, field) for q in of_each], getattr(band, field).ravel())
+    assert {q.operating_point for q in bands.quantities if q.note == NOTHING_TO_INVERT} == {"FMR=0.4"}
+    written = json.loads(bands.to_json())["quantities"]
+    assert {q["low"] for q in written if q["note"] == NOTHING_TO_INVERT} == {None}
+
+
+def test_all_bands_of_quantiles_say_once_that_fairness_measures_are_no_test(random_groups: ff.Embeddings):
     with pytest.warns(FairValueOutsideWarning) as given:
-        bands = bands_of(e, [0.01, 0.1], ["gini", "group_to_average_ratio"], n_resamples=50, rng=0)
+        bands = bands_of(
+            random_groups, [0.01, 0.1], ["gini", "group_to_average_ratio"], n_resamples=50, method="recentered", rng=0
+        )
     assert len(given) == 1
     notes = {q.name: q.note for q in bands.quantities if "(" in q.name}
     assert notes["gini(fnmr)"] == notes["gini(fmr)"] == FAIR_OUTSIDE
     assert notes["group_to_average_ratio(fnmr)"] == ""
-    written = json.loads(bands.to_json())["quantities"]
-    assert {q["note"] for q in written if q["name"] == "gini(fmr)"} == {FAIR_OUTSIDE}
 
 
 @pytest.mark.parametrize("group", [None, "f", "m"])

@@ -99,7 +99,7 @@ def test_where_no_errors_are_left_intervals_are_those_of_clopper_and_pearson():
     for low, high in ((band.low, band.high), (band.band_low, band.band_high)):
         assert low.tolist() == [0, 0]
         assert high.tolist() == [found.high] * 2
-    assert band.note.startswith("FMR 0.01 to 0.5: no errors: the interval is Clopper and Pearson's")
+    assert band.note.startswith("no errors: the interval is Clopper and Pearson's")
     band.plot().figure.canvas.draw()
 
 

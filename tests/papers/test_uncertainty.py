@@ -93,7 +93,7 @@ def test_both_bands_are_made_of_the_same_replicates():
     e = small_embeddings(2, 9, 4)
     bundle = curves.Bundle.of(e, np.array([0.1, 0.3]), TINY)
     np.testing.assert_array_equal(bundle.naive.replicates, bundle.recentered.replicates)
-    want = ff.roc_band(e, [0.1, 0.3], n_resamples=16, rng=0)
+    want = ff.roc_band(e, [0.1, 0.3], unit="sample", method="recentered", n_resamples=16, rng=0)
     np.testing.assert_array_equal(bundle.recentered.low, want.low)
     np.testing.assert_array_equal(bundle.mean, want.replicates.mean(axis=0))
 
@@ -132,7 +132,7 @@ def test_uncertainties_are_deviations_over_values_and_over_distances(grouped):
         kept = np.isin(levels, u.levels)
         assert kept.any()
         for k, name in enumerate(measures.NAMES):
-            band = ff.fairness_band(grouped, name, u.rate, levels, n_resamples=16, rng=0)
+            band = ff.fairness_band(grouped, name, u.rate, levels, unit="sample", n_resamples=16, rng=0)
             deviation, value = band.replicates[:, kept].std(axis=0, ddof=1), band.value[kept]
             np.testing.assert_allclose(u.of_value[k], deviation / value)
             np.testing.assert_allclose(u.of_distance[k], deviation / abs(value - FAIREST[name]))
@@ -214,7 +214,9 @@ def test_two_systems_are_apart_by_the_deviation_of_their_difference(grouped, mon
     bands = [measures.fairness_bands(e, measures.LEVELS, TINY) for e in (grouped, other, grouped, other, grouped)]
     table = measures.apart_table(bands, "apart", "")
     assert len(table.rows) == 4
-    first, second = (ff.fairness_band(e, "gini", "fnmr", [0.1], n_resamples=16, rng=0) for e in (grouped, other))
+    first, second = (
+        ff.fairness_band(e, "gini", "fnmr", [0.1], unit="sample", n_resamples=16, rng=0) for e in (grouped, other)
+    )
     variance = first.replicates.var(axis=0, ddof=1) + second.replicates.var(axis=0, ddof=1)
     np.testing.assert_allclose(table.rows[1][5], (second.value - first.value) / np.sqrt(variance))
 

@@ -81,6 +81,15 @@ def roc_coverage(population: Population, n: int, first: int = 0) -> Coverage:
     return _collected(found)
 
 
+def fairness_coverage(population: Population, n: int, first: int = 0, rate: str = "fnmr") -> Coverage:
+    """Draw data sets of a fair population and see how often `fairness_band` holds the fair value, 1."""
+    found = []
+    for k in range(first, first + n):
+        band = ff.fairness_band(population.draw(np.random.default_rng(k)), rate=rate, rng=k)
+        found.append(_compared(band, np.ones(band.fmr.size)))
+    return _collected(found)
+
+
 def _compared(band: ff.RocBand | ff.FairnessBand, truth: Floats) -> tuple[object, ...]:
     known = ~np.isnan(band.low)
     inside = np.where(known, (band.low <= truth) & (truth <= band.high), np.nan)
@@ -114,7 +123,11 @@ def main() -> None:
             )
 
 
-STUDIES = {"roc": roc_coverage}
+STUDIES = {
+    "roc": roc_coverage,
+    "fairness of FNMR": fairness_coverage,
+    "fairness of FMR": functools.partial(fairness_coverage, rate="fmr"),
+}
 
 if __name__ == "__main__":
     main()

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from studies.band_study import SIZES, roc_coverage
+from studies.band_study import SIZES, fairness_coverage, roc_coverage
 from studies.populations import FAIR
 
 N = 100
@@ -31,3 +31,15 @@ def test_roc_bands_hold_whole_curves_to_their_ends(name: str):
         assert at_levels.min() >= least(0.92)
     else:
         assert found.noted.mean() > 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rate", ["fnmr", "fmr"])
+def test_fairness_bands_hold_the_value_of_fair_systems(rate: str):
+    """Quantiles of replicates held it at no FMR, or in 5 % of data sets."""
+    found = fairness_coverage(POPULATIONS["8 groups"], 40, rate=rate)
+    assert found.whole.mean() >= least(0.95, 40)
+    seen = ~np.isnan(found.inside)
+    at_levels = np.nanmean(found.inside[:, seen.sum(axis=0) >= 20], axis=0)
+    assert at_levels.min() >= least(0.95, 40)
+    assert found.ends.mean() < 0.5

@@ -17,7 +17,7 @@ from papers.verdict_rules import Outcome, by_count
 
 from . import printed
 from .curves import label_rates
-from .rules import ENOUGH_DATASETS, SLACK, chance, judged, near, settled
+from .rules import ENOUGH_DATASETS, OF_PAPER, SLACK, chance, judged, near, settled
 
 Floats = NDArray[np.float64]
 METHODS = ("recentered", "percentile", "gaussian")
@@ -35,7 +35,8 @@ def experiment(settings: Settings) -> CoverageExperiment:
     """Run the experiment behind Tables 1 and 2."""
     return coverage_experiment(
         settings.n_datasets, n_resamples(settings), n_subjects=N_SUBJECTS, n_samples=N_SAMPLES, dim=DIM,
-        concentration=CONCENTRATION, fmr=LEVELS, confidence_levels=NOMINAL, methods=METHODS, rng=settings.seed,
+        concentration=CONCENTRATION, fmr=LEVELS, confidence_levels=NOMINAL, methods=METHODS, unit=OF_PAPER["unit"],
+        rng=settings.seed,
     )  # fmt: skip
 
 
@@ -50,7 +51,7 @@ def with_fewer_samples(settings: Settings) -> dict[int, CoverageExperiment]:
         n: coverage_experiment(
             max(2, settings.n_datasets // 2), n_resamples(settings), n_subjects=N_SUBJECTS, n_samples=n, dim=DIM,
             concentration=CONCENTRATION, fmr=TABLED[:2], confidence_levels=(0.95,), methods=METHODS[:2],
-            rng=settings.seed,
+            unit=OF_PAPER["unit"], rng=settings.seed,
         )
         for n in FEWER_SAMPLES
     }  # fmt: skip
@@ -159,7 +160,9 @@ def bands_figure(found: CoverageExperiment, settings: Settings) -> Figure:
     data = first_data_set(settings)
     drawing, axes = new_figure(2, 3, size=(11.0, 5.8), sharex=True, sharey="row")
     for k, method in enumerate(("percentile", "recentered", "gaussian")):
-        band = roc_band(data, LEVELS, n_resamples=settings.n_resamples, method=method, rng=settings.seed)
+        band = roc_band(
+            data, LEVELS, unit=OF_PAPER["unit"], n_resamples=settings.n_resamples, method=method, rng=settings.seed
+        )
         ax = band.plot(axes[0, k], color=COLORS[METHODS.index(method)], label="measured curve")
         ax.plot(found.fmr, found.truth, color="black", linestyle="--", label="truth")
         ax.set_title(TITLES[method])

@@ -13,7 +13,7 @@ from papers.figure_style import COLORS, new_figure, per_cent
 from papers.page_parts import Figure, Range, Table, Verdict
 from papers.settings import Settings
 
-from .rules import judged
+from .rules import OF_PAPER, judged
 
 Floats = NDArray[np.float64]
 LEVELS = np.geomspace(1e-4, 2e-2, 24)
@@ -33,7 +33,9 @@ class Bundle:
     def of(cls, data: Embeddings, levels: Floats, settings: Settings) -> Bundle:
         """Compute the bands of data at levels of FMR."""
         bands = {
-            method: roc_band(data, levels, n_resamples=settings.n_resamples, method=method, rng=settings.seed)
+            method: roc_band(
+                data, levels, unit=OF_PAPER["unit"], n_resamples=settings.n_resamples, method=method, rng=settings.seed
+            )
             for method in ("percentile", "recentered")
         }
         return cls(bands["percentile"], bands["recentered"])

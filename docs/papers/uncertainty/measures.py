@@ -16,7 +16,7 @@ from papers.page_parts import Cell, Figure, Table, Verdict
 from papers.settings import Settings
 from papers.verdict_rules import by_count
 
-from .rules import ENOUGH_ERRORS, judged
+from .rules import ENOUGH_ERRORS, OF_PAPER, judged
 
 Floats = NDArray[np.float64]
 NAMES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
@@ -137,15 +137,16 @@ class Bands:
 def fairness_bands(data: Embeddings, levels: Floats, settings: Settings) -> Bands:
     """Compute the paper's eight measures over FMR, and the rates of groups."""
     bands = tuple(
-        fairness_band(data, name, rate, levels, n_resamples=settings.n_resamples, rng=settings.seed)
+        fairness_band(data, name, rate, levels, n_resamples=settings.n_resamples, rng=settings.seed, **OF_PAPER)
         for name in NAMES
         for rate in RATES
     )
     # A group's rate is its ratio to that of all pairs, times that. No replicate is looked at here.
-    rates_of_all = {"fmr": levels, "fnmr": roc_band(data, levels, n_resamples=_FEWEST, rng=settings.seed).fnmr}
+    few = {"n_resamples": _FEWEST, "rng": settings.seed} | OF_PAPER
+    rates_of_all = {"fmr": levels, "fnmr": roc_band(data, levels, **few).fnmr}
     group_rates = {}
     for rate, of_all in rates_of_all.items():
-        ratio = fairness_band(data, "group_to_average_ratio", rate, levels, n_resamples=_FEWEST, rng=settings.seed)
+        ratio = fairness_band(data, "group_to_average_ratio", rate, levels, **few)
         group_rates[rate] = ratio.value * of_all[:, np.newaxis]
     vectors, mated = (
         np.bincount(data.subject_group, weights).astype(np.int64)
