@@ -33,7 +33,7 @@ class Rates(NamedTuple):
     """What errors are drawn from."""
 
     rate: float  # share of comparisons that err, in (0, 1)
-    kappa: float  # relative covariance of errors that share a subject, at least 0
+    kappa: NDArray[np.float64]  # (groups,) relative covariance of errors that share a subject, at least 0
     again: float  # chance that another comparison of two subjects errs where one does
 
 
@@ -59,15 +59,18 @@ def _uniform(source, replicate):
 
 
 @jit
-def draw_effects(kappa, largest, source, replicate, effect):
-    """Draw each subject's effect, at most `largest`. effect: (subjects,) float64, out"""
-    sigma = np.sqrt(np.log1p(kappa))
+def draw_effects(rates, group, source, replicate, effect):
+    """Draw each subject's effect. rates: `Rates`; group: (subjects,) int64; effect: (subjects,) float64, out"""
     for k in range(0, effect.size, 2):
-        radius = sigma * np.sqrt(-2 * np.log(_uniform(source, replicate)))
+        radius = np.sqrt(-2 * np.log(_uniform(source, replicate)))
         angle = 2 * np.pi * _uniform(source, replicate)
-        effect[k] = min(np.exp(radius * np.cos(angle) - sigma * sigma / 2), largest)
+        effect[k] = radius * np.cos(angle)
         if k + 1 < effect.size:
-            effect[k + 1] = min(np.exp(radius * np.sin(angle) - sigma * sigma / 2), largest)
+            effect[k + 1] = radius * np.sin(angle)
+    largest = np.sqrt(_MOST / rates.rate)
+    for k in range(effect.size):
+        variance = np.log1p(rates.kappa[group[k]])
+        effect[k] = min(np.exp(np.sqrt(variance) * effect[k] - variance / 2), largest)
 
 
 @jit
@@ -89,7 +92,7 @@ def draw_errors(partners, rates, purpose, first_replicate, key, counts):
     for r in range(counts.shape[0]):
         replicate = first_replicate + r
         source.place[0], source.place[1] = 4 * BLOCK, 0
-        draw_effects(rates.kappa, np.sqrt(_MOST / rate), source, replicate, effect)
+        draw_effects(rates, group, source, replicate, effect)
         pairs[:] = 0
         counts[r] = 0
         start = 0

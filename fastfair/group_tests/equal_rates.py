@@ -210,7 +210,8 @@ def fmr_test(
     D = 1 + a R / n + kappa p M / n is how much more x varies than if comparisons were independent. M counts the ordered
     two comparisons that share one subject, and R those that share both; kappa is the relative covariance of false
     matches that share one subject, and a the chance that another comparison of two subjects is a false match where one
-    is. Both are estimated from all groups together. The common rate p is the sum of x / D over that of n / D.
+    is. Both are estimated from all groups together, and kappa also from each group alone, which counts the more the
+    more false matches it has. The common rate p is the sum of x / D over that of n / D.
 
     A replicate draws false matches as if all groups had this rate (a parametric bootstrap, [3]_). Each subject has an
     effect (a frailty, as survival analysis calls it), lognormal with mean 1 and variance kappa; a comparison is a false

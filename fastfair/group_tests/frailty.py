@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 _PURPOSE = 5  # kind of draws, told apart in the random stream from those of `replicates` and `units`
 _LEAST_SCALE = 0.25
+_PRIOR = 5.0  # twos of erring pairs, sharing a subject by chance, that all groups together count for in each
 _AT_ONCE = 32  # replicates drawn in one call of the kernel
 
 
@@ -54,14 +55,14 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class Frailty:
-    """What the groups have in common, estimated from the counts of data or of replicates.
+    """What errors are drawn from if groups are alike, estimated from the counts of data or of replicates.
 
     Attributes
     ----------
     rate : (...) ndarray
         The rate that they have if they are alike: errors over comparisons, both divided by `inflation` first.
-    kappa : (...) ndarray
-        Relative covariance of errors that share one subject.
+    kappa : (..., g) ndarray
+        Relative covariance of errors that share one subject, in each group.
     again : (...) ndarray
         Chance that another comparison of two subjects errs where one does.
     inflation : (..., g) ndarray
@@ -136,10 +137,12 @@ def count_errors(
 
 
 def estimate(counts: Counts, design: Design) -> Frailty:
-    """Estimate what groups have in common.
+    """Estimate the common rate and how errors cluster.
 
     Two pairs of subjects with errors share a subject 1 + kappa times as often as if subjects erred alike. The number of
-    all such twos is that of the data, which covariance makes larger as well: this is taken off.
+    all such twos is that of the data, which covariance makes larger as well: this is taken off, but for a quarter, as
+    nothing would be left where one subject has a part in all errors. The kappa of a group is its own where it has many
+    errors, and close to that of all groups together where it has few.
 
     Parameters
     ----------
@@ -156,10 +159,13 @@ def estimate(counts: Counts, design: Design) -> Frailty:
     expected = design.by_chance * pairs * (pairs - 1)
     excess, alike = (sharing - expected).sum(axis=-1), expected.sum(axis=-1)
     scale = np.maximum(alike - (design.by_chance * sharing).sum(axis=-1), _LEAST_SCALE * alike)
-    kappa = np.maximum(_share(excess, scale), 0.0)
+    kappa_of_all = np.maximum(_share(excess, scale), 0.0)[..., None]
+    usual = (1 + kappa_of_all) / (1 + kappa_of_all * design.by_chance)
+    ratio = (sharing + _PRIOR * usual) / (expected + _PRIOR)
+    kappa = np.maximum((ratio - 1) / np.maximum(1 - design.by_chance * ratio, _LEAST_SCALE), 0.0)
     again = _share(repeated.sum(axis=-1), repeatable.sum(axis=-1))
     pooled = errors.sum(axis=-1) / design.size.sum()
-    inflation = 1 + (again[..., None] * design.repeated + (kappa * pooled)[..., None] * design.sharing) / design.size
+    inflation = 1 + (again[..., None] * design.repeated + kappa * pooled[..., None] * design.sharing) / design.size
     return Frailty(_common_rate(errors, design.size, inflation)[..., 0], kappa, again, inflation)
 
 
@@ -204,7 +210,7 @@ def replicate(
         "use fewer resamples",
     )
     counts = np.empty((n_resamples, n_groups, 5), np.int64)
-    rates = kernels.Rates(float(null.rate), float(null.kappa), float(null.again))
+    rates = kernels.Rates(float(null.rate), null.kappa, float(null.again))
 
     def block(first: int) -> None:
         kernels.draw_errors(design.partners, rates, _PURPOSE, first, key, counts[first : first + _AT_ONCE])

@@ -11,7 +11,7 @@ from scipy import stats
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.group_tests.frailty import Roots, count_errors, draw_roots, estimate, replicate, signed_roots
+from fastfair.group_tests.frailty import Frailty, Roots, count_errors, draw_roots, estimate, replicate, signed_roots
 
 KEY = seeds.stream(0)[0]
 
@@ -45,7 +45,7 @@ def test_counts_and_estimates_are_those_of_the_oracle(comparisons):
     np.testing.assert_allclose(np.stack((design.sharing, design.repeated), axis=1), twos)
     found = estimate(counts, design)
     rate, kappa, again, inflation = slow.estimate(comparisons, 2)
-    np.testing.assert_allclose((found.rate, found.kappa, found.again), (rate, kappa, again), atol=1e-9)
+    np.testing.assert_allclose((found.rate, *found.kappa, found.again), (rate, *kappa, again), atol=1e-9)
     np.testing.assert_allclose(found.inflation, inflation)
     roots = signed_roots(counts[:, 0], design.size, found.inflation)
     np.testing.assert_allclose(roots, slow.signed_roots(counts[:, 0].tolist(), sizes, inflation), atol=1e-6)
@@ -57,32 +57,38 @@ def test_estimates_of_replicates_are_those_of_each_on_its_own():
     together = estimate(drawn, design)
     for r in range(20):
         alone = estimate(drawn[r], design)
-        assert (alone.rate, alone.kappa, alone.again) == (together.rate[r], together.kappa[r], together.again[r])
+        assert (alone.rate, alone.again) == (together.rate[r], together.again[r])
+        assert alone.kappa.tolist() == together.kappa[r].tolist()
+
+
+def null_of(rate: float, kappa: list[float], again: float) -> Frailty:
+    return Frailty(np.array(rate), np.array(kappa), np.array(again), np.ones(len(kappa)))
 
 
 @pytest.mark.jit
-@pytest.mark.parametrize(("kappa", "again", "rate"), [(0, 0, 0.05), (0.8, 0.4, 0.02), (3, 1, 0.01), (0.5, 0.3, 0.3)])
+@pytest.mark.parametrize(
+    ("kappa", "again", "rate"),
+    [([0.0, 0.0], 0.0, 0.05), ([0.8, 0.8], 0.4, 0.02), ([3.0, 0.0], 1.0, 0.01), ([0.5, 2.0], 0.3, 0.3)],
+)
 def test_errors_are_drawn_as_by_the_oracle(kappa, again, rate):
     """Means of all counts, and variances of errors, over many replicates."""
     comparisons, n = all_pairs((12, 7), 4), 3000
-    design, counts = count_errors(*columns(comparisons), 2)
-    null = type(estimate(counts, design))(*map(np.array, (rate, float(kappa), float(again))), np.ones(2))
+    design, _ = count_errors(*columns(comparisons), 2)
     rng = np.random.default_rng(1)
-    ours = replicate(design, null, 4 * n, KEY)
+    ours = replicate(design, null_of(rate, kappa, again), 4 * n, KEY)
     expected = np.array([slow.counts(slow.draw(comparisons, rate, kappa, again, rng), 2) for _ in range(n)])
     # NaN where neither varies, as no error comes again where the chance of that is 0.
     assert not (stats.ttest_ind(ours, expected, axis=0, equal_var=False).pvalue < 1e-5).any()
     deviations = [np.abs(found[..., 0] - expected[..., 0].mean(axis=0)) for found in (ours, expected)]
     assert (stats.ttest_ind(*deviations, axis=0, equal_var=False).pvalue > 1e-5).all()
-    if kappa == again == 0:
+    if kappa == [0, 0] and again == 0:
         np.testing.assert_allclose(ours[..., 0].mean(axis=0), rate * design.size, rtol=0.1)
 
 
 @pytest.mark.jit
 def test_what_was_drawn_from_is_estimated_again():
-    design, counts = count_errors(*columns(all_pairs((120, 120, 120), 2, 0.05)), 3)
-    null = type(estimate(counts, design))(*map(np.array, (0.005, 0.7, 0.3)), np.ones(3))
-    found = estimate(replicate(design, null, 400, KEY), design)
+    design, _ = count_errors(*columns(all_pairs((120, 120, 120), 2, 0.05)), 3)
+    found = estimate(replicate(design, null_of(0.005, [0.7] * 3, 0.3), 400, KEY), design)
     assert found.kappa.mean() == pytest.approx(0.7, abs=0.07)
     assert found.again.mean() == pytest.approx(0.3, abs=0.03)
     assert found.rate.mean() == pytest.approx(0.005, rel=0.03)
@@ -102,7 +108,7 @@ def test_one_subject_with_a_part_in_all_errors_makes_covariance_large():
     comparisons = [(k, other, g, k == 1) for g in range(2) for k in range(2, 12) for other in range(k)]
     comparisons = [(k, other, g, g == 0 and other == 0) for k, other, g, _ in comparisons]
     design, counts = count_errors(*columns(comparisons), 2)
-    assert estimate(counts, design).kappa > 5
+    assert (estimate(counts, design).kappa > 3).all()
     assert draw_roots(design, counts, 500, KEY).pvalues()[0] > 0.05
 
 
@@ -137,6 +143,7 @@ def fair(sizes=(40, 60, 80), seed=0, shift=0.0) -> ff.Comparisons:
 AT = ff.at_fmr(0.01)
 
 
+@pytest.mark.jit
 def test_the_deviance_is_what_is_tested_by_default():
     c = fair()
     test = ff.fmr_test(c, AT, rng=3)
@@ -155,6 +162,7 @@ def test_the_deviance_is_what_is_tested_by_default():
     assert f"deviance = {statistic:.3g}, 2,000 replicates" in test.summary()
 
 
+@pytest.mark.jit
 def test_groups_are_named_only_where_the_test_finds_a_difference():
     c = fair((80, 80, 40), shift=1.0)
     test, of_ratios = (ff.fmr_test(c, AT, statistic=name, rng=0) for name in ("deviance", "max-ratio"))

@@ -61,23 +61,25 @@ def by_chance(comparisons: Sequence[Comparison], g: int, again: float) -> float:
     return shared / total if total else 0.0
 
 
-def estimate(comparisons: Sequence[Comparison], n_groups: int) -> tuple[float, float, float, list[float]]:
-    """The common rate, kappa, the chance of an error to come again, and the inflation of each group."""
+def estimate(comparisons: Sequence[Comparison], n_groups: int) -> tuple[float, list[float], float, list[float]]:
+    """The common rate, the kappa of each group, the chance of an error to come again, the inflation of each group."""
     found = counts(comparisons, n_groups)
     repeatable = sum(row[4] for row in found)
     again = sum(row[3] for row in found) / repeatable if repeatable else 0.0
     chances = [by_chance(comparisons, g, again) for g in range(n_groups)]
-    alike = sum(chance * row[1] * (row[1] - 1) for chance, row in zip(chances, found, strict=True))
-    sharing = sum(row[2] for row in found)
+    alike = [chance * row[1] * (row[1] - 1) for chance, row in zip(chances, found, strict=True)]
     own = sum(chance * row[2] for chance, row in zip(chances, found, strict=True))
-    scale = max(alike - own, alike / 4)
-    kappa = max(0.0, (sharing - alike) / scale) if scale > 0 else 0.0
+    scale = max(sum(alike) - own, sum(alike) / 4)
+    of_all = max(0.0, (sum(row[2] for row in found) - sum(alike)) / scale) if scale > 0 else 0.0
     sizes = [len(in_group(comparisons, g)) for g in range(n_groups)]
     pooled = sum(row[0] for row in found) / sum(sizes)
-    inflation = []
+    kappa, inflation = [], []
     for g, n in enumerate(sizes):
+        usual = (1 + of_all) / (1 + of_all * chances[g])
+        ratio = (found[g][2] + 5 * usual) / (alike[g] + 5)  # as if five twos more had been seen that are as usual
+        kappa.append(max(0.0, (ratio - 1) / max(1 - chances[g] * ratio, 0.25)))
         one, both = shared_twos(comparisons, g)
-        inflation.append(1 + again * both / n + kappa * pooled * one / n)
+        inflation.append(1 + again * both / n + kappa[g] * pooled * one / n)
     errors = sum(row[0] / d for row, d in zip(found, inflation, strict=True))
     return errors / sum(n / d for n, d in zip(sizes, inflation, strict=True)), kappa, again, inflation
 
@@ -96,12 +98,12 @@ def signed_roots(errors: Sequence[int], sizes: Sequence[int], inflation: Sequenc
 
 
 def draw(
-    comparisons: Sequence[Comparison], rate: float, kappa: float, again: float, rng: np.random.Generator
+    comparisons: Sequence[Comparison], rate: float, kappa: Sequence[float], again: float, rng: np.random.Generator
 ) -> list[Comparison]:
-    """The same comparisons, with errors as if all groups were alike, each pair of subjects drawn in its turn."""
-    sigma = math.sqrt(math.log1p(kappa))
+    """The same comparisons, with errors as if all groups had one rate, each pair of subjects drawn in its turn."""
+    sigma = [math.sqrt(math.log1p(of_group)) for of_group in kappa]
     subjects = {(k, g) for one, other, g, _ in comparisons for k in (one, other)}
-    effect = {subject: math.exp(sigma * rng.normal() - sigma**2 / 2) for subject in sorted(subjects)}
+    effect = {(k, g): math.exp(sigma[g] * rng.normal() - sigma[g] ** 2 / 2) for k, g in sorted(subjects)}
     repeats = Counter((min(k, other), max(k, other), g) for k, other, g, _ in comparisons)
     drawn = []
     for (k, other, g), m in repeats.items():

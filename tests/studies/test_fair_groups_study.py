@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 from studies import fair_groups_study
-from studies.fair_groups_study import ALPHA, DECISIONS, SETTINGS, Shares
+from studies.fair_groups_study import DECISIONS, SETTINGS, Shares
 
-ALLOWED = 0.06  # the largest share documented, but for chance
+ALLOWED, ON_AVERAGE = 0.07, 0.06  # the largest shares documented, but for chance
 NAMES = (
     "8 groups of 40, 4 false matches each", "11 groups of 20 to 80, from 1 false match", "random pairs, 8 times",
     "strong subjects", "heavy-tailed subjects, 11 groups",
@@ -34,7 +34,7 @@ def test_groups_that_are_alike_are_rarely_found_to_differ(decision, alike, n_dat
     shares = np.array([found[DECISIONS.index(decision)] for found in alike])
     assert shares.max() <= stats.binom.ppf(0.9999, n_data_sets, ALLOWED) / n_data_sets
     n = n_data_sets * shares.size
-    assert shares.mean() <= stats.binom.ppf(0.9999, n, ALPHA) / n
+    assert shares.mean() <= stats.binom.ppf(0.9999, n, ON_AVERAGE) / n
 
 
 @pytest.mark.slow
