@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
-from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
 from fastfair.uncertainty.quantities import Quantity
 
 Floats = NDArray[np.float64]
@@ -184,6 +184,11 @@ class _System:
         below = self._errors_below(key)
         return below[0] / self.sizes[0], (self.sizes[1] - below[1]) / self.sizes[1]
 
+    def _errors_held(self, kind: str) -> int:
+        """Return how many errors are behind the rate that the operating point holds."""
+        false_nonmatches, correct_nonmatches = self._errors_below(self.key)
+        return false_nonmatches if kind == "fnmr" else self.sizes[1] - correct_nonmatches
+
     def signs(self, kind: str) -> tuple[float, float]:
         """Return how the FNMR and the FMR enter what is held."""
         return {"fmr": (0.0, 1.0), "fnmr": (1.0, 0.0), "eer": (-1.0, 1.0)}[kind]
@@ -216,7 +221,8 @@ class _System:
         keys = self.near(kind, spread)
         ends = [self.held(kind, key) for key in keys]
         run = ends[1] - ends[0]
-        if kind != "eer" and min(ends) > 0:  # rates grow with the logarithm of others, rather than with these
+        if kind != "eer" and min(ends) > 0 and self._errors_held(kind) >= ENOUGH_ERRORS:
+            # Rates grow with the logarithm of others, rather than with these; with few errors that is too flat.
             run = self.held(kind, self.key) * float(np.log(ends[1] / ends[0]))
         below = [self._errors_below(key) for key in keys]
         behind = sum(abs(below[1][side] - below[0][side]) for side in (0, 1) if self.signs(kind)[side])

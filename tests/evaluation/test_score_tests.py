@@ -10,7 +10,7 @@ from oracles import paired as slow
 
 import fastfair as ff
 from fastfair.data import matching
-from fastfair.evaluation.score_tests import score_pvalues
+from fastfair.evaluation import score_tests
 
 POINTS = (ff.at_threshold(3.0), ff.at_fmr(0.3), ff.at_fnmr(0.2), ff.at_eer())
 
@@ -40,15 +40,21 @@ def comparisons(found: list[slow.Trial], system: int) -> ff.Comparisons:
 @pytest.mark.jit
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 @settings(deadline=None, max_examples=60)
-@given(trials())
-def test_pvalues_are_those_of_the_plain_formulas(found):
+@given(trials(), st.sampled_from([1, 30]))
+def test_pvalues_are_those_of_the_plain_formulas(found, enough):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(score_tests, "ENOUGH_ERRORS", enough)
+        agree(found, enough)
+
+
+def agree(found, enough):
     first = comparisons(found, 0)
     second = matching.match(first, comparisons(found, 1), one_by_one=False)
     one, other = (
         ff.evaluate(c, POINTS, [], metrics=[], n_resamples=0, incomplete_groups="nan") for c in (first, second)
     )
     pairs = list(zip(one.quantities, other.quantities, strict=True))
-    pvalues = score_pvalues(first, second, POINTS, pairs, "subject")
+    pvalues = score_tests.score_pvalues(first, second, POINTS, pairs, "subject")
     tested = 0
     for (mine, theirs), pvalue in zip(pairs, pvalues, strict=True):
         if mine.name == "threshold" or not mine.n_comparisons:
@@ -61,7 +67,7 @@ def test_pvalues_are_those_of_the_plain_formulas(found):
         limits = [e.quantity("threshold", at=mine.at).estimate for e in (one, other)]
         name = "fnmr" if mine.name == "fnmr" else "fmr"
         aim = 0.0 if mine.at.kind == "eer" else mine.at.value
-        difference, expected = slow.score_test(found, name, cell, mine.at.kind, tuple(limits), freedom, aim)
+        difference, expected = slow.score_test(found, name, cell, mine.at.kind, tuple(limits), freedom, aim, enough)
         assert mine.estimate - theirs.estimate == pytest.approx(difference, abs=1e-12)
         assert pvalue == pytest.approx(expected, rel=1e-6, abs=1e-12), (mine.name, cell, str(mine.at))
         tested += 1

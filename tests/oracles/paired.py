@@ -100,9 +100,11 @@ def score_test(
     thresholds: tuple[float, float],
     degrees_of_freedom: float,
     aim: float = 0.0,
+    enough: int = 30,
 ) -> tuple[float, float]:
     """Return the difference of two systems' rates and its p-value.
 
+    Where at least `enough` errors are behind the rate held, its logarithm is taken for straight.
     Among ties no threshold may hold the rate aimed at: rates are moved along their slopes to where it is held, and the
     smaller difference counts.
     """
@@ -118,7 +120,8 @@ def score_test(
             low, high = near(trials, kind, system, thresholds[system])
             ends = [held(trials, kind, system, end) for end in (low, high)]
             run = ends[1] - ends[0]
-            if kind != "eer" and min(ends) > 0:
+            errors = sum(error(trial, system, thresholds[system]) for trial in of_rate(trials, kind, None))
+            if kind != "eer" and min(ends) > 0 and errors >= enough:
                 run = held(trials, kind, system, thresholds[system]) * math.log(ends[1] / ends[0])
             rise = rate(among, system, high) - rate(among, system, low)
             slopes.append(rise / run if run else 0.0)

@@ -10,9 +10,9 @@ from studies.paired_study import Count, study
 from studies.populations import FAIR
 
 pytestmark = [pytest.mark.slow, pytest.mark.jit]
-N = 60
+N = 40
 POPULATIONS = {population.name: population for population in FAIR}
-EQUAL = ("Student t scores", "random trials", "8-bit scores", "strong subjects")
+EQUAL = ("Student t scores", "random trials", "8-bit scores")
 
 
 @functools.cache
