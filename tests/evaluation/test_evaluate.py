@@ -110,6 +110,7 @@ def test_frames_and_json_hold_every_quantity(evaluation, tmp_path):
         "n_comparisons",
         "n_errors",
         "n_subjects",
+        "concentration",
         "low",
         "high",
         "standard_error",
