@@ -84,7 +84,7 @@ def of_rate(
         return Uncertainty(
             quantities, of, np.zeros(len(quantities), bool), settings.unit, settings.scheme,
             lambda: np.asarray(getattr(found.jackknife(), name)[:, row]),
-            freedom, independent, _no_systems, {},
+            freedom, independent, _no_systems, lambda: None, {},
         )  # fmt: skip
 
     confidence_level, method = settings.confidence_level, settings.method
@@ -149,7 +149,7 @@ def of_measure(
     size = len(quantities)
     uncertainty = Uncertainty(
         tuple(quantities), replicates, np.zeros(size, bool), settings.unit, settings.scheme, _no_jackknife,
-        np.full(size, np.inf), np.full(size, np.nan), systems, rows,
+        np.full(size, np.inf), np.full(size, np.nan), systems, lambda: None, rows,
     )  # fmt: skip
     pointwise = uncertainty.with_intervals(settings.confidence_level, "auto")
     inverted = np.array([quantity.method == INVERSION for quantity in pointwise])

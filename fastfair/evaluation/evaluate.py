@@ -30,10 +30,13 @@ from fastfair.error_rates.operating_points import (
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.measures._compute import measure_of
+from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Metrics, Resampler, different_groups
+from fastfair.uncertainty.count_inversion import CountedSystems
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates
 from fastfair.uncertainty.interval_notes import (
+    BY_PERCENTILES,
     CONCENTRATED,
     ENOUGH_EFFECTIVE_ERRORS,
     has_concentrated_errors,
@@ -50,7 +53,6 @@ from .result import Evaluation
 Floats = NDArray[np.float64]
 # Of each kind in every group: with fewer, intervals of measures miss the truth more often.
 _LEAST_ERRORS = 5
-_LEAST_ERRORS_FOR_INVERSION = 1
 _MOST_NAMED = 4  # in a warning; notes are at every quantity
 
 
@@ -213,11 +215,11 @@ def evaluate(
             degrees_of_freedom(listed, comparisons, resampler),
             independent_comparisons(listed, comparisons.groups, resampler),
             partial(MovedSystems, base, drawn, selection),
+            partial(_counted, resampler, base, selection, request.points, (request.n_resamples, key)),
             {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
         )
         quantities = uncertainty.with_intervals(request.confidence_level, method)
-        least = _LEAST_ERRORS_FOR_INVERSION if method == "auto" else _LEAST_ERRORS
-        _warn_of_few_errors(quantities, at_points, measured if request.measures else (), least)
+        _warn_of_few_errors(quantities, at_points, measured if request.measures and method != "auto" else ())
     return Evaluation(
         quantities, tuple(at_points), comparisons.groups, measured, settings, repr(comparisons), uncertainty
     )
@@ -359,13 +361,22 @@ def _jackknife(resampler: Resampler, selection: Selection, n_threads: int | None
     return resampler.influences(np.array(left_out))
 
 
+def _counted(
+    resampler: Resampler,
+    base: Replicates,
+    selection: Selection,
+    points: Sequence[OperatingPoint],
+    n_and_key: tuple[int, NDArray[np.uint32]],
+) -> CountedSystems | None:
+    models = resampler.count_models()[: len(points)]
+    return CountedSystems(base, selection, models, [point.kind for point in points], *n_and_key) if models else None
+
+
 def _is_held(entry: Entry, points: Sequence[OperatingPoint]) -> bool:
     return entry.name == "threshold" and entry.point is not None and points[entry.point].kind == "threshold"
 
 
-def _warn_of_few_errors(
-    quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str], least: int
-) -> None:
+def _warn_of_few_errors(quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str]) -> None:
     """Warn of intervals that, in simulations, contain the true value less often than their confidence level says."""
 
     def names(applies: Callable[[Quantity], bool]) -> list[str]:
@@ -378,9 +389,8 @@ def _warn_of_few_errors(
     groups = []
     for result in at_points if measured else ():
         kinds = result.counts.group_false_matches, result.counts.group_false_nonmatches
-        few = np.minimum(*kinds) < least
+        few = np.minimum(*kinds) < _LEAST_ERRORS
         groups += [group for group, too_few in zip(result.groups, few, strict=True) if too_few and group in measured]
-    fewer = f"fewer than {least}" if least > 1 else "no"
     for what, found in (
         (
             f"rest on fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors, (rate / standard error)^2,",
@@ -390,7 +400,8 @@ def _warn_of_few_errors(
             f"rest on errors of which {100 * CONCENTRATED:.0f} % or more involve 5 % of the subjects",
             names(has_concentrated_errors),
         ),
-        (f"are of measures over groups with {fewer} false matches or false non-matches", groups),
+        (f"are of measures over groups with fewer than {_LEAST_ERRORS} false matches or false non-matches", groups),
+        ("are of percentiles, as a group has no errors,", [q.name for q in quantities if BY_PERCENTILES in q.note]),
     ):
         named = list(dict.fromkeys(found))
         if named:

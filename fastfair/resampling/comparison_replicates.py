@@ -21,6 +21,7 @@ from fastfair.errors import InputError
 
 from .blocks import Replicates, compute_blocks
 from .comparison_lists import ErrorLists, make_lists
+from .count_models import CountModel, count_model
 from .design_effects import independent_comparisons
 from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
 from .units import BLOCK, ComparisonUnits
@@ -260,6 +261,25 @@ class Resampler:
             See `kernels.dyadic`; infinite where the scheme or the units are others.
         """
         return float(self._shrinkage.freedom[self._position(cell), point])
+
+    def count_models(self) -> list[dict[str, CountModel]]:
+        """Estimate how the numbers of errors of groups vary at each operating point.
+
+        Returns
+        -------
+        list of dict of CountModel
+            Of "fmr" and "fnmr" at each point; empty where the units drawn are samples.
+        """
+        if "sample" in self.units.unit:
+            return []
+        sides = {"fmr": self._x, "fnmr": self._y}
+        return [
+            {
+                name: count_model(lists, lists.count_errors(np.full(lists.end.size, key)), self._n_groups)
+                for name, lists in sides.items()
+            }
+            for key in self._thresholds
+        ]
 
     def replicate(
         self,

@@ -16,8 +16,12 @@ from .quantities import HELD, Quantity
 ENOUGH_EFFECTIVE_ERRORS = 10
 CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involved in
 _SHIFTED = 0.5  # standard errors between estimate and mean of replicates from which on intervals miss the truth
+_ROUNDING = 1e-12
 _OFTEN = 0.05  # share of replicates without a value from which on an interval must be read with care
 RATES = ("fmr", "fnmr", "fmr_matrix")
+NO_GROUP_ERRS = "no group has errors"  # instead of a method
+BY_PERCENTILES = "a group has no errors, so the interval is of percentiles: likely too narrow"
+FEW_DRAWN = "inversion with few errors"  # drawn anew
 INVERSION = "inversion"  # what the method of intervals by test inversion is called
 
 
@@ -64,7 +68,7 @@ class Case:
     @property
     def is_inverted(self) -> bool:
         """Whether the interval was computed by test inversion, which needs no warning of shifted replicates."""
-        return self.made_by == INVERSION
+        return self.made_by in (INVERSION, FEW_DRAWN)
 
 
 def with_interval(case: Case) -> Quantity:
@@ -73,7 +77,11 @@ def with_interval(case: Case) -> Quantity:
         if applies(case):
             return settled(case)
     case.low, case.high = np.clip((case.low, case.high), *_bounds(case.quantity.name)).tolist()
-    case.quantity = replace(case.quantity, low=case.low, high=case.high, method=case.made_by)
+    if case.is_inverted and abs(case.low) < _ROUNDING:  # of a fair system's standard deviation, which is 0
+        case.low = 0.0
+    case.quantity = replace(
+        case.quantity, low=case.low, high=case.high, method=INVERSION if case.is_inverted else case.made_by
+    )
     notes = [note(case) for applies, note in _NOTES if applies(case)]
     return _noted(case.quantity, "; ".join(notes)) if notes else case.quantity
 
@@ -158,6 +166,7 @@ _SETTLED: tuple[tuple[Callable[[Case], bool], Callable[[Case], Quantity]], ...] 
     (lambda case: case.held, _fixed),
     (lambda case: not math.isfinite(case.quantity.estimate), _no_interval()),
     (lambda case: not math.isnan(case.independent), _without_errors),
+    (lambda case: case.made_by == NO_GROUP_ERRS, _no_interval("no group has such errors")),
     (
         lambda case: case.unit == "subject" and case.quantity.n_subjects == 1,
         _no_interval("there is one subject, so replicates do not vary"),
@@ -176,6 +185,12 @@ _NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
         lambda _: f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors: likely too narrow",
     ),
     (
+        lambda case: case.made_by == FEW_DRAWN,
+        lambda _: (
+            "fewer than 10 errors in all groups, and none in one: likely too narrow where few subjects cause most"
+        ),
+    ),
+    (
         lambda case: has_concentrated_errors(case.quantity),
         lambda case: (
             f"{100 * (case.quantity.concentration or 0.0):.0f} % of the errors involve the 5 % of subjects with most: "
@@ -184,7 +199,7 @@ _NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
     ),
     (
         lambda case: case.method == "auto" and not case.is_inverted and case.has_a_fair_side,
-        lambda _: "a group has no errors, so the interval is of percentiles: likely too narrow",
+        lambda _: BY_PERCENTILES,
     ),
     (
         lambda case: (

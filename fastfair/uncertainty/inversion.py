@@ -111,6 +111,7 @@ class MovedSystems:
         self.signs = np.array([-1.0 if is_fairer_above(entry.name) else 1.0 for entry in found])
         self._fair = np.array([_fair_value(entry.name) for entry in found])
         self.n_replicates: int = drawn.threshold.shape[-1]
+        self._n_numbers = max((values.size for values in self._scattered.values()), default=0)
 
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
@@ -138,9 +139,8 @@ class MovedSystems:
             ]
             return np.array(of_each).reshape(len(self.keys), powers.size, 2)
 
-        size = max(values.size for values in self._scattered.values())
-        stretches = np.array_split(POWERS, n_calls(POWERS.size, size))
-        table = np.concatenate(in_threads(size, shares, stretches), axis=1)
+        stretches = np.array_split(POWERS, n_calls(POWERS.size, self._n_numbers))
+        table = np.concatenate(in_threads(self._n_numbers, shares, stretches), axis=1)
         return Inversion(self.keys, table[..., 0], table[..., 1], self.path(_STEPS), self.n_replicates)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair.errors import InputError
 
+from .count_inversion import CountedSystems
 from .entries import Key
-from .interval_notes import INVERSION, RATES, Case, with_interval
+from .interval_notes import FEW_DRAWN, INVERSION, NO_GROUP_ERRS, RATES, Case, with_interval
 from .inversion import Inversion, MovedSystems, is_fairer_above
 from .quantities import HELD, Quantity
 
@@ -42,6 +43,8 @@ class Uncertainty:
         Numbers of independent comparisons that would tell as much of rates and EERs of 0 or 1; NaN for others.
     systems : callable
         Makes the fairer and less fair systems whose replicates give fairness measures their intervals.
+    counted : callable
+        Makes such systems with numbers of errors drawn anew, or None where units are samples.
     rows : dict of int
         The position in `quantities` of each key of the inversion; empty without measures.
     """
@@ -55,9 +58,13 @@ class Uncertainty:
     freedom: Floats
     independent: Floats
     systems: Callable[[], MovedSystems]
+    counted: Callable[[], CountedSystems | None]
     rows: dict[Key, int]
     _left_out: Floats | None = field(default=None, repr=False)
     _inverted: Inversion | None = field(default=None, repr=False)
+    _by_counts: dict[Key, int] = field(default_factory=dict, repr=False)
+    _few_counts: set[Key] = field(default_factory=set, repr=False)
+    _inverted_counts: Inversion | None = field(default=None, repr=False)
 
     def left_out(self) -> Floats:
         """Return the jackknife, computed once."""
@@ -111,9 +118,12 @@ class Uncertainty:
             for k in rows:
                 made[k] = special
         if method == "auto" and self.rows:
-            inverted = self.inverted()
+            inverted, without_errors = self.inverted(), []
             for key, least, most in zip(inverted.keys, *inverted.intervals(confidence_level), strict=True):
-                if key not in self.rows or math.isnan(least):  # inverted with others, as the measure of another rate
+                if key not in self.rows:  # inverted with others, as the measure of another rate
+                    continue
+                if math.isnan(least):
+                    without_errors.append(key)
                     continue
                 k = self.rows[key]
                 made[k] = INVERSION
@@ -122,7 +132,24 @@ class Uncertainty:
                     low[k], high[k] = min(least, estimates[k], low[k] - shift[k]), max(most, estimates[k])
                 else:
                     low[k], high[k] = min(least, estimates[k]), max(most, estimates[k], high[k] - shift[k])
+            for key, (least, most) in self._of_counts(without_errors, confidence_level).items():
+                k = self.rows[key]
+                low[k], high[k] = np.minimum(least, estimates[k]), np.maximum(most, estimates[k])
+                made[k] = NO_GROUP_ERRS if math.isnan(least) else FEW_DRAWN if key in self._few_counts else INVERSION
         return low, high, made
+
+    def _of_counts(self, keys: Sequence[Key], confidence_level: float) -> dict[Key, tuple[float, float]]:
+        """Compute the intervals of measures where a group has no errors; NaN where no group has."""
+        if self._inverted_counts is None and any(np.isfinite(self.quantities[self.rows[key]].estimate) for key in keys):
+            systems = self.counted()
+            if systems is not None and systems.points:
+                self._inverted_counts = systems.invert()
+                self._by_counts = {systems.key_of(key): k for k, key in enumerate(systems.keys)}
+                self._few_counts = {systems.key_of(key) for key in systems.keys if systems.rests_on_few_errors(key)}
+        if self._inverted_counts is None:
+            return {}
+        low, high = self._inverted_counts.intervals(confidence_level)
+        return {key: (low[self._by_counts[key]], high[self._by_counts[key]]) for key in keys if key in self._by_counts}
 
 
 def require_method(method: str, unit: str, scheme: str) -> None:

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 from helpers.data_sets import columns
+from oracles import count_models as slow_counts
 from oracles import intervals as slow
 from oracles import naive
 
@@ -91,29 +92,81 @@ def test_a_fair_system_is_found_fair_and_an_unfair_one_is_not():
     assert ev.interval("garbe")[0] > 0.02
 
 
-def test_a_group_without_errors_leaves_percentiles():
+def without_errors(*groups: str) -> ff.Comparisons:
+    """Comparisons without false matches inside some groups."""
+    return ff.Comparisons(**columns_without_errors(*groups))
+
+
+def columns_without_errors(*groups: str) -> dict:
     given = columns()
-    within = (given["reference_group"] == "f") & (given["probe_group"] == "f") & ~given["mated"]
-    ev = ff.evaluate(ff.Comparisons(**given | {"scores": np.where(within, -10, given["scores"])}), AT, rng=0)
+    within = np.isin(given["reference_group"], groups) & (given["reference_group"] == given["probe_group"])
+    return given | {"scores": np.where(within & ~given["mated"], -10, given["scores"])}
+
+
+def test_a_group_without_errors_has_its_numbers_drawn():
+    ev = ff.evaluate(without_errors("f"), AT, rng=0, metrics=["eer"])
     q = ev.quantity("garbe")
-    assert q.method == "percentile"
-    assert "a group has no errors" in q.note
-    assert (q.low, q.high) == ev.with_intervals(method="percentile").interval("garbe")
+    assert q.method == "inversion"
+    assert q.low < q.estimate <= q.high
+    assert "percentiles" not in q.note
     assert ev.quantity("gini(fnmr)").method == "inversion"
     assert math.isnan(ev.interval("inequity_rate")[0])
+    other = ff.evaluate(without_errors("f"), AT, rng=0, metrics=["eer"], n_threads=1)
+    assert other.interval("garbe") == (q.low, q.high)
+    wider, narrower = (ev.with_intervals(level).interval("garbe") for level in (0.99, 0.5))
+    assert wider[0] <= q.low <= narrower[0] <= narrower[1] <= q.high <= wider[1]
+
+
+def test_samples_leave_percentiles_to_a_group_without_errors():
+    given = columns_without_errors("f")
+    samples = [np.char.add(np.char.add(given[side].astype(str), "/"), (np.arange(5000) % 9).astype(str))
+               for side in ("reference", "probe")]  # fmt: skip
+    with_samples = ff.Comparisons(**given, reference_sample=samples[0], probe_sample=samples[1])
+    with pytest.warns(NarrowIntervalsWarning, match="of percentiles, as a group has no errors, .*: garbe"):
+        ev = ff.evaluate(with_samples, AT, ["garbe"], metrics=[], n_resamples=64, rng=0, unit="sample")
+    assert ev.quantity("garbe").method == "percentile"
+
+
+def test_where_no_group_has_errors_there_is_no_interval():
+    ev = ff.evaluate(without_errors("f", "m", "x"), AT, ["garbe", "std"], metrics=[], n_resamples=64, rng=0)
+    q = ev.quantity("garbe")
+    assert math.isnan(q.low)
+    assert "no interval: no group has such errors" in q.note
+    assert ev.quantity("std(fnmr)").method == "inversion"
+
+
+@pytest.mark.parametrize("at", [AT, ff.at_fmr(0.1)])
+def test_numbers_are_drawn_about_the_way_from_the_smoothed_rates(at):
+    ev = ff.evaluate(without_errors("f"), at, ["std"], metrics=[], n_resamples=4000, rng=0)
+    systems = ev.uncertainty.counted()
+    counts = ev.rates[0].counts
+    start = slow_counts.start(counts.group_false_matches.tolist(), counts.group_nonmated.tolist())
+    assert systems._start["fmr"][0, 1:] == pytest.approx(start)
+    model = systems._models[0]["fmr"]
+    for power in (0.0, 1.0, 1.7):
+        rates = np.array(slow_counts.along(start, power, counts.group_false_matches, counts.group_nonmated))
+        drawn = systems._draw("fmr", 0, np.array([power]))[1:, 0]
+        assert drawn.mean(axis=1) == pytest.approx(rates, rel=0.05, abs=1e-4)
+        n = model.comparisons
+        expected = np.sqrt(n * rates * (1 + model.linear) + model.quadratic * rates**2) / n
+        if at is AT:
+            assert drawn.std(axis=1) == pytest.approx(expected, rel=0.06)
+        else:
+            assert systems._draw("fmr", 0, np.array([power]))[0, 0].std() < 1e-12  # the FMR is held
+    model, rates = (
+        systems._models[0]["fnmr"],
+        np.array(
+            slow_counts.along(systems._start["fnmr"][0, 1:], 1.3, counts.group_false_nonmatches, counts.group_mated)
+        ),
+    )
+    drawn = systems._draw("fnmr", 0, np.array([1.3]))[1:, 0]
+    expected = np.sqrt(rates * (1 - rates) * (1 + model.linear) / model.comparisons)
+    assert drawn.std(axis=1) == pytest.approx(expected, rel=0.06)
 
 
 def test_measures_without_operating_points_have_intervals_too():
     ev = ff.evaluate(ff.Comparisons(**columns()), [], ["nrb", "std", "sed"], metrics=["eer"], n_resamples=200, rng=0)
     assert {q.name for q in ev.quantities if q.method == "inversion"} >= {"nrb(eer)", "std(eer)", "sed_mean", "sed"}
-
-
-def test_groups_without_errors_are_warned_of():
-    given = columns()
-    within = (given["reference_group"] == "f") & (given["probe_group"] == "f") & ~given["mated"]
-    c = ff.Comparisons(**given | {"scores": np.where(within, -10, given["scores"])})
-    with pytest.warns(NarrowIntervalsWarning, match="over groups with no false matches or false non-matches .*: f"):
-        ff.evaluate(c, AT, ["garbe"], n_resamples=64, rng=0)
 
 
 def test_each_kind_of_quantity_has_its_method(evaluation):

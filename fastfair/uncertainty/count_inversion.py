@@ -1,0 +1,155 @@
+"""Intervals of fairness measures where a group has no errors, by test inversion with numbers of errors drawn anew.
+
+Replicates of a rate of 0 are all 0, and cannot be moved to a fairer or less fair system. Numbers of errors are drawn
+instead: of false matches from gamma-Poisson distributions, of false non-matches from beta-binomial ones, whose
+variances are those of data in which errors share subjects. The way from fair to unfair systems leads through rates
+(x + 1/2) / (n + 1 / (2 p)), with x errors in n comparisons of a group and the rate p of all groups. All rates of a
+system are multiplied by a number, so that as many errors are expected in all groups together as the data have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.resampling.blocks import Replicates
+from fastfair.resampling.count_models import CountModel
+
+from .entries import Key, Selection, measure_entries
+from .inversion import POWERS, MovedSystems, _base, _move
+
+Floats = NDArray[np.float64]
+_FEW = 10  # errors of all groups, with which intervals miss the truth more often where subjects err unequally
+_PURPOSE = 6  # kind of draws, told apart in the seed from others
+_RATES = ("fmr", "fnmr")
+
+
+class CountedSystems(MovedSystems):
+    """Systems on the way from fair to unfair, with numbers of errors drawn at each.
+
+    Parameters
+    ----------
+    estimates : Replicates
+        The estimates, without an axis of replicates.
+    selection : Selection
+        As for `MovedSystems`.
+    models : sequence of dict of CountModel
+        Of "fmr" and "fnmr" at each operating point.
+    held : sequence of str
+        The kind of each operating point: "fmr" or "fnmr" where draws are scaled to the rate that it holds.
+    n_replicates : int
+        How many to draw.
+    key : (2,) ndarray of uint32
+        Key of the random stream.
+    """
+
+    def __init__(
+        self,
+        estimates: Replicates,
+        selection: Selection,
+        models: Sequence[dict[str, CountModel]],
+        held: Sequence[str],
+        n_replicates: int,
+        key: NDArray[np.uint32],
+    ) -> None:
+        measured = list(selection.measured)
+        kept = [{name: model.take(measured) for name, model in of_point.items()} for of_point in models]
+        self.points = [p for p, of_point in enumerate(kept) if any((m.errors == 0).any() for m in of_point.values())]
+        own = replace(
+            selection,
+            n_points=len(self.points),
+            with_mean_group_eer=False,
+            measures=tuple(name for name in selection.measures if name != "sed"),
+        )
+        rates = {name: getattr(estimates, name)[self.points] for name in _RATES}
+        without_metrics = Replicates(estimates.threshold[self.points], **rates, metrics={}, cells=())
+        super().__init__(without_metrics, without_metrics, own)
+        self.n_replicates = n_replicates
+        self._models, self._held = [kept[p] for p in self.points], [held[p] for p in self.points]
+        self._key = key
+        # How much the rate of all comparisons, of different groups, too, is above that within groups.
+        self._ratio = {name: self._ratios(name) for name in _RATES}
+        self._start = {name: np.array([self._smooth(name, p) for p in range(len(self.points))]) for name in _RATES}
+        self._n_numbers = len(self.points) * (1 + len(measured)) * n_replicates
+
+    def key_of(self, key: Key) -> Key:
+        """Return the key of a measure with the operating point as all points count."""
+        name, group, probe_group, point = key
+        return name, group, probe_group, None if point is None else self.points[point]
+
+    def rests_on_few_errors(self, key: Key) -> bool:
+        """Return whether all groups together have fewer than 10 errors of a kind that a measure may be of."""
+        return key[3] is not None and any(0 < m.errors.sum() < _FEW for m in self._models[key[3]].values())
+
+    def _ratios(self, name: str) -> Floats:
+        within = np.array([m[name].errors.sum() / m[name].comparisons.sum() for m in self._models])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(self._start[name][:, 0] / within)
+
+    def _smooth(self, name: str, p: int) -> Floats:
+        model = self._models[p][name]
+        x, n = model.errors, model.comparisons
+        if x.sum() == 0:
+            return np.full(1 + x.size, np.nan)
+        rates = np.minimum((x + 0.5) / (n + 0.5 * n.sum() / x.sum()), 1.0)
+        return np.append(min(1.0, self._ratio[name][p] * (n @ rates) / n.sum()), rates)
+
+    def path(self, powers: Floats) -> Floats:
+        """Return the (measures, powers) measures of the systems themselves."""
+        followed = {name: np.array([self._along(name, p, powers) for p in range(len(self.points))]) for name in _RATES}
+        path = [entry.value for entry in measure_entries(_base(followed), self._selection)]
+        return np.array(path).reshape(len(self.keys), powers.size)
+
+    def replicates(self, powers: Floats) -> Iterator[Floats]:
+        """Yield the (powers, r) replicates of each measure."""
+        drawn = {name: np.array([self._draw(name, p, powers) for p in range(len(self.points))]) for name in _RATES}
+        for entry in measure_entries(_base(drawn), self._selection):
+            yield entry.value
+
+    def _along(self, name: str, p: int, powers: Floats) -> Floats:
+        """Return the (rows, powers) rates of the systems at a point, of all comparisons and of each group.
+
+        The number of errors expected in all groups together is that of the data.
+        """
+        model = self._models[p][name]
+        n, n_errors = model.comparisons[:, None], model.errors.sum()
+        rates = _move(self._start[name][p], powers, 1.0)[1:]
+        rates = np.minimum(rates * n_errors / (n * rates).sum(axis=0), 1.0)
+        overall = np.minimum(self._ratio[name][p] * (n * rates).sum(axis=0) / n.sum(), 1.0)
+        return np.concatenate((overall[None], rates))
+
+    def _draw(self, name: str, p: int, powers: Floats) -> Floats:
+        """Draw the (rows, powers, r) rates at a point, of all comparisons and of each group."""
+        model, moved = self._models[p][name], self._along(name, p, powers)
+        n = model.comparisons[:, None]
+        draw = _false_matches if name == "fmr" else _false_nonmatches
+        shares = np.full((*moved.shape, self.n_replicates), np.nan)
+        for k in range(powers.size if model.errors.any() else 0):
+            which = self.points[p], _RATES.index(name), int(np.searchsorted(POWERS, powers[k]))
+            rng = np.random.default_rng([*self._key.tolist(), _PURPOSE, *which])
+            numbers = draw(model, moved[1:, k], self.n_replicates, rng)
+            shares[1:, k] = numbers / n
+            shares[0, k] = self._ratio[name][p] * numbers.sum(axis=0) / n.sum()
+            if self._held[p] == name:
+                with np.errstate(invalid="ignore", divide="ignore"):  # NaN where no error was drawn
+                    shares[:, k] *= moved[0, k] / shares[0, k]
+        return np.minimum(shares, 1.0)
+
+
+def _false_matches(model: CountModel, rates: Floats, n_replicates: int, rng: np.random.Generator) -> Floats:
+    mean = model.comparisons * rates
+    scale = np.maximum(model.linear + model.quadratic * rates / model.comparisons, 1e-9)
+    expected = rng.gamma((mean / scale)[:, None], scale[:, None], (mean.size, n_replicates))
+    return np.asarray(np.minimum(rng.poisson(expected), model.comparisons[:, None]), np.float64)
+
+
+def _false_nonmatches(model: CountModel, rates: Floats, n_replicates: int, rng: np.random.Generator) -> Floats:
+    n = model.comparisons
+    inflation = np.clip(1 + model.linear, 1 + 1e-9, np.maximum(n - 0.5, 1 + 1e-9))
+    size = (n - inflation) / (inflation - 1)
+    inside = np.clip(rates, 1e-12, 1 - 1e-12)
+    chance = rng.beta((inside * size)[:, None], ((1 - inside) * size)[:, None], (n.size, n_replicates))
+    return np.asarray(rng.binomial(n.astype(np.int64)[:, None], chance), np.float64)
