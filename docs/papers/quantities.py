@@ -5,9 +5,13 @@ from __future__ import annotations
 from fastfair.measures import MEASURES, Measure
 
 WITHHELD = "withheld"  # the verdict of `compare` where the data cannot say which system is better
-WHY_WITHHELD = (
-    "no p-value and no verdict for measures over groups: the less certain of two fair systems looks less fair"
-)
+WHY_WITHHELD = "no p-value and no verdict for a measure that chance moves to either side, or of a group without errors"
+
+
+def fairer(verdict: str, first: str, second: str) -> str:
+    """Say for readers which of two systems is the fairer beyond chance, by a verdict of `compare` on a measure."""
+    kinds = {"first": first, "second": second, "undecided": "not told apart", WITHHELD: WITHHELD, "": "not computable"}
+    return kinds[verdict]
 
 
 def measure_of(name: str) -> Measure | None:

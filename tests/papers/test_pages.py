@@ -27,7 +27,7 @@ from papers.command import make_pages
 from papers.figure_style import COLORS, new_figure, style
 from papers.page_files import write_html, write_page
 from papers.page_parts import Figure, Page, Range, Table, Verdict, verdict_table
-from papers.quantities import WHY_WITHHELD, WITHHELD, measure_of
+from papers.quantities import WHY_WITHHELD, WITHHELD, fairer, measure_of
 from papers.sed.printed import TABLES
 from papers.settings import Settings
 
@@ -357,10 +357,12 @@ def test_words_of_the_library_are_as_the_library_says_them():
     e = ff.von_mises_fisher_embeddings(20, 3, 8, concentration=8, rng=0)
     c = ff.Embeddings(e.vectors, e.subject, group=e.subject % 2).comparisons()
     at = ff.at_fmr(0.1)
-    pair = ff.compare(c, c, at, ["gini"], n_resamples=20, rng=0)
-    contrast = pair.contrast("gini(fnmr)", at=at)
+    pair = ff.compare(c, c, at, ["group_to_average_ratio"], metrics=(), n_resamples=20, rng=0)
+    contrast = pair.contrast("group_to_average_ratio(fnmr)", "0", at)
     assert contrast.verdict == WITHHELD
     assert WHY_WITHHELD in contrast.note.split("; ")
+    pair = ff.compare(c, c, at, ["gini"], metrics=(), n_resamples=20, rng=0)
+    assert fairer(pair.contrast("gini(fnmr)", at=at).verdict, "one", "other") == "not told apart"
     measured = {quantity.name for quantity in ff.evaluate(c, at, n_resamples=20, rng=0).quantities}
     assert {name: one.name for name in measured if (one := measure_of(name))}.items() >= {
         "garbe": "garbe", "nrb(eer)": "nrb", "sed": "sed", "sed_mean": "sed", "sed_std": "sed", "std(eer)": "std",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from fastfair import Contrast
 from papers.page_parts import Cell, Page, Part, Range, Table
-from papers.quantities import WHY_WITHHELD, WITHHELD
+from papers.quantities import WHY_WITHHELD, WITHHELD, fairer
 from papers.settings import Settings
 from papers.voxceleb import SYSTEMS
 
@@ -90,9 +90,12 @@ def values_table(runs: Runs, groups: Sequence[str]) -> Table:
 def _about_contrasts() -> str:
     return f"""
 Both systems scored the same comparisons, so they share their replicates. Differences are {SYSTEMS[0]} minus
-{SYSTEMS[1]}, with percentile intervals. Measures grow with chance, and not by as much for both systems, so that these
-intervals leave out zero more often than they say. That is why `compare` gives {WHY_WITHHELD}: those are *withheld*
-here. What is left to compare are the estimates.
+{SYSTEMS[1]}; their intervals are put together from the two systems' own. Which system is *fairer beyond chance* is the
+verdict of `compare`. It is that of a test and not of the interval, so that it can stand beside an interval that reaches
+across zero. Chance makes measures larger, and not by as much for both systems; the test asks whether systems that are
+equally unfair would differ by so much. Each measure is tested by itself, at 5 %: of many measures of two equally unfair
+systems some may be told apart by chance. *{WITHHELD.capitalize()}* are verdicts where `compare` gives {WHY_WITHHELD}.
+Intervals are likely too narrow there, as well.
 """
 
 
@@ -102,10 +105,15 @@ def contrasts_table(groups: Sequence[str], contrasts: Sequence[Contrast]) -> Tab
     for one in contrasts:
         known = math.isfinite(one.difference)
         estimate = _NAMES.get(rules.favours(one), "neither") if known else "not computable"
-        verdict = {WITHHELD: WITHHELD, **_NAMES}.get(one.verdict, "not told apart") if known else "not computable"
-        difference: Cell = Range(one.difference, one.low, one.high) if known else math.nan
-        rows.append([rules.title(one.name), one.operating_point or "none", difference, estimate, verdict])
-    caption = f"Differences of the two systems by {' and '.join(groups).lower()}, with 95 % intervals."
+        two_ends = not math.isnan(one.low + one.high)
+        difference: Cell = Range(one.difference, one.low, one.high) if two_ends else one.difference
+        rows.append([
+            rules.title(one.name), one.operating_point or "none", difference, estimate, fairer(one.verdict, *SYSTEMS),
+        ])  # fmt: skip
+    caption = (
+        f"Differences of the two systems by {' and '.join(groups).lower()}, with 95 % intervals where the intervals of "
+        "both systems have two ends."
+    )
     columns = ("Measure", "Operating point", "Difference", "Fairer by the estimate", "Fairer beyond chance")
     return Table(f"contrasts_{'_'.join(groups).lower()}", caption, columns, rows, {"Difference": ".3g"})
 

@@ -42,7 +42,7 @@ def draw_relations(name: str, contrasts: Sequence[Contrast], points: Sequence[Op
     figure.legend(handles=handles, loc="outside upper center", ncols=6)
     caption = (
         f"Which pairs of measures call the same of two systems fairer, VoxCeleb1-H by {grouping.lower()}. Coloured "
-        "where both measures have a verdict, light where it is withheld; crosses where the estimates alone contradict "
+        "where both measures tell which system is fairer beyond chance; crosses where the estimates alone contradict "
         "each other."
     )
     return Figure(name, caption, figure)

@@ -35,7 +35,7 @@ def favours(contrast: Contrast) -> Literal["first", "second", ""]:
 
 
 def relation(one: Contrast, other: Contrast) -> Relation:
-    """Say whether two measures call the same system fairer, as far as their intervals tell."""
+    """Say whether two measures call the same system fairer, as far as their verdicts tell."""
     if not all(math.isfinite(contrast.difference) for contrast in (one, other)):
         return "not computable"
     if WITHHELD in (one.verdict, other.verdict):

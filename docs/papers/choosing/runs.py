@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair import Binormal, Comparisons, Contrast, Evaluation, PairedEvaluation, Quantity, at_fmr, compare, evaluate
+from fastfair import Binormal, Comparisons, Contrast, Evaluation, Quantity, at_fmr, compare, evaluate
 from papers.laws import measures_of_laws
 from papers.quantities import measure_of
 from papers.settings import Settings
@@ -79,7 +79,7 @@ class Runs:
     real, made : tuple of Entry
         Of VoxCeleb1-H, and of the made systems.
     contrasts : dict of grouping to tuple of Contrast
-        Of measures, the first system against the second; verdicts are those of `told_by_both`.
+        Of measures, the first system against the second.
     """
 
     real: tuple[Entry, ...]
@@ -109,9 +109,9 @@ def run(settings: Settings, systems: Mapping[tuple[str, ...], tuple[Comparisons,
     for groups, (first, second) in systems.items():
         settings.tell(f"choosing: two systems by {' and '.join(groups).lower()}")
         pair = compare(first, second, POINTS, n_resamples=settings.n_resamples, rng=settings.seed)
-        contrasts[groups] = tuple(map(told_by_both, *map(_summaries, (pair, pair.with_intervals(method="basic")))))
+        contrasts[groups] = tuple(filter(_is_summary, pair.contrasts))
         for name, evaluation in zip(SYSTEMS, (pair.first, pair.second), strict=True):
-            real += _entries(f"{name} by {' x '.join(groups).lower()}", evaluation.with_intervals(method="auto"), {})
+            real += _entries(f"{name} by {' x '.join(groups).lower()}", evaluation, {})
     made: list[Entry] = []
     for k, ratios in enumerate(MADE):
         settings.tell(f"choosing: made system {ratios}")
@@ -151,19 +151,6 @@ def made_system(ratios: str, seed: int) -> Comparisons:
 
 def _laws(ratios: str) -> list[Binormal]:
     return [Binormal.of_rates(fmr=int(part) * _UNIT) for part in ratios.split(":")]
-
-
-def told_by_both(one: Contrast, other: Contrast) -> Contrast:
-    """Keep a verdict that two methods of making intervals share.
-
-    Measures of groups with few errors are larger in replicates than in the sample, and not by as much for both systems.
-    Percentile intervals take over what this shifts and basic ones turn it round, so what both say does not hang on it.
-    """
-    return one if one.verdict in (other.verdict, "") else replace(one, verdict="undecided")
-
-
-def _summaries(pair: PairedEvaluation) -> list[Contrast]:
-    return [one for one in pair.contrasts if _is_summary(one)]
 
 
 def _is_summary(row: Quantity | Contrast) -> bool:

@@ -73,19 +73,15 @@ def swap(level: float, low: float, high: float, printed: float) -> Outcome:
     return "holds" if low <= printed <= high else "in part"
 
 
-def below_everywhere(low: ArrayLike, high: ArrayLike) -> Outcome:
-    """Judge by a band of a difference whether it is negative everywhere: surely so, in places, not, or unknown."""
-    surely_below, surely_above = np.asarray(high) < 0, np.asarray(low) > 0
-    if surely_above.any():
-        return "fails"
-    if surely_below.all():
-        return "holds"
-    return "in part" if surely_below.any() else "open"
+def most(true: float, untrue: float) -> Outcome:
+    """Judge whether something is true in most cases by the shares where it surely is, and surely is not."""
+    return "holds" if true > HALF else "fails" if untrue > HALF else "open"
 
 
-def most(above: float, below: float) -> Outcome:
-    """Judge whether something is larger in most cases by the shares where it surely is, and surely is not."""
-    return "holds" if above > HALF else "fails" if below > HALF else "open"
+def everywhere(true: float, untrue: float) -> Outcome:
+    """Judge whether something is true in all cases, in part where it is in most, by the same shares."""
+    outcome = most(true, untrue)
+    return "in part" if outcome == "holds" and true < 1 else outcome
 
 
 def both(*judgements: Outcome) -> Outcome:

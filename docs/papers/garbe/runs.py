@@ -103,7 +103,7 @@ def study(settings: Settings) -> Study:
             slim, optimised, points, NAMES, metrics="eer", n_resamples=settings.n_resamples, rng=settings.seed
         )
         for system, found in ((OPTIMISED, pair.second), (SLIM, pair.first)):
-            evaluations[system, grouping] = found.with_intervals(method="auto")
+            evaluations[system, grouping] = found
             runs.append(_run(system, grouping, levels, points, found))
     for run in [run for run in runs if run.grouping == "nationality"]:
         groups = evaluations[run.system, run.grouping].groups

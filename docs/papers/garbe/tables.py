@@ -8,6 +8,7 @@ from fastfair import at_fmr
 from fastfair.intervals import confidence_interval
 from fastfair.measures import MEASURES
 from papers.page_parts import Cell, Range, Table
+from papers.quantities import fairer
 
 from .claims import AT, OVER, over_alpha, share_computable, swap_of
 from .printed import (
@@ -142,17 +143,14 @@ def operating_points_table(study: Study) -> Table:
                     )
                     for system in (OPTIMISED, SLIM)
                 ]
-                fairer = {"first": SLIM, "second": OPTIMISED}.get(
-                    contrast.verdict, contrast.verdict or "not computable"
-                )
                 difference = Range(contrast.difference, contrast.low, contrast.high)
                 rows.append([grouping, f"{100 * level:.3g} %", MEASURES[name].title, *map(_or_value, cells),
-                             _or_value(difference), fairer])  # fmt: skip
+                             _or_value(difference), fairer(contrast.verdict, SLIM, OPTIMISED)])  # fmt: skip
     columns = ("Groups", "FMR", "Measure", OPTIMISED, SLIM, f"{SLIM} less {OPTIMISED}", "Fairer")
     caption = (
         "The measures at α = 0.5 with 95 % intervals over speakers, by test inversion where every group has errors "
-        "and by percentiles else; differences with percentiles of the same replicates. Which system is the fairer is "
-        "said where `compare` gives a verdict; by measures over groups it is withheld."
+        "and by percentiles else; intervals of differences are put together from both systems' own. Which system is "
+        "the fairer beyond chance is told by the test of `compare`, and withheld where a group has no errors."
     )
     return Table("operating_points", caption, columns, rows, dict.fromkeys(columns[3:6], ".3f"))
 
