@@ -160,11 +160,11 @@ def test_terms_make_the_measures():
     np.testing.assert_equal(runs.disparity([2, 1, 0, np.inf], [1, 4, 3, 1]), [2, 4, np.inf, np.nan])
 
 
-def made_up(fmr: list[list[float]], fnmr: list[list[float]]) -> runs.Study:
+def made_up(fmr: list[list[float]], fnmr: list[list[float]], grouping: str = "group") -> runs.Study:
     """Make a study of one run at three FMRs, its replicates twice the estimates."""
     levels = np.array([0.001, 0.01, 0.1])
     rates = np.array(fmr), np.array(fnmr)
-    run = runs.Run("A", "group", levels, *rates, *(np.stack([rate] * 2) for rate in rates))
+    run = runs.Run("A", grouping, levels, *rates, *(np.stack([rate] * 2) for rate in rates))
     return runs.Study(levels, np.array([0, 0.5, 1]), {}, {}, (run,))
 
 
@@ -198,6 +198,13 @@ def test_who_is_fairer_at_how_many_rates():
     assert claims.told_apart(study, "nationality", "garbe") == (
         "withheld at 1 of 4, ResNetSE34V2 fairer at 1 of 4, ResNetSE34L fairer at 2 of 4"
     )
+
+
+def test_first_rate_at_which_every_group_has_errors():
+    fmr, fnmr = [[0.0, 0.02], [0.01, 0.04], [0.1, 0.5]], [[0.3, 0.5], [0.2, 0.0], [0.1, 0.12]]
+    study = made_up(fmr, fnmr, "nationality")
+    assert claims.first_with_errors(study) == "A, nationality: from 10 %"
+    assert claims.first_with_errors(made_up(fmr[:1] * 3, fnmr, "nationality")) == "A, nationality: nowhere"
 
 
 def test_criteria_of_made_up_rates():

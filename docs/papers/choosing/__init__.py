@@ -95,7 +95,6 @@ verdict of `compare`. It is that of a test and not of the interval, so that it c
 across zero. Chance makes measures larger, and not by as much for both systems; the test asks whether systems that are
 equally unfair would differ by so much. Each measure is tested by itself, at 5 %: of many measures of two equally unfair
 systems some may be told apart by chance. *{WITHHELD.capitalize()}* are verdicts where `compare` gives {WHY_WITHHELD}.
-Intervals are likely too narrow there, as well.
 """
 
 

@@ -184,15 +184,14 @@ def _disagreement(decisions: list[criteria.Decision]) -> str:
 
 
 def _performance(made: Study, settings: Settings) -> list[Part]:
-    inverted = claims.first_inverted(made)
     return [
         "## Fairness and verification performance (section 5)",
         figures.garbe_figure(made),
-        "The intervals of GARBE itself jump where a group's first error occurs. Where every group has errors of both "
-        f"kinds ({inverted}) they are made by test inversion, which knows that chance alone makes groups differ; "
-        "where a group has none they are quantiles of replicates, and likely too narrow. Where the interval reaches "
-        "towards 0 chance may have made much of the difference between groups. Intervals of differences are put "
-        "together from those of the two systems.",
+        "Intervals of GARBE are made by test inversion, which knows that chance alone makes groups differ: where one "
+        "reaches towards 0 chance may have made much of the difference between groups. It draws numbers of errors "
+        "where a group has none, and people where every group has errors of both kinds "
+        f"({claims.first_with_errors(made)}), so that intervals jump there. Intervals of differences are put together "
+        "from those of the two systems.",
         tables.operating_points_table(made),
         _told_apart(made),
         figures.det_figure(settings),

@@ -348,11 +348,11 @@ def _words(outcome: Outcome) -> str:
     return {"holds": "yes", "in part": "in part", "fails": "no", "open": "cannot be told"}[outcome]
 
 
-def first_inverted(study: Study) -> str:
-    """Say from which FMR on the intervals of GARBE are made by test inversion."""
+def first_with_errors(study: Study) -> str:
+    """Say from which FMR on every group has errors of both kinds."""
     told = []
-    for (system, grouping), evaluation in study.evaluations.items():
-        inverted = [evaluation.quantity("garbe", at=at_fmr(level)).method == "inversion" for level in study.levels]
-        first = f"from {100 * study.levels[int(np.argmax(inverted))]:.2g} %" if any(inverted) else "nowhere"
-        told.append(f"{system} by {grouping} {first}")
-    return ", ".join(told)
+    for run in study.drawn:
+        every = ~((run.fmr == 0) | (run.fnmr == 0)).any(axis=1)
+        first = f"from {100 * study.levels[int(np.argmax(every))]:.2g} %" if every.any() else "nowhere"
+        told.append(f"{run.label}: {first}")
+    return "; ".join(told)

@@ -148,9 +148,9 @@ def operating_points_table(study: Study) -> Table:
                              _or_value(difference), fairer(contrast.verdict, SLIM, OPTIMISED)])  # fmt: skip
     columns = ("Groups", "FMR", "Measure", OPTIMISED, SLIM, f"{SLIM} less {OPTIMISED}", "Fairer")
     caption = (
-        "The measures at α = 0.5 with 95 % intervals over speakers, by test inversion where every group has errors "
-        "and by percentiles else; intervals of differences are put together from both systems' own. Which system is "
-        "the fairer beyond chance is told by the test of `compare`, and withheld where a group has no errors."
+        "The measures at α = 0.5 with 95 % intervals over speakers, by test inversion; intervals of differences are "
+        "put together from both systems' own. Which system is the fairer beyond chance is told by the test of "
+        "`compare`, and withheld where a group has no errors."
     )
     return Table("operating_points", caption, columns, rows, dict.fromkeys(columns[3:6], ".3f"))
 
