@@ -15,12 +15,14 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.resampling.comparison_replicates import Resampler
 
 from .entries import Entry
+from .interval_notes import FITTED
 
 SIDES = {"fnmr": ("mated",), "fmr": ("non-mated",), "fmr_matrix": ("non-mated",), "eer": ("mated", "non-mated")}
+SIDES |= dict.fromkeys(FITTED, SIDES["eer"])
 
 
 def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, resampler: Resampler) -> NDArray[np.float64]:
-    """Count the degrees of freedom of each rate and EER, at least 1.
+    """Count the degrees of freedom of each rate, EER, minDCF and min Cllr, at least 1.
 
     They are infinite for all other entries, and for all entries where samples are drawn.
 

@@ -19,6 +19,7 @@ _SHIFTED = 0.5  # standard errors between estimate and mean of replicates from w
 _ROUNDING = 1e-12
 _OFTEN = 0.05  # share of replicates without a value from which on an interval must be read with care
 RATES = ("fmr", "fnmr", "fmr_matrix")
+FITTED = ("min_dcf", "min_cllr")  # costs at a threshold, or of a calibration, that is fitted to the same comparisons
 NO_GROUP_ERRS = "no group has errors"  # instead of a method
 BY_PERCENTILES = "a group has no errors, so the interval is of percentiles: likely too narrow"
 FEW_DRAWN = "inversion with few errors"  # drawn anew
@@ -45,6 +46,8 @@ class Case:
         As in `evaluate`.
     independent : float
         For a rate or EER of 0 or 1, the number of independent comparisons that would tell as much; else NaN.
+    concentrated : bool
+        Whether few subjects cause most false matches of the quantity's group.
     """
 
     quantity: Quantity
@@ -58,6 +61,7 @@ class Case:
     unit: str
     confidence_level: float
     independent: float
+    concentrated: bool
 
     @property
     def has_a_fair_side(self) -> bool:
@@ -108,7 +112,12 @@ def has_concentrated_errors(quantity: Quantity) -> bool:
     data sets, 4 of 5 had the note; where they contain it in 94 %, 1 of 3; and in others, at most 3 of 100. Few errors,
     and those of few subjects, are always concentrated, which says nothing.
     """
-    if quantity.name == "fnmr" or quantity.concentration is None or HELD in quantity.note:
+    return HELD not in quantity.note and are_concentrated(quantity)
+
+
+def are_concentrated(quantity: Quantity) -> bool:
+    """Return whether few subjects cause most of enough false matches; `False` for what is no FMR."""
+    if quantity.name == "fnmr" or quantity.concentration is None:
         return False
     assert quantity.n_errors is not None
     assert quantity.n_subjects is not None
@@ -153,7 +162,7 @@ def _no_interval(note: str = "") -> Callable[[Case], Quantity]:
 
 
 def _bounds(name: str) -> tuple[float, float]:
-    if name in (*RATES, "eer"):
+    if name in (*RATES, "eer", "min_cllr"):
         return 0.0, 1.0
     if name in ("min_dcf", "cllr"):
         return 0.0, math.inf
@@ -196,6 +205,10 @@ _NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
             f"{100 * (case.quantity.concentration or 0.0):.0f} % of the errors involve the 5 % of subjects with most: "
             "likely too narrow"
         ),
+    ),
+    (
+        lambda case: case.quantity.name == "min_dcf" and case.concentrated,
+        lambda _: "few subjects cause most false matches: likely too narrow",
     ),
     (
         lambda case: case.method == "auto" and not case.is_inverted and case.has_a_fair_side,

@@ -45,7 +45,7 @@ class Quantity(TakenAt):
     low, high : float or None
         Confidence interval; None without replicates, NaN where it is not computable, and `note` says why.
     method : str or None
-        The method of the interval: one of `intervals.confidence_interval`, "inversion" or "clopper-pearson".
+        The method of the interval: one of `intervals.confidence_interval`, "inversion", "log" or "clopper-pearson".
     standard_error : float or None
         Standard deviation of the finite replicates.
     not_computable : float or None

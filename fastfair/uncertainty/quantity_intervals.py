@@ -14,7 +14,7 @@ from fastfair.errors import InputError
 
 from .count_inversion import CountedSystems
 from .entries import Key
-from .interval_notes import FEW_DRAWN, INVERSION, NO_GROUP_ERRS, RATES, Case, with_interval
+from .interval_notes import FEW_DRAWN, FITTED, INVERSION, NO_GROUP_ERRS, RATES, Case, are_concentrated, with_interval
 from .inversion import Inversion, MovedSystems, is_fairer_above
 from .quantities import HELD, Quantity
 
@@ -87,13 +87,14 @@ class Uncertainty:
         shift = _finite_means(self.replicates) - estimates
         low, high, made = self._limits(estimates, shift, confidence_level, method)
         errors[~varies & (errors < 1)] = 0.0  # and not what rounding makes of it
+        concentrated = {q.group for q in self.quantities if q.name == "fmr" and are_concentrated(q)}
         not_computable = (~np.isfinite(self.replicates)).mean(axis=1)
         cases = (
             Case(
                 replace(quantity, standard_error=float(errors[k]), not_computable=float(not_computable[k])),
                 low=float(low[k]), high=float(high[k]), made_by=made[k], method=method, shift=float(shift[k]),
                 varies=bool(varies[k]), held=bool(self.held[k]), unit=self.unit, confidence_level=confidence_level,
-                independent=float(self.independent[k]),
+                independent=float(self.independent[k]), concentrated=quantity.group in concentrated,
             )
             for k, quantity in enumerate(self.quantities)
         )  # fmt: skip
@@ -117,6 +118,13 @@ class Uncertainty:
             )  # fmt: skip
             for k in rows:
                 made[k] = special
+        if method == "auto":
+            for k in [k for k, quantity in enumerate(self.quantities) if quantity.name in FITTED]:
+                optimism = max(-shift[k], 0.0)
+                if estimates[k] + optimism > 0:
+                    error = float(intervals.standard_error(self.replicates[k]))
+                    low[k], high[k] = _of_cost(estimates[k], optimism, error, self.freedom[k], confidence_level)
+                    made[k] = "log"
         if method == "auto" and self.rows:
             inverted, without_errors = self.inverted(), []
             for key, least, most in zip(inverted.keys, *inverted.intervals(confidence_level), strict=True):
@@ -167,16 +175,29 @@ def _finite_means(replicates: Floats) -> Floats:
         return np.asarray(np.where(finite, replicates, 0.0).sum(axis=1) / finite.sum(axis=1))
 
 
+def _of_cost(
+    estimate: float, optimism: float, error: float, freedom: float, confidence_level: float
+) -> tuple[float, float]:
+    """Compute the interval of a cost at a threshold, or of a calibration, that is fitted to the same comparisons.
+
+    It is symmetric on the scale of logarithms. Replicates fit once more, so they lie below the estimate about half as
+    far as this lies below the truth: the interval's middle is raised by this optimism, and twice it is part of the
+    error.
+    """
+    from scipy.special import stdtrit
+
+    center = estimate + optimism
+    widened = min(math.hypot(error, 2 * optimism), center) * math.sqrt(1 + 1 / freedom)
+    reach = float(stdtrit(freedom, (1 + confidence_level) / 2)) * widened / center
+    return min(estimate, center * math.exp(-reach)), center * math.exp(reach)
+
+
 def _varies(replicates: Floats) -> NDArray[np.bool_]:
     """Return which rows hold more than one value, apart from rounding."""
     low, high = np.fmin.reduce(replicates, axis=1), np.fmax.reduce(replicates, axis=1)  # NaN aside
     with np.errstate(invalid="ignore"):
         rounding = 1e-12 * np.maximum(np.abs(high), 1e-3)
         return np.asarray((high > low) & (np.isinf(high) | (high - low > rounding)))
-
-
-def _is_min_cllr(quantity: Quantity) -> bool:
-    return quantity.name == "min_cllr"
 
 
 def _is_rate(quantity: Quantity) -> bool:
@@ -188,6 +209,6 @@ def _is_false_match_rate(quantity: Quantity) -> bool:
 
 
 _SPECIAL: dict[str, tuple[tuple[str, Callable[[Quantity], bool]], ...]] = {
-    "auto": (("logit", _is_rate), ("basic", _is_min_cllr)),  # replicates of min Cllr lie too low
+    "auto": (("logit", _is_rate),),
     "dyadic": (("dyadic", _is_false_match_rate),),
 }

@@ -12,6 +12,7 @@ from fastfair.resampling.comparison_replicates import Resampler
 
 from .degrees_of_freedom import SIDES
 from .entries import Entry
+from .interval_notes import RATES
 
 
 def independent_comparisons(
@@ -40,7 +41,7 @@ def independent_comparisons(
     own = {group: (k, k) for k, group in enumerate(groups)}
     found = np.full(len(entries), np.nan)
     for k, entry in enumerate(entries):
-        if entry.name in SIDES and entry.value in (0, 1):
+        if entry.name in (*RATES, "eer") and entry.value in (0, 1):
             cell = entry.cell or (None if entry.group is None else own[entry.group])
             found[k] = min(count(side == "mated", cell, bool(entry.value == 1)) for side in SIDES[entry.name])
     return found

@@ -175,3 +175,15 @@ def mover_ratio(
         if low <= 0 <= high:
             inside.append(ratio)
     return min(inside), max(inside)
+
+
+def of_cost(estimate: float, replicates: list[float], freedom: float, level: float) -> tuple[float, float]:
+    """c exp(-+ t sqrt((d + 1) / d) min(sqrt(se^2 + 4 b^2), c) / c), c = x + b, b how far replicates lie below x."""
+    mean = sum(replicates) / len(replicates)
+    variance = sum((x - mean) ** 2 for x in replicates) / (len(replicates) - 1)
+    b = max(0.0, estimate - mean)
+    c = estimate + b
+    error = min(math.sqrt(variance + 4 * b**2), c)
+    reach = student.ppf(1 - (1 - level) / 2, freedom) * error / c
+    reach *= math.sqrt((freedom + 1) / freedom) if math.isfinite(freedom) else 1
+    return min(estimate, c * math.exp(-reach)), c * math.exp(reach)

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 from helpers.data_sets import columns
+from oracles import intervals as naive_intervals
 
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
@@ -46,6 +47,26 @@ def test_percentiles_are_those_of_the_replicates(evaluation):
         assert (q.low, q.high) == evaluation.interval(name, group, at)
         assert (q.low, q.high) == pytest.approx(tuple(np.quantile(replicates, [0.025, 0.975])))
         assert q.standard_error == pytest.approx(replicates.std(ddof=1))
+
+
+def test_fitted_costs_are_raised_by_their_optimism(evaluation):
+    for name in ("min_dcf", "min_cllr"):
+        for group in (None, "f"):
+            q = evaluation.quantity(name, group)
+            d = 60 - 3 if group is None else 20 - 1
+            expected = naive_intervals.of_cost(q.estimate, evaluation.replicates(name, group).tolist(), d, 0.95)
+            assert q.method == "log"
+            assert (q.low, q.high) == pytest.approx(expected)
+            wider = evaluation.with_intervals(0.99).quantity(name, group)
+            assert wider.low < q.low < q.estimate < q.high < wider.high
+
+
+def test_costs_without_errors_have_no_interval():
+    c = ff.Comparisons([2.0, 3.0, 4.0, 0.0, 1.0, 0.5], [1, 1, 1, 0, 0, 0], list("abcabc"), list("abcbca"))
+    ev = ff.evaluate(c, ff.at_threshold(1.5), n_resamples=64, rng=0)
+    assert ev.value("min_dcf") == 0
+    assert math.isnan(ev.interval("min_dcf")[0])
+    assert "no interval" in ev.quantity("min_dcf").note
 
 
 def test_another_level_or_method_needs_no_resampling(evaluation):
@@ -157,6 +178,7 @@ def hubs(share: float) -> ff.Comparisons:
     n = round(20 * share)
     wrong = np.concatenate((rng.choice(of_hub, n, replace=False), rng.choice(others, 20 - n, replace=False)))
     scores[30 + wrong] += 1
+    scores[:30] = 1 + 2 * rng.random(30)
     k = np.arange(30)
     return ff.Comparisons(scores, np.arange(scores.size) < 30, np.append(k, i), np.append(k, j))
 
@@ -178,7 +200,8 @@ def test_few_subjects_who_cause_most_false_matches_widen_the_interval():
 
 def test_concentrated_errors_are_noted_and_warned_of():
     with pytest.warns(NarrowIntervalsWarning, match="70 % or more involve 5 % of the subjects .*: fmr of all"):
-        ev = ff.evaluate(hubs(0.8), ff.at_threshold(1.0), metrics=[], n_resamples=64, rng=0)
+        ev = ff.evaluate(hubs(0.8), ff.at_threshold(1.0), metrics=["min_dcf"], n_resamples=64, rng=0)
+    assert "few subjects cause most false matches" in ev.quantity("min_dcf").note
     q = ev.quantity("fmr")
     assert 0.8 <= q.concentration <= 1
     assert "of the errors involve the 5 % of subjects with most: likely too narrow" in q.note
