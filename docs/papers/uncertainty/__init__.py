@@ -26,7 +26,11 @@ numbers of data sets of its simulations are missing from the text at hand. So ev
 vectors that scatter about their subject's centre by von Mises-Fisher laws, as in the paper's appendix B.1, with
 numbers chosen here. Tables 1 and 2 can be compared with the printed ones in kind, not digit by digit. Figures 1, 4
 and 10 to 18 compare models of those faces and are not remade. FMR and FNMR are the paper's FAR and FRR; every
-subject counts alike in them."""
+subject counts alike in them.
+
+As in the paper, replicates draw the vectors of each subject with replacement, and keep the subjects
+(`unit="sample"`). So intervals say what other images of these very people would give. What other people would give
+varies more, and needs replicates that draw subjects (`unit="subject"`)."""
 
 _RANKING = """\
 **What this ranking says.** The paper divides the deviation of the replicates by the value. A fair system has a
@@ -81,8 +85,8 @@ paper)."""
         curves.bands_figure(
             bundle,
             "fig_3",
-            "Figure 3 in kind: the naive and the recentered band of the same replicates. Dark: the 95 % interval at "
-            "each FMR; light: the band for the whole curve.",
+            "Figure 3 in kind: naive and recentered intervals of the same replicates. Dark: the 95 % interval at each "
+            "FMR; light: the band for the whole curve, which is made of logit intervals and so the same for both.",
         ),
         curves.shift_table(bundle, "curves", "The same in numbers; intervals are 95 %"),
         verdict_table("claims_curves", "The claims of section 3.2", curves.verdicts(bundle)),
@@ -256,7 +260,12 @@ def _given(data: Embeddings, settings: Settings) -> list[Part]:
     parts: list[Part] = [
         title,
         curves.bundle_figure(bundle, "given_curves", "Replicates of the ROC curve, the curve, and its V-statistic"),
-        curves.bands_figure(bundle, "given_bands", "The naive and the recentered band of the same replicates"),
+        curves.bands_figure(
+            bundle,
+            "given_bands",
+            "Naive and recentered intervals of the same replicates; light: the band for the whole curve, the same for "
+            "both",
+        ),
         curves.shift_table(bundle, "given_curves", "The same in numbers; intervals are 95 %"),
     ]
     if len(data.groups) > 1:

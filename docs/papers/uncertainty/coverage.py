@@ -156,7 +156,7 @@ def excess(found: CoverageExperiment, fmr: float) -> float:
 
 
 def bands_figure(found: CoverageExperiment, settings: Settings) -> Figure:
-    """Draw the bands of one data set by each method, and the truth: Figures 7 and 8 in kind."""
+    """Draw the intervals of one data set by each method, and the truth: Figures 7 and 8 in kind."""
     data = first_data_set(settings)
     drawing, axes = new_figure(2, 3, size=(11.0, 5.8), sharex=True, sharey="row")
     for k, method in enumerate(("percentile", "recentered", "gaussian")):
@@ -177,9 +177,9 @@ def bands_figure(found: CoverageExperiment, settings: Settings) -> Figure:
         below.set(xlabel="False match rate", ylabel="" if k else "Points from the truth")
     axes[0, 0].set_ylim(bottom=0)
     caption = (
-        "Figures 7 and 8 in kind: the bands of one data set by each method, and the truth. Dark: the 95 % interval at "
-        "each FMR; light: the band for the whole curve, which the normal law does not enter. Below: how many points "
-        "the curve and its 95 % intervals lie from the truth."
+        "Figures 7 and 8 in kind: the intervals of one data set by each method, and the truth. Dark: the 95 % interval "
+        "at each FMR; light: the band for the whole curve, the same for all methods. Below: how many points the curve "
+        "and its 95 % intervals lie from the truth."
     )
     return Figure("fig_7_8", caption, drawing)
 

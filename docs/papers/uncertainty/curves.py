@@ -73,7 +73,7 @@ def bundle_figure(bundle: Bundle, name: str, caption: str) -> Figure:
 
 
 def bands_figure(bundle: Bundle, name: str, caption: str) -> Figure:
-    """Draw the naive and the recentered band about the measured curve: Figure 3 in kind."""
+    """Draw naive and recentered intervals about the measured curve: Figure 3 in kind."""
     drawing, axes = new_figure(1, 2, size=(9.0, 3.8), sharey=True)
     titles = {"Naive bootstrap": (bundle.naive, COLORS[1]), "Recentered bootstrap": (bundle.recentered, COLORS[0])}
     for ax, (title, (band, color)) in zip(axes[0], titles.items(), strict=True):
