@@ -18,7 +18,7 @@ from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
-from studies.populations import SMALL_TO_LARGE, Population
+from studies.populations import Population
 
 import fastfair as ff
 
@@ -77,9 +77,6 @@ SETTINGS = (
     Setting(Population("3 groups of 60"), 0.01),
     Setting(Population("8 groups of 40, 4 false matches each", (40,) * 8), 0.005),
     Setting(Population("11 groups of 20 to 80, from 1 false match", _ELEVEN), 0.005),
-    Setting(Population("6 groups of 15 to 400", SMALL_TO_LARGE), 0.003),
-    Setting(Population("Student t scores", (60,) * 3, law="t"), 0.01),
-    Setting(Population("lognormal scores", (60,) * 3, law="lognormal"), 0.01),
     Setting(Population("8-bit scores", (60,) * 8, step=1 / 16), 0.01),
     Setting(Population("8 groups of 15 to 800, 1 to 100 comparisons each", _EIGHT, pairs=(1, 100)), 0.002),
     Setting(Population("random pairs, twice", (150,) * 3, pairs=20, repeats=2, likeness=0.5), 0.005),
