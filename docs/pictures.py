@@ -116,7 +116,7 @@ def embeddings_by_group() -> Figure:
 
 def recentering() -> Figure:
     """Draw plain and recentered replicates of an FNMR, with what each of them lies about."""
-    band = ff.roc_band(_people(), [0.001], rng=0)
+    band = ff.roc_band(_people(), [0.001], unit="sample", rng=0)
     fnmr, v_statistic, drawn = band.fnmr[0], band.v_statistic[0], band.replicates[:, 0]
     figure, ax = plt.subplots(figsize=(8, 3), layout="constrained")
     ax.hist(drawn, bins=30, alpha=0.4, label="replicates")

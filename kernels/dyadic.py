@@ -74,6 +74,56 @@ def errors_of_pairs(keys, pair, wanted):
 
 
 @jit
+def _finish(of_units, stratum, stratum_size, of_stratum, mean, totals, two_way, found):
+    """Compute the two variances and the degrees of freedom of a list from sums over its units, and clear these sums.
+
+    of_units: the units of the list, (units,) int64, and of all units the sums of residuals T, of comparisons m and of
+    squared residuals of pairs q; of_stratum: (strata, 7) float64, of which the last columns are filled in; mean:
+    (strata,) float64, scratch; totals: the numbers of comparisons and of errors, and the sum of squared residuals of
+    pairs; two_way: whether any pair has two units whose weights vary; found: (3,) float64, out
+    """
+    units, deviation, comparisons, squares = of_units
+    n, n_errors, pairs_squared = totals
+    for unit in units:
+        of_unit = of_stratum[stratum[unit]]
+        of_unit[_T] += deviation[unit]
+        of_unit[_T_SQUARED] += deviation[unit] ** 2
+        of_unit[_M] += comparisons[unit]
+        of_unit[_M_SQUARED] += comparisons[unit] ** 2
+    robust, product, one_way = 0.0, 0.0, 0.0
+    for s in stratum[units]:
+        of_one, size = of_stratum[s], np.float64(stratum_size[s])
+        if of_one[_M] > 0:  # a stratum counts once
+            mean[s] = of_one[_T] / size
+        if size > 1 and of_one[_M] > 0:
+            spread = of_one[_T_SQUARED] - of_one[_T] ** 2 / size
+            one_way += size / (size - 1) * spread
+            inside = of_one[_INSIDE] / of_one[_M]
+            repeated = of_one[_M_SQUARED] - of_one[_REPEATS_SQUARED] / 2
+            left = 1 - repeated * (1 + inside) * 2 / of_one[_M] ** 2
+            if left > 0:
+                robust += (spread - of_one[_Q] / 2) / left
+            product += (size - 2) / (size - 1) * spread + size / (size - 1) * of_one[_Q] / 2
+        for column in range(of_one.size):
+            of_one[column] = 0.0  # so that each stratum is added once
+    floored = two_way and robust <= pairs_squared * (1 + 1e-9)
+    found[ROBUST] = max(robust, pairs_squared) if two_way else one_way
+    found[PRODUCT] = product if two_way else one_way
+    n_varying, total, total_squared = 0, 0.0, 0.0
+    for unit in units:
+        if stratum_size[stratum[unit]] > 1:
+            own = squares[unit] / 2
+            contribution = own if floored else (deviation[unit] - mean[stratum[unit]]) ** 2 - own
+            n_varying += 1
+            total += contribution
+            total_squared += contribution**2
+        deviation[unit], comparisons[unit], squares[unit] = 0.0, 0.0, 0.0
+    rarer = min(n_errors, n - n_errors)
+    left = total_squared - total**2 * (1 / max(n_varying, 1) + 0.5 / max(rarer, 1.0))
+    found[FREEDOM] = 2 * total**2 / left if left > 1e-12 * total_squared else np.inf
+
+
+@jit
 def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
     """Compute the dyadic-robust variance of each list's sum, its degrees of freedom, and that of product weights.
 
@@ -111,41 +161,84 @@ def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
                     squares[unit] += e * e
                     of_unit[_Q] += e * e
                     of_unit[_REPEATS_SQUARED] += np.float64(repeats[p]) ** 2
-        for unit in units[:n_units]:
-            of_unit = of_stratum[stratum[unit]]
-            of_unit[_T] += deviation[unit]
-            of_unit[_T_SQUARED] += deviation[unit] ** 2
-            of_unit[_M] += comparisons[unit]
-            of_unit[_M_SQUARED] += comparisons[unit] ** 2
-        robust, product, one_way = 0.0, 0.0, 0.0
-        for s in stratum[units[:n_units]]:
-            of_one, size = of_stratum[s], np.float64(stratum_size[s])
-            if of_one[_M] > 0:  # a stratum counts once
-                mean[s] = of_one[_T] / size
-            if size > 1 and of_one[_M] > 0:
-                spread = of_one[_T_SQUARED] - of_one[_T] ** 2 / size
-                one_way += size / (size - 1) * spread
-                inside = of_one[_INSIDE] / of_one[_M]
-                repeated = of_one[_M_SQUARED] - of_one[_REPEATS_SQUARED] / 2
-                left = 1 - repeated * (1 + inside) * 2 / of_one[_M] ** 2
-                if left > 0:
-                    robust += (spread - of_one[_Q] / 2) / left
-                product += (size - 2) / (size - 1) * spread + size / (size - 1) * of_one[_Q] / 2
-            for column in range(of_one.size):
-                of_one[column] = 0.0  # so that each stratum is added once
-        floored = two_way and robust <= pairs_squared * (1 + 1e-9)
-        found[k, ROBUST] = max(robust, pairs_squared) if two_way else one_way
-        found[k, PRODUCT] = product if two_way else one_way
-        n_varying, total, total_squared = 0, 0.0, 0.0
-        for unit in units[:n_units]:
-            if stratum_size[stratum[unit]] > 1:
-                own = squares[unit] / 2
-                contribution = own if floored else (deviation[unit] - mean[stratum[unit]]) ** 2 - own
-                n_varying += 1
-                total += contribution
-                total_squared += contribution**2
-            deviation[unit], comparisons[unit], squares[unit] = 0.0, 0.0, 0.0
-        rarer = min(n_errors, n - n_errors)
-        left = total_squared - total**2 * (1 / max(n_varying, 1) + 0.5 / max(rarer, 1.0))
-        found[k, FREEDOM] = 2 * total**2 / left if left > 1e-12 * total_squared else np.inf
+        of_units = units[:n_units], deviation, comparisons, squares
+        _finish(of_units, stratum, stratum_size, of_stratum, mean, (n, n_errors, pairs_squared), two_way, found[k])
         start = end[k]
+
+
+@jit
+def _weight(scale, i, j):
+    """Return the weight of an error of two units; see `variances_of_all_pairs`."""
+    if len(scale) == 0:
+        return 1.0
+    return scale[0][i] * scale[1][j]
+
+
+@jit
+def variances_of_all_pairs(errors, stops, size, stratum, stratum_size, found):
+    """Compute what `variances` does for a list that holds all pairs of its units, at several thresholds.
+
+    errors: the errors at the last threshold, those of lower ones first: (n,) int32 first and second unit, (n,) int32
+    distinct pair, and () or two (units,) float64 whose values multiply to the weight of an error; stops: (points,)
+    int64, ascending, the number of errors at each threshold; size: (units,) float64, 0 for units that are not in the
+    list, whose products are the weights of all comparisons of two units; stratum, stratum_size: as in `variances`;
+    found: (points, 3) float64, out
+    """
+    first, second, pair, scale = errors
+    n_units, n_strata = size.size, stratum_size.size
+    total, total_squared, n_inside = 0.0, 0.0, 0
+    of_inside, units = np.zeros(n_strata), np.empty(n_units, np.int64)
+    for unit in range(n_units):
+        if size[unit] > 0:
+            units[n_inside] = unit
+            n_inside += 1
+            total += size[unit]
+            of_inside[stratum[unit]] += size[unit]
+            if stratum_size[stratum[unit]] > 1:
+                total_squared += size[unit] ** 2
+    units = units[:n_inside]
+    n, n_varying = 0.0, 0
+    of_unit, repeats_squared = np.zeros(n_units), np.zeros(n_units)
+    for unit in units:
+        of_unit[unit] = size[unit] * (total - size[unit])
+        n += of_unit[unit] / 2
+        if stratum_size[stratum[unit]] > 1:
+            n_varying += 1
+            repeats_squared[unit] = size[unit] ** 2 * (total_squared - size[unit] ** 2)
+    n_pairs = 0
+    for p in range(pair.size):
+        n_pairs = max(n_pairs, pair[p] + 1)
+    of_pair = np.zeros(n_pairs)
+    # Of each unit: its errors, and over its pairs the sums of squared errors and of errors times comparisons.
+    n_wrong, wrong_squared, wrong_times = np.zeros(n_units), np.zeros(n_units), np.zeros(n_units)
+    deviation, comparisons, squares = np.zeros(n_units), np.zeros(n_units), np.zeros(n_units)
+    of_stratum, mean = np.zeros((n_strata, 7)), np.zeros(n_strata)
+    n_errors, position = 0.0, 0
+    for point in range(stops.size):
+        for p in range(position, stops[point]):
+            i, j = first[p], second[p]
+            weight = _weight(scale, i, j)
+            n_errors += weight
+            n_wrong[i] += weight
+            n_wrong[j] += weight
+            if stratum_size[stratum[i]] > 1 and stratum_size[stratum[j]] > 1:
+                added = weight * (2 * of_pair[pair[p]] + weight)
+                of_pair[pair[p]] += weight
+                times = weight * size[i] * size[j]
+                for unit in (i, j):
+                    wrong_squared[unit] += added
+                    wrong_times[unit] += times
+        position = max(position, stops[point])
+        rate = n_errors / n if n > 0 else 0.0
+        squared = 0.0
+        for unit in units:
+            deviation[unit] = n_wrong[unit] - rate * of_unit[unit]
+            comparisons[unit] = of_unit[unit]
+            of_one = of_stratum[stratum[unit]]
+            of_one[_INSIDE] += size[unit] * (of_inside[stratum[unit]] - size[unit])
+            squares[unit] = wrong_squared[unit] - 2 * rate * wrong_times[unit] + rate**2 * repeats_squared[unit]
+            of_one[_Q] += squares[unit]
+            of_one[_REPEATS_SQUARED] += repeats_squared[unit]
+            squared += squares[unit] / 2
+        of_units = units, deviation, comparisons, squares
+        _finish(of_units, stratum, stratum_size, of_stratum, mean, (n, n_errors, squared), n_varying > 1, found[point])

@@ -117,7 +117,7 @@ def against_algorithm_1() -> Measurement:
         return (mated < thresholds[:, None]).mean(axis=1)
 
     def ours() -> ff.RocBand:
-        return ff.roc_band(e, levels, n_resamples=n_resamples, rng=0, n_threads=THREADS)
+        return ff.roc_band(e, levels, unit="sample", n_resamples=n_resamples, rng=0, n_threads=THREADS)
 
     units = VectorUnits(e, "sample")
     weights = units.new_weights()

@@ -35,7 +35,7 @@ from .roc import RocBand
 Floats = NDArray[np.float64]
 DEFAULT_MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
 FEW = f"fewer than {ENOUGH_ERRORS} errors"
-_SETTINGS = ("weighting", "unit", "n_resamples", "confidence_level", "method")
+_SETTINGS = ("weighting", "unit", "scheme", "n_resamples", "confidence_level", "method")
 _NUMBERS = ("low", "high", "band_low", "band_high", "uncertainty", "v_statistic")
 _OF_QUANTITY = ("name", "group", "at", "estimate", "method", "n_comparisons", "n_errors", "n_subjects", "note")
 

@@ -33,10 +33,10 @@ METHODS_OF_EMBEDDINGS = ("recentered", "percentile", "basic", "normal", "gaussia
 BAND_METHODS_OF_EMBEDDINGS = ("auto", *METHODS_OF_EMBEDDINGS)
 # The default of each argument, and what it may be.
 _OF_EMBEDDINGS = {
-    "unit": ("sample", VECTOR_UNITS),
+    "unit": ("subject", VECTOR_UNITS),
     "method": ("auto", BAND_METHODS_OF_EMBEDDINGS),
     "weighting": ("identity", WEIGHTINGS),
-    "scheme": ("product", ("product",)),
+    "scheme": ("dyadic", SCHEMES),
 }
 _OF_COMPARISONS = {
     "unit": ("subject", UNITS),
@@ -97,6 +97,8 @@ class BandSettings:
             raise InputError("a band needs replicates: n_resamples must be at least 2")
         if isinstance(data, Comparisons):
             require_units(data, chosen["unit"])
+        if chosen["unit"] != "subject":
+            chosen["scheme"] = "product"
         return cls(
             **chosen,
             n_resamples=n_resamples,
@@ -198,8 +200,8 @@ def _of_embeddings(
         raise InputError("fmr must be above 0 for embeddings, of which only the most similar non-mated pairs are kept")
     with reporting(settings.progress, "similarities") as report:
         resampler = PairResampler(
-            data, ascending, weighting=settings.weighting, unit=settings.unit, with_groups=with_groups,
-            with_overall_fmr=with_overall_fmr, n_threads=settings.n_threads, progress=report,
+            data, ascending, weighting=settings.weighting, unit=settings.unit, scheme=settings.scheme,
+            with_groups=with_groups, with_overall_fmr=with_overall_fmr, n_threads=settings.n_threads, progress=report,
         )  # fmt: skip
     estimate, expected_fnmr = resampler.estimate()
     with reporting(settings.progress, f"{settings.n_resamples:,} replicates") as report:
@@ -209,11 +211,13 @@ def _of_embeddings(
         return Replicates(rates.threshold[places], rates.fmr[places], rates.fnmr[places])
 
     estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=expected_fnmr)))
-    behind = _behind_embeddings(data, estimate, settings.unit, with_groups)
+    behind = _behind_embeddings(data, estimate, settings.unit, resampler.freedom[places], with_groups)
     return RatesOverLevels(levels, estimate, expected, as_asked(replicates), behind, _no_jackknife)
 
 
-def _behind_embeddings(data: Embeddings, estimate: Replicates, unit: str, with_groups: bool) -> dict[str, Behind]:
+def _behind_embeddings(
+    data: Embeddings, estimate: Replicates, unit: str, of_fmr: Floats, with_groups: bool
+) -> dict[str, Behind]:
     n = data.n_samples
     inside = np.ones((1, n.size), bool)
     if with_groups:
@@ -232,6 +236,8 @@ def _behind_embeddings(data: Embeddings, estimate: Replicates, unit: str, with_g
         # A rate between 0 and 1 is one of at least one error and of at least one comparison without.
         errors = np.where((rates > 0) & (rates < 1), np.clip(of_kind, 1, np.maximum(comparisons - 1, 1)), of_kind)
         freedom = np.full(subjects.size, np.inf) if unit == "sample" else np.maximum(subjects - n_strata, 1.0)
+        if name == "fmr":
+            freedom = np.maximum(np.minimum(freedom, of_fmr), 1)
         independent = np.where((rates > 0) & (rates < 1), np.nan, comparisons)
         table = np.broadcast_to(freedom, rates.shape), independent
         found[name] = Behind(comparisons, errors, subjects, partial(_column_of_each, table))

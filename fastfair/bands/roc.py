@@ -108,7 +108,9 @@ def roc_band(
         "identity", the default for embeddings, gives every subject, and every pair of subjects, the same weight;
         "comparison", the only one for `Comparisons`, gives every comparison the same weight.
     unit : str, optional
-        As in `evaluate`; by default "sample" for embeddings and "subject" for comparisons.
+        What is drawn with replacement, by default "subject": what would other people give? "sample" draws the samples
+        of each subject: what would other images of these very people give? The others are those of `evaluate`;
+        embeddings have no "comparison".
     n_resamples : int, optional
         Number of replicates; by default 1000 for embeddings and 2000 for comparisons.
     confidence_level : float, default 0.95
@@ -120,7 +122,7 @@ def roc_band(
         too low where samples are drawn), "basic" and "normal". For comparisons also "percentile", "basic", "normal" and
         "bca". The band is always made of "logit" intervals.
     scheme : str, optional
-        As in `evaluate`; only "product" for embeddings.
+        As in `evaluate`.
     rng, n_threads, progress
         As in `evaluate`.
 
@@ -143,8 +145,8 @@ def roc_band(
     cannot rise with FMR, its upper end is made at least that of all higher FMRs, its lower end at most that of all
     lower ones.
 
-    A replicate may draw a vector twice and so compare it with itself, a mated pair that never fails. The FNMR of
-    replicates therefore lies below the curve; the V-statistic is the value that they vary around. "auto" and
+    A replicate of samples may draw a vector twice and so compare it with itself, a mated pair that never fails. The
+    FNMR of replicates therefore lies below the curve; the V-statistic is the value that they vary around. "auto" and
     "recentered" move the replicates back by the difference.
 
     References
@@ -163,7 +165,10 @@ def roc_band(
     array([0.33333333, 0.33333333])
     >>> e = ff.von_mises_fisher_embeddings(50, 4, 16, concentration=(20, 60), rng=0)
     >>> band = ff.roc_band(e, [0.001, 0.01], rng=0)
-    >>> bool((band.v_statistic < band.fnmr).all())
+    >>> bool(((band.low < band.fnmr) & (band.fnmr < band.high)).all())
+    True
+    >>> of_these_people = ff.roc_band(e, [0.001, 0.01], unit="sample", rng=0)
+    >>> bool((of_these_people.v_statistic < band.fnmr).all())
     True
     """
     options = BandOptions(

@@ -76,9 +76,9 @@ def _options(command: Any) -> Any:
             "--n-resamples", type=click.IntRange(min=2), default=1000, show_default=True, help="Bootstrap replicates."
         ),
         click.option(
-            "--unit", type=click.Choice(VECTOR_UNITS), default="sample", show_default=True,
-            help="What replicates draw with replacement: samples inside each subject, subjects inside each group, or "
-            "subjects and their samples.",
+            "--unit", type=click.Choice(VECTOR_UNITS), default="subject", show_default=True,
+            help="What replicates draw with replacement: subjects inside each group, for what other people would give; "
+            "samples inside each subject, for other images of these very people; or subjects and their samples.",
         ),
         CONFIDENCE_LEVEL,
         method_option(BAND_METHODS_OF_EMBEDDINGS),

@@ -29,6 +29,10 @@ from fastfair.uncertainty.quantities import HELD, Key, Quantity
 _Found = dict[Key, Quantity]
 _MOST_SETTINGS = 200  # a plan with more settings is not printed as a table
 _MOST_COLUMNS = 10  # with more groups the FMR matrix does not fit a terminal; JSON and CSV always have it
+_UNITS = {
+    "sample": "samples (other images of these very people)",
+    "subject+sample": "subjects and their samples",
+}
 _WITHOUT_ERRORS = "no errors at all: the interval is Clopper and Pearson's; notes say for how many comparisons"
 
 
@@ -271,7 +275,7 @@ def _limits(value: float, low: float, high: float) -> str:
 
 
 def _about_intervals(settings: dict[str, Any], weights: str) -> str:
-    units = {"subject+sample": "subjects and their samples"}.get(settings["unit"], f"{settings['unit']}s")
+    units = _UNITS.get(settings["unit"], f"{settings['unit']}s")
     return (
         f"[low, high]: {100 * settings['confidence_level']:g} % intervals, {settings['n_resamples']:,} replicates over "
         f"{units}, {settings['method']} method, {weights}, seed {settings['rng']}"

@@ -133,11 +133,11 @@ class ErrorLists:
         counts = np.empty(self.pairs.first.size)
         kernels.count_pair_errors(self.pairs.of_comparison, self.start, self.start + errors, counts)
         found = self._variances(counts)
-        return self._shrinkage(found), found[:, kernels.FREEDOM]
+        return shrinkage_of(found), found[:, kernels.FREEDOM]
 
     def shrinkage_of_sums(self, sums: NDArray[Any]) -> NDArray[np.float64]:
         """Compute the shrinkage of each list's weights for the mean of a quantity, from its sum over each pair."""
-        return self._shrinkage(self._variances(sums)) if self.two_way else np.ones(self.end.size)
+        return shrinkage_of(self._variances(sums)) if self.two_way else np.ones(self.end.size)
 
     def _variances(self, sums: NDArray[Any]) -> NDArray[np.float64]:
         from fastfair.kernels import dyadic as kernels
@@ -148,14 +148,6 @@ class ErrorLists:
             pairs.first, pairs.second, pairs.repeats, pairs.end, sums, self.stratum, self.stratum_size, found
         )
         return found
-
-    @staticmethod
-    def _shrinkage(variances: NDArray[np.float64]) -> NDArray[np.float64]:
-        from fastfair.kernels import dyadic as kernels
-
-        robust, product = variances[:, kernels.ROBUST], variances[:, kernels.PRODUCT]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where((product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0)
 
     def sum_pairs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum the values of comparisons over each distinct pair."""
@@ -189,7 +181,7 @@ class ErrorLists:
         else:
             codes *= n_rows
             codes += high
-            codes, order = _sorted_with_order(codes)
+            codes, order = sorted_with_order(codes)
             new = np.concatenate(([True], codes[1:] != codes[:-1]))
             of_comparison = np.empty(codes.size, np.int32)
             of_comparison[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
@@ -203,7 +195,26 @@ class ErrorLists:
         )
 
 
-def _sorted_with_order(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what weights must be shrunk by so that product weights give the dyadic-robust variance.
+
+    Parameters
+    ----------
+    variances : (n, 3) ndarray
+        As the functions of `kernels.dyadic` write them.
+
+    Returns
+    -------
+    (n,) ndarray
+    """
+    from fastfair.kernels import dyadic as kernels
+
+    robust, product = variances[:, kernels.ROBUST], variances[:, kernels.PRODUCT]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where((product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0)
+
+
+def sorted_with_order(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Sort codes in place, and return the position that each had before."""
     places, span = max(1, int(codes.size - 1).bit_length()), int(codes.max()).bit_length()
     if span + places < 64:

@@ -14,6 +14,7 @@ from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import Pairs
 
+from .comparison_lists import sorted_with_order
 from .units import BLOCK, SUBJECTS, Draw, Rows, Units
 
 if TYPE_CHECKING:
@@ -140,17 +141,15 @@ class PairLists:
             sums = np.array([(part.sum(axis=0) ** 2 - (part**2).sum(axis=0)) // 2 for part in lists])
         return sums.astype(np.float64) if self.scale else sums
 
-    def side(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[Any], n_levels: int) -> Side:
-        """Return the lists as kernels take them, with weights that are not shrunk.
+    def side(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[Any], shrinkage: Floats) -> Side:
+        """Return the lists as kernels take them.
 
         Parameters
         ----------
-        weights, largest
+        weights, largest, shrinkage
             As in `kernels.sweep.Side`.
         totals : (lists, 64) or (lists, 1) ndarray
             Total weights, as the method `totals` returns them.
-        n_levels : int
-            Number of levels.
 
         Returns
         -------
@@ -159,10 +158,48 @@ class PairLists:
         from fastfair.kernels import sweep
 
         totals = np.ascontiguousarray(np.broadcast_to(totals, (totals.shape[0], BLOCK)))
-        shrinkage = np.ones((self.end.size, n_levels))
         return sweep.Side(
             self.keys, self.a, self.b, self.scale, self.end, self.sizes, weights, largest, totals, shrinkage
         )
+
+    def variances(self, keys: score_keys.Keys, units: VectorUnits) -> Floats:
+        """Compute the dyadic-robust variance of non-mated lists, and that of product weights; see `kernels.dyadic`.
+
+        Parameters
+        ----------
+        keys : (levels,) ndarray
+            Threshold keys, as the lists have them, of ascending rates.
+        units : VectorUnits
+            Subjects.
+
+        Returns
+        -------
+        (lists, levels, 3) ndarray
+        """
+        from fastfair.kernels import curves, dyadic
+
+        n_subjects = self.of_subject.size
+        stratum = np.unique(units.group, return_inverse=True)[1].astype(np.int32)
+        found = np.empty((self.end.size, keys.size, 3))
+        start = 0
+        for members, stop, of_list in zip(self.members, self.end.tolist(), found, strict=True):
+            stops = np.array([curves.count_below(self.keys[start:stop], key) for key in keys], np.int64)
+            a, b = self.a[start : start + stops[-1]], self.b[start : start + stops[-1]]
+            size = np.zeros(n_subjects)
+            size[members] = self.of_subject[members]
+            pair = _distinct(np.minimum(a, b) * np.int64(n_subjects) + np.maximum(a, b))
+            dyadic.variances_of_all_pairs((a, b, pair, self.scale), stops, size, stratum, np.bincount(stratum), of_list)
+            start = stop
+        return found
+
+
+def _distinct(codes: NDArray[np.int64]) -> Rows:
+    """Number distinct codes."""
+    numbers = np.zeros(codes.size, np.int32)
+    if codes.size:
+        ordered, order = sorted_with_order(codes)
+        numbers[order] = np.cumsum(np.diff(ordered, prepend=ordered[0]) != 0, dtype=np.int32)
+    return numbers
 
 
 def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str) -> PairLists:

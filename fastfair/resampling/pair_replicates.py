@@ -14,6 +14,7 @@ from fastfair.data.pair_search import PairFinder
 from fastfair.errors import InputError
 
 from .blocks import Replicates, compute_blocks
+from .comparison_lists import shrinkage_of
 from .pair_lists import PairLists, Scale, VectorUnits, lists_of_groups, make_lists
 from .units import BLOCK
 
@@ -43,10 +44,17 @@ class PairResampler:
         Whether all subjects, and all pairs of them, have the same weight in a rate, or all pairs of vectors.
     unit : {"sample", "subject", "subject+sample"}
         The units drawn with replacement.
+    scheme : {"dyadic", "product"}
+        As in `Resampler`.
     with_groups, with_overall_fmr : bool
         Whether to compute the rates of groups, and the FMR of all pairs.
     n_threads, progress
         As in `roc_band`.
+
+    Attributes
+    ----------
+    freedom : (levels, 1 + groups) ndarray
+        Degrees of freedom of the FMRs' dyadic-robust variances; infinite for plain products of weights.
 
     Raises
     ------
@@ -61,6 +69,7 @@ class PairResampler:
         *,
         weighting: str,
         unit: str,
+        scheme: str = "product",
         with_groups: bool,
         with_overall_fmr: bool = False,
         n_threads: int | None = None,
@@ -71,6 +80,7 @@ class PairResampler:
         self._with_overall_fmr = with_overall_fmr
         self._n_groups = len(embeddings.groups) if with_groups else 0
         self.units = VectorUnits(embeddings, unit)
+        self._scheme = scheme
         self._require_resolution()
         self._finder = PairFinder(
             embeddings.vectors, embeddings.similarity, embeddings.subject, embeddings.order, n_threads
@@ -78,6 +88,7 @@ class PairResampler:
         expected = float(levels[-1]) * embeddings.n_nonmated
         self._share = (_SPARE[unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + BLOCK) / embeddings.n_nonmated
         self._find_pairs()
+        self._shrinkage, self.freedom = self._find_shrinkage()
 
     def _require_resolution(self) -> None:
         n = self.units.n_samples
@@ -177,6 +188,26 @@ class PairResampler:
         )
         return Replicates(found["threshold"], found["fmr"], found["fnmr"])
 
+    def _find_shrinkage(self) -> tuple[dict[tuple[str, bool], Floats], Floats]:
+        """Find what the weights of each list are shrunk by at each level, and FMRs' degrees of freedom.
+
+        Weights of mated pairs, and of pairs of samples, are not shrunk.
+        """
+        found = {which: np.ones((lists.end.size, self.levels.size)) for which, lists in self._lists.items()}
+        from fastfair.kernels import dyadic
+
+        freedom = np.full(self._shape, np.inf)
+        if self._scheme != "dyadic" or self.units.unit != "subject":
+            return found, freedom
+        while (keys := self._threshold_keys()) is None:
+            self.find_more()
+        for (name, of_groups), lists in self._lists.items():
+            if name == "fmr":
+                variances = lists.variances(-keys, self.units)
+                found[name, of_groups] = np.stack([shrinkage_of(of_list) for of_list in variances])
+                freedom[:, slice(1, None) if of_groups else slice(0, 1)] = variances[..., dyadic.FREEDOM].T
+        return found, freedom
+
     @property
     def _shape(self) -> tuple[int, int]:
         return self.levels.size, 1 + self._n_groups
@@ -195,7 +226,7 @@ class PairResampler:
         largest = sweep.largest_weight(weights)
         subjects = self.units.subject_weights(weights)
         sides = {
-            which: lists.side(weights, largest, lists.totals(subjects), self.levels.size)
+            which: lists.side(weights, largest, lists.totals(subjects), self._shrinkage[which])
             for which, lists in self._lists.items()
         }
         x = self._lists["fmr", False]

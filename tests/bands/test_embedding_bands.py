@@ -46,7 +46,8 @@ def draws_of(e: ff.Embeddings, unit: str, n: int, seed: int) -> list[slow.Draw]:
 def test_roc_bands_are_those_of_loops(weighting: str, method: str):
     e = small_embeddings(4, 7, 4)
     matrix, subject = matrix_of(e), e.subject.tolist()
-    band = ff.roc_band(e, LEVELS, weighting=weighting, method=method, n_resamples=20, confidence_level=0.9, rng=2)
+    settings = {"unit": "sample", "n_resamples": 20, "confidence_level": 0.9, "rng": 2}
+    band = ff.roc_band(e, LEVELS, weighting=weighting, method=method, **settings)
     estimate, v = slow.roc(LEVELS, matrix, subject, weighting), slow.v_roc(LEVELS, matrix, subject, weighting)
     replicates = slow.replicate_roc(LEVELS, matrix, subject, weighting, draws_of(e, "sample", 20, 2))
     np.testing.assert_allclose(band.fnmr, estimate)
@@ -70,7 +71,8 @@ def test_fairness_bands_are_those_of_loops(measure: str, rate: str, unit: str):
     e = small_embeddings(11, 9, 5, noise=3)
     matrix, subject = matrix_of(e), e.subject.tolist()
     groups = {k: e.groups[e.subject_group[k]] for k in range(e.subjects.size)}
-    band = ff.fairness_band(e, measure, rate, LEVELS, unit=unit, n_resamples=12, method="percentile", rng=6)
+    settings = {"unit": unit, "scheme": "product", "method": "percentile", "n_resamples": 12, "rng": 6}
+    band = ff.fairness_band(e, measure, rate, LEVELS, **settings)
     arguments = MEASURES[measure], rate.upper(), LEVELS, matrix, subject, groups, "identity"
     np.testing.assert_allclose(band.value, slow.fairness(*arguments), rtol=1e-9, atol=1e-12)
     if unit != "subject":
@@ -99,19 +101,28 @@ def test_the_rest_of_the_measures_are_those_of_the_same_rates():
         assert (band.low <= band.high).all()
 
 
-@pytest.mark.parametrize("unit", ["subject", "subject+sample"])
-def test_all_pairs_as_comparisons_have_the_same_replicates(unit: str):
+@pytest.mark.parametrize(
+    ("unit", "scheme"), [("subject", "dyadic"), ("subject", "product"), ("subject+sample", "product")]
+)
+def test_all_pairs_as_comparisons_have_the_same_replicates(unit: str, scheme: str):
     """Score files have no sample against itself, so for drawn samples only the thresholds agree."""
-    e = small_embeddings(3, 8, 4)
-    settings = {"unit": unit, "n_resamples": 64, "rng": 9}
-    band = ff.roc_band(e, LEVELS, weighting="comparison", method="percentile", **settings)
-    of_pairs = ff.roc_band(e.comparisons(), LEVELS, scheme="product", **settings)
-    np.testing.assert_array_equal(band.threshold, of_pairs.threshold)
-    np.testing.assert_allclose(band.fnmr, of_pairs.fnmr)
+    e = small_embeddings(3, 16, 4)
+    settings = {"unit": unit, "n_resamples": 64, "scheme": scheme, "rng": 9}
+    c = e.comparisons()
+    for group in (None, *e.groups):
+        band = ff.roc_band(e, LEVELS, group=group, weighting="comparison", **settings)
+        of_pairs = ff.roc_band(c, LEVELS, group=group, **settings)
+        np.testing.assert_allclose(band.threshold, of_pairs.threshold)
+        np.testing.assert_allclose(band.fnmr, of_pairs.fnmr)
+        if unit == "subject":
+            np.testing.assert_allclose(band.replicates, of_pairs.replicates)
     if unit == "subject":
-        np.testing.assert_allclose(band.replicates, of_pairs.replicates)
-    group = ff.roc_band(e, LEVELS, group="f", weighting="comparison", **settings)
-    np.testing.assert_allclose(group.fnmr, ff.roc_band(e.comparisons(), LEVELS, group="f", n_resamples=2).fnmr)
+        fmr, of_pairs = (
+            ff.fairness_band(data, "gini", "fmr", LEVELS, **settings, **more)
+            for data, more in ((e, {"weighting": "comparison"}), (c, {}))
+        )
+        np.testing.assert_allclose(fmr.replicates, of_pairs.replicates, rtol=1e-9)
+        np.testing.assert_allclose(fmr.high, of_pairs.high, rtol=1e-9)
 
 
 def test_two_models_of_the_same_samples_are_compared():
@@ -130,7 +141,7 @@ def test_what_does_not_fit_embeddings_is_refused():
         ({"method": "bca"}, "method"),
         ({"unit": "comparison"}, "unit"),
         ({"weighting": "pair"}, "weighting"),
-        ({"scheme": "dyadic"}, "scheme"),
+        ({"scheme": "pair"}, "scheme"),
         ({"n_resamples": 1}, "at least 2"),
         ({"group": "x"}, "group"),
     ):
@@ -173,17 +184,15 @@ def rate_of(measure: str) -> str:
 @pytest.mark.jit
 @pytest.mark.parametrize("measure", BAND_MEASURES)
 def test_fairness_bands_have_the_intervals_of_evaluate(measure: str, random_groups: ff.Embeddings):
-    """Over all pairs of vectors, whose weights are products, embeddings and score files have the same replicates."""
+    """Over all pairs of vectors, embeddings and score files have the same replicates."""
     rate, levels, c = rate_of(measure), [0.1, 0.01], random_groups.comparisons()
     settings = {"n_resamples": 100, "rng": 0}
-    band = ff.fairness_band(c, measure, rate, levels, scheme="product", **settings)
-    of_vectors = ff.fairness_band(
-        random_groups, measure, rate, levels, unit="subject", weighting="comparison", **settings
-    )
+    band = ff.fairness_band(c, measure, rate, levels, **settings)
+    of_vectors = ff.fairness_band(random_groups, measure, rate, levels, weighting="comparison", **settings)
     name = measure if band.rate is None else f"{measure}({rate})"
     for k, level in enumerate(levels):
         at = ff.at_fmr(level)
-        ev = ff.evaluate(c, at, measure, metrics=(), scheme="product", **settings)
+        ev = ff.evaluate(c, at, measure, metrics=(), **settings)
         for g, group in enumerate(c.groups) if FACTS[measure].per_group else [(None, None)]:
             place = k if group is None else (k, g)
             want = ev.quantity(name, group=group, at=at)
@@ -301,7 +310,9 @@ def test_faces_have_bands_of_the_same_bits_whatever_the_threads_and_tiles(
         assert np.array_equal(other.threshold, band.threshold)
     assert (np.diff(band.fnmr) < 0).all()
     assert ((band.low < band.fnmr) & (band.fnmr < band.high)).all()
-    assert (band.v_statistic < band.fnmr).all()  # replicates scatter below the curve
+    of_samples = ff.roc_band(e, [1e-4, 1e-3, 1e-2], unit="sample", n_resamples=200, rng=0)
+    assert (of_samples.v_statistic < band.fnmr).all()  # replicates over samples scatter below the curve
+    assert (of_samples.high - of_samples.low < band.high - band.low).all()
     assert 0 < band.fnmr[-1] < 0.1
     fair = ff.fairness_band(e, "max_geomean_ratio", "fmr", [1e-3, 1e-2], n_resamples=200, rng=0)
     assert ((fair.low <= fair.value) & (fair.value <= fair.high) & (fair.value > 1)).all()

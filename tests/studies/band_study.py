@@ -90,6 +90,47 @@ def fairness_coverage(population: Population, n: int, first: int = 0, rate: str 
     return _collected(found)
 
 
+N_SAMPLES, DIM, CONCENTRATION = 4, 32, (30, 90)
+PEOPLE, N_SETS = 4000, 8  # of which the true FNMR is estimated
+
+
+def people(n: int, rng: np.random.Generator) -> ff.Embeddings:
+    """Draw new people, alike in all groups, and parted at random into three."""
+    e = ff.von_mises_fisher_embeddings(n, N_SAMPLES, DIM, concentration=CONCENTRATION, rng=rng)
+    return ff.Embeddings(e.vectors, e.subject, group=rng.permutation(np.arange(n) % 3)[e.subject])
+
+
+@functools.lru_cache
+def true_fnmr_of_people(levels: tuple[float, ...]) -> Floats:
+    """Estimate the FNMR of the population from many people, as the mean over sets of them."""
+    sets = (
+        ff.von_mises_fisher_embeddings(PEOPLE, N_SAMPLES, DIM, concentration=CONCENTRATION, rng=-1 - k + 2**32)
+        for k in range(N_SETS)
+    )
+    return np.mean([ff.roc_band(e, levels, n_resamples=2, scheme="product", rng=0).fnmr for e in sets], axis=0)
+
+
+def embeddings_coverage(population: Population, n: int, first: int = 0, **options: object) -> Coverage:
+    """Draw new people, as many as a population has, and compare their `roc_band` with the truth."""
+    found = []
+    for k in range(first, first + n):
+        band = ff.roc_band(people(sum(population.sizes), np.random.default_rng(k)), rng=k, **options)
+        found.append(_compared(band, true_fnmr_of_people(tuple(band.fmr.tolist()))))
+    return _collected(found)
+
+
+def embeddings_fairness_coverage(
+    population: Population, n: int, first: int = 0, rate: str = "fnmr", **options: object
+) -> Coverage:
+    """Draw new people, parted at random, and see how often `fairness_band` holds the fair value, 1."""
+    found = []
+    for k in range(first, first + n):
+        data = people(sum(population.sizes), np.random.default_rng(k))
+        band = ff.fairness_band(data, rate=rate, rng=k, **options)
+        found.append(_compared(band, np.ones(band.fmr.size)))
+    return _collected(found)
+
+
 def _compared(band: ff.RocBand | ff.FairnessBand, truth: Floats) -> tuple[object, ...]:
     known = ~np.isnan(band.low)
     inside = np.where(known, (band.low <= truth) & (truth <= band.high), np.nan)
@@ -127,6 +168,9 @@ STUDIES = {
     "roc": roc_coverage,
     "fairness of FNMR": fairness_coverage,
     "fairness of FMR": functools.partial(fairness_coverage, rate="fmr"),
+    "embeddings": embeddings_coverage,
+    "embeddings, fairness of FNMR": embeddings_fairness_coverage,
+    "embeddings, fairness of FMR": functools.partial(embeddings_fairness_coverage, rate="fmr"),
 }
 
 if __name__ == "__main__":
