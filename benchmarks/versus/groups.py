@@ -131,14 +131,13 @@ class NumpyFrailty:
         pairs, self._repeats = np.unique((one * partners.end.size + other)[one < other], return_counts=True)
         self._one, self._other = np.divmod(pairs, partners.end.size)
         self._group, self._groups = partners.group[self._one], design.size.size
-        self._subjects = partners.end.size
-        self._again, self._sigma = float(null.again), np.sqrt(np.log1p(null.kappa))
+        self._again, self._sigma = float(null.again), np.sqrt(np.log1p(null.kappa[partners.group]))
         # Whether a pair has errors at all, over the chance that one comparison is an error.
         self._rate = null.rate * (1 - (1 - self._again) ** self._repeats) / self._again
         self._rng = np.random.default_rng(0)
 
     def errors(self) -> NDArray[np.int64]:
-        effect = np.exp(self._sigma * self._rng.normal(size=self._subjects) - self._sigma**2 / 2)
+        effect = np.exp(self._sigma * self._rng.normal(size=self._sigma.size) - self._sigma**2 / 2)
         chance = 1 - np.exp(-self._rate * effect[self._one] * effect[self._other])
         drawn = np.flatnonzero(self._rng.random(chance.size) < chance)
         repeats = self._repeats[drawn]
