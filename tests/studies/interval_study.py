@@ -1,0 +1,306 @@
+"""How often `evaluate`'s 95 % intervals hold the truth where errors are few, groups unequal and subjects skewed.
+
+`python tests/studies/interval_study.py` prints the table of the documentation; `test_interval_study.py` checks
+what they say. The populations are those of `populations`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+from studies.populations import _LAWS, FAIR, SMALL_TO_LARGE, Population
+
+import fastfair as ff
+from fastfair.errors import FastfairWarning
+from fastfair.resampling.blocks import Replicates
+from fastfair.uncertainty.entries import Selection, entries
+
+Floats = NDArray[np.float64]
+Key = tuple[str, str | None, str | None]  # a quantity's name, group and operating point
+RESAMPLES = 500
+# Of fairness measures those that have a fair value.
+MEASURES = ("fdr", "inequity_rate", "garbe", "gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum")
+_STEPS = 1200  # scores that stand for a law of scores
+UNFAIR = (
+    Population("unfair, t scores", law="t", mean=5.5, shifts=(0.0, 0.0, 0.6), gaps=(0.0, -0.5, 0.0)),
+    Population("unfair, 15 to 400", SMALL_TO_LARGE, shifts=(0.4, 0.0, 0.2, 0.0, 0.0, 0.1)),
+    Population("unfair, skewed", (100, 100, 100), skewed=True, effect=0.6, mean=4.0, shifts=(0.0, 0.2, 0.4)),
+)
+POPULATIONS = (*FAIR, *UNFAIR)
+
+
+def _mixed(population: Population) -> tuple[Floats, Floats]:
+    """Return the groups' shares of mated and of non-mated comparisons."""
+    sizes = np.array(population.sizes, np.float64)
+    return sizes / sizes.sum(), population.weights()
+
+
+def overall_fmr(population: Population, threshold: float) -> float:
+    """Compute the FMR of all comparisons."""
+    return float(population.fmr(threshold) @ _mixed(population)[1])
+
+
+def thresholds(population: Population) -> dict[str, tuple[ff.OperatingPoint, float]]:
+    """Return what operating points are called, and the population's threshold at each.
+
+    Two are at FMR 0.01, as a threshold and held. At the other two the smallest group expects two false matches, or two
+    false non-matches.
+    """
+
+    def on_grid(threshold: float) -> float:
+        return math.ceil(threshold / population.step) * population.step if population.step else threshold
+
+    least = min(population.sizes)
+    n_pairs = (least * (least - 1) / 2 if population.pairs is None else least * population.pairs) * population.repeats
+    low, high = population.attempts
+    n_mated = least * (low if low == high else (high - low) / math.log((high + 1) / low))
+    mated_weights = _mixed(population)[0]
+    few_mated = brentq(lambda t: float(population.fnmr(t) @ mated_weights) - 2 / n_mated, -1.9, 60)
+    at = {
+        "threshold": population.threshold(0.01),
+        "few false matches": population.threshold(2 / n_pairs),
+        "few false non-matches": on_grid(few_mated),
+    }
+    points = {name: (ff.at_threshold(t), t) for name, t in at.items()}
+    if not population.step:  # a held FMR lies between two possible scores there
+        points["held FMR"] = ff.at_fmr(0.01), at["threshold"]
+    return points
+
+
+def _costs(scores: Floats, fmr: Floats, fnmr: Floats) -> tuple[float, float, float, float]:
+    """Compute EER, minDCF, Cllr and min Cllr from rates at ascending thresholds, and the scores from each to the next.
+
+    scores: one below the first threshold, and one from each threshold on.
+    """
+    k = int(np.argmax(fnmr >= fmr))
+    a, b = fmr[k - 1] - fnmr[k - 1], fnmr[k] - fmr[k]
+    eer = float(fmr[k - 1] + (fmr[k] - fmr[k - 1]) * a / (a + b))
+    min_dcf = float((0.05 * fnmr + 0.95 * fmr).min())
+    mated, nonmated = np.diff(fnmr, prepend=0, append=1), -np.diff(fmr, prepend=1, append=0)
+    cllr = float(mated @ np.logaddexp(0, -scores) + nonmated @ np.logaddexp(0, scores)) / (2 * math.log(2))
+    # The best calibration merges scores until ratios ascend: pool adjacent violators.
+    blocks: list[list[float]] = []
+    for m, n in zip(mated.tolist(), nonmated.tolist(), strict=True):
+        blocks.append([m, n])
+        while len(blocks) > 1 and blocks[-1][0] * blocks[-2][1] <= blocks[-2][0] * blocks[-1][1]:
+            m, n = blocks.pop()
+            blocks[-1][0] += m
+            blocks[-1][1] += n
+    cost = sum(m * math.log2(1 + n / m) if m > 0 else 0.0 for m, n in blocks)
+    cost += sum(n * math.log2(1 + m / n) if n > 0 else 0.0 for m, n in blocks)
+    return eer, min_dcf, cllr, cost / 2
+
+
+def truth(population: Population) -> dict[Key, float]:
+    """Compute what every interval should hold."""
+    points, weights = thresholds(population), _mixed(population)
+
+    def rates(threshold: float) -> tuple[list[float], list[float]]:
+        of_groups = population.fnmr(threshold), population.fmr(threshold)
+        return tuple([float(rate @ share), *rate] for rate, share in zip(of_groups, weights, strict=True))
+
+    if population.step:
+        grid = population.step * np.arange(int(-8 / population.step), int((population.mean + 8) / population.step))
+        scores = np.append(grid[0] - population.step, grid)
+    else:
+        law = _LAWS[population.law][0]
+        of_nonmated = law(np.linspace(-6, 6, _STEPS))
+        grid = np.sort(np.concatenate((of_nonmated, population.mean + of_nonmated)))
+        # Scores between two thresholds share their middle.
+        scores = np.concatenate((grid[:1], (grid[1:] + grid[:-1]) / 2, grid[-1:]))
+    fair = not (population.shifts or population.gaps)
+    one = replace(population, sizes=population.sizes[:1]) if fair else population
+    # Rates of skewed subjects take long, and their normal deviates run straight from each tenth score to the next.
+    few = grid[:: 10 if population.skewed else 1]
+    fnmr, fmr = (
+        np.array([ndtr(np.interp(grid, few, ndtri(rate))) for rate in np.array([of_groups(t) for t in few]).T])
+        for of_groups in (one.fnmr, one.fmr)
+    )
+    if fair:
+        fnmr, fmr = (np.repeat(rate, len(population.sizes), axis=0) for rate in (fnmr, fmr))
+    curves = zip(np.vstack((weights[1] @ fmr, fmr)), np.vstack((weights[0] @ fnmr, fnmr)), strict=True)
+    costs = np.array([_costs(scores, *rates) for rates in curves]).T
+    at = [rates(threshold) for _, threshold in points.values()]
+    labels = tuple(str(k) for k in range(len(population.sizes)))
+    order = sorted(range(len(labels)), key=lambda k: labels[k])
+    rows = [0, *(1 + k for k in order)]
+    base = Replicates(
+        np.array([t for _, t in points.values()]),
+        np.array([fmr for _, fmr in at])[:, rows],
+        np.array([fnmr for fnmr, _ in at])[:, rows],
+        dict(zip(("eer", "min_dcf", "cllr", "min_cllr"), costs[:, rows], strict=True)),
+    )
+    nothing = np.zeros(len(labels), np.int64)
+    groups = tuple(labels[k] for k in order)
+    selection = Selection(
+        groups, len(points), False, tuple(base.metrics), MEASURES, tuple(range(len(labels))), 0.5, "keep", (),
+        nothing, nothing,
+    )  # fmt: skip
+    names = [str(point) for point, _ in points.values()]
+    return {
+        (e.name, e.group, None if e.point is None else names[e.point]): float(e.value) for e in entries(base, selection)
+    }
+
+
+@dataclass(frozen=True)
+class Study:
+    """What many data sets of one population gave; data sets on the first axis, quantities on the second.
+
+    Attributes
+    ----------
+    population : Population
+    keys : tuple
+        The quantities.
+    truth : (quantities,) ndarray
+    estimate, low, high : (data sets, quantities) ndarray
+    errors : (data sets, quantities) ndarray
+        Those behind a rate, NaN for other quantities.
+    note : list of list of str
+        By data set and quantity.
+    """
+
+    population: Population
+    keys: tuple[Key, ...]
+    truth: Floats
+    estimate: Floats
+    low: Floats
+    high: Floats
+    errors: Floats
+    note: list[list[str]]
+
+
+def study(
+    population: Population, n_data_sets: int = 200, *, measures: Sequence[str] = MEASURES, metrics: object = "all"
+) -> Study:
+    """Simulate data sets, evaluate each, and collect estimates, intervals and notes; data set r has seed r."""
+    true = truth(population)
+    points = [point for point, _ in thresholds(population).values()]
+    rows, notes = [], []
+    keys: tuple[Key, ...] = ()
+    for seed in range(n_data_sets):
+        comparisons = population.draw(np.random.default_rng([seed, len(population.name)]))
+        with warnings.catch_warnings():
+            # What these warn of is what is counted here.
+            warnings.simplefilter("ignore", FastfairWarning)
+            found = ff.evaluate(
+                comparisons, points, measures, metrics=metrics, n_resamples=RESAMPLES, rng=seed, n_threads=1
+            )
+        quantities = [q for q in found.quantities if (q.name, q.group, q.operating_point) in true]
+        keys = tuple((q.name, q.group, q.operating_point) for q in quantities)
+        names = ("estimate", "low", "high", "n_errors")
+        rows.append(np.array([[getattr(q, name) for name in names] for q in quantities], np.float64))
+        notes.append([q.note for q in quantities])
+    columns = np.moveaxis(np.array(rows), -1, 0)
+    return Study(population, keys, np.array([true[key] for key in keys]), *columns, notes)
+
+
+def places(found: Study) -> dict[tuple[str, str], list[int]]:
+    """Return where quantities stand, those of all groups taken together, without those that are held."""
+    labels = {str(point): label for label, (point, _) in thresholds(found.population).items()}
+    taken: dict[tuple[str, str], list[int]] = {}
+    for position, (name, group, point) in enumerate(found.keys):
+        label = "" if point is None else labels[point]
+        held = (name == "threshold" and label != "held FMR") or (name == "fmr" and group is None and "held" in label)
+        if not held:
+            taken.setdefault((name if group is None else f"{name} of a group", label), []).append(position)
+    return taken
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How the intervals of one quantity did, the groups' own values taken together.
+
+    Attributes
+    ----------
+    share, without_errors : float
+        Intervals that hold the truth, of those there are, and of those of rates without errors.
+    width : float
+        Median width, of the finite ones.
+    noted, noted_of_misses : float
+        Shares of all intervals, and of those that fail, whose note says that they are likely too narrow.
+    given : float
+        Share of data sets with an interval.
+    """
+
+    share: float
+    without_errors: float
+    width: float
+    noted: float
+    noted_of_misses: float
+    given: float
+
+
+def coverage(found: Study, name: str, at: str = "") -> Coverage:
+    """Count how often the intervals of a quantity hold the truth."""
+    where = places(found)[name, at]
+    low, high, true = found.low[:, where], found.high[:, where], found.truth[where]
+    slack = 1e-9 * (1 + np.abs(true))
+    given = ~np.isnan(low)
+    held = (low <= true + slack) & (high >= true - slack)
+    noted = np.array([["likely too narrow" in row[k] for k in where] for row in found.note])
+    width = (high - low)[given & np.isfinite(high - low)]
+
+    def share(of: NDArray[np.bool_], among: NDArray[np.bool_]) -> float:
+        return float(of[among].mean()) if among.any() else math.nan
+
+    return Coverage(
+        share(held, given), share(held, given & (found.errors[:, where] == 0)),
+        float(np.median(width)) if width.size else math.nan,
+        share(noted, given), share(noted, given & ~held), float(given.mean()),
+    )  # fmt: skip
+
+
+COLUMNS = (
+    ("FMR", "fmr of a group", "threshold"),
+    ("FMR, few errors", "fmr of a group", "few false matches"),
+    ("FNMR, few errors", "fnmr of a group", "few false non-matches"),
+    ("EER", "eer of a group", ""),
+    ("minDCF", "min_dcf", ""),
+    ("minDCF of a group", "min_dcf of a group", ""),
+    ("Cllr of a group", "cllr of a group", ""),
+    ("min Cllr", "min_cllr", ""),
+    ("min Cllr of a group", "min_cllr of a group", ""),
+    ("GARBE, few FM", "garbe", "few false matches"),
+    ("Gini of FMR, few FM", "gini(fmr)", "few false matches"),
+    ("std of FNMR, few FNM", "std(fnmr)", "few false non-matches"),
+    ("FDR, few FM", "fdr", "few false matches"),
+)
+
+
+def table(studies: Sequence[Study]) -> str:
+    """Lay out coverage over populations in per cent, with median widths, and the share noted where some are."""
+    lines = ["| Population | " + " | ".join(name for name, _, _ in COLUMNS) + " |", "|---|" + "--:|" * len(COLUMNS)]
+    for found in studies:
+        cells = [found.population.name]
+        for _, name, at in COLUMNS:
+            if (name, at) not in places(found):
+                cells.append("–")
+                continue
+            result = coverage(found, name, at)
+            cells.append(f"{100 * result.share:.1f} ({result.width:.2g})" if result.given else "–")
+            if result.noted > 0:
+                cells[-1] += f", noted {100 * result.noted:.0f}"
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--data-sets", type=int, default=200)
+    parser.add_argument("--populations", nargs="*", help="names; by default all")
+    asked = parser.parse_args()
+    wanted = [p for p in POPULATIONS if not asked.populations or p.name in asked.populations]
+    print(table([study(population, asked.data_sets) for population in wanted]))
+
+
+if __name__ == "__main__":
+    main()
