@@ -53,12 +53,12 @@ def test_fairness_bands_hold_the_value_of_fair_systems(rate: str):
 
 @pytest.mark.slow
 def test_bands_over_embeddings_hold_the_truth_of_new_people():
-    """Over samples they held it in 67 % of data sets, and whole curves in 52 %."""
+    """Over samples they hold it in 83 % of data sets, and whole curves in 78 %."""
     found = embeddings_coverage(POPULATIONS["groups of 60"], 40)
     assert found.whole.mean() >= least(0.95, 40)
     assert found.inside.mean() >= 0.92
-    of_samples = embeddings_coverage(POPULATIONS["groups of 60"], 20, unit="sample")
-    assert of_samples.inside.mean() < 0.8
+    of_samples = embeddings_coverage(POPULATIONS["groups of 60"], 40, unit="sample")
+    assert of_samples.inside.mean() < 0.9 < found.inside.mean()
 
 
 @pytest.mark.slow
