@@ -32,7 +32,7 @@ from fastfair.errors import NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.measures._compute import measure_of
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Metrics, Resampler, different_groups
-from fastfair.uncertainty.count_inversion import CountedSystems
+from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates
 from fastfair.uncertainty.interval_notes import (
@@ -369,7 +369,9 @@ def _counted(
     n_and_key: tuple[int, NDArray[np.uint32]],
 ) -> CountedSystems | None:
     models = resampler.count_models()[: len(points)]
-    return CountedSystems(base, selection, models, [point.kind for point in points], *n_and_key) if models else None
+    if not points_without_errors(models, selection.measured):
+        return None
+    return CountedSystems(base, selection, models, [point.kind for point in points], *n_and_key)
 
 
 def _is_held(entry: Entry, points: Sequence[OperatingPoint]) -> bool:

@@ -27,6 +27,14 @@ _PURPOSE = 6  # kind of draws, told apart in the seed from others
 _RATES = ("fmr", "fnmr")
 
 
+def points_without_errors(models: Sequence[dict[str, CountModel]], measured: Sequence[int]) -> list[int]:
+    """Return the operating points at which one of the groups measured has no errors of a kind."""
+    rows = list(measured)
+    return [
+        p for p, of_point in enumerate(models) if any((model.errors[rows] == 0).any() for model in of_point.values())
+    ]
+
+
 class CountedSystems(MovedSystems):
     """Systems on the way from fair to unfair, with numbers of errors drawn at each.
 
@@ -37,7 +45,7 @@ class CountedSystems(MovedSystems):
     selection : Selection
         As for `MovedSystems`.
     models : sequence of dict of CountModel
-        Of "fmr" and "fnmr" at each operating point.
+        Of "fmr" and "fnmr" at each operating point; at some point a group has no errors.
     held : sequence of str
         The kind of each operating point: "fmr" or "fnmr" where draws are scaled to the rate that it holds.
     n_replicates : int
@@ -57,7 +65,7 @@ class CountedSystems(MovedSystems):
     ) -> None:
         measured = list(selection.measured)
         kept = [{name: model.take(measured) for name, model in of_point.items()} for of_point in models]
-        self.points = [p for p, of_point in enumerate(kept) if any((m.errors == 0).any() for m in of_point.values())]
+        self.points = points_without_errors(models, measured)
         own = replace(
             selection,
             n_points=len(self.points),

@@ -150,7 +150,7 @@ class Uncertainty:
         """Compute the intervals of measures where a group has no errors; NaN where no group has."""
         if self._inverted_counts is None and any(np.isfinite(self.quantities[self.rows[key]].estimate) for key in keys):
             systems = self.counted()
-            if systems is not None and systems.points:
+            if systems is not None:
                 self._inverted_counts = systems.invert()
                 self._by_counts = {systems.key_of(key): k for k, key in enumerate(systems.keys)}
                 self._few_counts = {systems.key_of(key) for key in systems.keys if systems.rests_on_few_errors(key)}
