@@ -20,7 +20,7 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.errors import InputError
 from fastfair.kernels._aside import aside
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS, PairLists
-from fastfair.resampling.pair_replicates import ROUNDING, PairResampler
+from fastfair.resampling.pair_replicates import ROUNDING, Draws, PairResampler
 from fastfair.synthesis.simulators import VonMisesFisherIdentities, samples_of_each
 
 from .limits import interval
@@ -282,9 +282,7 @@ class _Population:
     def resampler(self, k: int) -> PairResampler:
         """Draw a data set and find its pairs."""
         data = Embeddings(self._identities.draw(self._n_samples, rng=self._seed(k)), self._subject)
-        return PairResampler(
-            data, self._levels, weighting=self._weighting, unit=self._unit, with_groups=False, n_threads=1
-        )
+        return PairResampler(data, self._levels, Draws(self._weighting, self._unit), with_groups=False, n_threads=1)
 
 
 @dataclass(frozen=True, eq=False)

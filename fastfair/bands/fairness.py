@@ -138,11 +138,13 @@ def fairness_band(
         Weight of false matches in measures of both rates.
     zero_policy : {"keep", "clopper-pearson"} or float
         What replaces a group's rate of 0 in measures that divide by it; see `measures.replace_zeros`.
-    weighting, unit, n_resamples, confidence_level, scheme, rng, n_threads, progress
+    weighting, unit, n_resamples, confidence_level
         As in `roc_band`.
     method : str, optional
         "auto", the default, makes intervals by test inversion, as `evaluate` does, and of percentiles those of
         group-to-average ratios, which chance can move in either direction. Other methods are those of `roc_band`.
+    scheme, rng, n_threads, progress
+        As in `roc_band`.
 
     Returns
     -------

@@ -22,7 +22,7 @@ from fastfair.errors import InputError
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import NO_METRICS, SCHEMES, Resampler
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
-from fastfair.resampling.pair_replicates import PairResampler
+from fastfair.resampling.pair_replicates import Draws, PairResampler
 from fastfair.resampling.units import UNITS, require_units
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry
@@ -200,8 +200,8 @@ def _of_embeddings(
         raise InputError("fmr must be above 0 for embeddings, of which only the most similar non-mated pairs are kept")
     with reporting(settings.progress, "similarities") as report:
         resampler = PairResampler(
-            data, ascending, weighting=settings.weighting, unit=settings.unit, scheme=settings.scheme,
-            with_groups=with_groups, with_overall_fmr=with_overall_fmr, n_threads=settings.n_threads, progress=report,
+            data, ascending, Draws(settings.weighting, settings.unit, settings.scheme), with_groups=with_groups,
+            with_overall_fmr=with_overall_fmr, n_threads=settings.n_threads, progress=report,
         )  # fmt: skip
     estimate, expected_fnmr = resampler.estimate()
     with reporting(settings.progress, f"{settings.n_resamples:,} replicates") as report:

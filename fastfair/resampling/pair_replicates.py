@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,25 @@ class _TooFewKeptError(Exception):
     """A replicate needs non-mated pairs that are less similar than those kept."""
 
 
+class Draws(NamedTuple):
+    """What is drawn with replacement, and what counts alike in a rate.
+
+    Attributes
+    ----------
+    weighting : {"identity", "comparison"}
+        Whether all subjects, and all pairs of them, have the same weight in a rate, or all pairs of vectors.
+    unit : {"sample", "subject", "subject+sample"}
+        The units drawn with replacement.
+    scheme : {"dyadic", "product"}
+        Whether the weights of pairs of subjects are shrunk until replicates have the dyadic-robust variance; only
+        those of the unit "subject" are.
+    """
+
+    weighting: str
+    unit: str
+    scheme: str = "product"
+
+
 class PairResampler:
     """Computes rates over embeddings and draws replicates of them.
 
@@ -40,12 +60,8 @@ class PairResampler:
         The vectors.
     levels : (levels,) ndarray
         False match rates to hold, ascending, in (0, 1).
-    weighting : {"identity", "comparison"}
-        Whether all subjects, and all pairs of them, have the same weight in a rate, or all pairs of vectors.
-    unit : {"sample", "subject", "subject+sample"}
-        The units drawn with replacement.
-    scheme : {"dyadic", "product"}
-        As in `Resampler`.
+    draws : Draws
+        What is drawn, and what counts alike.
     with_groups, with_overall_fmr : bool
         Whether to compute the rates of groups, and the FMR of all pairs.
     n_threads, progress
@@ -66,27 +82,27 @@ class PairResampler:
         self,
         embeddings: Embeddings,
         levels: Floats,
+        draws: Draws,
         *,
-        weighting: str,
-        unit: str,
-        scheme: str = "product",
         with_groups: bool,
         with_overall_fmr: bool = False,
         n_threads: int | None = None,
         progress: Report | None = None,
     ) -> None:
-        self.embeddings, self.levels, self.weighting = embeddings, levels, weighting
+        self.embeddings, self.levels, self.weighting = embeddings, levels, draws.weighting
         self._n_threads, self._progress = n_threads, progress
         self._with_overall_fmr = with_overall_fmr
         self._n_groups = len(embeddings.groups) if with_groups else 0
-        self.units = VectorUnits(embeddings, unit)
-        self._scheme = scheme
+        self.units = VectorUnits(embeddings, draws.unit)
+        self._scheme = draws.scheme
         self._require_resolution()
         self._finder = PairFinder(
             embeddings.vectors, embeddings.similarity, embeddings.subject, embeddings.order, n_threads
         )
         expected = float(levels[-1]) * embeddings.n_nonmated
-        self._share = (_SPARE[unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + BLOCK) / embeddings.n_nonmated
+        self._share = (
+            _SPARE[draws.unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + BLOCK
+        ) / embeddings.n_nonmated
         self._find_pairs()
         self._shrinkage, self.freedom = self._find_shrinkage()
 

@@ -18,7 +18,7 @@ from fastfair._lib import memory, radix_sort, seeds
 from fastfair.data import pair_search, score_keys
 from fastfair.errors import InputError
 from fastfair.resampling import pair_replicates
-from fastfair.resampling.pair_replicates import PairResampler
+from fastfair.resampling.pair_replicates import Draws, PairResampler
 
 UNITS = ("sample", "subject", "subject+sample")
 
@@ -85,9 +85,7 @@ def test_estimates_and_replicates_are_those_of_the_data_written_out(
         n = np.sort(e.n_samples)
         least = 2 / (n_subjects * (n_subjects - 1) * n[-1] * n[-2])
     levels = [level for level in levels if level > least] or [0.95]
-    resampler = PairResampler(
-        e, np.array(levels), weighting=weighting, unit=unit, with_groups=True, with_overall_fmr=True
-    )
+    resampler = PairResampler(e, np.array(levels), Draws(weighting, unit), with_groups=True, with_overall_fmr=True)
     found, expected = resampler.estimate()
     key = seeds.stream(seed)[0]
     drawn = resampler.replicate(3, key)
@@ -134,7 +132,7 @@ def test_a_tail_that_is_too_short_is_extended(monkeypatch: pytest.MonkeyPatch, u
     levels, key = np.array([1e-4, 0.02]), seeds.stream(5)[0]
 
     def run() -> tuple:
-        resampler = PairResampler(e, levels, weighting="identity", unit=unit, with_groups=False)
+        resampler = PairResampler(e, levels, Draws("identity", unit), with_groups=False)
         return resampler.estimate()[0], resampler.replicate(128, key), resampler
 
     long = run()

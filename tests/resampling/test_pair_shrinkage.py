@@ -11,7 +11,7 @@ from helpers.small_embeddings import matrix_of
 from oracles import resampling as slow
 
 import fastfair as ff
-from fastfair.resampling.pair_replicates import PairResampler
+from fastfair.resampling.pair_replicates import Draws, PairResampler
 
 LEVELS = np.array([0.02, 0.1, 0.3])
 
@@ -23,7 +23,7 @@ def test_shrinkage_is_that_of_double_sums(weighting: str, sizes: list[int]):
     n_samples = rng.integers(1, 5, sum(sizes))
     e = ff.von_mises_fisher_embeddings(sum(sizes), n_samples, 4, concentration=(1, 8), rng=3)
     e = ff.Embeddings(e.vectors, e.subject, group=np.repeat(np.arange(len(sizes)), sizes)[e.subject])
-    resampler = PairResampler(e, LEVELS, weighting=weighting, unit="subject", scheme="dyadic", with_groups=True)
+    resampler = PairResampler(e, LEVELS, Draws(weighting, "subject", "dyadic"), with_groups=True)
     thresholds = resampler.estimate()[0].threshold
     matrix, whose = matrix_of(e), e.subject.tolist()
     strata = {k: int(e.subject_group[k]) for k in range(len(e.subjects))}
@@ -49,6 +49,6 @@ def test_shrinkage_is_that_of_double_sums(weighting: str, sizes: list[int]):
 )
 def test_weights_of_other_units_are_not_shrunk(unit: str, scheme: str):
     e = ff.von_mises_fisher_embeddings(12, 3, 4, concentration=(1, 8), rng=3)
-    resampler = PairResampler(e, LEVELS, weighting="identity", unit=unit, scheme=scheme, with_groups=False)
+    resampler = PairResampler(e, LEVELS, Draws("identity", unit, scheme), with_groups=False)
     assert all((of_lists == 1).all() for of_lists in resampler._shrinkage.values())
     assert np.isinf(resampler.freedom).all()
