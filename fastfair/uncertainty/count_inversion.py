@@ -19,10 +19,11 @@ from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.count_models import CountModel
 
 from .entries import Key, Selection, measure_entries
-from .inversion import POWERS, MovedSystems, _base, _move
+from .inversion import POWERS, MovedSystems, base_of, moved_rates
 
 Floats = NDArray[np.float64]
 _FEW = 10  # errors of all groups, with which intervals miss the truth more often where subjects err unequally
+_LEAST_SIZE = 0.5  # of a beta distribution, where one comparison leaves nothing to be alike
 _PURPOSE = 6  # kind of draws, told apart in the seed from others
 _RATES = ("fmr", "fnmr")
 
@@ -108,13 +109,13 @@ class CountedSystems(MovedSystems):
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
         followed = {name: np.array([self._along(name, p, powers) for p in range(len(self.points))]) for name in _RATES}
-        path = [entry.value for entry in measure_entries(_base(followed), self._selection)]
+        path = [entry.value for entry in measure_entries(base_of(followed), self._selection)]
         return np.array(path).reshape(len(self.keys), powers.size)
 
     def replicates(self, powers: Floats) -> Iterator[Floats]:
         """Yield the (powers, r) replicates of each measure."""
         drawn = {name: np.array([self._draw(name, p, powers) for p in range(len(self.points))]) for name in _RATES}
-        for entry in measure_entries(_base(drawn), self._selection):
+        for entry in measure_entries(base_of(drawn), self._selection):
             yield entry.value
 
     def _along(self, name: str, p: int, powers: Floats) -> Floats:
@@ -124,7 +125,7 @@ class CountedSystems(MovedSystems):
         """
         model = self._models[p][name]
         n, n_errors = model.comparisons[:, None], model.errors.sum()
-        rates = _move(self._start[name][p], powers, 1.0)[1:]
+        rates = moved_rates(self._start[name][p], powers, 1.0)[1:]
         rates = np.minimum(rates * n_errors / (n * rates).sum(axis=0), 1.0)
         overall = np.minimum(self._ratio[name][p] * (n * rates).sum(axis=0) / n.sum(), 1.0)
         return np.concatenate((overall[None], rates))
@@ -157,7 +158,7 @@ def _false_matches(model: CountModel, rates: Floats, n_replicates: int, rng: np.
 def _false_nonmatches(model: CountModel, rates: Floats, n_replicates: int, rng: np.random.Generator) -> Floats:
     n = model.comparisons
     inflation = np.clip(1 + model.linear, 1 + 1e-9, np.maximum(n - 0.5, 1 + 1e-9))
-    size = (n - inflation) / (inflation - 1)
+    size = np.maximum((n - inflation) / (inflation - 1), _LEAST_SIZE)
     inside = np.clip(rates, 1e-12, 1 - 1e-12)
     chance = rng.beta((inside * size)[:, None], ((1 - inside) * size)[:, None], (n.size, n_replicates))
     return np.asarray(rng.binomial(n.astype(np.int64)[:, None], chance), np.float64)

@@ -105,7 +105,7 @@ class MovedSystems:
         )
         rows = [0, *(1 + k for k in measured)]
         self._start, self._scattered = _take(estimates, rows), _take(drawn, rows)
-        found = list(measure_entries(_base(self._start), self._selection))
+        found = list(measure_entries(base_of(self._start), self._selection))
         self.keys = tuple(entry.key for entry in found)
         self.estimates = np.array([float(entry.value) for entry in found])
         self.signs = np.array([-1.0 if is_fairer_above(entry.name) else 1.0 for entry in found])
@@ -115,8 +115,8 @@ class MovedSystems:
 
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
-        followed = {name: _move(values, powers, _MOST[name]) for name, values in self._start.items()}
-        path = [entry.value for entry in measure_entries(_base(followed), self._selection)]
+        followed = {name: moved_rates(values, powers, _MOST[name]) for name, values in self._start.items()}
+        path = [entry.value for entry in measure_entries(base_of(followed), self._selection)]
         found = np.array(path).reshape(len(self.keys), powers.size)
         fair = self._fair[:, None]
         return np.where(np.abs(found - fair) < _ROUNDING, fair, found)
@@ -126,7 +126,7 @@ class MovedSystems:
         moved = {
             name: _scatter(values, self._start[name], powers, _MOST[name]) for name, values in self._scattered.items()
         }
-        for entry in measure_entries(_base(moved), self._selection):
+        for entry in measure_entries(base_of(moved), self._selection):
             yield entry.value
 
     def invert(self) -> Inversion:
@@ -151,13 +151,14 @@ def _take(base: Replicates, rows: list[int]) -> dict[str, Floats]:
     return kept | {name: base.metrics[name][rows] for name in THRESHOLD_FREE if name in base.metrics}
 
 
-def _base(values: dict[str, Floats]) -> Replicates:
+def base_of(values: dict[str, Floats]) -> Replicates:
+    """Arrange rates and metrics as replicates are."""
     nothing = np.empty((0, 1))
     metrics = {name: values[name] for name in THRESHOLD_FREE if name in values}
     return Replicates(nothing, values.get("fmr", nothing), values.get("fnmr", nothing), metrics, ())
 
 
-def _move(start: Floats, powers: Floats, most: float) -> Floats:
+def moved_rates(start: Floats, powers: Floats, most: float) -> Floats:
     """Raise the groups' ratios to their geometric mean to powers; the first row, of all comparisons, moves as they do.
 
     start: (..., rows). Returns (..., rows, powers).
@@ -169,11 +170,11 @@ def _move(start: Floats, powers: Floats, most: float) -> Floats:
 
 
 def _scatter(drawn: Floats, start: Floats, powers: Floats, most: float) -> Floats:
-    """Move replicates as `_move` does estimates; like that of counts, their spread grows with the root of the rate.
+    """Move replicates as `moved_rates` does estimates; their spread grows with the root of the rate, as of counts.
 
     drawn: (..., rows, r); start: (..., rows). Returns (..., rows, powers, r).
     """
-    to, about = _move(start, powers, most)[..., None], start[..., None, None]
+    to, about = moved_rates(start, powers, most)[..., None], start[..., None, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.clip(to + (drawn[..., None, :] - about) * np.sqrt(to / about), 0, most)
 
