@@ -11,7 +11,7 @@ from oracles import concentration as slow
 import fastfair as ff
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.EmptyGroupWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.EmptyGroupWarning")  # drawn by chance
 @settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), n_subjects=st.integers(2, 45), n_groups=st.integers(1, 3))
 def test_shares_are_those_of_the_oracle(seed, n_subjects, n_groups):

@@ -38,7 +38,7 @@ def comparisons(found: list[slow.Trial], system: int) -> ff.Comparisons:
 
 
 @pytest.mark.jit
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of groups that lack comparisons
 @settings(deadline=None, max_examples=60)
 @given(trials(), st.sampled_from([1, 30]))
 def test_pvalues_are_those_of_the_plain_formulas(found, enough):

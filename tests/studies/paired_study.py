@@ -90,10 +90,10 @@ def truths(population: Population, level: float) -> dict[tuple[str, int | None],
     found = {("fmr", None): (float(fmr @ weights),) * 2}
     of_mated = np.array(population.sizes) / sum(population.sizes)
     pair = population.fnmr(threshold), population.fnmr(threshold, second=True)
-    found["fnmr", None] = tuple(float(rates @ of_mated) for rates in pair)  # type: ignore[assignment]
+    found["fnmr", None] = float(pair[0] @ of_mated), float(pair[1] @ of_mated)
     for k in range(len(population.sizes)):
         found["fmr", k] = (float(fmr[k]),) * 2
-        found["fnmr", k] = tuple(float(rates[k]) for rates in pair)  # type: ignore[assignment]
+        found["fnmr", k] = float(pair[0][k]), float(pair[1][k])
     return found
 
 
