@@ -1,6 +1,7 @@
 """How often bands at default arguments hold the truth, at each FMR and as whole curves, in populations that are known.
 
-`python tests/studies/band_study.py` prints the tables of the documentation; `test_band_study.py` checks what they say.
+`python -m studies.band_study`, run in `tests/`, prints the tables of the documentation;
+`test_band_study.py` checks what they say.
 """
 
 from __future__ import annotations
@@ -17,10 +18,7 @@ from numpy.typing import NDArray
 import fastfair as ff
 from fastfair.errors import FastfairWarning
 
-if __package__:
-    from .populations import FAIR, Population
-else:
-    from populations import FAIR, Population
+from .populations import FAIR, Population
 
 Floats = NDArray[np.float64]
 SIZES = tuple(Population(f"groups of {n}", (n,) * 3) for n in (20, 60, 200))

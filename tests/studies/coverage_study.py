@@ -1,20 +1,16 @@
 """How often 95 % intervals hold the truth, and how wide they are, on simulated populations whose truth is known.
 
-`python tests/studies/coverage_study.py` prints the tables of the documentation; `test_coverage_study.py` checks
-what they say.
+`python -m studies.coverage_study`, run in `tests/`, prints the tables of the documentation;
+`test_coverage_study.py` checks what they say.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
-import itertools
 import math
-import multiprocessing
-import os
 import warnings
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +20,8 @@ from scipy.special import ndtr
 
 import fastfair as ff
 from fastfair.errors import FastfairWarning
+
+from .processes import over_data_sets
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str | None, str | None]  # a quantity's name, group and operating point
@@ -267,14 +265,8 @@ def study(
     -------
     Study
     """
-    processes = processes or len(os.sched_getaffinity(0))
-    bounds = np.linspace(0, n_data_sets, processes + 1).astype(int).tolist()
-    seeds = [range(i, j) for i, j in itertools.pairwise(bounds)]
-    if processes == 1:
-        return _some(population, seeds[0], variants, methods)
-    # Processes, for most of the time of a small data set goes to Python code, which threads would take turns in.
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-        parts = list(pool.map(functools.partial(_some, population, variants=variants, methods=methods), seeds))
+    look = functools.partial(_some, population, variants=variants, methods=methods)
+    (parts,) = over_data_sets([look], n_data_sets, processes)
     whole = parts[0]
     return Study(
         population,

@@ -1,26 +1,25 @@
 """How often `fmr_test` and `fnmr_test` find differences among groups that are alike, and where there is one.
 
-`python tests/studies/fair_groups_study.py` prints the tables of the documentation; `test_fair_groups_study.py` checks
-what they say.
+`python -m studies.fair_groups_study`, run in `tests/`, prints the tables of the documentation;
+`test_fair_groups_study.py` checks what they say.
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
-import os
 import warnings
 import zlib
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
-from studies.populations import Population
 
 import fastfair as ff
+
+from .populations import Population
+from .processes import over_data_sets
 
 Shares = NDArray[np.float64]
 
@@ -28,7 +27,7 @@ ALPHA = 0.05
 RESAMPLES = 500  # so that 25 of 501 are just below ALPHA
 TIMES = 2  # as many false matches have the groups that differ
 FNMR = 0.1
-DECISIONS = ("deviance", "named", "others named", "F", "F of FNMR", "named by FNMR")
+DECISIONS = ("deviance", "named", "others named", "F", "F of FNMR", "named by FNMR", "outside the margin of FNMR")
 _EIGHT = (15, 20, 30, 50, 80, 300, 800, 150)
 _ELEVEN = (20, 20, 20, 30, 30, 40, 40, 60, 60, 80, 80)
 
@@ -69,7 +68,8 @@ class Setting:
             found += [bool(test.different), bool(fair & set(test.different)), old.pvalue < ALPHA]
             if alike:
                 of_fnmr = ff.fnmr_test(c, ff.at_fnmr(FNMR), **shared)
-                found += [of_fnmr.pvalue < ALPHA, bool(of_fnmr.different)]
+                margin = ff.margin_of_error(c, ff.at_fnmr(FNMR), **shared)
+                found += [of_fnmr.pvalue < ALPHA, bool(of_fnmr.different), bool(margin.outside)]
         return [bool(value) for value in found]
 
 
@@ -111,10 +111,8 @@ def study(settings: Sequence[Setting], n_data_sets: int, *, alike: bool, process
     list of (decisions,) ndarray
         Of each setting.
     """
-    chunks = [range(n_data_sets)[k : k + 100] for k in range(0, n_data_sets, 100)]
-    with ProcessPoolExecutor(processes or len(os.sched_getaffinity(0)), multiprocessing.get_context("spawn")) as pool:
-        parts = [list(pool.map(partial(_some, setting, alike), chunks)) for setting in settings]
-    return [np.concatenate(found).mean(axis=0) for found in parts]
+    looks = [partial(_some, setting, alike) for setting in settings]
+    return [np.concatenate(found).mean(axis=0) for found in over_data_sets(looks, n_data_sets, processes)]
 
 
 def table(settings: Sequence[Setting], null: Sequence[Shares], power: Sequence[Shares]) -> str:

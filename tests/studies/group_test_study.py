@@ -1,19 +1,17 @@
 """How often tests across groups find differences where there are none, and where there is one.
 
-`python tests/studies/group_test_study.py` prints the tables of the documentation; `test_group_test_study.py`
-checks what they say.
+`python -m studies.group_test_study`, run in `tests/`, prints the tables of the documentation;
+`test_group_test_study.py` checks what they say.
 """
 
 from __future__ import annotations
 
 import argparse
 import bisect
+import functools
 import itertools
-import multiprocessing
-import os
 import zlib
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +23,8 @@ from fastfair._lib import seeds
 from fastfair.group_tests.margins import CENTERS, QUANTILES, share_inside
 from fastfair.group_tests.replicates import STATISTICS, group_pvalues, of_counts, pvalue, replicate
 
+from .processes import over_data_sets
+
 Bools = NDArray[np.bool_]
 
 ALPHA = 0.05
@@ -33,7 +33,6 @@ FOLLOW_UP_RESAMPLES = 1600  # at least
 MARGINS = tuple(f"{quantile}, {center}" for center in CENTERS for quantile in QUANTILES)
 NAMING = (*MARGINS, "follow-up")  # what names groups
 DECISIONS = (*STATISTICS, *NAMING)
-_AT_ONCE = 250  # data sets of one task
 
 
 @dataclass(frozen=True)
@@ -172,8 +171,7 @@ class Decisions:
         return float(self.named[:, NAMING.index(decision), 1].mean())
 
 
-def _some(task: tuple[Scenario, range]) -> tuple[Bools, Bools]:
-    scenario, chosen = task
+def _some(scenario: Scenario, chosen: range) -> tuple[Bools, Bools]:
     decided = [decide(scenario.draw(seed), seed) for seed in chosen]
     named = [[(groups[0], groups[1:].any()) for groups in of_naming] for _, of_naming in decided]
     return np.array([significant for significant, _ in decided]), np.array(named)
@@ -196,14 +194,10 @@ def study(scenarios: Sequence[Scenario], n_data_sets: int = 2000, processes: int
     list of Decisions
         Of each scenario.
     """
-    chunks = [range(n_data_sets)[k : k + _AT_ONCE] for k in range(0, n_data_sets, _AT_ONCE)]
-    tasks = list(itertools.product(scenarios, chunks))
-    # Processes, for most of the time of a small data set goes to Python code, which threads would take turns in.
-    with ProcessPoolExecutor(processes or len(os.sched_getaffinity(0)), multiprocessing.get_context("spawn")) as pool:
-        parts = list(pool.map(_some, tasks))
+    looks = [functools.partial(_some, scenario) for scenario in scenarios]
     return [
-        Decisions(*(np.concatenate(arrays) for arrays in zip(*parts[k : k + len(chunks)], strict=True)))
-        for k in range(0, len(parts), len(chunks))
+        Decisions(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        for parts in over_data_sets(looks, n_data_sets, processes)
     ]
 
 

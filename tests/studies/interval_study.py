@@ -1,7 +1,7 @@
 """How often `evaluate`'s 95 % intervals hold the truth where errors are few, groups unequal and subjects skewed.
 
-`python tests/studies/interval_study.py` prints the table of the documentation; `test_interval_study.py` checks
-what they say. The populations are those of `populations`.
+`python -m studies.interval_study`, run in `tests/`, prints the table of the documentation;
+`test_interval_study.py` checks what they say. The populations are those of `populations`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
-from studies.populations import _LAWS, FAIR, SMALL_TO_LARGE, Population
 
 import fastfair as ff
 from fastfair.errors import FastfairWarning
 from fastfair.resampling.blocks import Replicates
 from fastfair.uncertainty.entries import Selection, entries
+
+from .populations import _LAWS, FAIR, SMALL_TO_LARGE, Population
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str | None, str | None]  # a quantity's name, group and operating point

@@ -1,19 +1,15 @@
 """How often `compare` tells equal systems apart, and unequal ones, on populations whose truth is known.
 
-`python tests/studies/paired_study.py` prints the tables of the documentation.
+`python -m studies.paired_study`, run in `tests/`, prints the tables of the documentation.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
-import itertools
-import multiprocessing
-import os
 import warnings
 from collections import defaultdict
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,10 +18,8 @@ import fastfair as ff
 from fastfair.errors import FastfairWarning
 from fastfair.measures._compute import measure_of
 
-if __package__:
-    from .populations import FAIR, Population
-else:
-    from populations import FAIR, Population
+from .populations import FAIR, Population
+from .processes import over_data_sets
 
 RESAMPLES = 1000
 LEVEL = 0.05
@@ -139,16 +133,11 @@ def study(
     population: Population, n_data_sets: int, levels: Sequence[float], processes: int | None = None
 ) -> dict[tuple[str, str], Count]:
     """Compare the two systems of many data sets; data set r has seed r."""
-    processes = processes or len(os.sched_getaffinity(0))
-    bounds = np.linspace(0, n_data_sets, processes + 1).astype(int).tolist()
-    seeds = [range(i, j) for i, j in itertools.pairwise(bounds)]
-    if processes == 1:
-        return _some(population, seeds[0], levels)
     whole: dict[tuple[str, str], Count] = {}
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-        for part in pool.map(functools.partial(_some, population, levels=levels), seeds):
-            for key, count in part.items():
-                whole[key] = whole.get(key, Count()) + count
+    (parts,) = over_data_sets([functools.partial(_some, population, levels=levels)], n_data_sets, processes)
+    for part in parts:
+        for key, count in part.items():
+            whole[key] = whole.get(key, Count()) + count
     return whole
 
 

@@ -48,7 +48,7 @@ def test_the_deviance_finds_more_than_f(n_data_sets):
 
 
 def test_the_table_has_a_row_for_each_setting():
-    shares = [np.arange(6) / 100 for _ in SETTINGS]
+    shares = [np.arange(len(DECISIONS)) / 100 for _ in SETTINGS]
     rows = fair_groups_study.table(SETTINGS, shares, [found / 2 for found in shares]).splitlines()
     assert len(rows) == 2 + len(SETTINGS)
-    assert rows[2] == "| 3 groups of 60 | 0.01 | 0.0 | 1.0 | 3.0 | 4.0 | 5.0 | 0.0 | 1.5 | 1.0 |"
+    assert rows[2] == "| 3 groups of 60 | 0.01 | 0.0 | 1.0 | 3.0 | 4.0 | 5.0 | 6.0 | 0.0 | 1.5 | 1.0 |"
