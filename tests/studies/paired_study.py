@@ -10,11 +10,13 @@ import functools
 import warnings
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 import fastfair as ff
+from fastfair import intervals
+from fastfair.error_rates.operating_points import FEWEST_ERRORS
 from fastfair.errors import FastfairWarning
 from fastfair.measures._compute import measure_of
 
@@ -35,6 +37,9 @@ class Count:
         Data sets, those with a verdict other than "withheld", and those that name a system in any contrast of the kind.
     contrasts, small : int
         Contrasts with a verdict other than "withheld", and those with a p-value, not adjusted, of at most 5 %.
+    resampled, resampled_small : int
+        Contrasts in which neither system has fewer errors than bootstrap p-values ask for, and those with a bootstrap
+        p-value of at most 5 %.
     inside, given : int
         Intervals of differences that hold the truth, and intervals.
     ratio_inside, ratio_given : int
@@ -48,6 +53,8 @@ class Count:
     found: int = 0
     contrasts: int = 0
     small: int = 0
+    resampled: int = 0
+    resampled_small: int = 0
     inside: int = 0
     given: int = 0
     ratio_inside: int = 0
@@ -76,25 +83,59 @@ def points_of(population: Population, levels: Sequence[float]) -> dict[str, ff.O
     return points
 
 
-def truths(population: Population, level: float) -> dict[tuple[str, int | None], tuple[float, float]]:
-    """Return the rates of both systems, overall and of groups, at a threshold of the population."""
-    threshold = population.threshold(level)
-    fmr = population.fmr(threshold)
-    weights = population.weights()
-    found = {("fmr", None): (float(fmr @ weights),) * 2}
+def truths(population: Population, point: str) -> dict[tuple[str, int | None], tuple[float, float]]:
+    """Return the rates of both systems, overall and of groups, at an operating point of `points_of`."""
+    level, held = float(point.rpartition(" ")[2]), point.startswith("FMR")
+    thresholds = [population.threshold(level, second=held and second) for second in (False, True)]
     of_mated = np.array(population.sizes) / sum(population.sizes)
-    pair = population.fnmr(threshold), population.fnmr(threshold, second=True)
-    found["fnmr", None] = float(pair[0] @ of_mated), float(pair[1] @ of_mated)
-    for k in range(len(population.sizes)):
-        found["fmr", k] = (float(fmr[k]),) * 2
-        found["fnmr", k] = float(pair[0][k]), float(pair[1][k])
+    found = {}
+    for name, rates, weights in (
+        ("fmr", population.fmr, population.weights()),
+        ("fnmr", population.fnmr, of_mated),
+    ):
+        first, second = (rates(threshold, second) for threshold, second in zip(thresholds, (False, True), strict=True))
+        found[name, None] = float(first @ weights), float(second @ weights)
+        found |= {(name, k): (float(first[k]), float(second[k])) for k in range(len(population.sizes))}
+    return found
+
+
+def truth_of(
+    contrast: ff.Contrast, known: dict[tuple[str, int | None], tuple[float, float]], alike: bool
+) -> tuple[float, float]:
+    """Return what is true of either system, NaN where it is not known.
+
+    Rates are known; systems that are alike differ in nothing. Measures are then given as 0, so that they have no ratio.
+    """
+    key = contrast.name, None if contrast.group is None else int(contrast.group)
+    if contrast.probe_group is None and key in known:
+        return known[key]
+    if not alike:
+        return np.nan, np.nan
+    return (0.0, 0.0) if measure_of(contrast.name) is not None else (1.0, 1.0)
+
+
+def bootstrap_pvalues(paired: ff.PairedEvaluation) -> list[float]:
+    """Return the p-value that replicates of each difference give; NaN where a rate has too few errors for one."""
+    both = paired.first, paired.second
+    rows = {(q.name, q.group, q.at, q.probe_group): k for k, q in enumerate(paired.first.quantities)}
+    found = []
+    for contrast in paired.contrasts:
+        k = rows[contrast.name, contrast.group, contrast.at, contrast.probe_group]
+        errors = [evaluation.quantities[k].n_errors for evaluation in both]
+        if any(number is not None and number < FEWEST_ERRORS for number in errors):
+            found.append(np.nan)
+            continue
+        with np.errstate(invalid="ignore"):
+            drawn = np.subtract(*(evaluation.uncertainty.replicates[k] for evaluation in both))
+        found.append(float(intervals.bootstrap_pvalue(drawn[None])[0]))
     return found
 
 
 def _some(population: Population, seeds: range, levels: Sequence[float]) -> dict[tuple[str, str], Count]:
     points = points_of(population, levels)
     names = {str(point): name for name, point in points.items()}
-    true = {name: truths(population, float(name.rpartition(" ")[2])) for name in points}
+    true = {name: truths(population, name) for name in points}
+    alike = not (population.second_shifts or population.second_gaps)
     found: dict[tuple[str, str], Count] = defaultdict(Count)
     for seed in seeds:
         systems = population.draw_two(np.random.default_rng([seed, sum(map(ord, population.name))]))
@@ -102,7 +143,7 @@ def _some(population: Population, seeds: range, levels: Sequence[float]) -> dict
             warnings.simplefilter("ignore", FastfairWarning)
             paired = ff.compare(*systems, list(points.values()), n_resamples=RESAMPLES, rng=seed, n_threads=1)
         named, tested = set(), set()
-        for contrast in paired.contrasts:
+        for contrast, resampled in zip(paired.contrasts, bootstrap_pvalues(paired), strict=True):
             at = names.get(contrast.operating_point or "", "")
             count = found[kind_of(contrast), at]
             count.total += 1
@@ -111,17 +152,17 @@ def _some(population: Population, seeds: range, levels: Sequence[float]) -> dict
                 tested.add((kind_of(contrast), at))
                 count.contrasts += 1
                 count.small += contrast.pvalue <= LEVEL
+            count.resampled += not np.isnan(resampled)
+            count.resampled_small += resampled <= LEVEL
             if contrast.verdict in ("first", "second"):
                 named.add((kind_of(contrast), at))
-            key = contrast.name, None if contrast.group is None else int(contrast.group)
-            if at and key in true[at]:
-                one, other = true[at][key]
-                if np.isfinite(contrast.low):
-                    count.given += 1
-                    count.inside += contrast.low - 1e-12 <= one - other <= contrast.high + 1e-12
-                if np.isfinite(contrast.ratio_low) and other > 0:
-                    count.ratio_given += 1
-                    count.ratio_inside += contrast.ratio_low - 1e-9 <= one / other <= contrast.ratio_high + 1e-9
+            one, other = truth_of(contrast, true.get(at, {}), alike)
+            if np.isfinite([contrast.low, one - other]).all():
+                count.given += 1
+                count.inside += contrast.low - 1e-12 <= one - other <= contrast.high + 1e-12
+            if np.isfinite(contrast.ratio_low) and other > 0:
+                count.ratio_given += 1
+                count.ratio_inside += contrast.ratio_low - 1e-9 <= one / other <= contrast.ratio_high + 1e-9
         for key in {(kind_of(c), names.get(c.operating_point or "", "")) for c in paired.contrasts}:
             found[key].data_sets += 1
             found[key].tested += key in tested
@@ -143,22 +184,66 @@ def study(
 
 def table(found: dict[tuple[str, str], Count]) -> str:
     """Lay out what a population gave."""
-    lines = [
-        "| Difference | At | Names a system | p at most 5 % | Interval of difference | of ratio | Withheld |",
-        "|---|---|--:|--:|--:|--:|--:|",
-    ]
+    names = (
+        "Difference", "At", "Names a system", "p at most 5 %", "bootstrap p at most 5 %", "Interval of difference",
+        "of ratio", "Withheld",
+    )  # fmt: skip
+    lines = ["| " + " | ".join(names) + " |", "|---|---|" + "--:|" * (len(names) - 2)]
 
     def percent(part: int, whole: int) -> str:
         return f"{100 * part / whole:.1f}" if whole else "–"
 
     for (kind, at), count in sorted(found.items(), key=lambda one: (one[0][1], one[0][0])):
-        cells = [
-            kind, at, percent(count.found, count.tested), percent(count.small, count.contrasts),
-            percent(count.inside, count.given), percent(count.ratio_inside, count.ratio_given),
-            percent(count.withheld, count.total),
-        ]  # fmt: skip
+        shares = (
+            (count.found, count.tested), (count.small, count.contrasts), (count.resampled_small, count.resampled),
+            (count.inside, count.given), (count.ratio_inside, count.ratio_given), (count.withheld, count.total),
+        )  # fmt: skip
+        cells = [kind, at, *(percent(*share) for share in shares)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+# Kinds of differences, and where they are taken, in the order of the columns of summaries.
+SUMMARY = (
+    ("FMR of groups, few errors", "fmr of groups", "threshold of FMR 0.001"),
+    ("FMR of groups", "fmr of groups", "threshold of FMR 0.01"),
+    ("FMR of groups at FMR 0.01", "fmr of groups", "FMR 0.01"),
+    ("FNMR of groups", "fnmr of groups", "threshold of FMR 0.01"),
+    ("FNMR", "fnmr", "threshold of FMR 0.01"),
+    ("FNMR at FMR 0.001", "fnmr", "FMR 0.001"),
+    ("FNMR at FMR 0.01", "fnmr", "FMR 0.01"),
+    ("FNMR of groups at FMR 0.01", "fnmr of groups", "FMR 0.01"),
+    ("EER", "eer", ""),
+    ("EER of groups", "eer of groups", ""),
+    ("minDCF", "min_dcf", ""),
+    ("Cllr", "cllr", ""),
+    ("min Cllr", "min_cllr", ""),
+    ("measures of FMR", "measures of fmr", "threshold of FMR 0.01"),
+    ("of FNMR", "measures of fnmr", "threshold of FMR 0.01"),
+    ("of both", "measures of both rates", "threshold of FMR 0.01"),
+)
+
+
+def summary(studies: dict[str, dict[tuple[str, str], Count]], part: str, whole: str, other: str = "") -> str:
+    """Lay out shares of two attributes of `Count` over populations in per cent, and a third one in parentheses."""
+    lines = ["| Population | " + " | ".join(name for name, _, _ in SUMMARY) + " |", "|---|" + "--:|" * len(SUMMARY)]
+    for name, found in studies.items():
+        cells = []
+        for _, kind, at in SUMMARY:
+            count = vars(found.get((kind, at), Count()))
+            cell = f"{100 * count[part] / count[whole]:.1f}" if count[whole] else "–"
+            if other and count["resampled"]:
+                cell += f" ({100 * count[other] / count['resampled']:.1f})"
+            cells.append(cell)
+        lines.append("| " + " | ".join((name, *cells)) + " |")
+    return "\n".join(lines)
+
+
+def worse(population: Population) -> Population:
+    """Make the second system less accurate, in the last group more than in others."""
+    others = (0.0,) * (len(population.sizes) - 1)
+    shifts, gaps = (0.2,) * len(others) + (0.5,), (-0.2,) * len(others) + (-0.6,)
+    return replace(population, name=f"{population.name}, second worse", second_shifts=shifts, second_gaps=gaps)
 
 
 def main() -> None:
@@ -167,12 +252,20 @@ def main() -> None:
     parser.add_argument("--data-sets", type=int, default=1000)
     parser.add_argument("--populations", nargs="*", help="names; by default all")
     parser.add_argument("--levels", nargs="*", type=float, default=[1e-2, 1e-3])
+    parser.add_argument("--worse", action="store_true", help="the second system is less accurate, and less fair")
     parser.add_argument("--processes", type=int)
     asked = parser.parse_args()
+    studies = {}
     for population in FAIR:
         if not asked.populations or population.name in asked.populations:
-            found = study(population, asked.data_sets, asked.levels, asked.processes)
-            print(f"### {population.name}\n\n{table(found)}\n", flush=True)
+            chosen = worse(population) if asked.worse else population
+            found = study(chosen, asked.data_sets, asked.levels, asked.processes)
+            studies[population.name] = found
+            print(f"### {chosen.name}\n\n{table(found)}\n", flush=True)
+    print(f"### p at most 5 % (bootstrap)\n\n{summary(studies, 'small', 'contrasts', 'resampled_small')}\n")
+    print(f"### Names a system\n\n{summary(studies, 'found', 'tested')}\n")
+    print(f"### Intervals of differences\n\n{summary(studies, 'inside', 'given')}\n")
+    print(f"### Intervals of ratios\n\n{summary(studies, 'ratio_inside', 'ratio_given')}")
 
 
 if __name__ == "__main__":

@@ -73,8 +73,8 @@ class Population:
         Of mated scores.
     shifts, gaps : tuple of float
         For each group, what is added to non-mated scores, and to mated ones; empty for fair systems.
-    second : float
-        What the second of two systems has added to mated scores.
+    second_shifts, second_gaps : tuple of float
+        For each group, what the second of two systems has added besides.
     together : float
         Correlation between the noise of the two systems.
     """
@@ -93,7 +93,8 @@ class Population:
     mean: float = 3.3
     shifts: tuple[float, ...] = ()
     gaps: tuple[float, ...] = ()
-    second: float = 0.0
+    second_shifts: tuple[float, ...] = ()
+    second_gaps: tuple[float, ...] = ()
     together: float = 0.5
 
     def draw(self, rng: np.random.Generator) -> ff.Comparisons:
@@ -113,14 +114,14 @@ class Population:
             shared = np.repeat(rng.normal(size=i.size // self.repeats), self.repeats)
             noise[0] = self.likeness * shared + math.sqrt(1 - self.likeness**2) * noise[0]
         other = [self.together * one + math.sqrt(1 - self.together**2) * rng.normal(size=one.size) for one in noise]
-        shifts, gaps = (np.array(values or (0.0,) * len(self.sizes)) for values in (self.shifts, self.gaps))
         reference, probe = np.concatenate((k, i)), np.concatenate((k, j))
         g = _LAWS[self.law][0]
         left = math.sqrt(1 - self.effect**2)
 
-        def system(noise: list[Floats], added: float) -> ff.Comparisons:
+        def system(noise: list[Floats], second: bool) -> ff.Comparisons:
+            shifts, gaps = self._added(second)
             nonmated = shifts[group[i]] + g(parts[0] + left * noise[0])
-            mated = self.mean + added + gaps[group[k]] + g(parts[1] + left * noise[1])
+            mated = self.mean + gaps[group[k]] + g(parts[1] + left * noise[1])
             scores = np.concatenate((mated, nonmated))
             if self.step:
                 scores = np.floor(scores / self.step) * self.step
@@ -128,7 +129,18 @@ class Population:
                 scores, np.arange(scores.size) < k.size, reference, probe, group[reference], group[probe]
             )
 
-        return system(noise, 0.0), system(other, self.second)
+        return system(noise, False), system(other, True)
+
+    def _added(self, second: bool) -> tuple[Floats, Floats]:
+        """Return what the first, or the second, system adds to non-mated and to mated scores of each group."""
+
+        def of_groups(values: tuple[float, ...]) -> Floats:
+            return np.array(values or (0.0,) * len(self.sizes))
+
+        shifts, gaps = of_groups(self.shifts), of_groups(self.gaps)
+        return (
+            (shifts + of_groups(self.second_shifts), gaps + of_groups(self.second_gaps)) if second else (shifts, gaps)
+        )
 
     def _subjects(self, rng: np.random.Generator, n: int) -> Floats:
         if self.heavy:
@@ -149,9 +161,9 @@ class Population:
             start += size
         return np.concatenate(firsts), np.concatenate(seconds)
 
-    def fmr(self, threshold: float) -> Floats:
-        """Compute the FMR of each group; with ties, of a threshold that is a possible score."""
-        at = _LAWS[self.law][1](threshold - np.array(self.shifts or (0.0,) * len(self.sizes)))
+    def fmr(self, threshold: float, second: bool = False) -> Floats:
+        """Compute the FMR of each group by the first or the second system; with ties, at a possible score."""
+        at = _LAWS[self.law][1](threshold - self._added(second)[0])
         if self.heavy:
             part = np.add.outer(_HEAVY, _HEAVY).ravel() / math.sqrt(2)
         else:
@@ -160,7 +172,7 @@ class Population:
 
     def fnmr(self, threshold: float, second: bool = False) -> Floats:
         """Compute the FNMR of each group, by the first or the second system."""
-        means = self.mean + self.second * second + np.array(self.gaps or (0.0,) * len(self.sizes))
+        means = self.mean + self._added(second)[1]
         part = _HEAVY if self.heavy else -(gamma.ppf(_GRID, 1) - 1) if self.skewed else ndtri(_GRID)
         return np.asarray([self._share(z, part) for z in _LAWS[self.law][1](threshold - means)])
 
@@ -175,9 +187,9 @@ class Population:
         n = np.array(self.sizes, np.float64)
         return np.asarray((n * (n - 1) if self.pairs is None else n) / (n * (n - 1) if self.pairs is None else n).sum())
 
-    def threshold(self, fmr: float) -> float:
+    def threshold(self, fmr: float, second: bool = False) -> float:
         """Return the threshold with an FMR of all comparisons, or the next possible score above."""
-        found = float(brentq(lambda s: self.fmr(s) @ self.weights() - fmr, -1.9, 60))
+        found = float(brentq(lambda s: self.fmr(s, second) @ self.weights() - fmr, -1.9, 60))
         return math.ceil(found / self.step) * self.step if self.step else found
 
     def unfair(self, times: float, threshold: float, groups: int = 1) -> Population:
@@ -201,5 +213,5 @@ FAIR = (
     Population("8-bit scores", step=1 / 16),
     Population("skewed subjects", (100, 100, 100), skewed=True, effect=0.6, mean=4.0),
     Population("strong subjects", effect=0.7),
-    Population("unequal systems", second=-0.6),
+    Population("unequal systems", second_gaps=(-0.6,) * 3),
 )
