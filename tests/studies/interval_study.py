@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 import warnings
 from collections.abc import Sequence
@@ -23,12 +24,12 @@ from fastfair.resampling.blocks import Replicates
 from fastfair.uncertainty.entries import Selection, entries
 
 from .populations import _LAWS, FAIR, SMALL_TO_LARGE, Population
+from .processes import over_data_sets
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str | None, str | None]  # a quantity's name, group and operating point
 RESAMPLES = 500
-# Of fairness measures those that have a fair value.
-MEASURES = ("fdr", "inequity_rate", "garbe", "gini", "std", "max_min_ratio", "max_geomean_ratio", "log_geomean_sum")
+MEASURES = tuple(ff.measures.MEASURES)
 _STEPS = 1200  # scores that stand for a law of scores
 UNFAIR = (
     Population("unfair, t scores", law="t", mean=5.5, shifts=(0.0, 0.0, 0.6), gaps=(0.0, -0.5, 0.0)),
@@ -146,9 +147,25 @@ def truth(population: Population) -> dict[Key, float]:
         nothing, nothing,
     )  # fmt: skip
     names = [str(point) for point, _ in points.values()]
-    return {
+    found = {
         (e.name, e.group, None if e.point is None else names[e.point]): float(e.value) for e in entries(base, selection)
     }
+    return found | _sums_of_error_differences(population)
+
+
+def _sums_of_error_differences(population: Population) -> dict[Key, float]:
+    """Compute SED at the mean of the thresholds at which the groups' two rates are equal."""
+    size = len(population.sizes)
+    of_groups = np.zeros(size)
+    if population.shifts or population.gaps:
+        thresholds = [
+            brentq(lambda t, k=k: population.fmr(t)[k] - population.fnmr(t)[k], -1.9, 60) for k in range(size)
+        ]
+        at = float(np.mean(thresholds))
+        fmr, fnmr, (mated, nonmated) = population.fmr(at), population.fnmr(at), _mixed(population)
+        of_groups = ff.measures.sed(fmr, fnmr, fmr @ nonmated, fnmr @ mated)
+    found: dict[Key, float] = {("sed", str(k), None): float(value) for k, value in enumerate(of_groups)}
+    return found | {("sed_mean", None, None): float(of_groups.mean()), ("sed_std", None, None): float(of_groups.std())}
 
 
 @dataclass(frozen=True)
@@ -178,15 +195,12 @@ class Study:
     note: list[list[str]]
 
 
-def study(
-    population: Population, n_data_sets: int = 200, *, measures: Sequence[str] = MEASURES, metrics: object = "all"
-) -> Study:
-    """Simulate data sets, evaluate each, and collect estimates, intervals and notes; data set r has seed r."""
+def _some(population: Population, measures: Sequence[str], metrics: object, seeds: range) -> Study:
     true = truth(population)
     points = [point for point, _ in thresholds(population).values()]
     rows, notes = [], []
     keys: tuple[Key, ...] = ()
-    for seed in range(n_data_sets):
+    for seed in seeds:
         comparisons = population.draw(np.random.default_rng([seed, len(population.name)]))
         with warnings.catch_warnings():
             # What these warn of is what is counted here.
@@ -201,6 +215,22 @@ def study(
         notes.append([q.note for q in quantities])
     columns = np.moveaxis(np.array(rows), -1, 0)
     return Study(population, keys, np.array([true[key] for key in keys]), *columns, notes)
+
+
+def study(
+    population: Population,
+    n_data_sets: int = 200,
+    *,
+    measures: Sequence[str] = MEASURES,
+    metrics: object = "all",
+    processes: int | None = 1,
+) -> Study:
+    """Simulate data sets, evaluate each, and collect estimates, intervals and notes; data set r has seed r."""
+    look = functools.partial(_some, population, measures, metrics)
+    (parts,) = over_data_sets([look], n_data_sets, processes)
+    whole = parts[0]
+    arrays = [np.concatenate([getattr(part, name) for part in parts]) for name in ("estimate", "low", "high", "errors")]
+    return Study(population, whole.keys, whole.truth, *arrays, [note for part in parts for note in part.note])
 
 
 def places(found: Study) -> dict[tuple[str, str], list[int]]:
@@ -293,14 +323,37 @@ def table(studies: Sequence[Study]) -> str:
     return "\n".join(lines)
 
 
+def ranges(studies: Sequence[Study]) -> str:
+    """Lay out, for every quantity, between what its coverage lies, and how notes and failures go together."""
+    heads = ("Quantity", "At", "Least", "in", "Most", "Noted", "Noted where it fails", "Without an interval")
+    lines = ["| " + " | ".join(heads) + " |", "|---|---|--:|---|--:|--:|--:|--:|"]
+    together: dict[tuple[str, str], dict[str, Coverage]] = {}
+    for found in studies:
+        for name, at in places(found):
+            together.setdefault((name, at), {})[found.population.name] = coverage(found, name, at)
+    for (name, at), of_populations in sorted(together.items(), key=lambda one: (one[0][1], one[0][0])):
+        given = {population: result for population, result in of_populations.items() if result.given > 0}
+        if not given:
+            continue
+        worst = min(given, key=lambda population: given[population].share)
+        least = given[worst]
+        cells = [f"{100 * least.share:.1f}", worst, f"{100 * max(r.share for r in given.values()):.1f}"]
+        shares = least.noted, least.noted_of_misses, 1 - least.given
+        cells += ["–" if math.isnan(share) else f"{100 * share:.0f}" for share in shares]
+        lines.append("| " + " | ".join((name, at, *cells)) + " |")
+    return "\n".join(lines)
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=200)
+    parser.add_argument("--data-sets", type=int, default=1000)
     parser.add_argument("--populations", nargs="*", help="names; by default all")
+    parser.add_argument("--processes", type=int)
     asked = parser.parse_args()
     wanted = [p for p in POPULATIONS if not asked.populations or p.name in asked.populations]
-    print(table([study(population, asked.data_sets) for population in wanted]))
+    studies = [study(population, asked.data_sets, processes=asked.processes) for population in wanted]
+    print(f"{table(studies)}\n\n{ranges(studies)}")
 
 
 if __name__ == "__main__":
