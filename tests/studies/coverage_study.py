@@ -408,15 +408,14 @@ def held_level(population: Population) -> str:
 
 def full_table(found: Study) -> str:
     """Lay out everything about one population."""
-    lines = [
-        "| Quantity | At | Truth | Errors | Default | Width | Product | Width | Comparison | Width |",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
+    heads = ["Quantity", "At", "Truth", "Errors"]
+    heads += [head for variant in found.standard_error for head in (variant.capitalize(), "Width")]
+    lines = ["| " + " | ".join(heads) + " |", "|---|---|" + "--:|" * (len(heads) - 2)]
     for quantity in quantities(found):
         errors = mean_errors(found, quantity)
         cells = [quantity.label, quantity.at, _number(float(found.truth[list(quantity.positions)].mean()))]
         cells.append("" if math.isnan(errors) else f"{errors:,.0f}" if errors >= 10 else f"{errors:.1f}")
-        for variant in VARIANTS:
+        for variant in found.standard_error:
             result = coverage(found, quantity, variant)
             cells += [_percent(result), _number(result.width)]
         lines.append("| " + " | ".join(cells) + " |")
@@ -448,7 +447,7 @@ def main_table(studies: Sequence[Study], variant: str) -> str:
 
 
 def error_table(studies: Sequence[Study]) -> str:
-    """Lay out bootstrap over true standard error, of the default / product / comparison."""
+    """Lay out bootstrap over true standard error, of each variant."""
     columns = [(f"FMR {level:g}", "FMR of a group", f"threshold of FMR {level:g}") for level in LEVELS]
     columns += [("threshold at FMR", "threshold", "FMR {}"), ("FNMR at FMR", "FNMR", "FMR {}")]
     lines = ["| Population | " + " | ".join(name for name, _, _ in columns) + " |", "|---|" + "--:|" * len(columns)]
@@ -458,7 +457,9 @@ def error_table(studies: Sequence[Study]) -> str:
         cells = [found.population.name]
         for _, label, at in columns:
             quantity = known.get((label, at.format(level)))
-            ratios = [] if quantity is None else [f"{error_ratio(found, quantity, v):.2f}" for v in VARIANTS]
+            ratios = (
+                [] if quantity is None else [f"{error_ratio(found, quantity, v):.2f}" for v in found.standard_error]
+            )
             cells.append(" / ".join(ratios) or "–")
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -491,14 +492,20 @@ def main() -> None:
     parser.add_argument("--data-sets", type=int, default=1000)
     parser.add_argument("--populations", nargs="*", help="names; by default all")
     parser.add_argument("--full", action="store_true", help="every quantity of every population, too")
+    parser.add_argument("--variants", nargs="*", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument("--methods", nargs="*", choices=METHODS, default=METHODS)
+    parser.add_argument("--processes", type=int)
     asked = parser.parse_args()
     wanted = [p for p in POPULATIONS if not asked.populations or p.name in asked.populations]
-    studies = [study(population, asked.data_sets, methods=METHODS) for population in wanted]
+    studies = [
+        study(p, asked.data_sets, variants=asked.variants, methods=asked.methods, processes=asked.processes)
+        for p in wanted
+    ]
     for found in studies if asked.full else ():
         print(f"### {found.population.name}\n\n{full_table(found)}\n")
-    for variant in VARIANTS:
+    for variant in asked.variants:
         print(f"### {variant}\n\n{main_table(studies, variant)}\n")
-    print(f"### Methods\n\n{method_table(studies)}\n\n### Standard errors\n\n{error_table(studies)}")
+    print(f"### Methods\n\n{method_table(studies, asked.methods)}\n\n### Standard errors\n\n{error_table(studies)}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from .band_study import people, true_fnmr_of_people
 from .populations import Population
 from .processes import over_data_sets
 
-SIZES = (10, 20, 40, 80, 160, 320)  # subjects of each group
+SIZES = (10, 20, 40, 80, 160)  # subjects of each group
 EXPECTED, OF_VERDICTS = 2, 5  # false matches of each group
 LEVELS = (0.01, 0.1)  # FMRs, of embeddings
 TIMES, DEVIATING, N_GROUPS = 3, 2, 8  # how many times as many false matches two of the groups tested have
