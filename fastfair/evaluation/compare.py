@@ -234,14 +234,16 @@ def compare(
     - rates by score tests of the paired decisions, with the dyadic-robust variance [3]_ and Student's t, and with the
       influence of thresholds that hold a rate and so are estimates;
     - fairness measures by joint test inversion: both systems are moved to a common unfairness, and the p-value is the
-      largest over those that neither rejects [4]_;
+      largest over those that neither rejects [4]_. Where a group of a system has no errors, its numbers of errors are
+      drawn anew, independently of the other system's, which makes p-values too large where the systems err alike;
     - EERs, costs, and rates where samples are drawn, by `intervals.bootstrap_pvalue`.
 
     The p-values of groups are adjusted by Holm's procedure, separately for each quantity and operating point. The
     p-value is withheld (NaN) and so is the verdict ("withheld", and `note` says why) where no test keeps its level:
     for a group's ratio to the average and other measures that chance moves to either side; for measures where a group
-    has no errors; for EERs and costs with fewer than 10 errors in either system; and for rates at an operating point
-    whose threshold rests on fewer than 10 errors. Holm's procedure does not count withheld p-values.
+    has no errors and numbers of errors cannot be drawn (samples as units, no errors in any group); for EERs and costs
+    with fewer than 10 errors in either system; and for rates at an operating point whose threshold rests on fewer than
+    10 errors. Holm's procedure does not count withheld p-values.
 
     References
     ----------

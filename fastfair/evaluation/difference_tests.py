@@ -22,13 +22,14 @@ from fastfair.uncertainty.quantity_intervals import Uncertainty
 from .result import Evaluation
 from .score_tests import RATES_TESTED, score_pvalues
 
-OF_MEASURES = "no p-value and no verdict for a measure that chance moves to either side, or of a group without errors"
+OF_MEASURES = "no p-value and no verdict for a measure that chance moves to either side"
+NOTHING_TO_DRAW = "no p-value and no verdict for a measure where a group has no errors and numbers cannot be drawn"
 OF_FEW_ERRORS = f"no p-value and no verdict where one of the systems has fewer than {FEWEST_ERRORS} errors"
 OF_THRESHOLDS = (
     f"no p-value and no verdict where the threshold of one of the systems is held by fewer than {FEWEST_ERRORS} errors"
 )
 OF_FEW_SUBJECTS = "no p-value and no verdict for a rate of one subject"
-REASONS = (OF_MEASURES, OF_FEW_ERRORS, OF_THRESHOLDS, OF_FEW_SUBJECTS)
+REASONS = (OF_MEASURES, NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_THRESHOLDS, OF_FEW_SUBJECTS)
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,11 @@ def difference_tests(systems: Sequence[Comparisons], evaluations: Sequence[Evalu
     joint = _of_measures(of_both)
     found = []
     for k, ((one, other), score) in enumerate(zip(pairs, scores.tolist(), strict=True)):
-        if measure_of(one.name) is not None:
-            pvalue, least = joint.get(k, math.nan), 0.0
-            found.append(DifferenceTest(pvalue, OF_MEASURES if math.isnan(pvalue) else "", least))
+        measure = measure_of(one.name)
+        if measure is not None:
+            reason = OF_MEASURES if measure.fairer == "nearer" else NOTHING_TO_DRAW
+            pvalue = joint.get(k, math.nan)
+            found.append(DifferenceTest(pvalue, reason if math.isnan(pvalue) else ""))
         elif one.name in RATES_TESTED and not math.isnan(score):
             found.append(DifferenceTest(score))
         elif not (math.isfinite(one.estimate) and math.isfinite(other.estimate)):
@@ -107,9 +110,10 @@ def _of_measures(of_both: Sequence[Uncertainty]) -> dict[int, float]:
     rows = of_both[0].rows
     if not rows:
         return {}
-    first, second = (one.systems() for one in of_both)
-    inverted = of_both[0].inverted(), of_both[1].inverted()
-    return {rows[key]: pvalue for key, pvalue in joint_pvalues(first, second, inverted).items()}
+    finite = {key for key, k in rows.items() if all(math.isfinite(one.quantities[k].estimate) for one in of_both)}
+    moved = [(uncertainty.systems(), uncertainty.inverted()) for uncertainty in of_both]
+    counted = [uncertainty.inverted_counts() for uncertainty in of_both]
+    return {rows[key]: pvalue for key, pvalue in joint_pvalues(moved, counted, finite).items()}
 
 
 def _errors_behind(comparisons: Comparisons, evaluation: Evaluation) -> tuple[int | None, ...]:

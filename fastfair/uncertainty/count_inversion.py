@@ -46,7 +46,8 @@ class CountedSystems(MovedSystems):
     selection : Selection
         As for `MovedSystems`.
     models : sequence of dict of CountModel
-        Of "fmr" and "fnmr" at each operating point; at some point a group has no errors.
+        Of "fmr" and "fnmr" at each operating point, or of the only one that measures are asked of; at some point a
+        group has no errors.
     held : sequence of str
         The kind of each operating point: "fmr" or "fnmr" where draws are scaled to the rate that it holds.
     n_replicates : int
@@ -94,15 +95,17 @@ class CountedSystems(MovedSystems):
         return key[3] is not None and any(0 < m.errors.sum() < _FEW for m in self._models[key[3]].values())
 
     def _ratios(self, name: str) -> Floats:
-        within = np.array([m[name].errors.sum() / m[name].comparisons.sum() for m in self._models])
+        within = np.array(
+            [m[name].errors.sum() / m[name].comparisons.sum() if name in m else np.nan for m in self._models]
+        )
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self._start[name][:, 0] / within)
 
     def _smooth(self, name: str, p: int) -> Floats:
-        model = self._models[p][name]
+        model = self._models[p].get(name)
+        if model is None or model.errors.sum() == 0:
+            return np.full(1 + len(self._selection.measured), np.nan)
         x, n = model.errors, model.comparisons
-        if x.sum() == 0:
-            return np.full(1 + x.size, np.nan)
         rates = np.minimum((x + 0.5) / (n + 0.5 * n.sum() / x.sum()), 1.0)
         return np.append(min(1.0, self._ratio[name][p] * (n @ rates) / n.sum()), rates)
 
@@ -123,7 +126,9 @@ class CountedSystems(MovedSystems):
 
         The number of errors expected in all groups together is that of the data.
         """
-        model = self._models[p][name]
+        model = self._models[p].get(name)
+        if model is None:
+            return np.full((1 + len(self._selection.measured), powers.size), np.nan)
         n, n_errors = model.comparisons[:, None], model.errors.sum()
         rates = moved_rates(self._start[name][p], powers, 1.0)[1:]
         rates = np.minimum(rates * n_errors / (n * rates).sum(axis=0), 1.0)
@@ -132,7 +137,9 @@ class CountedSystems(MovedSystems):
 
     def _draw(self, name: str, p: int, powers: Floats) -> Floats:
         """Draw the (rows, powers, r) rates at a point, of all comparisons and of each group."""
-        model, moved = self._models[p][name], self._along(name, p, powers)
+        model, moved = self._models[p].get(name), self._along(name, p, powers)
+        if model is None:
+            return moved[..., None]
         n = model.comparisons[:, None]
         draw = _false_matches if name == "fmr" else _false_nonmatches
         shares = np.full((*moved.shape, self.n_replicates), np.nan)

@@ -21,6 +21,7 @@ _OFTEN = 0.05  # share of replicates without a value from which on an interval m
 RATES = ("fmr", "fnmr", "fmr_matrix")
 FITTED = ("min_dcf", "min_cllr")  # costs at a threshold, or of a calibration, that is fitted to the same comparisons
 NO_GROUP_ERRS = "no group has errors"  # instead of a method
+NO_SUCH_ERRORS = "no group has such errors"
 BY_PERCENTILES = "a group has no errors, so the interval is of percentiles: likely too narrow"
 FEW_DRAWN = "inversion with few errors"  # drawn anew
 INVERSION = "inversion"  # what the method of intervals by test inversion is called
@@ -175,7 +176,7 @@ _SETTLED: tuple[tuple[Callable[[Case], bool], Callable[[Case], Quantity]], ...] 
     (lambda case: case.held, _fixed),
     (lambda case: not math.isfinite(case.quantity.estimate), _no_interval()),
     (lambda case: not math.isnan(case.independent), _without_errors),
-    (lambda case: case.made_by == NO_GROUP_ERRS, _no_interval("no group has such errors")),
+    (lambda case: case.made_by == NO_GROUP_ERRS, _no_interval(NO_SUCH_ERRORS)),
     (
         lambda case: case.unit == "subject" and case.quantity.n_subjects == 1,
         _no_interval("there is one subject, so replicates do not vary"),

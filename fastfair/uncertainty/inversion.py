@@ -113,6 +113,10 @@ class MovedSystems:
         self.n_replicates: int = drawn.threshold.shape[-1]
         self._n_numbers = max((values.size for values in self._scattered.values()), default=0)
 
+    def key_of(self, key: Key) -> Key:
+        """Return the key of a measure with the operating point as all points count."""
+        return key
+
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
         followed = {name: moved_rates(values, powers, _MOST[name]) for name, values in self._start.items()}

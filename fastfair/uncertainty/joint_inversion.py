@@ -10,6 +10,9 @@ the largest p(u) of the values u that neither system's own inversion rejects at 
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,56 +20,101 @@ from .entries import Key
 from .inversion import POWERS, Inversion, MovedSystems
 
 Floats = NDArray[np.float64]
+Inverted = tuple[MovedSystems, Inversion]
 GAMMA = 0.01
 _VALUES = 16  # of the measure, at which systems are compared
 
 
-def joint_pvalues(first: MovedSystems, second: MovedSystems, inverted: tuple[Inversion, Inversion]) -> dict[Key, float]:
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """The way of a system through the values of one measure, turned so that larger values are less fair.
+
+    path, replicates: (powers,) and (powers, r) values; limits: the least and the largest that are not rejected.
+    """
+
+    path: Floats
+    replicates: Floats
+    limits: tuple[float, float]
+
+    @property
+    def is_known(self) -> bool:
+        return bool(np.isfinite(self.limits).all() and np.isfinite(self.path).all())
+
+
+def joint_pvalues(
+    moved: Sequence[Inverted], counted: Sequence[Inverted | None], wanted: Container[Key]
+) -> dict[Key, float]:
     """Compute the p-values of the hypotheses that two systems have the same values of fairness measures.
 
     Parameters
     ----------
-    first, second : MovedSystems
-        The systems, with the same replicates of units and the same measures.
-    inverted : tuple of Inversion
-        Their inversions.
+    moved : two tuples of MovedSystems and Inversion
+        The systems, with the same replicates of units and the same measures, and their inversions.
+    counted : two tuples of CountedSystems and Inversion, or None
+        The same with numbers of errors drawn anew, for measures of a system of which a group has no errors.
+    wanted : container of Key
+        The measures to compare; those of others need not be finite.
 
     Returns
     -------
     dict of float
-        The p-value of each measure, NaN where a system cannot be moved, as one of its groups has no errors.
+        The p-value of each measure wanted, NaN where a system can be moved in neither way.
     """
-    ends = [one.intervals(1 - GAMMA / 2) for one in inverted]
-    paths = [np.maximum.accumulate(system.signs[:, None] * system.path(POWERS), axis=1) for system in (first, second)]
+    by_counts = [{} if one is None else dict(_ways(*one)) for one in counted]
+    # Both systems draw numbers of errors from the same stream. Those of one are paired with the other's from half the
+    # stream later, so that they are independent. Errors that systems share make their differences vary less than that,
+    # so p-values are too large rather than too small.
+    if by_counts[0]:
+        by_counts[1] = {
+            key: replace(way, replicates=np.roll(way.replicates, way.replicates.shape[-1] // 2, axis=-1))
+            for key, way in by_counts[1].items()
+        }
+    estimates, signs = [systems.estimates for systems, _ in moved], moved[0][0].signs
     found: dict[Key, float] = {}
-    for k, (key, *drawn) in enumerate(
-        zip(first.keys, first.replicates(POWERS), second.replicates(POWERS), strict=True)
+    for k, ((key, *ways)) in enumerate(
+        (key, one, other) for (key, one), (_, other) in zip(*(_ways(*one) for one in moved), strict=True)
     ):
-        sign = first.signs[k]
-        limits = np.sort([[sign * low[k], sign * high[k]] for low, high in ends], axis=1)
-        if not (np.isfinite(limits).all() and all(np.isfinite(path[k]).all() for path in paths)):
-            found[key] = float("nan")
+        if key not in wanted:
             continue
-        least, most = limits[:, 0].max(), limits[:, 1].min()
-        if least > most:
-            found[key] = GAMMA
-            continue
-        difference = sign * (first.estimates[k] - second.estimates[k])
-        largest = 0.0
-        for value in np.linspace(least, most, _VALUES):
-            moved = [_at_value(value, path[k], sign * rows) for path, rows in zip(paths, drawn, strict=True)]
-            with np.errstate(invalid="ignore"):  # ratios to a group without errors are infinite, in both systems
-                differences = moved[0] - moved[1]
-            largest = max(largest, _two_sided(differences, difference))
-        found[key] = min(1.0, largest + GAMMA)
+        ways = [
+            way if way.is_known else of_counts.get(key, way) for way, of_counts in zip(ways, by_counts, strict=True)
+        ]
+        difference = signs[k] * (estimates[0][k] - estimates[1][k])
+        found[key] = _joint_pvalue(ways[0], ways[1], difference)
     return found
 
 
-def _at_value(value: float, path: Floats, replicates: Floats) -> Floats:
+def _ways(systems: MovedSystems, inverted: Inversion) -> Iterator[tuple[Key, _Way]]:
+    """Yield each measure and the system's way through its values."""
+    path = np.maximum.accumulate(systems.signs[:, None] * systems.path(POWERS), axis=1)
+    ends = zip(systems.signs, *inverted.intervals(1 - GAMMA / 2), strict=True)
+    for key, along, rows, (sign, *limits) in zip(systems.keys, path, systems.replicates(POWERS), ends, strict=True):
+        low, high = sorted(sign * limit for limit in limits)
+        yield systems.key_of(key), _Way(along, sign * rows, (low, high))
+
+
+def _joint_pvalue(first: _Way, second: _Way, difference: float) -> float:
+    if not (first.is_known and second.is_known):
+        return float("nan")
+    if difference == 0:  # as of systems that decide alike, whose numbers of errors would be drawn apart all the same
+        return 1.0
+    least, most = max(first.limits[0], second.limits[0]), min(first.limits[1], second.limits[1])
+    if least > most:
+        return GAMMA
+    largest = 0.0
+    for value in np.linspace(least, most, _VALUES):
+        one, other = (_at_value(value, way) for way in (first, second))
+        with np.errstate(invalid="ignore"):  # ratios to a group without errors are infinite, in both systems
+            largest = max(largest, _two_sided(one - other, difference))
+    return min(1.0, largest + GAMMA)
+
+
+def _at_value(value: float, way: _Way) -> Floats:
     """Interpolate the (powers, r) replicates of systems between those whose measure surrounds a value.
 
     Where a path does not reach the value, replicates of its end are moved by what is missing.
     """
+    path, replicates = way.path, way.replicates
     within = min(max(value, path[0]), path[-1])
     k = min(int(np.searchsorted(path, within, side="right")), path.size - 1)
     run = path[k] - path[k - 1]

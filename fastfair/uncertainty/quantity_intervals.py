@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -62,9 +62,7 @@ class Uncertainty:
     rows: dict[Key, int]
     _left_out: Floats | None = field(default=None, repr=False)
     _inverted: Inversion | None = field(default=None, repr=False)
-    _by_counts: dict[Key, int] = field(default_factory=dict, repr=False)
-    _few_counts: set[Key] = field(default_factory=set, repr=False)
-    _inverted_counts: Inversion | None = field(default=None, repr=False)
+    _by_counts: tuple[CountedSystems, Inversion] | None = field(default=None, repr=False)
 
     def left_out(self) -> Floats:
         """Return the jackknife, computed once."""
@@ -77,6 +75,14 @@ class Uncertainty:
         if self._inverted is None:
             self._inverted = self.systems().invert()
         return self._inverted
+
+    def inverted_counts(self) -> tuple[CountedSystems, Inversion] | None:
+        """Return the systems with numbers of errors drawn anew and their test inversion, computed once."""
+        if self._by_counts is None:
+            systems = self.counted()
+            if systems is not None:
+                self._by_counts = systems, systems.invert()
+        return self._by_counts
 
     def with_intervals(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
         """Return the quantities with intervals."""
@@ -140,24 +146,23 @@ class Uncertainty:
                     low[k], high[k] = min(least, estimates[k], low[k] - shift[k]), max(most, estimates[k])
                 else:
                     low[k], high[k] = min(least, estimates[k]), max(most, estimates[k], high[k] - shift[k])
-            for key, (least, most) in self._of_counts(without_errors, confidence_level).items():
+            for key, least, most, is_of_few in self._of_counts(without_errors, confidence_level):
                 k = self.rows[key]
                 low[k], high[k] = np.minimum(least, estimates[k]), np.maximum(most, estimates[k])
-                made[k] = NO_GROUP_ERRS if math.isnan(least) else FEW_DRAWN if key in self._few_counts else INVERSION
+                made[k] = NO_GROUP_ERRS if math.isnan(least) else FEW_DRAWN if is_of_few else INVERSION
         return low, high, made
 
-    def _of_counts(self, keys: Sequence[Key], confidence_level: float) -> dict[Key, tuple[float, float]]:
-        """Compute the intervals of measures where a group has no errors; NaN where no group has."""
-        if self._inverted_counts is None and any(np.isfinite(self.quantities[self.rows[key]].estimate) for key in keys):
-            systems = self.counted()
-            if systems is not None:
-                self._inverted_counts = systems.invert()
-                self._by_counts = {systems.key_of(key): k for k, key in enumerate(systems.keys)}
-                self._few_counts = {systems.key_of(key) for key in systems.keys if systems.rests_on_few_errors(key)}
-        if self._inverted_counts is None:
-            return {}
-        low, high = self._inverted_counts.intervals(confidence_level)
-        return {key: (low[self._by_counts[key]], high[self._by_counts[key]]) for key in keys if key in self._by_counts}
+    def _of_counts(self, keys: Sequence[Key], confidence_level: float) -> Iterator[tuple[Key, float, float, bool]]:
+        """Yield the intervals of measures where a group has no errors, and whether all have few; NaN where none has."""
+        if not any(np.isfinite(self.quantities[self.rows[key]].estimate) for key in keys):
+            return
+        found = self.inverted_counts()
+        if found is None:
+            return
+        systems, inverted = found
+        for key, low, high in zip(systems.keys, *inverted.intervals(confidence_level), strict=True):
+            if systems.key_of(key) in keys:
+                yield systems.key_of(key), low, high, systems.rests_on_few_errors(key)
 
 
 def require_method(method: str, unit: str, scheme: str) -> None:

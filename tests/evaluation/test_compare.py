@@ -14,8 +14,9 @@ from oracles import resampling as slow
 import fastfair as ff
 from fastfair.errors import FewResamplesWarning, InputError
 from fastfair.evaluation.contrasts import NO_DIFFERENCE
-from fastfair.evaluation.difference_tests import OF_FEW_ERRORS, OF_MEASURES
+from fastfair.evaluation.difference_tests import NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_MEASURES
 from fastfair.measures._compute import measure_of
+from fastfair.uncertainty import joint_inversion
 from fastfair.uncertainty.joint_inversion import GAMMA
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -135,8 +136,11 @@ def test_measures_that_chance_moves_to_either_side_have_no_verdict(paired):
     assert garbe.low < again.low < again.high < garbe.high
 
 
-def equal_systems(seed, shift=2.5, sizes=(40, 40, 40), harder=0.0):
-    """Two systems alike, but for what `harder` takes off the second's mated scores: all pairs inside each group."""
+def equal_systems(seed, shift=2.5, sizes=(40, 40, 40), harder=0.0, moved=()):
+    """Two systems alike: all pairs inside each group.
+
+    `harder` is taken off the second's mated scores, and `moved` is added to all its scores of each group.
+    """
     rng = np.random.default_rng(seed)
     ends = np.cumsum(sizes)
     pairs = [np.array(np.triu_indices(n, 1)) + end - n for n, end in zip(sizes, ends, strict=True)]
@@ -146,15 +150,96 @@ def equal_systems(seed, shift=2.5, sizes=(40, 40, 40), harder=0.0):
     group = np.array([f"group {k}" for k in range(len(sizes))])[np.searchsorted(ends, reference, side="right")]
     shared, of_subjects = rng.normal(size=mated.size), rng.normal(0, 0.3, ends[-1])
     systems = []
-    for less in (0.0, harder):
+    added = np.array(moved or [0.0] * len(sizes))[np.searchsorted(ends, reference, side="right")]
+    for less, more in ((0.0, 0.0), (harder, added)):
         effect = of_subjects + rng.normal(0, 0.2, ends[-1])
-        scores = shared + rng.normal(size=mated.size) + effect[reference] + effect[probe] + (shift - less) * mated
+        scores = (
+            shared + rng.normal(size=mated.size) + effect[reference] + effect[probe] + (shift - less) * mated + more
+        )
         systems.append(ff.Comparisons(scores, mated, reference, probe, group, group))
     return systems
 
 
 def named(found):
     return [(c.name, c.group, c.operating_point) for c in found.contrasts if c.verdict in ("first", "second")]
+
+
+def of_measures(found, name="gini(fmr)"):
+    """The contrast of a measure where each of the systems has groups without errors, or not."""
+    rates = [[e.value("fmr", group) for group in e.groups] for e in (found.first, found.second)]
+    return found.contrast(name), [min(of_groups) == 0 < max(of_groups) for of_groups in rates]
+
+
+def test_of_two_fair_systems_none_is_fairer_where_a_group_has_no_errors():
+    """By replicates, which never have errors there either, there was no test."""
+    at, tested, verdicts = ff.at_threshold(4.0), [], []
+    for seed in range(30):
+        systems = equal_systems(seed, sizes=(15, 40, 60))
+        contrast, without_errors = of_measures(ff.compare(*systems, at, "gini", metrics=[], n_resamples=200, rng=seed))
+        if any(without_errors):
+            tested.append(all(without_errors))
+            verdicts.append(contrast.verdict)
+            assert GAMMA <= contrast.pvalue <= 1
+    assert len(tested) > 10
+    assert 0 < sum(tested) < len(tested)
+    assert set(verdicts) <= {"first", "second", "undecided"}
+    assert sum(verdict != "undecided" for verdict in verdicts) <= 3
+
+
+def test_a_system_is_less_fair_whose_errors_are_all_in_one_group():
+    first, unfair = equal_systems(1, sizes=(60, 60, 60), moved=(0.0, -4.0, 2.0))
+    at = ff.at_fmr(0.005)
+    contrast, without_errors = of_measures(ff.compare(first, unfair, at, "gini", metrics=[], n_resamples=500, rng=0))
+    assert without_errors == [False, True]
+    assert (contrast.verdict, contrast.difference < 0) == ("first", True)
+    swapped, _ = of_measures(ff.compare(unfair, first, at, "gini", metrics=[], n_resamples=500, rng=0))
+    assert swapped.verdict == "second"
+    same, _ = of_measures(ff.compare(unfair, unfair, at, "gini", metrics=[], n_resamples=100, rng=0))
+    assert (same.difference, same.pvalue, same.verdict) == (0, 1, "undecided")
+
+
+def test_numbers_of_errors_of_two_systems_are_drawn_apart():
+    """The same draws for both would make every difference as large as the data's unusual."""
+    drawn = []
+    real = joint_inversion._joint_pvalue
+
+    def spy(first, second, difference):
+        drawn.append((first.replicates, second.replicates))
+        return real(first, second, difference)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(joint_inversion, "_joint_pvalue", spy)
+        for seed in range(20):
+            found = ff.compare(
+                *equal_systems(seed, sizes=(15, 40, 60)), ff.at_threshold(4.0), "gini", metrics=[], n_resamples=400,
+                rng=seed,
+            )  # fmt: skip
+            if all(of_measures(found)[1]):
+                break
+    one, other = drawn[-2]
+    assert one.shape == other.shape
+    for first, second in zip(one[1:4], other[1:4], strict=True):
+        assert abs(np.corrcoef(first, second)[0, 1]) < 0.2
+
+
+def test_where_samples_are_drawn_a_measure_with_a_group_without_errors_has_no_verdict():
+    rng = np.random.default_rng(0)
+    reference, probe = np.triu_indices(60, 1)
+    person = np.arange(60) // 2
+    mated = person[reference] == person[probe]
+    group = np.where(person < 5, "few", "many")
+    systems = [
+        ff.Comparisons(
+            rng.normal(size=mated.size) + 3 * mated, mated, person[reference], person[probe], group[reference],
+            group[probe], reference_sample=reference, probe_sample=probe,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    found = ff.compare(*systems, ff.at_threshold(2.5), "gini", metrics=[], unit="sample", n_resamples=50, rng=0)
+    contrast, without_errors = of_measures(found)
+    assert any(without_errors)
+    assert contrast.verdict == "withheld"
+    assert NOTHING_TO_DRAW in contrast.note
 
 
 @pytest.mark.parametrize("seed", range(3))
