@@ -19,12 +19,14 @@ from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES, Measure
 from fastfair.measures._compute import BaseMetric, RatePair, measure_all
 from fastfair.resampling.blocks import Replicates
+from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
 from fastfair.uncertainty.entries import Selection
 from fastfair.uncertainty.inversion import MovedSystems
 from fastfair.uncertainty.quantities import Quantity
 
 from . import limits
 from .curve import Curve, curve_of, fields, note_of
+from .held_thresholds import OF_FEW_SUBJECTS, few_subjects_err
 from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, rates_over_levels
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ class FairnessBand(Curve):
     confidence_level : float
         Confidence level of the interval and the band.
     note : str
-        What to know about the intervals at which FMRs, such as that a group has no errors there; may be empty.
+        What to know about the intervals at which FMRs, such as that no group has errors there; may be empty.
     """
 
     measure: str
@@ -165,8 +167,9 @@ def fairness_band(
     Error rates of groups differ by chance, and differ more in replicates than in the data, so no replicate looks as
     fair as a fair system. Test inversion asks instead which fairer or less fair systems would yield such an estimate:
     the interval holds the fair value where a fair system would. The band consists of such intervals of a higher
-    confidence level, that at which percentile intervals of the replicates hold whole curves. There is neither where a
-    group has no errors.
+    confidence level, that at which percentile intervals of the replicates hold whole curves. Where a group has no
+    errors, numbers of errors are drawn for the inversion, as in `evaluate`; there is neither interval nor band where no
+    group has any, over embeddings, and where samples are the units.
 
     By other methods, intervals and bands show how much a measure varies, but they exclude the value of a fair system
     even where the groups' true rates are equal.
@@ -269,10 +272,19 @@ def fairness_of_rates(
     if settings.method == "auto" and facts.fairer != "nearer":
         replicates, centred = values(found.replicates), found.centred()
         about_estimate = replicates if centred is found.replicates else values(centred)
+        of_groups = (found.behind[kind].comparisons[1:] for kind in ("fnmr", "fmr"))
+        selection = Selection(
+            groups, found.levels.size, False, (), (measure,), tuple(range(len(groups))), alpha, zero_policy, (),
+            *of_groups,
+        )  # fmt: skip
+        of_fmr = facts.inputs == "both rates" or rate == "fmr"
+        narrow = few_subjects_err(found, np.full(len(points), of_fmr)).repeat(len(of_each)).tolist()
+        quantities = [replace(q, note=OF_FEW_SUBJECTS) if at else q for q, at in zip(quantities, narrow, strict=True)]
         keys = ((name, group, None, k) for k in range(len(points)) for group in of_each)
         quantities, band = limits.of_measure(
             quantities, {key: k for k, key in enumerate(keys)}, about_estimate.reshape(len(quantities), -1),
-            lambda: _moved_systems(facts, rate, found, centred, groups, alpha, zero_policy), settings,
+            lambda: _moved_systems(facts, rate, found, centred, selection),
+            lambda: _counted_systems(facts, rate, found, selection, settings), settings,
         )  # fmt: skip
         ends = [end.reshape(value.shape) for end in (*limits.ends_of(quantities), *band)]
         curve = fields(found, settings, value, values(found.expected), replicates, ends)
@@ -291,23 +303,23 @@ def fairness_of_rates(
 
 
 def _moved_systems(
-    measure: Measure,
-    rate: str,
-    found: RatesOverLevels,
-    drawn: Replicates,
-    groups: tuple[str, ...],
-    alpha: float,
-    zero_policy: str | float,
+    measure: Measure, rate: str, found: RatesOverLevels, drawn: Replicates, selection: Selection
 ) -> MovedSystems:
     if measure.inputs != "both rates":  # one replicate of the other rate, which is not asked for, saves time
         other = RATES[1 - RATES.index(rate)]
         drawn = replace(drawn, **{other: getattr(drawn, other)[..., :1]})
-    of_groups = (found.behind[kind].comparisons[1:] for kind in ("fnmr", "fmr"))
-    every = tuple(range(len(groups)))
-    selection = Selection(
-        groups, found.levels.size, False, (), (measure.name,), every, alpha, zero_policy, (), *of_groups
-    )
     return MovedSystems(found.estimate, drawn, selection)
+
+
+def _counted_systems(
+    measure: Measure, rate: str, found: RatesOverLevels, selection: Selection, settings: BandSettings
+) -> CountedSystems | None:
+    asked = RATES if measure.inputs == "both rates" else (rate,)
+    models = [{name: of_point[name] for name in asked} for of_point in found.count_models()]
+    if not points_without_errors(models, selection.measured):
+        return None
+    held = ["fmr"] * len(models)
+    return CountedSystems(found.estimate, selection, models, held, settings.n_resamples, settings.key)
 
 
 def _measured(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -10,22 +11,23 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair.error_rates.operating_points import at_fmr
+from fastfair.uncertainty.count_inversion import CountedSystems
 from fastfair.uncertainty.entries import Key
-from fastfair.uncertainty.interval_notes import INVERSION
+from fastfair.uncertainty.interval_notes import INVERSION, NO_SUCH_ERRORS
 from fastfair.uncertainty.inversion import MovedSystems
 from fastfair.uncertainty.quantities import Quantity
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
+from .held_thresholds import OF_FEW_SUBJECTS, hangs_on_few_subjects
 from .rates_at_levels import BandSettings, RatesOverLevels
 
 Floats = NDArray[np.float64]
 Range = tuple[Floats, Floats]  # the lower and the upper end
 _ABOUT_V_STATISTIC = ("recentered", "gaussian")  # methods that evaluations do not have
-# Standard errors, in units of a rate or of its complement,
-_FEW = 0.5  # from which on a band holds the replicates' quantiles, too
-_STEEP = 2.0  # that only curves have which fall to 0 where the threshold is uncertain; 1 is that of one error
+_FEW = 0.5  # standard errors, in units of a rate or its complement, from which on replicates' quantiles are held, too
 NOTHING_TO_INVERT = "no interval: a group has no errors"
-STEEP = "the curve falls to 0 within the uncertainty of the threshold: likely too narrow"
+NOTHING_TO_DRAW = f"{NOTHING_TO_INVERT}, and their numbers are drawn only for score files whose units are not samples"
+BY_QUANTILES = ", widened to the quantiles of replicates, which have other thresholds"
 _FARTHEST = 8.0  # standard errors; beyond it a share of replicates cannot be told from 0
 
 
@@ -34,9 +36,11 @@ def of_rate(
 ) -> tuple[tuple[Quantity, ...], Range]:
     """Compute the intervals of a rate at each level, as `evaluate` does, and the simultaneous band.
 
+    An FNMR at a threshold that holds an FMR has no more degrees of freedom than that FMR. Where few errors are left,
+    which may hang on the threshold more than on chance, intervals hold the replicates' quantiles, too.
+
     The band is made of the intervals of a higher confidence level, that at which replicates of the whole curve stay
-    within so many standard errors [1]_. Where few errors are left, which may hang on the threshold more than on
-    chance, it holds the replicates' quantiles at that level, too. An FNMR cannot rise with the FMR that is held, so
+    within so many standard errors [1]_. An FNMR cannot rise with the FMR that is held, so
     the upper end of the band is at least that of all higher FMRs, and the lower end at most that of all lower ones. A
     group's FMR cannot fall: its band is widened the other way round.
 
@@ -79,6 +83,8 @@ def of_rate(
     )  # fmt: skip
 
     freedom, independent = behind.freedom_and_independent(row)
+    if name == "fnmr":
+        freedom = np.minimum(freedom, found.behind["fmr"].freedom_and_independent(0)[0])
 
     def uncertainty(quantities: tuple[Quantity, ...], of: Floats) -> Uncertainty:
         return Uncertainty(
@@ -89,22 +95,23 @@ def of_rate(
 
     confidence_level, method = settings.confidence_level, settings.method
     centred = recentered(replicates, estimate, expected)
+    narrow = hangs_on_few_subjects(found, centred).tolist()
+    quantities = tuple(replace(q, note=OF_FEW_SUBJECTS) if at else q for q, at in zip(quantities, narrow, strict=True))
     right = uncertainty(quantities, centred)
+    few = np.flatnonzero(_relative_errors(centred, estimate) > _FEW)
+
+    def by_logits(level: float) -> tuple[Quantity, ...]:
+        found = list(right.with_intervals(level, "auto"))
+        ends = np.clip(intervals.confidence_interval(centred[few], estimate[few], level), 0, 1)
+        for k, low, high in zip(few.tolist(), *ends.tolist(), strict=True):
+            found[k] = _widened(found[k], low, high)
+        return tuple(found)
+
     of_curve = simultaneous_level(centred, estimate, confidence_level)
-    low, high = ends_of(right.with_intervals(of_curve, "auto"))
-    relative = _relative_errors(centred, estimate)
-    by_quantiles = np.clip(intervals.confidence_interval(centred, estimate, of_curve), 0, 1)
-    few = (relative > _FEW) & ~np.isnan(low)
-    low, high = (
-        np.where(few, np.minimum(low, by_quantiles[0]), low),
-        np.where(few, np.maximum(high, by_quantiles[1]), high),
-    )
-    band = _one_way(found.levels, low, high, rising=name == "fmr")
-    steep = (relative > _STEEP) & (estimate > 0) & (estimate < 1)
-    quantities = tuple(replace(q, note=STEEP) if at else q for q, at in zip(quantities, steep.tolist(), strict=True))
+    band = _one_way(found.levels, *ends_of(by_logits(of_curve)), rising=name == "fmr")
     if method not in ("auto", *_ABOUT_V_STATISTIC):
         return uncertainty(quantities, replicates).with_intervals(confidence_level, method), band
-    pointwise = uncertainty(quantities, centred).with_intervals(confidence_level, "auto")
+    pointwise = by_logits(confidence_level)
     if method == "auto":
         return pointwise, band
     ends = np.clip(interval(replicates, estimate, expected, confidence_level, method), 0, 1)
@@ -114,11 +121,24 @@ def of_rate(
     ), band
 
 
+def _widened(quantity: Quantity, low: float, high: float) -> Quantity:
+    """Widen an interval, if there is one, to hold another; the note of one without errors says so."""
+    assert quantity.low is not None
+    assert quantity.high is not None
+    if math.isnan(quantity.low):
+        return quantity
+    wider = replace(quantity, low=min(quantity.low, low), high=max(quantity.high, high))
+    if 0 < quantity.estimate < 1 or (wider.low, wider.high) == (quantity.low, quantity.high):
+        return wider
+    return replace(wider, note=quantity.note + BY_QUANTILES)
+
+
 def of_measure(
     quantities: Sequence[Quantity],
     rows: dict[Key, int],
     replicates: Floats,
     systems: Callable[[], MovedSystems],
+    counted: Callable[[], CountedSystems | None],
     settings: BandSettings,
 ) -> tuple[tuple[Quantity, ...], Range]:
     """Compute the intervals of a fairness measure by test inversion, as `evaluate` does, and the simultaneous band.
@@ -134,7 +154,7 @@ def of_measure(
         The position in `quantities` of each key of the inversion.
     replicates : (quantities, r) ndarray
         The measure in every replicate.
-    systems : callable
+    systems, counted : callable
         As in `Uncertainty`.
     settings : BandSettings
         The settings, which hold the confidence level.
@@ -142,14 +162,14 @@ def of_measure(
     Returns
     -------
     quantities : tuple of Quantity
-        With intervals; NaN with a note where a group has no errors, so that there is nothing to invert.
+        With intervals; NaN with a note where a group has no errors and numbers of errors cannot be drawn.
     band : tuple of (quantities,) ndarray
         Low and high.
     """
     size = len(quantities)
     uncertainty = Uncertainty(
         tuple(quantities), replicates, np.zeros(size, bool), settings.unit, settings.scheme, _no_jackknife,
-        np.full(size, np.inf), np.full(size, np.nan), systems, lambda: None, rows,
+        np.full(size, np.inf), np.full(size, np.nan), systems, counted, rows,
     )  # fmt: skip
     pointwise = uncertainty.with_intervals(settings.confidence_level, "auto")
     inverted = np.array([quantity.method == INVERSION for quantity in pointwise])
@@ -157,9 +177,15 @@ def of_measure(
     ends = ends_of(uncertainty.with_intervals(of_curve, "auto"))
     low, high = (np.where(inverted, end, np.nan) for end in ends)
     return tuple(
-        q if known else replace(q, low=np.nan, high=np.nan, note=NOTHING_TO_INVERT)
+        q if known else replace(q, low=np.nan, high=np.nan, note=_why_none(q))
         for q, known in zip(pointwise, inverted.tolist(), strict=True)
     ), (low, high)
+
+
+def _why_none(quantity: Quantity) -> str:
+    if not np.isfinite(quantity.estimate):
+        return NOTHING_TO_INVERT
+    return quantity.note if NO_SUCH_ERRORS in quantity.note else NOTHING_TO_DRAW
 
 
 def _no_jackknife() -> Floats:

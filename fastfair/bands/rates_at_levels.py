@@ -15,12 +15,14 @@ from fastfair._lib import seeds, validation
 from fastfair._lib.progress import reporting
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.error_rates.concentration import concentration
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import InputError
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import NO_METRICS, SCHEMES, Resampler
+from fastfair.resampling.count_models import CountModel
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
 from fastfair.resampling.pair_replicates import Draws, PairResampler
 from fastfair.resampling.units import UNITS, require_units
@@ -124,12 +126,16 @@ class Behind:
     freedom_and_independent : callable
         Computes, for the place of a rate among these, its degrees of freedom at each level, and the number of
         independent comparisons that would tell as much of a rate of 0 or 1, NaN for other rates.
+    concentration : callable or None
+        Computes, for the position of a level, the share of the errors of all comparisons that involve one of few
+        subjects: 5 % of them, but no more than a third of the errors. None for embeddings, and without subjects.
     """
 
     comparisons: NDArray[np.int64]
     errors: NDArray[np.int64]
     subjects: NDArray[np.int64] | None
     freedom_and_independent: Callable[[int], tuple[Floats, Floats]]
+    concentration: Callable[[int], float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +155,8 @@ class RatesOverLevels:
         What is behind "fmr" and "fnmr".
     jackknife : callable
         Computes the rates with one unit left out at a time, centred on their stratum's mean.
+    count_models : callable
+        Estimates how the numbers of errors of groups vary at each level; empty where they cannot be drawn.
     """
 
     levels: Floats
@@ -157,6 +165,7 @@ class RatesOverLevels:
     replicates: Replicates
     behind: dict[str, Behind]
     jackknife: Callable[[], Replicates]
+    count_models: Callable[[], list[dict[str, CountModel]]]
 
     def centred(self) -> Replicates:
         """Return the replicates moved so that they vary around the estimate."""
@@ -212,7 +221,7 @@ def _of_embeddings(
 
     estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=expected_fnmr)))
     behind = _behind_embeddings(data, estimate, settings.unit, resampler.freedom[places], with_groups)
-    return RatesOverLevels(levels, estimate, expected, as_asked(replicates), behind, _no_jackknife)
+    return RatesOverLevels(levels, estimate, expected, as_asked(replicates), behind, _no_jackknife, list)
 
 
 def _behind_embeddings(
@@ -278,7 +287,7 @@ def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, w
     with reporting(settings.progress, f"{settings.n_resamples:,} replicates") as report:
         drawn = resampler.replicate(settings.n_resamples, settings.key, n_threads=settings.n_threads, progress=report)
     behind = _behind_comparisons(data, found, resampler, n_groups)
-    return RatesOverLevels(levels, estimate, estimate, kept(drawn), behind, jackknife)
+    return RatesOverLevels(levels, estimate, estimate, kept(drawn), behind, jackknife, resampler.count_models)
 
 
 def _behind_comparisons(
@@ -298,8 +307,13 @@ def _behind_comparisons(
             errors=np.array(errors),
             subjects=None if subjects is None or of_each is None else np.array([subjects, *of_each[:n_groups]]),
             freedom_and_independent=partial(_freedom_and_independent, name, data, found, resampler),
+            concentration=None if data.subjects is None else partial(_concentration, name, data, found),
         )
     return behind
+
+
+def _concentration(name: str, data: Comparisons, found: list[Rates], level: int) -> float:
+    return concentration(data, found[level], name == "fnmr", most_per_error=1 / 3)[0]
 
 
 def _freedom_and_independent(

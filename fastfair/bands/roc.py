@@ -116,7 +116,8 @@ def roc_band(
     confidence_level : float, default 0.95
         In (0, 1).
     method : str, optional
-        Method of the pointwise interval. "auto", the default: "logit" about the curve, as in `evaluate`. For embeddings
+        Method of the pointwise interval. "auto", the default: "logit" about the curve, as in `evaluate`, with no more
+        degrees of freedom than the FMR has that is held, and with few errors at least the quantiles. For embeddings
         also "recentered" (quantiles of replicate minus V-statistic, added to the curve [1]_), "gaussian" (normal
         quantiles with the mean and standard deviation of these), "percentile" (the naive bootstrap, whose intervals lie
         too low where samples are drawn), "basic" and "normal". For comparisons also "percentile", "basic", "normal" and
@@ -137,8 +138,11 @@ def roc_band(
 
     Notes
     -----
-    The threshold of each FMR is found again in every replicate, so the intervals include its uncertainty. Where no
-    false non-match is left, replicates do not vary, and the interval is Clopper and Pearson's.
+    The threshold of each FMR is found again in every replicate, so the intervals include its uncertainty. Where the
+    standard error is more than half of the FNMR, it may hang on the threshold more than on chance: intervals then reach
+    at least as far as the quantiles of the replicates. Where no false non-match is left the interval is Clopper and
+    Pearson's, unless those of replicates reach farther. `note` says where few subjects cause most of the false matches
+    that hold the threshold, so that intervals are likely too narrow.
 
     The band consists of logit intervals of a higher confidence level: that of normal intervals that reach as many
     standard errors as `confidence_level` of the replicates' curves stay within [2]_, at all FMRs with errors. As FNMR

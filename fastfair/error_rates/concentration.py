@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,9 @@ from .curve_results import Rates
 Floats = NDArray[np.float64]
 
 
-def concentration(comparisons: Comparisons, rates: Rates, mated: bool) -> tuple[float, Floats]:
+def concentration(
+    comparisons: Comparisons, rates: Rates, mated: bool, most_per_error: float = np.inf
+) -> tuple[float, Floats]:
     """Compute the share of errors that involve one of the 5 % of subjects with most errors, rounded up.
 
     Parameters
@@ -23,6 +27,8 @@ def concentration(comparisons: Comparisons, rates: Rates, mated: bool) -> tuple[
         Their rates at the threshold that makes the errors.
     mated : bool
         Whether errors are false non-matches.
+    most_per_error : float
+        The most such subjects for each error, as so few errors are always those of few subjects.
 
     Returns
     -------
@@ -48,6 +54,8 @@ def concentration(comparisons: Comparisons, rates: Rates, mated: bool) -> tuple[
 
     def shares(cell: NDArray[np.int64], n_errors: NDArray[np.int64], n_subjects: NDArray[np.int64]) -> Floats:
         held = np.empty(n_errors.size, np.int64)
+        if math.isfinite(most_per_error):
+            n_subjects = np.minimum(n_subjects, 20 * np.maximum(1, n_errors * most_per_error).astype(np.int64))
         kernels.errors_of_top_subjects(*subjects, cell, n_errors, n_subjects, n_all, held)
         with np.errstate(invalid="ignore"):
             return held / n_errors

@@ -19,7 +19,8 @@ import fastfair as ff
 from fastfair._lib import seeds
 from fastfair.bands.all_bands import bands_of
 from fastfair.bands.fairness import BAND_MEASURES, FAIR_OUTSIDE
-from fastfair.bands.limits import NOTHING_TO_INVERT, level_of_curves
+from fastfair.bands.limits import NOTHING_TO_DRAW, level_of_curves
+from fastfair.bands.rates_at_levels import BandOptions, BandSettings, rates_over_levels
 from fastfair.data.pair_search import PairFinder
 from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES as FACTS
@@ -245,7 +246,7 @@ def test_a_group_without_errors_has_no_interval_of_measures():
     e = ff.Embeddings(e.vectors, e.subject, group=np.where(e.subject % 6 == 0, "m", "f"))
     band = ff.fairness_band(e, "gini", "fnmr", [0.001, 0.4], n_resamples=100, rng=0)
     assert np.isnan(band.low).tolist() == np.isnan(band.band_high).tolist() == [False, True]
-    assert f"FMR 0.4: {NOTHING_TO_INVERT}" in band.note
+    assert f"FMR 0.4: {NOTHING_TO_DRAW}" in band.note
 
 
 def test_all_bands_have_the_intervals_of_each():
@@ -259,9 +260,9 @@ def test_all_bands_have_the_intervals_of_each():
             of_each = [q for q in bands.quantities if q.name == f"{name}({rate})"]
             for field in ("low", "high", "band_low", "band_high"):
                 np.testing.assert_array_equal([getattr(q, field) for q in of_each], getattr(band, field).ravel())
-    assert {q.operating_point for q in bands.quantities if q.note == NOTHING_TO_INVERT} == {"FMR=0.4"}
+    assert {q.operating_point for q in bands.quantities if q.note == NOTHING_TO_DRAW} == {"FMR=0.4"}
     written = json.loads(bands.to_json())["quantities"]
-    assert {q["low"] for q in written if q["note"] == NOTHING_TO_INVERT} == {None}
+    assert {q["low"] for q in written if q["note"] == NOTHING_TO_DRAW} == {None}
 
 
 def test_all_bands_of_quantiles_say_once_that_fairness_measures_are_no_test(random_groups: ff.Embeddings):
@@ -284,7 +285,11 @@ def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str)
     band = ff.roc_band(e, levels[::-1], group=group, unit=unit, n_resamples=100, rng=0)
     assert band.fmr.tolist() == levels[::-1].tolist()
     subjects = {None: 60, "f": 50, "m": 10}[group]
-    freedom = math.inf if unit == "sample" else subjects - (2 if group is None else 1)
+    own = math.inf if unit == "sample" else subjects - (2 if group is None else 1)
+    settings = BandSettings.check(e, BandOptions(unit=unit, n_resamples=2, rng=0))
+    held = rates_over_levels(e, levels, settings, with_groups=False).behind["fmr"].freedom_and_independent(0)[0]
+    freedom = np.minimum(own, held).tolist()
+    assert (min(freedom) < own) == (unit == "subject" and group != "m")
     centred = (band.replicates - band.v_statistic + band.fnmr).T[::-1]
     want = bands_of_loops(band.fnmr[::-1].tolist(), centred.tolist(), 6 * subjects, freedom, 0.95)
     assert band.fnmr[0] == 0

@@ -8,7 +8,9 @@ from helpers.data_sets import columns
 from oracles import intervals as slow
 
 import fastfair as ff
-from fastfair.bands.limits import STEEP
+from fastfair import intervals
+from fastfair.bands.held_thresholds import OF_FEW_SUBJECTS
+from fastfair.bands.limits import BY_QUANTILES, NOTHING_TO_DRAW
 from fastfair.errors import InputError
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -31,6 +33,12 @@ def few_errors() -> ff.Comparisons:
     return ff.Comparisons(**given | {"scores": given["scores"] + 1.7 * given["mated"]})
 
 
+def freedom_of(ev: ff.Evaluation, group: str | None) -> float:
+    """The degrees of freedom of the FNMR, but not more than those of the FMR that is held."""
+    at = {(q.name, q.group): ev.uncertainty.freedom[k] for k, q in enumerate(ev.quantities)}
+    return min(at["fnmr", group], at["fmr", None])
+
+
 def test_points_intervals_and_replicates_are_those_of_evaluate(comparisons, band):
     assert band.fmr.tolist() == LEVELS
     assert band.replicates.shape == (400, 3)
@@ -42,7 +50,12 @@ def test_points_intervals_and_replicates_are_those_of_evaluate(comparisons, band
             found = ev.quantity("fnmr", group=group)
             assert of_group.fnmr[k] == found.estimate
             assert band.threshold[k] == ev.value("threshold")
-            assert (of_group.low[k], of_group.high[k]) == (found.low, found.high)
+            want = intervals.confidence_interval(
+                ev.replicates("fnmr", group=group), found.estimate, 0.95, "logit",
+                degrees_of_freedom=freedom_of(ev, group),
+            )  # fmt: skip
+            assert (of_group.low[k], of_group.high[k]) == pytest.approx(tuple(map(float, want)))
+            assert of_group.low[k] <= found.low < found.high <= of_group.high[k]
             assert np.array_equal(of_group.replicates[:, k], ev.replicates("fnmr", group=group))
             assert of_group.uncertainty[k] == pytest.approx(found.standard_error / found.estimate)
 
@@ -62,7 +75,11 @@ def test_the_band_is_that_of_loops(group):
     levels = [0.01, 0.02, 0.05, 0.1, 0.3, 0.5]
     found = ff.roc_band(comparisons, levels, group=group, n_resamples=200, rng=1, confidence_level=0.9)
     quantity = ff.evaluate(comparisons, ff.at_fmr(0.1), measures=[], n_resamples=2, rng=0).quantity("fnmr", group=group)
-    freedom = quantity.n_subjects - (1 if group else 3)
+    freedom = [
+        freedom_of(ff.evaluate(comparisons, ff.at_fmr(level), measures=[], n_resamples=2, rng=0), group)
+        for level in levels
+    ]
+    assert min(freedom) < quantity.n_subjects - (1 if group else 3)
     assert found.fnmr[-1] == 0 < found.fnmr[-2] < 20 / quantity.n_comparisons
     want = slow.band(found.fnmr.tolist(), found.replicates.T.tolist(), quantity.n_comparisons, freedom, 0.9)
     np.testing.assert_allclose(np.transpose([found.band_low, found.band_high]), want, rtol=1e-9)
@@ -103,20 +120,94 @@ def test_where_no_errors_are_left_intervals_are_those_of_clopper_and_pearson():
     band.plot().figure.canvas.draw()
 
 
-def test_a_curve_that_falls_within_the_uncertainty_of_its_threshold_is_noted():
-    """Mated scores are all the same, and the threshold may lie on either side of them."""
+def steep(n_subjects: int = 40) -> ff.Comparisons:
+    """Mated scores are almost the same, and the threshold may lie on either side of them."""
     rng = np.random.default_rng(0)
-    who = np.arange(40)
-    first, second = np.triu_indices(40, 1)
-    scores = np.concatenate((np.full(80, 1.3) + 0.02 * rng.normal(size=80), rng.normal(size=first.size)))
-    c = ff.Comparisons(
-        scores, np.arange(scores.size) < 80, np.concatenate((who, who, first)), np.concatenate((who, who, second))
+    who = np.arange(n_subjects)
+    first, second = np.triu_indices(n_subjects, 1)
+    n_mated = 2 * n_subjects
+    scores = np.concatenate((np.full(n_mated, 1.3) + 0.02 * rng.normal(size=n_mated), rng.normal(size=first.size)))
+    return ff.Comparisons(
+        scores, np.arange(scores.size) < n_mated, np.concatenate((who, who, first)), np.concatenate((who, who, second))
     )
-    level = max(k / 780 for k in range(1, 300) if ff.rates(c, ff.at_fmr(k / 780)).fnmr > 0)
-    band = ff.roc_band(c, [level, 0.3], n_resamples=200, rng=0)
-    assert 0 < band.fnmr[0] < 0.1
-    assert STEEP in band.note
+
+
+def test_where_a_curve_falls_within_the_uncertainty_of_its_threshold_intervals_hold_the_quantiles_of_replicates():
+    c = steep()
+    rates = [k / 780 for k in range(1, 300)]
+    least = max(rate for rate in rates if ff.rates(c, ff.at_fmr(rate)).fnmr > 0)
+    none = min(rate for rate in rates if rate > least)
+    band = ff.roc_band(c, [least, none, 0.3], n_resamples=200, rng=0)
+    assert band.fnmr[0] > 0 == band.fnmr[1]
+    low, high = np.quantile(band.replicates, [0.025, 0.975], axis=0)
+    assert (band.low <= low + 1e-12).all()
+    assert (band.high >= high - 1e-12).all()
+    assert high[1] > ff.evaluate(c, ff.at_fmr(none), measures=[], n_resamples=2, rng=0).quantity("fnmr").high
+    assert f"FMR {none:.3g}: no errors" in band.note
+    assert BY_QUANTILES in band.note
     assert band.band_high[0] > 0.5
+
+
+def test_a_threshold_that_few_subjects_hold_is_noted():
+    """Two of 60 subjects are in almost all false matches, so that the threshold hangs on them."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(60), 4)
+    first, second = np.triu_indices(60, 1)
+    hub = np.isin(first, (0, 1)) | np.isin(second, (0, 1))
+    mated, nonmated = 2.5 + rng.normal(size=who.size), rng.normal(size=first.size)
+    reference, probe = np.concatenate((who, first)), np.concatenate((who, second))
+
+    def band(shift: float, **options) -> ff.RocBand:
+        c = ff.Comparisons(
+            np.concatenate((mated, nonmated + shift * hub)), np.arange(reference.size) < who.size, reference, probe
+        )
+        return ff.roc_band(c, [0.02], n_resamples=200, rng=0, **options)
+
+    assert OF_FEW_SUBJECTS in band(2.0).note
+    assert OF_FEW_SUBJECTS not in band(0.0).note
+    assert OF_FEW_SUBJECTS in band(2.0, method="percentile").note
+
+
+def test_fairness_bands_hold_the_fair_value_where_a_group_has_no_errors():
+    """Where replicates, which never have errors there either, gave no interval."""
+    inside, whole = [], []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        sizes = (12, 30, 60)
+        group = np.repeat(np.arange(3), sizes)
+        pairs = [np.array(np.triu_indices(n, 1)) + np.flatnonzero(group == k)[0] for k, n in enumerate(sizes)]
+        who = np.repeat(np.arange(group.size), 5)
+        reference, probe = (np.append(np.concatenate(side), who) for side in zip(*pairs, strict=True))
+        mated = np.arange(reference.size) >= reference.size - who.size
+        scores = rng.normal(size=mated.size) + 3 * mated
+        c = ff.Comparisons(scores, mated, reference, probe, group[reference], group[probe])
+        for rate, level in (("fmr", 0.004), ("fnmr", 0.05)):
+            of_groups = getattr(ff.rates(c, ff.at_fmr(level)), f"group_{rate}")
+            if 0 == of_groups.min() < of_groups.max():
+                band = ff.fairness_band(c, "gini", rate, [level], n_resamples=200, rng=seed)
+                assert "no interval" not in band.note
+                inside.append(band.low[0] == 0 < band.value[0] <= band.high[0] < 1)
+                whole.append(band.band_low[0] <= band.low[0] <= band.high[0] <= band.band_high[0])
+    assert len(inside) > 15
+    assert sum(inside) >= len(inside) - 3
+    assert all(whole)
+
+
+def test_where_samples_are_drawn_a_group_without_errors_has_no_band_of_measures():
+    rng = np.random.default_rng(0)
+    reference, probe = np.triu_indices(60, 1)
+    person = np.arange(60) // 2
+    mated = person[reference] == person[probe]
+    group = np.where(person < 5, "few", "many")
+    c = ff.Comparisons(
+        rng.normal(size=mated.size) + 3 * mated, mated, person[reference], person[probe], group[reference],
+        group[probe], reference_sample=reference, probe_sample=probe,
+    )  # fmt: skip
+    band = ff.fairness_band(c, "gini", "fmr", [0.004], unit="sample", n_resamples=50, rng=0)
+    assert np.isnan(band.low).all()
+    assert band.note == NOTHING_TO_DRAW
+    by_subjects = ff.fairness_band(c, "gini", "fmr", [0.004], n_resamples=50, rng=0)
+    assert np.isfinite(by_subjects.low).all()
 
 
 def test_plots(band):

@@ -45,7 +45,7 @@ def level_of_band(estimates: list[float], replicates: list[list[float]], level: 
 
 
 def band(
-    estimates: list[float], replicates: list[list[float]], n: int, freedom: float, level: float
+    estimates: list[float], replicates: list[list[float]], n: int, freedom: list[float], level: float
 ) -> list[tuple[float, float]]:
     """Ends at each point of a falling curve, made of the intervals of `level_of_band`; FMRs ascend.
 
@@ -53,9 +53,9 @@ def band(
     """
     wide = level_of_band(estimates, replicates, level)
     ends = []
-    for x, of_level in zip(estimates, replicates, strict=True):
+    for x, of_level, degrees in zip(estimates, replicates, freedom, strict=True):
         se = statistics.stdev(of_level)
-        low, high = logit(x, se, freedom, wide) if 0 < x < 1 else of_all_or_none(x, n, wide)
+        low, high = logit(x, se, degrees, wide) if 0 < x < 1 else of_all_or_none(x, n, wide)
         if se > min(x, 1 - x) / 2:
             of_quantiles = resampling.percentile(of_level, wide)
             low, high = max(0, min(low, of_quantiles[0])), min(1, max(high, of_quantiles[1]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,8 +40,8 @@ class Coverage:
         Share of levels without a simultaneous band.
     width, band_width : (data sets,) ndarray
         Mean width of the intervals, and of the band.
-    noted : (data sets,) ndarray of bool
-        Whether the result warns that intervals are likely too narrow.
+    noted : (data sets, levels) ndarray of bool
+        Whether the result warns that the interval at that level is likely too narrow.
     """
 
     inside: Floats
@@ -56,12 +57,26 @@ class Coverage:
         return (
             f"{100 * np.nanmean(self.inside):5.1f} {100 * np.nanmin(at_levels):5.1f} {100 * self.whole.mean():5.1f} "
             f"{100 * self.ends.mean():5.1f} {np.nanmean(self.width):7.4f} {np.nanmean(self.band_width):7.4f} "
-            f"{100 * self.noted.mean():5.1f}"
+            f"|{_noted_of(self.noted, self.inside)} |{self._of_levels(at_levels < LEAST)} "
+            f"|{self._of_levels(at_levels >= LEAST)}"
         )
+
+    def _of_levels(self, chosen: NDArray[np.bool_]) -> str:
+        return f"{chosen.sum():7d}{_noted_of(self.noted[:, chosen], self.inside[:, chosen])}"
+
+
+def _noted_of(noted: NDArray[np.bool_], inside: Floats) -> str:
+    """Return the share of intervals with a note, and of those that fail."""
+    return "".join(f"{100 * some.mean():6.1f}" if some.size else f"{'–':>6s}" for some in (noted, noted[inside == 0]))
 
 
 WARNING = "likely too narrow"
-HEADINGS = "point least whole empty   width    band noted"
+ROUNDED = 5e-3  # three digits
+LEAST = 0.92  # share of data sets that an interval is to hold the truth in
+HEADINGS = (
+    "point least whole empty   width    band | noted fails | levels noted fails | levels noted fails\n"
+    f"{'':69} | noted: |  held below {100 * LEAST:.0f} % |    in more"
+)
 
 
 @functools.lru_cache
@@ -138,8 +153,19 @@ def _compared(band: ff.RocBand | ff.FairnessBand, truth: Floats) -> tuple[object
         warnings.simplefilter("ignore", RuntimeWarning)  # of means of nothing
         return (
             inside, float(whole), 1 - banded.mean(), np.nanmean(band.high - band.low),
-            np.nanmean(band.band_high - band.band_low), WARNING in band.note,
+            np.nanmean(band.band_high - band.band_low), _noted(band),
         )  # fmt: skip
+
+
+def _noted(band: ff.RocBand | ff.FairnessBand) -> NDArray[np.bool_]:
+    """Return at which levels the note warns: it names the least and the largest, or none where it holds for all."""
+    noted = np.zeros(band.fmr.size, bool)
+    for part in band.note.split("; "):
+        if WARNING in part:
+            at = re.match(r"FMR (\S+?)(?: to (\S+?))?: ", part)
+            first, last = (float(at[1]), float(at[2] or at[1])) if at else (0.0, 1.0)
+            noted |= (band.fmr >= first * (1 - ROUNDED)) & (band.fmr <= last * (1 + ROUNDED))
+    return noted
 
 
 def _collected(found: Sequence[tuple[object, ...]]) -> Coverage:
