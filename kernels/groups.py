@@ -98,7 +98,8 @@ def errors_of_top_subjects(reference, probe, cell, n_errors, n_subjects, n_all, 
         by_cell[end[cell[k]]] = k
         end[cell[k]] += 1
     errors = np.zeros(n_all, np.int64)
-    of_cell = np.empty(n_all, np.int64)
+    of_cell, alike = np.empty(n_all, np.int64), np.empty(n_all, np.int64)
+    having = np.zeros(2 * n_errors.max() + 1, np.int64)  # number of subjects with so many errors
     start = 0
     for c in range(n_errors.size):
         n = 0
@@ -110,14 +111,29 @@ def errors_of_top_subjects(reference, probe, cell, n_errors, n_subjects, n_all, 
                     of_cell[n] = subject
                     n += 1
                 errors[subject] += 1
-        subjects = np.sort(of_cell[:n])
-        order = np.argsort(-errors[subjects], kind="mergesort")
-        for subject in subjects[order[: (n_subjects[c] + 19) // 20]]:
+        least = 0
+        for subject in of_cell[:n]:
+            having[errors[subject]] += 1
+            least = max(least, errors[subject])
+        # Subjects with more errors than `least` are among those wanted, and the first of those with as many.
+        wanted = (n_subjects[c] + 19) // 20
+        while least > 0 and having[least] <= wanted:
+            wanted -= having[least]
+            least -= 1
+        n_alike = 0
+        for subject in of_cell[:n]:
+            having[errors[subject]] = 0
+            if errors[subject] == least:
+                alike[n_alike] = subject
+                n_alike += 1
+            elif errors[subject] > least:
+                errors[subject] = -1
+        for subject in np.sort(alike[:n_alike])[:wanted]:
             errors[subject] = -1
         held[c] = 0
         for position in range(start, end[c]):
             k = by_cell[position]
             held[c] += errors[reference[k]] == -1 or errors[probe[k]] == -1
-        for subject in subjects:
+        for subject in of_cell[:n]:
             errors[subject] = 0
         start = end[c]
