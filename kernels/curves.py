@@ -134,6 +134,18 @@ def count_below(scores, threshold):
 
 
 @jit
+def count_below_in_lists(scores, start, end, thresholds, counts):
+    """Count the scores below thresholds in lists that lie one behind the other.
+
+    scores: (n,) keys, ascending in each list; start, end: (lists,) int64; thresholds: (points, k) keys, of the first k
+    lists; counts: (points, k) int64, out
+    """
+    for point in range(thresholds.shape[0]):
+        for k in range(thresholds.shape[1]):
+            counts[point, k] = count_below(scores[start[k] : end[k]], thresholds[point, k])
+
+
+@jit
 def middle(longer, shorter):
     """Find a key above about half of the scores in two lists. longer, shorter: keys, ascending."""
     half = (longer.size + shorter.size) // 2

@@ -35,8 +35,9 @@ import numpy as np
 from ._jit import jit
 
 ROBUST, PRODUCT, FREEDOM = range(3)
-# Columns of sums over the units of a stratum.
-_T, _T_SQUARED, _Q, _M, _M_SQUARED, _REPEATS_SQUARED, _INSIDE = range(7)
+# Columns of sums over the units of a stratum, of errors and of comparisons.
+_T, _T_SQUARED, _Q = range(3)
+_M, _M_SQUARED, _REPEATS_SQUARED, _INSIDE = range(4)
 
 
 @jit
@@ -74,38 +75,50 @@ def errors_of_pairs(keys, pair, wanted):
 
 
 @jit
-def _finish(of_units, stratum, stratum_size, of_stratum, mean, totals, two_way, found):
+def _in_order(units, stratum, n_strata):
+    """Return the strata that some units are in, each once, in the order in which they first occur."""
+    seen, strata, n = np.zeros(n_strata, np.bool_), np.empty(n_strata, np.int64), 0
+    for unit in units:
+        s = stratum[unit]
+        if not seen[s]:
+            seen[s] = True
+            strata[n] = s
+            n += 1
+    return strata[:n]
+
+
+@jit
+def _finish(of_list, of_errors, mean, totals, found):
     """Compute the two variances and the degrees of freedom of a list from sums over its units, and clear these sums.
 
-    of_units: the units of the list, (units,) int64, and of all units the sums of residuals T, of comparisons m and of
-    squared residuals of pairs q; of_stratum: (strata, 7) float64, of which the last columns are filled in; mean:
-    (strata,) float64, scratch; totals: the numbers of comparisons and of errors, and the sum of squared residuals of
-    pairs; two_way: whether any pair has two units whose weights vary; found: (3,) float64, out
+    of_list: the list's units, (units,) int64, their strata, each once, the stratum of all units, the number of units
+    in all strata, (strata, 4) float64 sums of comparisons, and whether any pair has two units whose weights vary;
+    of_errors: of all units the sums of residuals T and of squared residuals of pairs q, and (strata, 3) float64, of
+    which the last column is filled in; mean: (strata,) float64, scratch; totals: the numbers of comparisons and of
+    errors, and the sum of squared residuals of pairs; found: (3,) float64, out
     """
-    units, deviation, comparisons, squares = of_units
+    units, strata, stratum, stratum_size, of_comparisons, two_way = of_list
+    deviation, squares, of_stratum = of_errors
     n, n_errors, pairs_squared = totals
     for unit in units:
         of_unit = of_stratum[stratum[unit]]
         of_unit[_T] += deviation[unit]
         of_unit[_T_SQUARED] += deviation[unit] ** 2
-        of_unit[_M] += comparisons[unit]
-        of_unit[_M_SQUARED] += comparisons[unit] ** 2
     robust, product, one_way = 0.0, 0.0, 0.0
-    for s in stratum[units]:
-        of_one, size = of_stratum[s], np.float64(stratum_size[s])
-        if of_one[_M] > 0:  # a stratum counts once
-            mean[s] = of_one[_T] / size
-        if size > 1 and of_one[_M] > 0:
+    for s in strata:
+        of_one, fixed, size = of_stratum[s], of_comparisons[s], np.float64(stratum_size[s])
+        mean[s] = of_one[_T] / size
+        if size > 1 and fixed[_M] > 0:
             spread = of_one[_T_SQUARED] - of_one[_T] ** 2 / size
             one_way += size / (size - 1) * spread
-            inside = of_one[_INSIDE] / of_one[_M]
-            repeated = of_one[_M_SQUARED] - of_one[_REPEATS_SQUARED] / 2
-            left = 1 - repeated * (1 + inside) * 2 / of_one[_M] ** 2
+            inside = fixed[_INSIDE] / fixed[_M]
+            repeated = fixed[_M_SQUARED] - fixed[_REPEATS_SQUARED] / 2
+            left = 1 - repeated * (1 + inside) * 2 / fixed[_M] ** 2
             if left > 0:
                 robust += (spread - of_one[_Q] / 2) / left
             product += (size - 2) / (size - 1) * spread + size / (size - 1) * of_one[_Q] / 2
         for column in range(of_one.size):
-            of_one[column] = 0.0  # so that each stratum is added once
+            of_one[column] = 0.0
     floored = two_way and robust <= pairs_squared * (1 + 1e-9)
     found[ROBUST] = max(robust, pairs_squared) if two_way else one_way
     found[PRODUCT] = product if two_way else one_way
@@ -117,53 +130,156 @@ def _finish(of_units, stratum, stratum_size, of_stratum, mean, totals, two_way, 
             n_varying += 1
             total += contribution
             total_squared += contribution**2
-        deviation[unit], comparisons[unit], squares[unit] = 0.0, 0.0, 0.0
+        deviation[unit], squares[unit] = 0.0, 0.0
     rarer = min(n_errors, n - n_errors)
     left = total_squared - total**2 * (1 / max(n_varying, 1) + 0.5 / max(rarer, 1.0))
     found[FREEDOM] = 2 * total**2 / left if left > 1e-12 * total_squared else np.inf
 
 
 @jit
+def _list_of_pairs(first, second, repeats, stratum, stratum_size):
+    """Return what `_finish` takes of a list whose distinct pairs are given, and the number of its comparisons."""
+    n_strata = stratum_size.size
+    units, comparisons = np.empty(stratum.size, np.int64), np.zeros(stratum.size)
+    of_comparisons = np.zeros((n_strata, 4))
+    n, n_units, two_way = 0.0, 0, False
+    for p in range(first.size):
+        i, j, m = first[p], second[p], np.float64(repeats[p])
+        r, s = stratum[i], stratum[j]
+        n += m
+        for unit in (i, j):
+            if comparisons[unit] == 0:
+                units[n_units] = unit
+                n_units += 1
+            comparisons[unit] += m
+        if r == s:
+            of_comparisons[r, _INSIDE] += 2 * m
+        if stratum_size[r] > 1 and stratum_size[s] > 1:
+            two_way = True
+            of_comparisons[r, _REPEATS_SQUARED] += m**2
+            of_comparisons[s, _REPEATS_SQUARED] += m**2
+    units = units[:n_units]
+    for unit in units:
+        of_comparisons[stratum[unit], _M] += comparisons[unit]
+        of_comparisons[stratum[unit], _M_SQUARED] += comparisons[unit] ** 2
+    return (units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, two_way), n
+
+
+@jit
+def _add_residuals(first, second, repeats, sums, rate, varies, stratum, of_errors):
+    """Add the residuals of a list's pairs to what `_finish` takes of errors, and return the sum of their squares.
+
+    sums: (pairs,) float64; varies: (units,) bool, whether a unit's weight varies; others as in `variances`
+    """
+    deviation, squares, of_stratum = of_errors
+    pairs_squared, p = 0.0, 0
+    while p < first.size:
+        # Pairs are sorted by their first unit, whose sums registers hold meanwhile.
+        i = first[p]
+        r, i_varies = stratum[i], varies[i]
+        own_deviation, own_squares, own_stratum = deviation[i], squares[i], of_stratum[r, _Q]
+        while p < first.size and first[p] == i:
+            j = second[p]
+            e = sums[p] - rate * repeats[p]
+            own_deviation += e
+            deviation[j] += e
+            if i_varies and varies[j]:
+                squared, s = e * e, stratum[j]
+                pairs_squared += squared
+                own_squares += squared
+                squares[j] += squared
+                own_stratum += squared
+                if r == s:
+                    own_stratum += squared
+                else:
+                    of_stratum[s, _Q] += squared
+            p += 1
+        deviation[i], squares[i], of_stratum[r, _Q] = own_deviation, own_squares, own_stratum
+    return pairs_squared
+
+
+@jit
 def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
     """Compute the dyadic-robust variance of each list's sum, its degrees of freedom, and that of product weights.
 
-    first, second: (pairs,) int32 units of each distinct pair; repeats: (pairs,) int32, at least 1; end: (lists,) int64;
-    sums: (pairs,) float64, errors or costs; stratum: (units,) int32; stratum_size: (strata,) int64, 1 where a unit's
-    weight never varies; found: (lists, 3) float64, out: the two variances times n^2, and degrees of freedom
+    first, second: (pairs,) int32 units of each distinct pair, sorted in each list, the second never the same; repeats:
+    (pairs,) int32, at least 1; end: (lists,) int64; sums: (pairs,) float64, errors or costs; stratum: (units,) int32;
+    stratum_size: (strata,) int64, 1 where a unit's weight never varies; found: (lists, 3) float64, out: the two
+    variances times n^2, and degrees of freedom
     """
-    deviation, comparisons, squares = np.zeros(stratum.size), np.zeros(stratum.size), np.zeros(stratum.size)
-    of_stratum, mean = np.zeros((stratum_size.size, 7)), np.zeros(stratum_size.size)
-    units = np.empty(stratum.size, np.int64)  # of one list
+    of_errors = np.zeros(stratum.size), np.zeros(stratum.size), np.zeros((stratum_size.size, 3))
+    mean, varies = np.zeros(stratum_size.size), stratum_size[stratum] > 1
     start = 0
     for k in range(end.size):
-        n, total = 0.0, 0.0
-        for p in range(start, end[k]):
-            n += repeats[p]
-            total += sums[p]
-        n_errors = total
+        pairs = first[start : end[k]], second[start : end[k]], repeats[start : end[k]]
+        of_list, n = _list_of_pairs(*pairs, stratum, stratum_size)
+        own = sums[start : end[k]]
+        total = 0.0
+        for p in range(own.size):
+            total += own[p]
         rate = total / n if n > 0 else 0.0
-        pairs_squared, n_units, two_way = 0.0, 0, False
-        for p in range(start, end[k]):
-            e = sums[p] - rate * repeats[p]
-            r, s = stratum[first[p]], stratum[second[p]]
-            both_vary = stratum_size[r] > 1 and stratum_size[s] > 1
-            pairs_squared += e * e if both_vary else 0.0
-            two_way = two_way or both_vary
-            for unit in (first[p], second[p]):
-                if comparisons[unit] == 0:
-                    units[n_units] = unit
-                    n_units += 1
-                deviation[unit] += e
-                comparisons[unit] += repeats[p]
-                of_unit = of_stratum[stratum[unit]]
-                of_unit[_INSIDE] += repeats[p] * (r == s)
-                if both_vary:
-                    squares[unit] += e * e
-                    of_unit[_Q] += e * e
-                    of_unit[_REPEATS_SQUARED] += np.float64(repeats[p]) ** 2
-        of_units = units[:n_units], deviation, comparisons, squares
-        _finish(of_units, stratum, stratum_size, of_stratum, mean, (n, n_errors, pairs_squared), two_way, found[k])
+        squared = _add_residuals(*pairs, own, rate, varies, stratum, of_errors)
+        _finish(of_list, of_errors, mean, (n, total, squared), found[k])
         start = end[k]
+
+
+@jit
+def variances_of_rates(pairs, end, errors, stratum, stratum_size, found):
+    """Do the same for error rates at several thresholds.
+
+    pairs: first, second and repeats as in `variances`; end, stratum, stratum_size: as there; errors: (n,) int32, the
+    pair of each comparison, (lists,) int64, where each list's errors start, and (points, lists) int64, where they end;
+    found: (points, lists, 3) float64, out
+    """
+    pair, begin, stop = errors
+    of_errors = np.zeros(stratum.size), np.zeros(stratum.size), np.zeros((stratum_size.size, 3))
+    mean, varies = np.zeros(stratum_size.size), stratum_size[stratum] > 1
+    counts = np.empty(pairs[0].size)
+    start = 0
+    for k in range(end.size):
+        first, second, repeats = pairs[0][start : end[k]], pairs[1][start : end[k]], pairs[2][start : end[k]]
+        of_list, n = _list_of_pairs(first, second, repeats, stratum, stratum_size)
+        counts[start : end[k]] = 0.0
+        position = begin[k]
+        for point in range(stop.shape[0]):
+            if stop[point, k] < position:
+                counts[start : end[k]] = 0.0
+                position = begin[k]
+            for p in range(position, stop[point, k]):
+                counts[pair[p]] += 1
+            position = stop[point, k]
+            n_errors = np.float64(position - begin[k])
+            rate = n_errors / n if n > 0 else 0.0
+            squared = _add_residuals(first, second, repeats, counts[start : end[k]], rate, varies, stratum, of_errors)
+            _finish(of_list, of_errors, mean, (n, n_errors, squared), found[point, k])
+        start = end[k]
+
+
+@jit
+def number_pairs(first, second, n_units, pair):
+    """Number the distinct pairs of units. first, second: (n,) int32 below n_units; pair: (n,) int32, out."""
+    end = np.zeros(n_units, np.int64)
+    for p in range(first.size):
+        end[min(first[p], second[p])] += 1
+    total = 0
+    for unit in range(n_units):
+        total, end[unit] = total + end[unit], total
+    of_unit = np.empty(first.size, np.int32)  # positions, by the pair's unit that comes first
+    for p in range(first.size):
+        unit = min(first[p], second[p])
+        of_unit[end[unit]] = p
+        end[unit] += 1
+    seen_with, number = np.full(n_units, -1, np.int32), np.empty(n_units, np.int32)
+    n_pairs, start = 0, 0
+    for unit in range(n_units):
+        for p in of_unit[start : end[unit]]:
+            other = max(first[p], second[p])
+            if seen_with[other] != unit:
+                seen_with[other] = unit
+                number[other] = n_pairs
+                n_pairs += 1
+            pair[p] = number[other]
+        start = end[unit]
 
 
 @jit
@@ -211,8 +327,16 @@ def variances_of_all_pairs(errors, stops, size, stratum, stratum_size, found):
     of_pair = np.zeros(n_pairs)
     # Of each unit: its errors, and over its pairs the sums of squared errors and of errors times comparisons.
     n_wrong, wrong_squared, wrong_times = np.zeros(n_units), np.zeros(n_units), np.zeros(n_units)
-    deviation, comparisons, squares = np.zeros(n_units), np.zeros(n_units), np.zeros(n_units)
-    of_stratum, mean = np.zeros((n_strata, 7)), np.zeros(n_strata)
+    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
+    deviation, squares, of_stratum = of_errors
+    mean, of_comparisons = np.zeros(n_strata), np.zeros((n_strata, 4))
+    for unit in units:
+        fixed = of_comparisons[stratum[unit]]
+        fixed[_M] += of_unit[unit]
+        fixed[_M_SQUARED] += of_unit[unit] ** 2
+        fixed[_INSIDE] += size[unit] * (of_inside[stratum[unit]] - size[unit])
+        fixed[_REPEATS_SQUARED] += repeats_squared[unit]
+    of_list = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, n_varying > 1
     n_errors, position = 0.0, 0
     for point in range(stops.size):
         for p in range(position, stops[point]):
@@ -233,12 +357,7 @@ def variances_of_all_pairs(errors, stops, size, stratum, stratum_size, found):
         squared = 0.0
         for unit in units:
             deviation[unit] = n_wrong[unit] - rate * of_unit[unit]
-            comparisons[unit] = of_unit[unit]
-            of_one = of_stratum[stratum[unit]]
-            of_one[_INSIDE] += size[unit] * (of_inside[stratum[unit]] - size[unit])
             squares[unit] = wrong_squared[unit] - 2 * rate * wrong_times[unit] + rate**2 * repeats_squared[unit]
-            of_one[_Q] += squares[unit]
-            of_one[_REPEATS_SQUARED] += repeats_squared[unit]
+            of_stratum[stratum[unit], _Q] += squares[unit]
             squared += squares[unit] / 2
-        of_units = units, deviation, comparisons, squares
-        _finish(of_units, stratum, stratum_size, of_stratum, mean, (n, n_errors, squared), n_varying > 1, found[point])
+        _finish(of_list, of_errors, mean, (n, n_errors, squared), found[point])

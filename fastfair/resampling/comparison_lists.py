@@ -115,39 +115,47 @@ class ErrorLists:
             sweep.total_weights(pairs.first, pairs.second, pairs.repeats, pairs.end, weights, largest, totals)
 
     def count_errors(self, thresholds: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count the errors in the first lists, each at its own threshold key."""
+        """Count the errors in the first lists, each at its own threshold key.
+
+        thresholds: (..., n) ndarray for the first n lists. Returns (..., n).
+        """
         from fastfair.kernels import curves as kernels
 
-        found = zip(self.start, self.end, self.limits(thresholds), strict=False)
-        return np.array([kernels.count_below(self.keys[i:j], limit) for i, j, limit in found], np.int64)
+        limits = np.atleast_2d(self.limits(thresholds))
+        found = np.empty(limits.shape, np.int64)
+        kernels.count_below_in_lists(self.keys, self.start, self.end, limits, found)
+        return found.reshape(thresholds.shape)
 
     def shrinkage(self, errors: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Compute the shrinkage of each list's weights for the rate with that many errors; see `kernels.dyadic`.
+        """Compute the shrinkage of each list's weights for rates with so many errors; see `kernels.dyadic`.
 
-        Also return the degrees of freedom of the rate's variance.
+        Also return the degrees of freedom of the rates' variances.
+
+        errors: (points, lists) ndarray. Returns two of this shape.
         """
         from fastfair.kernels import dyadic as kernels
 
         if not self.two_way:
-            return np.ones(self.end.size), np.full(self.end.size, np.inf)
-        counts = np.empty(self.pairs.first.size)
-        kernels.count_pair_errors(self.pairs.of_comparison, self.start, self.start + errors, counts)
-        found = self._variances(counts)
-        return shrinkage_of(found), found[:, kernels.FREEDOM]
+            return np.ones(errors.shape), np.full(errors.shape, np.inf)
+        pairs, found = self.pairs, np.empty((*errors.shape, 3))
+        of_errors = pairs.of_comparison, self.start, self.start + errors
+        kernels.variances_of_rates(
+            (pairs.first, pairs.second, pairs.repeats), pairs.end, of_errors, self.stratum, self.stratum_size, found
+        )
+        return shrinkage_of(found), found[..., kernels.FREEDOM]
 
     def shrinkage_of_sums(self, sums: NDArray[Any]) -> NDArray[np.float64]:
         """Compute the shrinkage of each list's weights for the mean of a quantity, from its sum over each pair."""
-        return shrinkage_of(self._variances(sums)) if self.two_way else np.ones(self.end.size)
-
-    def _variances(self, sums: NDArray[Any]) -> NDArray[np.float64]:
         from fastfair.kernels import dyadic as kernels
 
+        if not self.two_way:
+            return np.ones(self.end.size)
         pairs = self.pairs
         found = np.empty((self.end.size, 3))
         kernels.variances(
             pairs.first, pairs.second, pairs.repeats, pairs.end, sums, self.stratum, self.stratum_size, found
         )
-        return found
+        return shrinkage_of(found)
 
     def sum_pairs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum the values of comparisons over each distinct pair."""
@@ -200,16 +208,16 @@ def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    variances : (n, 3) ndarray
+    variances : (..., 3) ndarray
         As the functions of `kernels.dyadic` write them.
 
     Returns
     -------
-    (n,) ndarray
+    (...) ndarray
     """
     from fastfair.kernels import dyadic as kernels
 
-    robust, product = variances[:, kernels.ROBUST], variances[:, kernels.PRODUCT]
+    robust, product = variances[..., kernels.ROBUST], variances[..., kernels.PRODUCT]
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where((product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0)
 

@@ -100,12 +100,12 @@ def _at_points(lists: ErrorLists, thresholds: NDArray[np.int64]) -> tuple[Floats
     if not (thresholds.size and lists.two_way):  # asked here, so that threads find it done
         shape = lists.end.size, thresholds.size
         return np.ones(shape), np.full(shape, np.inf)
-    errors = [lists.count_errors(np.full(lists.end.size, key)) for key in thresholds]
-    shrinkage, freedom = zip(*in_threads(lists.keys.size, lists.shrinkage, errors), strict=True)
-    return np.stack(shrinkage, axis=1), np.stack(freedom, axis=1)
+    errors = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
+    shrinkage, freedom = zip(*in_threads(lists.keys.size, lists.shrinkage, np.array_split(errors, 2)), strict=True)
+    return np.concatenate(shrinkage).T.copy(), np.concatenate(freedom).T.copy()
 
 
 def _at_keys(lists: ErrorLists, keys: NDArray[np.int64], n_metrics: int) -> Floats:
-    errors = np.zeros(lists.end.size, np.int64)
-    errors[:n_metrics] = lists.count_errors(keys)
-    return lists.shrinkage(errors)[0][:n_metrics]
+    errors = np.zeros((1, lists.end.size), np.int64)
+    errors[0, :n_metrics] = lists.count_errors(keys)
+    return lists.shrinkage(errors)[0][0, :n_metrics]

@@ -14,7 +14,6 @@ from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import Pairs
 
-from .comparison_lists import sorted_with_order
 from .units import BLOCK, SUBJECTS, Draw, Rows, Units
 
 if TYPE_CHECKING:
@@ -187,19 +186,11 @@ class PairLists:
             a, b = self.a[start : start + stops[-1]], self.b[start : start + stops[-1]]
             size = np.zeros(n_subjects)
             size[members] = self.of_subject[members]
-            pair = _distinct(np.minimum(a, b) * np.int64(n_subjects) + np.maximum(a, b))
+            pair = np.empty(a.size, np.int32)
+            dyadic.number_pairs(a, b, n_subjects, pair)
             dyadic.variances_of_all_pairs((a, b, pair, self.scale), stops, size, stratum, np.bincount(stratum), of_list)
             start = stop
         return found
-
-
-def _distinct(codes: NDArray[np.int64]) -> Rows:
-    """Number distinct codes."""
-    numbers = np.zeros(codes.size, np.int32)
-    if codes.size:
-        ordered, order = sorted_with_order(codes)
-        numbers[order] = np.cumsum(np.diff(ordered, prepend=ordered[0]) != 0, dtype=np.int32)
-    return numbers
 
 
 def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str) -> PairLists:
