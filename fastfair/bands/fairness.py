@@ -332,11 +332,14 @@ def _measured(
 ) -> Floats:
     """Return (levels, ...) values, or (levels, groups, ...) for measures with a value for each group."""
 
-    def metric(values: Floats, comparisons: NDArray[np.int64]) -> BaseMetric:
-        return BaseMetric(values[:, 0], np.ascontiguousarray(np.moveaxis(values[:, 1:], 1, -1)), comparisons)
+    def metric(name: str) -> BaseMetric:
+        values: Floats = getattr(rates, name)
+        of_groups = np.moveaxis(values[:, 1:], 1, -1)
+        if measure.inputs == "both rates" or name == rate:  # copying what is not asked for would take time
+            of_groups = np.ascontiguousarray(of_groups)
+        return BaseMetric(values[:, 0], of_groups, found.behind[name].comparisons[1:])
 
-    of_groups = (found.behind[name].comparisons[1:] for name in RATES)
-    pair = RatePair(*(metric(values, n) for values, n in zip((rates.fmr, rates.fnmr), of_groups, strict=True)))
+    pair = RatePair(metric("fmr"), metric("fnmr"))
     for quantity in measure_all((measure.name,), [pair], {}, pair, alpha, zero_policy):
         if quantity.name in (measure.name, f"{measure.name}({rate})"):
             return np.moveaxis(quantity.value, -1, 1) if measure.per_group else quantity.value

@@ -462,6 +462,8 @@ def log_geomean_sum(x: ArrayLike) -> Floats:
 def metric_array(name: str, values: ArrayLike) -> Floats:
     """Make an array of numbers that are not negative."""
     array = arrays.floats(name, values)
+    if array.size and array.min() >= 0 and array.max() <= validation.LARGEST_SCORE:
+        return array
     if (array < 0).any():
         raise InputError(f"{name} must not be negative, but holds {float(array[array < 0].flat[0]):g}")
     beyond = (array > validation.LARGEST_SCORE) & np.isfinite(array)

@@ -126,10 +126,12 @@ def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
     if not selection.measures:
         return
     rows = [1 + k for k in selection.measured]
+    # Of all groups without a copy.
+    of_measured: Any = slice(1, 1 + len(rows)) if rows == list(range(1, 1 + len(rows))) else rows
 
     def metric(values: Floats, axis: int = 0, comparisons: NDArray[np.int64] | None = None) -> BaseMetric:
         # Groups are last as measures want them, and not in memory: replicates side by side make vectors.
-        of_groups = np.moveaxis(np.take(values, rows, axis), axis, -1)
+        of_groups = np.moveaxis(values[(slice(None),) * axis + (of_measured,)], axis, -1)
         of_each = None if comparisons is None else comparisons[list(selection.measured)]
         return BaseMetric(np.take(values, 0, axis), of_groups, of_each)
 

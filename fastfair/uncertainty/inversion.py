@@ -60,13 +60,14 @@ class Inversion:
         wanted = float(ndtri(tail)) if tail > least else -np.inf
         as_unfair, as_fair = (ndtri(np.clip(share, least, 1 - least)) for share in (self.as_unfair, self.as_fair))
         low, high = np.full((2, len(self.keys)), np.nan)
-        for k, path in enumerate(self.path):
-            if np.isnan(as_unfair[k]).any() or np.isnan(path).any():
-                continue
+        known = ~(np.isnan(as_unfair).any(axis=1) | np.isnan(self.path).any(axis=1))
+        for k in np.flatnonzero(known):
+            path = self.path[k]
             first = _first_accepted(POWERS, as_unfair[k], wanted)
             last = max(first, _first_accepted(POWERS[::-1], as_fair[k, ::-1], wanted))
-            inside = [*path[(first <= _STEPS) & (last >= _STEPS)], *np.interp([first, last], _STEPS, path)]
-            low[k], high[k] = min(inside), max(inside)
+            ends = np.interp([first, last], _STEPS, path)
+            inside = np.concatenate((path[(first <= _STEPS) & (last >= _STEPS)], ends))
+            low[k], high[k] = inside.min(), inside.max()
         return low, high
 
 
@@ -137,11 +138,10 @@ class MovedSystems:
         """Compare the estimates of measures with the replicates of fairer and less fair systems."""
 
         def shares(powers: Floats) -> Floats:
-            of_each = [
-                [_shares(sign * row, sign * value) for row in rows]
-                for rows, value, sign in zip(self.replicates(powers), self.estimates, self.signs, strict=True)
-            ]
-            return np.array(of_each).reshape(len(self.keys), powers.size, 2)
+            shape = powers.size, self.n_replicates
+            rows = np.array([np.broadcast_to(of_each, shape) for of_each in self.replicates(powers)])
+            rows = rows.reshape(len(self.keys), *shape)
+            return _shares(self.signs[:, None, None] * rows, (self.signs * self.estimates)[:, None, None])
 
         stretches = np.array_split(POWERS, n_calls(POWERS.size, self._n_numbers))
         table = np.concatenate(in_threads(self._n_numbers, shares, stretches), axis=1)
@@ -180,14 +180,21 @@ def _scatter(drawn: Floats, start: Floats, powers: Floats, most: float) -> Float
     """
     to, about = moved_rates(start, powers, most)[..., None], start[..., None, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.clip(to + (drawn[..., None, :] - about) * np.sqrt(to / about), 0, most)
+        moved = np.asarray((drawn[..., None, :] - about) * np.sqrt(to / about))
+        moved += to
+    return np.clip(moved, 0, most, out=moved)
 
 
-def _shares(replicates: Floats, estimate: float) -> tuple[float, float]:
-    """Return the shares of replicates, without NaN, that are at least, and at most, as large as the estimate."""
-    above, below = np.count_nonzero(replicates > estimate), np.count_nonzero(replicates < estimate)
-    n = above + np.count_nonzero(replicates <= estimate)
-    return (1 - below / n, 1 - above / n) if n else (np.nan, np.nan)
+def _shares(replicates: Floats, estimates: Floats) -> Floats:
+    """Return the shares of replicates, without NaN, that are at least, and at most, as large as the estimates.
+
+    replicates: (..., r); estimates: (..., 1). Returns (..., 2), NaN where all replicates are.
+    """
+    above, below, known = (
+        found.sum(axis=-1) for found in (replicates > estimates, replicates < estimates, ~np.isnan(replicates))
+    )
+    with np.errstate(invalid="ignore"):
+        return np.stack((1 - below / known, 1 - above / known), axis=-1)
 
 
 def _fair_value(name: str) -> float:
