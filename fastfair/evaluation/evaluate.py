@@ -191,10 +191,11 @@ def evaluate(
     measured = tuple(comparisons.groups[k] for k in request.measured)
     uncertainty = None
     if key is not None:
+        points = request.points
         _warn_of_repeated_subjects(comparisons, unit)
         resampler = Resampler(
             comparisons,
-            [*request.points, *(result.at for result in own)],
+            [*points, *(result.at for result in own)],
             unit=unit,
             scheme=scheme,
             metrics=Metrics(tuple(request.metrics), eer_method, request.costs),
@@ -208,14 +209,14 @@ def evaluate(
         uncertainty = Uncertainty(
             quantities,
             np.array(replicated),
-            np.array([_is_held(entry, request.points) for entry in listed]),
+            np.array([_is_held(entry, points) for entry in listed]),
             unit,
             settings["scheme"],
             partial(_jackknife, resampler, selection, n_threads),
             degrees_of_freedom(listed, comparisons, resampler),
             independent_comparisons(listed, comparisons.groups, resampler),
             partial(MovedSystems, base, drawn, selection),
-            partial(_counted, resampler, base, selection, request.points, (request.n_resamples, key)),
+            partial(_counted, resampler, base, selection, points, (request.n_resamples, key)),
             {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
         )
         quantities = uncertainty.with_intervals(request.confidence_level, method)
@@ -350,9 +351,9 @@ def _at(counts: Any, position: Any) -> Any:
 
 
 def _not_computable(value: float) -> str:
-    if np.isnan(value):
+    if math.isnan(value):
         return "not computable: 0/0 or a group without comparisons"
-    return "not computable: a group has no errors" if np.isinf(value) else ""
+    return "not computable: a group has no errors" if math.isinf(value) else ""
 
 
 def _jackknife(resampler: Resampler, selection: Selection, n_threads: int | None) -> Floats:

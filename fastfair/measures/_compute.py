@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,6 +140,7 @@ def _without_zeros(measure: Measure, metric: BaseMetric, zero_policy: str | floa
     return replace_zeros(metric.groups, zero_policy, metric.comparisons)
 
 
+@cache
 def measure_of(name: str) -> Measure | None:
     """Return the measure in a quantity's name such as "nrb(eer)" or "sed_mean"; None where it names no measure."""
     return MEASURES.get(name.partition("(")[0].removesuffix("_mean").removesuffix("_std"))

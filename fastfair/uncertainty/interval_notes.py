@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from fastfair import intervals
 from fastfair.measures._compute import measure_of
 
@@ -81,7 +79,8 @@ def with_interval(case: Case) -> Quantity:
     for applies, settled in _SETTLED:
         if applies(case):
             return settled(case)
-    case.low, case.high = np.clip((case.low, case.high), *_bounds(case.quantity.name)).tolist()
+    least, most = _bounds(case.quantity.name)
+    case.low, case.high = (min(max(end, least), most) for end in (case.low, case.high))
     if case.is_inverted and abs(case.low) < _ROUNDING:  # of a fair system's standard deviation, which is 0
         case.low = 0.0
     case.quantity = replace(
