@@ -1,7 +1,8 @@
-"""The EER of replicates of subjects in NumPy alone, as one would write it with speed in mind: sorted once."""
+"""EER and FNMR of replicates of subjects in NumPy alone, as one would write it with speed in mind: sorted once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -54,21 +55,35 @@ class NumpyBootstrap:
 
     def eer_by_bisection(self, weights: Weights) -> float:
         """Find by bisection where the one rate overtakes the other; the nearest are there or just before."""
+        return self._eer(self._rates(weights))
+
+    def eer_and_fnmr(self, weights: Weights, level: float) -> tuple[float, float]:
+        """Compute the EER, and the FNMR at the lowest threshold at which the FMR is not above a level."""
+        rates = self._rates(weights)
+        return self._eer(rates), rates(self._first(lambda k: rates(k)[1] <= level))[0]
+
+    def _rates(self, weights: Weights) -> Callable[[int], tuple[float, float]]:
+        """Return what computes FNMR and FMR at a threshold."""
         mated, nonmated = self._sums(weights)
 
         def rates(k: int) -> tuple[float, float]:
-            return (
-                mated[self._mated_below[k]] / mated[-1],
-                1 - nonmated[self._nonmated_below[k]] / nonmated[-1],
-            )
+            above = nonmated[-1] - nonmated[self._nonmated_below[k]]
+            return mated[self._mated_below[k]] / mated[-1], above / nonmated[-1]
 
+        return rates
+
+    def _eer(self, rates: Callable[[int], tuple[float, float]]) -> float:
+        k = self._first(lambda k: np.greater_equal(*rates(k)))
+        fnmr, fmr = min((rates(k) for k in (k, max(k - 1, 0))), key=lambda pair: abs(pair[0] - pair[1]))
+        return float(fnmr + fmr) / 2
+
+    def _first(self, holds: Callable[[int], bool]) -> int:
+        """Find the first threshold at which something holds that holds from there on."""
         low, high = 0, self._mated_below.size - 1
         while low < high:
             middle = (low + high) // 2
-            fnmr, fmr = rates(middle)
-            if fnmr < fmr:
-                low = middle + 1
-            else:
+            if holds(middle):
                 high = middle
-        fnmr, fmr = min((rates(k) for k in (low, max(low - 1, 0))), key=lambda pair: abs(pair[0] - pair[1]))
-        return float(fnmr + fmr) / 2
+            else:
+                low = middle + 1
+        return low
