@@ -21,12 +21,12 @@ from fastfair.measures._compute import BaseMetric, RatePair, measure_all
 from fastfair.resampling.blocks import Replicates
 from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
 from fastfair.uncertainty.entries import Selection
+from fastfair.uncertainty.held_thresholds import OF_FEW_SUBJECTS
 from fastfair.uncertainty.inversion import MovedSystems
 from fastfair.uncertainty.quantities import Quantity
 
 from . import limits
 from .curve import Curve, curve_of, fields, note_of
-from .held_thresholds import OF_FEW_SUBJECTS, few_subjects_err
 from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, rates_over_levels
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ def fairness_of_rates(
             *of_groups,
         )  # fmt: skip
         of_fmr = facts.inputs == "both rates" or rate == "fmr"
-        narrow = few_subjects_err(found, np.full(len(points), of_fmr)).repeat(len(of_each)).tolist()
+        narrow = limits.few_subjects_hold(found, np.full(len(points), of_fmr)).repeat(len(of_each)).tolist()
         quantities = [replace(q, note=OF_FEW_SUBJECTS) if at else q for q, at in zip(quantities, narrow, strict=True)]
         keys = ((name, group, None, k) for k in range(len(points)) for group in of_each)
         quantities, band = limits.of_measure(

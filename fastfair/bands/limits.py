@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -13,21 +12,19 @@ from fastfair import intervals
 from fastfair.error_rates.operating_points import at_fmr
 from fastfair.uncertainty.count_inversion import CountedSystems
 from fastfair.uncertainty.entries import Key
+from fastfair.uncertainty.held_thresholds import OF_FEW_SUBJECTS, hangs_on_threshold, is_held_by_few_subjects
 from fastfair.uncertainty.interval_notes import INVERSION, NO_SUCH_ERRORS
 from fastfair.uncertainty.inversion import MovedSystems
 from fastfair.uncertainty.quantities import Quantity
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
-from .held_thresholds import OF_FEW_SUBJECTS, hangs_on_few_subjects
 from .rates_at_levels import BandSettings, RatesOverLevels
 
 Floats = NDArray[np.float64]
 Range = tuple[Floats, Floats]  # the lower and the upper end
 _ABOUT_V_STATISTIC = ("recentered", "gaussian")  # methods that evaluations do not have
-_FEW = 0.5  # standard errors, in units of a rate or its complement, from which on replicates' quantiles are held, too
 NOTHING_TO_INVERT = "no interval: a group has no errors"
 NOTHING_TO_DRAW = f"{NOTHING_TO_INVERT}, and their numbers are drawn only for score files whose units are not samples"
-BY_QUANTILES = ", widened to the quantiles of replicates, which have other thresholds"
 _FARTHEST = 8.0  # standard errors; beyond it a share of replicates cannot be told from 0
 
 
@@ -35,9 +32,6 @@ def of_rate(
     name: str, group: str | None, row: int, found: RatesOverLevels, settings: BandSettings
 ) -> tuple[tuple[Quantity, ...], Range]:
     """Compute the intervals of a rate at each level, as `evaluate` does, and the simultaneous band.
-
-    An FNMR at a threshold that holds an FMR has no more degrees of freedom than that FMR. Where few errors are left,
-    which may hang on the threshold more than on chance, intervals hold the replicates' quantiles, too.
 
     The band is made of the intervals of a higher confidence level, that at which replicates of the whole curve stay
     within so many standard errors [1]_. An FNMR cannot rise with the FMR that is held, so
@@ -83,8 +77,6 @@ def of_rate(
     )  # fmt: skip
 
     freedom, independent = behind.freedom_and_independent(row)
-    if name == "fnmr":
-        freedom = np.minimum(freedom, found.behind["fmr"].freedom_and_independent(0)[0])
 
     def uncertainty(quantities: tuple[Quantity, ...], of: Floats) -> Uncertainty:
         return Uncertainty(
@@ -95,23 +87,14 @@ def of_rate(
 
     confidence_level, method = settings.confidence_level, settings.method
     centred = recentered(replicates, estimate, expected)
-    narrow = hangs_on_few_subjects(found, centred).tolist()
+    narrow = few_subjects_hold(found, hangs_on_threshold(centred, found.replicates.threshold)).tolist()
     quantities = tuple(replace(q, note=OF_FEW_SUBJECTS) if at else q for q, at in zip(quantities, narrow, strict=True))
     right = uncertainty(quantities, centred)
-    few = np.flatnonzero(_relative_errors(centred, estimate) > _FEW)
-
-    def by_logits(level: float) -> tuple[Quantity, ...]:
-        found = list(right.with_intervals(level, "auto"))
-        ends = np.clip(intervals.confidence_interval(centred[few], estimate[few], level), 0, 1)
-        for k, low, high in zip(few.tolist(), *ends.tolist(), strict=True):
-            found[k] = _widened(found[k], low, high)
-        return tuple(found)
-
     of_curve = simultaneous_level(centred, estimate, confidence_level)
-    band = _one_way(found.levels, *ends_of(by_logits(of_curve)), rising=name == "fmr")
+    band = _one_way(found.levels, *ends_of(right.with_intervals(of_curve, "auto")), rising=name == "fmr")
     if method not in ("auto", *_ABOUT_V_STATISTIC):
         return uncertainty(quantities, replicates).with_intervals(confidence_level, method), band
-    pointwise = by_logits(confidence_level)
+    pointwise = right.with_intervals(confidence_level, "auto")
     if method == "auto":
         return pointwise, band
     ends = np.clip(interval(replicates, estimate, expected, confidence_level, method), 0, 1)
@@ -119,18 +102,6 @@ def of_rate(
         replace(q, low=low, high=high, method=method) if 0 < q.estimate < 1 else q
         for q, low, high in zip(pointwise, *ends.tolist(), strict=True)
     ), band
-
-
-def _widened(quantity: Quantity, low: float, high: float) -> Quantity:
-    """Widen an interval, if there is one, to hold another; the note of one without errors says so."""
-    assert quantity.low is not None
-    assert quantity.high is not None
-    if math.isnan(quantity.low):
-        return quantity
-    wider = replace(quantity, low=min(quantity.low, low), high=max(quantity.high, high))
-    if 0 < quantity.estimate < 1 or (wider.low, wider.high) == (quantity.low, quantity.high):
-        return wider
-    return replace(wider, note=quantity.note + BY_QUANTILES)
 
 
 def of_measure(
@@ -235,10 +206,15 @@ def _one_way(levels: Floats, low: Floats, high: Floats, *, rising: bool) -> Rang
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
-def _relative_errors(replicates: Floats, estimate: Floats) -> Floats:
-    """Divide standard errors by the rate, or its complement if that is less."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(intervals.standard_error(replicates) / np.minimum(estimate, 1 - estimate))
+def few_subjects_hold(found: RatesOverLevels, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return at which of the levels asked few subjects cause most of the false matches that hold the threshold."""
+    behind = found.behind["fmr"]
+    if behind.concentration is None:
+        return np.zeros(found.levels.size, bool)
+    freedom = behind.freedom_and_independent(0)[0]
+    return np.array(
+        [bool(level) and is_held_by_few_subjects(freedom[k], behind.concentration(k)) for k, level in enumerate(asked)]
+    )
 
 
 def simultaneous_level(replicates: Floats, estimate: Floats, confidence_level: float) -> float:

@@ -28,6 +28,7 @@ from fastfair.resampling.pair_replicates import Draws, PairResampler
 from fastfair.resampling.units import UNITS, require_units
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry
+from fastfair.uncertainty.held_thresholds import MOST_PER_ERROR
 from fastfair.uncertainty.zero_errors import independent_comparisons
 
 Floats = NDArray[np.float64]
@@ -245,8 +246,9 @@ def _behind_embeddings(
         # A rate between 0 and 1 is one of at least one error and of at least one comparison without.
         errors = np.where((rates > 0) & (rates < 1), np.clip(of_kind, 1, np.maximum(comparisons - 1, 1)), of_kind)
         freedom = np.full(subjects.size, np.inf) if unit == "sample" else np.maximum(subjects - n_strata, 1.0)
-        if name == "fmr":
-            freedom = np.maximum(np.minimum(freedom, of_fmr), 1)
+        # An FNMR has at most the degrees of freedom of the FMR of all pairs, which holds its threshold.
+        behind_it = of_fmr if name == "fmr" else of_fmr[:, :1]
+        freedom = np.maximum(np.minimum(freedom, behind_it), 1)
         independent = np.where((rates > 0) & (rates < 1), np.nan, comparisons)
         table = np.broadcast_to(freedom, rates.shape), independent
         found[name] = Behind(comparisons, errors, subjects, partial(_column_of_each, table))
@@ -313,7 +315,7 @@ def _behind_comparisons(
 
 
 def _concentration(name: str, data: Comparisons, found: list[Rates], level: int) -> float:
-    return concentration(data, found[level], name == "fnmr", most_per_error=1 / 3)[0]
+    return concentration(data, found[level], name == "fnmr", most_per_error=MOST_PER_ERROR)[0]
 
 
 def _freedom_and_independent(

@@ -17,10 +17,8 @@ from fastfair._lib.progress import reporting
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import curves
-from fastfair.error_rates.concentration import concentration
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import (
-    ENOUGH_ERRORS,
     OperatingPoint,
     at_fmr,
     at_mean_group_eer,
@@ -29,7 +27,6 @@ from fastfair.error_rates.operating_points import (
 )
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import NarrowIntervalsWarning, ReversedScoresWarning
-from fastfair.measures._compute import measure_of
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Metrics, Resampler, different_groups
 from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
@@ -43,10 +40,11 @@ from fastfair.uncertainty.interval_notes import (
     has_few_effective_errors,
 )
 from fastfair.uncertainty.inversion import MovedSystems
-from fastfair.uncertainty.quantities import HELD, Quantity
+from fastfair.uncertainty.quantities import Quantity
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 from fastfair.uncertainty.zero_errors import independent_comparisons
 
+from .described import concentrations, described, noted_few_subjects
 from .request import Request
 from .result import Evaluation
 
@@ -184,8 +182,8 @@ def evaluate(
     cells = different_groups(comparisons) if comparisons.groups else ()
     base = estimates([*at_points, *own], found, cells)
     listed = list(entries(base, selection))
-    shares = _concentrations(comparisons, at_points)
-    quantities = tuple(_quantity(entry, at_points, shares) for entry in listed)
+    shares = concentrations(comparisons, at_points)
+    quantities = tuple(described(entry, at_points, shares) for entry in listed)
     key, seed = seeds.stream(rng) if request.n_resamples else (None, None)
     settings = request.settings(comparisons, [result.threshold for result in at_points], seed)
     measured = tuple(comparisons.groups[k] for k in request.measured)
@@ -205,10 +203,11 @@ def evaluate(
             drawn = resampler.replicate(request.n_resamples, key, n_threads=n_threads, progress=report)
         if zero_policy == "raise":
             selection = replace(selection, zero_policy="keep")
-        replicated = [entry.value for entry in entries(drawn, selection)]
+        replicates = np.array([entry.value for entry in entries(drawn, selection)])
+        quantities = noted_few_subjects(quantities, at_points, replicates, comparisons, resampler)
         uncertainty = Uncertainty(
             quantities,
-            np.array(replicated),
+            replicates,
             np.array([_is_held(entry, points) for entry in listed]),
             unit,
             settings["scheme"],
@@ -283,77 +282,6 @@ def _select(comparisons: Comparisons, request: Request, *, with_mean_group_eer: 
         group_mated=sizes[0],
         group_nonmated=sizes[1],
     )
-
-
-def _concentrations(comparisons: Comparisons, at_points: Sequence[Rates]) -> list[dict[bool, tuple[float, Floats]]]:
-    """Compute how concentrated the errors of both kinds are at each operating point; empty without subjects."""
-    if comparisons.subjects is None:
-        return []
-    return [{mated: concentration(comparisons, rates, mated) for mated in (False, True)} for rates in at_points]
-
-
-def _quantity(entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bool, tuple[float, Floats]]]) -> Quantity:
-    """Make a quantity of a number by adding the counts behind it and its notes."""
-    value = float(entry.value)
-    if entry.point is None:
-        return Quantity(entry.name, entry.group, None, value, note=_not_computable(value))
-    result = at_points[entry.point]
-    counts, point = result.counts, result.at
-    if entry.name == "threshold":
-        low = (
-            f"too few data for this operating point: it allows fewer than {ENOUGH_ERRORS} errors"
-            if result.below_resolution
-            else ""
-        )
-        return Quantity(entry.name, None, point, value, note=low)
-    if measure_of(entry.name) is not None:
-        return Quantity(entry.name, entry.group, point, value, note=_not_computable(value))
-    behind: tuple[Any, ...]
-    if entry.name == "fnmr" and entry.cell is None:
-        behind = counts.mated, counts.false_nonmatches, counts.mated_subjects
-    elif entry.cell is None:
-        behind = counts.nonmated, counts.false_matches, counts.nonmated_subjects
-    elif entry.name == "fnmr":
-        k = entry.cell[0]
-        behind = counts.group_mated[k], counts.group_false_nonmatches[k], _at(counts.group_mated_subjects, k)
-    else:
-        cell = entry.cell
-        behind = (
-            counts.matrix_nonmated[cell],
-            counts.matrix_false_matches[cell],
-            _at(counts.matrix_subjects, cell),
-        )
-    size, errors, subjects = (None if number is None else int(number) for number in behind)
-    assert errors is not None
-    concentrated = None
-    if shares and errors:
-        overall, of_cells = shares[entry.point][entry.name == "fnmr"]
-        concentrated = overall if entry.cell is None else float(of_cells[entry.cell])
-    notes = [f"fewer than {ENOUGH_ERRORS} errors"] if errors < ENOUGH_ERRORS else []
-    if entry.cell is None and entry.name == result.at.kind:
-        notes.append(HELD)
-    return Quantity(
-        entry.name,
-        entry.group,
-        point,
-        value,
-        n_comparisons=size,
-        n_errors=errors,
-        n_subjects=subjects,
-        note="; ".join(notes) if size else "no comparisons",
-        probe_group=entry.probe_group,
-        concentration=concentrated,
-    )
-
-
-def _at(counts: Any, position: Any) -> Any:
-    return None if counts is None else counts[position]
-
-
-def _not_computable(value: float) -> str:
-    if math.isnan(value):
-        return "not computable: 0/0 or a group without comparisons"
-    return "not computable: a group has no errors" if math.isinf(value) else ""
 
 
 def _jackknife(resampler: Resampler, selection: Selection, n_threads: int | None) -> Floats:

@@ -245,6 +245,11 @@ class Resampler:
             return 0
         return 1 + cell[0] if cell[0] == cell[1] else 1 + self._n_groups + self.cells.index(cell)
 
+    @property
+    def points(self) -> tuple[OperatingPoint, ...]:
+        """The operating points."""
+        return self._points
+
     def freedom(self, point: int, cell: tuple[int, int] | None = None) -> float:
         """Return the degrees of freedom of the dyadic-robust variance of an FMR.
 

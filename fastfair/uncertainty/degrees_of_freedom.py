@@ -1,6 +1,7 @@
 """Degrees of freedom of a rate: the number of units behind it minus the number of strata that they are drawn in.
 
-Those of an FMR are fewer where few subjects cause most of its variance, which is then less certain.
+Those of an FMR are fewer where few subjects cause most of its variance, which is then less certain; and so are those of
+an FNMR whose threshold holds such an FMR.
 """
 
 from __future__ import annotations
@@ -64,4 +65,6 @@ def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, resam
         if SIDES[entry.name] == ("non-mated",):
             assert entry.point is not None
             found[k] = max(1, min(found[k], resampler.freedom(entry.point, entry.cell)))
+        elif entry.name == "fnmr" and entry.point is not None and resampler.points[entry.point].kind == "fmr":
+            found[k] = max(1, min(found[k], resampler.freedom(entry.point)))
     return found

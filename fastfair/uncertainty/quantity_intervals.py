@@ -14,6 +14,7 @@ from fastfair.errors import InputError
 
 from .count_inversion import CountedSystems
 from .entries import Key
+from .held_thresholds import widened
 from .interval_notes import FEW_DRAWN, FITTED, INVERSION, NO_GROUP_ERRS, RATES, Case, are_concentrated, with_interval
 from .inversion import Inversion, MovedSystems, is_fairer_above
 from .quantities import HELD, Quantity
@@ -104,7 +105,13 @@ class Uncertainty:
             )
             for k, quantity in enumerate(self.quantities)
         )  # fmt: skip
-        return tuple(map(with_interval, cases))
+        found = tuple(map(with_interval, cases))
+        if method != "auto":
+            return found
+        return tuple(
+            widened(q, row, confidence_level) if _is_at_held_threshold(q) else q
+            for q, row in zip(found, self.replicates, strict=True)
+        )
 
     def _limits(
         self, estimates: Floats, shift: Floats, confidence_level: float, method: str
@@ -207,6 +214,11 @@ def _varies(replicates: Floats) -> NDArray[np.bool_]:
 
 def _is_rate(quantity: Quantity) -> bool:
     return quantity.name in (*RATES, "eer") and HELD not in quantity.note and 0 < quantity.estimate < 1
+
+
+def _is_at_held_threshold(quantity: Quantity) -> bool:
+    at_held = quantity.at is not None and quantity.at.kind != "threshold"
+    return quantity.name in RATES and at_held and HELD not in quantity.note
 
 
 def _is_false_match_rate(quantity: Quantity) -> bool:

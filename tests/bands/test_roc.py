@@ -9,9 +9,9 @@ from oracles import intervals as slow
 
 import fastfair as ff
 from fastfair import intervals
-from fastfair.bands.held_thresholds import OF_FEW_SUBJECTS
-from fastfair.bands.limits import BY_QUANTILES, NOTHING_TO_DRAW
+from fastfair.bands.limits import NOTHING_TO_DRAW
 from fastfair.errors import InputError
+from fastfair.uncertainty.held_thresholds import BY_QUANTILES, OF_FEW_SUBJECTS
 
 pytestmark = pytest.mark.jit  # thousands of passes
 LEVELS = [0.2, 0.02, 0.05]
