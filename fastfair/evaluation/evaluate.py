@@ -32,6 +32,7 @@ from fastfair.resampling.comparison_replicates import Metrics, Resampler, differ
 from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates
+from fastfair.uncertainty.held_thresholds import OF_FEW_SUBJECTS
 from fastfair.uncertainty.interval_notes import (
     BY_PERCENTILES,
     CONCENTRATED,
@@ -307,6 +308,10 @@ def _is_held(entry: Entry, points: Sequence[OperatingPoint]) -> bool:
     return entry.name == "threshold" and entry.point is not None and points[entry.point].kind == "threshold"
 
 
+def _is_held_by_few(quantity: Quantity) -> bool:
+    return OF_FEW_SUBJECTS in quantity.note
+
+
 def _warn_of_few_errors(quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str]) -> None:
     """Warn of intervals that, in simulations, contain the true value less often than their confidence level says."""
 
@@ -331,6 +336,7 @@ def _warn_of_few_errors(quantities: Sequence[Quantity], at_points: Sequence[Rate
             f"rest on errors of which {100 * CONCENTRATED:.0f} % or more involve 5 % of the subjects",
             names(has_concentrated_errors),
         ),
+        ("are of FNMRs at thresholds that the false matches of few subjects hold", names(_is_held_by_few)),
         (f"are of measures over groups with fewer than {_LEAST_ERRORS} false matches or false non-matches", groups),
         ("are of percentiles, as a group has no errors,", [q.name for q in quantities if BY_PERCENTILES in q.note]),
     ):

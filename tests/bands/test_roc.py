@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from helpers.data_sets import columns
@@ -148,8 +150,8 @@ def test_where_a_curve_falls_within_the_uncertainty_of_its_threshold_intervals_h
     assert band.band_high[0] > 0.5
 
 
-def test_a_threshold_that_few_subjects_hold_is_noted():
-    """Two of 60 subjects are in almost all false matches, so that the threshold hangs on them."""
+def hubs(shift: float) -> ff.Comparisons:
+    """Comparisons of 60 subjects, two of whom are in almost all false matches."""
     rng = np.random.default_rng(0)
     who = np.repeat(np.arange(60), 4)
     first, second = np.triu_indices(60, 1)
@@ -157,11 +159,34 @@ def test_a_threshold_that_few_subjects_hold_is_noted():
     mated, nonmated = 2.5 + rng.normal(size=who.size), rng.normal(size=first.size)
     reference, probe = np.concatenate((who, first)), np.concatenate((who, second))
 
+    return ff.Comparisons(
+        np.concatenate((mated, nonmated + shift * hub)), np.arange(reference.size) < who.size, reference, probe
+    )
+
+
+@pytest.mark.parametrize("c", [steep(), hubs(2.0), hubs(0.0)], ids=["steep", "few subjects", "alike"])
+def test_intervals_and_notes_are_those_of_evaluate(c):
+    levels = [0.005, 0.02, 0.1, 0.3]
+    band = ff.roc_band(c, levels, n_resamples=200, rng=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ff.errors.FastfairWarning)
+        evaluation = ff.evaluate(c, [ff.at_fmr(level) for level in levels], [], metrics=[], n_resamples=200, rng=0)
+    quantities = [evaluation.quantity("fnmr", at=ff.at_fmr(level)) for level in levels]
+    assert np.array([(q.low, q.high) for q in quantities]).T.tolist() == [band.low.tolist(), band.high.tolist()]
+    for level, quantity in zip(levels, quantities, strict=True):
+        assert (OF_FEW_SUBJECTS in quantity.note) == (f"{level:g}" in band.note and OF_FEW_SUBJECTS in band.note)
+
+
+def test_evaluate_warns_of_a_threshold_that_few_subjects_hold():
+    with pytest.warns(ff.errors.NarrowIntervalsWarning, match="few subjects hold"):
+        ff.evaluate(hubs(2.0), ff.at_fmr(0.02), [], metrics=[], n_resamples=200, rng=0)
+
+
+def test_a_threshold_that_few_subjects_hold_is_noted():
+    """Two of 60 subjects are in almost all false matches, so that the threshold hangs on them."""
+
     def band(shift: float, **options) -> ff.RocBand:
-        c = ff.Comparisons(
-            np.concatenate((mated, nonmated + shift * hub)), np.arange(reference.size) < who.size, reference, probe
-        )
-        return ff.roc_band(c, [0.02], n_resamples=200, rng=0, **options)
+        return ff.roc_band(hubs(shift), [0.02], n_resamples=200, rng=0, **options)
 
     assert OF_FEW_SUBJECTS in band(2.0).note
     assert OF_FEW_SUBJECTS not in band(0.0).note
