@@ -184,10 +184,11 @@ class _System:
         below = self._errors_below(key)
         return below[0] / self.sizes[0], (self.sizes[1] - below[1]) / self.sizes[1]
 
-    def _errors_held(self, kind: str) -> int:
-        """Return how many errors are behind the rate that the operating point holds."""
+    def errors_held(self, kind: str) -> int:
+        """Return how many errors are behind the rate that the operating point holds, the fewer where it holds two."""
         false_nonmatches, correct_nonmatches = self._errors_below(self.key)
-        return false_nonmatches if kind == "fnmr" else self.sizes[1] - correct_nonmatches
+        behind = false_nonmatches, self.sizes[1] - correct_nonmatches
+        return min(number for number, sign in zip(behind, self.signs(kind), strict=True) if sign)
 
     def signs(self, kind: str) -> tuple[float, float]:
         """Return how the FNMR and the FMR enter what is held."""
@@ -221,7 +222,7 @@ class _System:
         keys = self.near(kind, spread)
         ends = [self.held(kind, key) for key in keys]
         run = ends[1] - ends[0]
-        if kind != "eer" and min(ends) > 0 and self._errors_held(kind) >= ENOUGH_ERRORS:
+        if kind != "eer" and min(ends) > 0 and self.errors_held(kind) >= ENOUGH_ERRORS:
             # Rates grow with the logarithm of others, rather than with these; with few errors that is too flat.
             run = self.held(kind, self.key) * float(np.log(ends[1] / ends[0]))
         below = [self._errors_below(key) for key in keys]
@@ -280,6 +281,8 @@ class _ScoreTests:
             held = [
                 (system, -sign * slope) for system, slope, sign in zip(self._systems, slopes, (1.0, -1.0), strict=True)
             ]
+            # The variance of what x errors hold is itself known with a relative variance of 1 / x only.
+            freedom = min(freedom, *(2.0 * system.errors_held(self._kind) for system in self._systems))
             # Among ties no threshold may hold the rate aimed at: where rates moved to it differ less, they count.
             at_aim = difference + sum(weight * missed for (_, weight), missed in zip(held, self._missed, strict=True))
             difference = min(abs(difference), abs(at_aim))

@@ -69,6 +69,6 @@ def agree(found, enough):
         aim = 0.0 if mine.at.kind == "eer" else mine.at.value
         difference, expected = slow.score_test(found, name, cell, mine.at.kind, tuple(limits), freedom, aim, enough)
         assert mine.estimate - theirs.estimate == pytest.approx(difference, abs=1e-12)
-        assert pvalue == pytest.approx(expected, rel=1e-6, abs=1e-12), (mine.name, cell, str(mine.at))
+        assert pvalue == pytest.approx(expected, rel=1e-6, abs=1e-12, nan_ok=True), (mine.name, cell, str(mine.at))
         tested += 1
     assert tested > 3

@@ -106,7 +106,8 @@ def score_test(
 
     Where at least `enough` errors are behind the rate held, its logarithm is taken for straight.
     Among ties no threshold may hold the rate aimed at: rates are moved along their slopes to where it is held, and the
-    smaller difference counts.
+    smaller difference counts. At most twice the errors behind the rates held are left of the degrees of freedom; with
+    none, there is no p-value.
     """
     among = of_rate(trials, name, cell)
     difference = rate(among, 0, thresholds[0]) - rate(among, 1, thresholds[1])
@@ -142,6 +143,16 @@ def score_test(
             at_aim -= sign * slope * (held(trials, kind, system, threshold) - aim)
             for key, value in influences(trials, kind, system, threshold).items():
                 values[key] -= sign * slope * value
+        degrees_of_freedom = min(
+            degrees_of_freedom,
+            *(
+                2 * sum(error(trial, system, thresholds[system]) for trial in of_rate(trials, held_rate, None))
+                for system in (0, 1)
+                for held_rate in (("fmr", "fnmr") if kind == "eer" else (kind,))
+            ),
+        )
+        if degrees_of_freedom < 1:
+            return difference, math.nan
     subjects = {subject for trial in among for subject in (trial.reference, trial.probe)}
     factor = len(subjects) / (len(subjects) - 1) if name == "fnmr" else 1.0
     spread = math.sqrt(variance(values, trials, factor))
