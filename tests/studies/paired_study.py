@@ -37,9 +37,9 @@ class Count:
         Data sets, those with a verdict other than "withheld", and those that name a system in any contrast of the kind.
     contrasts, small : int
         Contrasts with a verdict other than "withheld", and those with a p-value, not adjusted, of at most 5 %.
-    resampled, resampled_small : int
-        Contrasts in which neither system has fewer errors than bootstrap p-values ask for, and those with a bootstrap
-        p-value of at most 5 %.
+    resampled, resampled_small, both_small : int
+        Of these contrasts, those in which both systems have as many errors as bootstrap p-values need; and of those,
+        how many have a bootstrap p-value of at most 5 %, and how many a p-value of the test itself.
     inside, given : int
         Intervals of differences that hold the truth, and intervals.
     ratio_inside, ratio_given : int
@@ -55,6 +55,7 @@ class Count:
     small: int = 0
     resampled: int = 0
     resampled_small: int = 0
+    both_small: int = 0
     inside: int = 0
     given: int = 0
     ratio_inside: int = 0
@@ -152,8 +153,10 @@ def _some(population: Population, seeds: range, levels: Sequence[float]) -> dict
                 tested.add((kind_of(contrast), at))
                 count.contrasts += 1
                 count.small += contrast.pvalue <= LEVEL
-            count.resampled += not np.isnan(resampled)
-            count.resampled_small += resampled <= LEVEL
+                if not np.isnan(resampled):
+                    count.resampled += 1
+                    count.resampled_small += resampled <= LEVEL
+                    count.both_small += contrast.pvalue <= LEVEL
             if contrast.verdict in ("first", "second"):
                 named.add((kind_of(contrast), at))
             one, other = truth_of(contrast, true.get(at, {}), alike)
@@ -225,15 +228,15 @@ SUMMARY = (
 
 
 def summary(studies: dict[str, dict[tuple[str, str], Count]], part: str, whole: str, other: str = "") -> str:
-    """Lay out shares of two attributes of `Count` over populations in per cent, and a third one in parentheses."""
+    """Lay out over populations the share that an attribute of `Count` is of another, and a second in parentheses."""
     lines = ["| Population | " + " | ".join(name for name, _, _ in SUMMARY) + " |", "|---|" + "--:|" * len(SUMMARY)]
     for name, found in studies.items():
         cells = []
         for _, kind, at in SUMMARY:
             count = vars(found.get((kind, at), Count()))
             cell = f"{100 * count[part] / count[whole]:.1f}" if count[whole] else "–"
-            if other and count["resampled"]:
-                cell += f" ({100 * count[other] / count['resampled']:.1f})"
+            if other and count[whole]:
+                cell += f" ({100 * count[other] / count[whole]:.1f})"
             cells.append(cell)
         lines.append("| " + " | ".join((name, *cells)) + " |")
     return "\n".join(lines)
@@ -262,7 +265,9 @@ def main() -> None:
             found = study(chosen, asked.data_sets, asked.levels, asked.processes)
             studies[population.name] = found
             print(f"### {chosen.name}\n\n{table(found)}\n", flush=True)
-    print(f"### p at most 5 % (bootstrap)\n\n{summary(studies, 'small', 'contrasts', 'resampled_small')}\n")
+    print(f"### p at most 5 %\n\n{summary(studies, 'small', 'contrasts')}\n")
+    both = summary(studies, "both_small", "resampled", "resampled_small")
+    print(f"### p at most 5 % (bootstrap), where both have one\n\n{both}\n")
     print(f"### Names a system\n\n{summary(studies, 'found', 'tested')}\n")
     print(f"### Intervals of differences\n\n{summary(studies, 'inside', 'given')}\n")
     print(f"### Intervals of ratios\n\n{summary(studies, 'ratio_inside', 'ratio_given')}")
