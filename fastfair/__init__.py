@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from fastfair.bands.coverage import CoverageExperiment, coverage_experiment
     from fastfair.bands.fairness import FairnessBand, fairness_band
     from fastfair.bands.roc import RocBand, roc_band
+    from fastfair.claims.claim import claim
+    from fastfair.claims.results import Claim, ClaimedRate
     from fastfair.data.comparisons import Comparisons
     from fastfair.data.embeddings import Embeddings
     from fastfair.error_rates.curves import cllr, det, eer, min_cllr, min_dcf, roc
@@ -55,6 +57,8 @@ _MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
     "BiasedSystem": "synthesis.systems",
     "Binormal": "synthesis.binormal",
+    "Claim": "claims.results",
+    "ClaimedRate": "claims.results",
     "Comparisons": "data.comparisons",
     "Contrast": "evaluation.contrasts",
     "CoverageExperiment": "bands.coverage",
@@ -83,6 +87,7 @@ _HOMES = {
     "at_threshold": "error_rates.operating_points",
     "biased_system": "synthesis.systems",
     "binormal_comparisons": "synthesis.binormal",
+    "claim": "claims.claim",
     "cllr": "error_rates.curves",
     "compare": "evaluation.compare",
     "correlated_decisions": "synthesis.simulators",
@@ -116,6 +121,8 @@ _HOMES = {
 __all__ = [
     "BiasedSystem",
     "Binormal",
+    "Claim",
+    "ClaimedRate",
     "Comparisons",
     "Contrast",
     "CoverageExperiment",
@@ -145,6 +152,7 @@ __all__ = [
     "at_threshold",
     "biased_system",
     "binormal_comparisons",
+    "claim",
     "cllr",
     "compare",
     "correlated_decisions",

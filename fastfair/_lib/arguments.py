@@ -25,10 +25,10 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (k.point, "at"),
     (
         k.text,
-        """accept attempts backend center eer_method failed failures format group incomplete_groups kind mated measure
-        metadata_id method metric missing_metadata name over probe probe_sample quantile rate reference
-        reference_sample scheme score score_kind similarity statistic subject subject_pattern system unit
-        weighting""",
+        """accept alternative attempts backend center eer_method failed failures format group incomplete_groups kind
+        mated measure metadata_id method metric missing_metadata name over probe probe_sample quantile rate
+        reference reference_sample scheme score score_kind similarity statement statistic subject subject_pattern
+        system unit weighting""",
     ),
     (k.texts, "groups measures metrics probe_group reference_group tables"),
     (

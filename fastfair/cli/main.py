@@ -24,9 +24,11 @@ from fastfair.error_rates import curves, operating_points
 from fastfair.errors import FastfairError, FastfairWarning, visible
 from fastfair.evaluation.compare import METHODS_OF_CONTRASTS, compare
 from fastfair.evaluation.evaluate import evaluate
+from fastfair.evaluation.request import ALTERNATIVES
 from fastfair.intervals import METHODS_OF_EVALUATIONS
 from fastfair.io.comparisons import read_comparisons
 
+from .claim import claim_command
 from .embeddings import embeddings_command
 from .group_tests import fnmr_test_command
 from .interrupts import leave_the_end_to_the_interrupt
@@ -71,6 +73,13 @@ def cli() -> None:
 @reading_options
 @evaluation_options
 @method_option(METHODS_OF_EVALUATIONS)
+@click.option(
+    "--alternative",
+    type=click.Choice(ALTERNATIVES),
+    default="two-sided",
+    show_default=True,
+    help="Intervals to both sides, upper limits (less) or lower limits (greater).",
+)
 def evaluate_command(scores: Path, **options: Any) -> None:
     """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals."""
     require_output(options["output"], options["plots"])
@@ -126,7 +135,7 @@ def demo_command(system: str, **options: Any) -> None:
     _run(voxceleb1_h(system), **options)
 
 
-for command in (embeddings_command, fnmr_test_command, plan_command, synthesize_command):
+for command in (claim_command, embeddings_command, fnmr_test_command, plan_command, synthesize_command):
     cli.add_command(command)
 
 

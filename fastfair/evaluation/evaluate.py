@@ -77,6 +77,7 @@ def evaluate(
     c_fa: float = 1,
     zero_policy: str | float = "keep",
     incomplete_groups: str = "raise",
+    alternative: str = "two-sided",
 ) -> Evaluation:
     """Compute error rates, EER, minDCF, Cllr and fairness measures, overall and per group, with bootstrap intervals.
 
@@ -127,6 +128,10 @@ def evaluate(
     incomplete_groups : {"raise", "drop", "nan"}
         What to do with groups that have no mated, or no non-mated, comparisons of their own: raise an error; leave
         them out of the fairness measures, with a warning; or make the measures NaN, with a warning.
+    alternative : {"two-sided", "less", "greater"}
+        The hypothesis that intervals belong to, as in `scipy.stats`. "less" gives upper limits: what is claimed to be
+        below the limit is so at the confidence level, and the lower end is the least possible value. "greater" gives
+        lower limits.
 
     Returns
     -------
@@ -171,7 +176,7 @@ def evaluate(
     """
     request = Request(
         at, measures, metrics, alpha, eer_method, p_target, c_miss, c_fa, zero_policy, incomplete_groups,
-        unit, scheme, n_resamples, confidence_level, method, n_threads,
+        unit, scheme, n_resamples, confidence_level, method, n_threads, alternative,
     ).checked(comparisons)  # fmt: skip
     at_points = [_rates_at(comparisons, point, request.measured) for point in request.points]
     found = _metrics(comparisons, request)
@@ -219,7 +224,7 @@ def evaluate(
             partial(_counted, resampler, base, selection, points, (request.n_resamples, key)),
             {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
         )
-        quantities = uncertainty.with_intervals(request.confidence_level, method)
+        quantities = uncertainty.with_intervals(request.confidence_level, method, request.alternative)
         _warn_of_few_errors(quantities, at_points, measured if request.measures and method != "auto" else ())
     return Evaluation(
         quantities, tuple(at_points), comparisons.groups, measured, settings, repr(comparisons), uncertainty

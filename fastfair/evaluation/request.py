@@ -19,9 +19,10 @@ from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES
 from fastfair.resampling.comparison_replicates import METRICS, SCHEMES
 from fastfair.resampling.units import UNITS, require_units
-from fastfair.uncertainty.quantity_intervals import require_method
+from fastfair.uncertainty.quantity_intervals import require_method, two_sided_level
 
 INCOMPLETE_GROUPS = ("raise", "drop", "nan")
+ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Request:
     confidence_level: float
     method: str
     n_threads: int | None
+    alternative: str = "two-sided"
     measured: tuple[int, ...] = ()
 
     @property
@@ -92,6 +94,7 @@ class Request:
             confidence_level=intervals.level(self.confidence_level),
             method=validation.choice("method", self.method, intervals.METHODS_OF_EVALUATIONS),
             scheme=validation.choice("scheme", self.scheme, SCHEMES),
+            alternative=checked_alternative(self.alternative, self.confidence_level),
             measured=tuple(_complete_groups(comparisons, self.incomplete_groups)),
         )
 
@@ -121,13 +124,21 @@ class Request:
         if self.n_resamples:
             scheme = self.scheme if self.unit == "subject" else "product"
             found |= {"unit": self.unit, "scheme": scheme, "rng": seed}
-            found |= {"confidence_level": self.confidence_level, "method": self.method}
+            found |= {"confidence_level": self.confidence_level, "method": self.method, "alternative": self.alternative}
         return found
 
 
 _SETTINGS = (
     "alpha", "eer_method", "p_target", "c_miss", "c_fa", "zero_policy", "incomplete_groups", "n_resamples",
 )  # fmt: skip
+
+
+def checked_alternative(alternative: object, confidence_level: float) -> str:
+    """Check on which side an interval ends, and that its level has such a limit."""
+    found = validation.choice("alternative", alternative, ALTERNATIVES)
+    if found != "two-sided":
+        two_sided_level(confidence_level)
+    return found
 
 
 def _listed(names: str | Sequence[str]) -> Sequence[str]:

@@ -20,6 +20,8 @@ from fastfair.errors import InputError
 from fastfair.uncertainty.quantities import Group, Quantity, find
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
+from .request import checked_alternative
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -141,14 +143,16 @@ class Evaluation:
         return uncertainty.replicates[row]
 
     @checked
-    def with_intervals(self, confidence_level: float | None = None, method: str | None = None) -> Evaluation:
+    def with_intervals(
+        self, confidence_level: float | None = None, method: str | None = None, alternative: str | None = None
+    ) -> Evaluation:
         """Compute intervals of another level or method from the same replicates.
 
         Parameters
         ----------
         confidence_level : float, optional
             As in `evaluate`; unchanged by default.
-        method : str, optional
+        method, alternative : str, optional
             As in `evaluate`; unchanged by default.
 
         Returns
@@ -177,7 +181,9 @@ class Evaluation:
             if method is None
             else validation.choice("method", method, intervals.METHODS_OF_EVALUATIONS),
         }
-        found = uncertainty.with_intervals(settings["confidence_level"], settings["method"])
+        side = self.settings["alternative"] if alternative is None else alternative
+        settings["alternative"] = checked_alternative(side, settings["confidence_level"])
+        found = uncertainty.with_intervals(*(settings[name] for name in ("confidence_level", "method", "alternative")))
         return replace(self, quantities=found, settings=settings)
 
     def _need_replicates(self) -> Uncertainty:

@@ -90,6 +90,17 @@ def with_interval(case: Case) -> Quantity:
     return _noted(case.quantity, "; ".join(notes)) if notes else case.quantity
 
 
+def one_sided(quantity: Quantity, alternative: str) -> Quantity:
+    """Return a quantity with one limit of its interval, the other end being the bound of possible values.
+
+    What an operating point holds stays as it is, and so does what has no interval.
+    """
+    if quantity.low is None or math.isnan(quantity.low) or quantity.low == quantity.high == quantity.estimate:
+        return quantity
+    least, most = _bounds(quantity.name)
+    return replace(quantity, low=least) if alternative == "less" else replace(quantity, high=most)
+
+
 def has_few_effective_errors(quantity: Quantity) -> bool:
     """Return whether a rate's interval is likely too narrow: errors are few, or few subjects cause most of them.
 

@@ -15,7 +15,17 @@ from fastfair.errors import InputError
 from .count_inversion import CountedSystems
 from .entries import Key
 from .held_thresholds import widened
-from .interval_notes import FEW_DRAWN, FITTED, INVERSION, NO_GROUP_ERRS, RATES, Case, are_concentrated, with_interval
+from .interval_notes import (
+    FEW_DRAWN,
+    FITTED,
+    INVERSION,
+    NO_GROUP_ERRS,
+    RATES,
+    Case,
+    are_concentrated,
+    one_sided,
+    with_interval,
+)
 from .inversion import Inversion, MovedSystems, is_fairer_above
 from .quantities import HELD, Quantity
 
@@ -85,8 +95,13 @@ class Uncertainty:
                 self._by_counts = systems, systems.invert()
         return self._by_counts
 
-    def with_intervals(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
-        """Return the quantities with intervals."""
+    def with_intervals(
+        self, confidence_level: float, method: str, alternative: str = "two-sided"
+    ) -> tuple[Quantity, ...]:
+        """Return the quantities with intervals, or with one limit and the bound of what is possible."""
+        if alternative != "two-sided":
+            found = self.with_intervals(two_sided_level(confidence_level), method)
+            return tuple(one_sided(quantity, alternative) for quantity in found)
         require_method(method, self.unit, self.scheme)
         estimates = np.array([quantity.estimate for quantity in self.quantities])
         errors = intervals.standard_error(self.replicates)
@@ -170,6 +185,16 @@ class Uncertainty:
         for key, low, high in zip(systems.keys, *inverted.intervals(confidence_level), strict=True):
             if systems.key_of(key) in keys:
                 yield systems.key_of(key), low, high, systems.rests_on_few_errors(key)
+
+
+def two_sided_level(confidence_level: float) -> float:
+    """Return the level of the interval whose limits are one-sided ones of another level, above 0.5."""
+    if confidence_level <= 0.5:
+        raise InputError(
+            f"confidence_level must be above 0.5 for a limit to one side, not {confidence_level:g}: below that the "
+            "limit would lie beyond the estimate"
+        )
+    return 2 * confidence_level - 1
 
 
 def require_method(method: str, unit: str, scheme: str) -> None:

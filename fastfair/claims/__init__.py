@@ -1,0 +1,1 @@
+"""Whether data support what is claimed of a system's error rates."""

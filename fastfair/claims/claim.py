@@ -1,0 +1,147 @@
+"""`claim`: do the data support that an error rate is at most so large, of all people and of each group?"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+from fastfair import intervals
+from fastfair._lib import argument_kinds, seeds, validation
+from fastfair._lib.arguments import checked
+from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.errors import InputError
+from fastfair.evaluation.evaluate import evaluate
+from fastfair.evaluation.result import Evaluation
+from fastfair.uncertainty.quantities import Quantity
+
+from .evidence import Evidence, independent_limit
+from .results import CONTRADICTED, OPEN, SUPPORTED, Claim, ClaimedRate
+
+RATES = ("fmr", "fnmr")
+_STATEMENT = re.compile(r"\s*(?P<rate>[A-Za-z]+)\s*(?:<=|<|≤)\s*(?P<limit>[^\s%]+)\s*(?P<percent>%?)\s*")
+
+
+@checked(at=argument_kinds.point)
+def claim(
+    comparisons: Comparisons,
+    statement: str,
+    at: OperatingPoint,
+    *,
+    n_resamples: int = 2000,
+    confidence_level: float = 0.95,
+    unit: str = "subject",
+    rng: seeds.Seed = None,
+    n_threads: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> Claim:
+    """Judge the claim that a rate of errors is at most so large, overall and in each group.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        The comparisons that the judgement rests on.
+    statement : str
+        What is claimed: "fmr" or "fnmr", "<=", and a rate in (0, 1), as in "fmr <= 1e-4" or "fnmr <= 2 %".
+    at : OperatingPoint
+        The operating point that the claim is made for. It may not hold the rate that is claimed.
+    n_resamples : int, default 2000
+        Number of replicates, at least 2.
+    confidence_level : float, default 0.95
+        The level of the limits, to one side, in (0.5, 1).
+    unit, rng, n_threads, progress
+        As in `evaluate`.
+
+    Returns
+    -------
+    Claim
+
+    Raises
+    ------
+    InputError
+        For a statement that cannot be read, an operating point that holds the rate claimed, and as `evaluate` does.
+
+    Notes
+    -----
+    The limits are the one-sided ones of `evaluate`, by the dyadic-robust variance of comparisons that share subjects,
+    and Clopper and Pearson's for the number of independent comparisons where there are no errors. A claim is supported
+    where the upper limit is at most what is claimed, and contradicted where the lower limit is above it. p-values of
+    groups are adjusted for being several by Holm's procedure. That *every* group keeps the claim needs no adjustment,
+    as each of the groups has to pass.
+
+    References
+    ----------
+    ISO/IEC 19795-1:2021, "Biometric performance testing and reporting", on the rules of 3 and of 30, which take
+    comparisons for independent.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> c = ff.datasets.voxceleb1_h("resnetse34v2", groups="Gender")
+    >>> found = ff.claim(c, "fmr <= 0.1 %", ff.at_threshold(-0.95), rng=0)
+    >>> found.overall.verdict, round(found.overall.limit, 5), round(found.overall.independent_limit, 5)
+    ('supported', 0.00021, 0.00018)
+    """
+    rate, claimed = _read(statement)
+    level = intervals.level(confidence_level)
+    if at.kind == rate:
+        raise InputError(
+            f"at={at} holds the {rate.upper()} that is claimed, so the data say nothing of it: name the threshold, as "
+            "in at_threshold(0.5)"
+        )
+    evaluation = evaluate(
+        comparisons, at, [], metrics=[], unit=unit, n_resamples=n_resamples, confidence_level=level,
+        alternative="less", rng=rng, n_threads=n_threads, progress=progress, incomplete_groups="nan",
+    )  # fmt: skip
+    if evaluation.uncertainty is None:
+        raise InputError("a claim needs replicates: n_resamples must be at least 2")
+    overall = _judged(evaluation, evaluation.quantity(rate), claimed, level)
+    groups = [_judged(evaluation, evaluation.quantity(rate, group), claimed, level) for group in evaluation.groups]
+    adjusted = [intervals.holm([getattr(one, name) for one in groups]).tolist() for name in ("pvalue", "pvalue_above")]
+    judged = [one.adjusted(*pvalues, 1 - level) for one, *pvalues in zip(groups, *adjusted, strict=True)]
+    settings = evaluation.settings | {"statement": statement.strip()}
+    return Claim(rate, claimed, at, evaluation.rates[0].threshold, level, overall, tuple(judged), settings)
+
+
+def _read(statement: str) -> tuple[str, float]:
+    found = _STATEMENT.fullmatch(statement)
+    rate = found["rate"].lower() if found else ""
+    if found is None or rate not in RATES:
+        raise InputError(f'statement must be "fmr" or "fnmr", "<=" and a rate, as in "fmr <= 1e-4", not {statement!r}')
+    try:
+        limit = float(found["limit"]) / (100 if found["percent"] else 1)
+    except ValueError:
+        raise InputError(f'statement must end with a number, as in "fmr <= 1e-4", not {found["limit"]!r}') from None
+    return rate, validation.positive("the rate claimed", validation.rate("the rate claimed", limit))
+
+
+def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: float) -> ClaimedRate:
+    uncertainty = evaluation.uncertainty
+    assert uncertainty is not None
+    row = evaluation.quantities.index(quantity)
+    n, errors, subjects = quantity.n_comparisons or 0, quantity.n_errors or 0, quantity.n_subjects or 0
+    freedom = float(uncertainty.freedom[row])
+    error = math.nan if quantity.standard_error is None else quantity.standard_error
+    known = quantity.high is not None and not math.isnan(quantity.high)
+    evidence = Evidence(
+        quantity.estimate, error, freedom, float(uncertainty.independent[row]), max(1.0, subjects - freedom)
+    )
+    pvalue, above = (evidence.pvalue(claimed), evidence.pvalue_above(claimed)) if known else (math.nan, math.nan)
+    times = evidence.times_needed(claimed, level) if known else math.nan
+    needed = times * subjects if subjects else times * n
+    return ClaimedRate(
+        group=quantity.group,
+        estimate=quantity.estimate,
+        limit=math.nan if quantity.high is None else quantity.high,
+        pvalue=pvalue,
+        pvalue_adjusted=pvalue,
+        pvalue_above=above,
+        verdict=SUPPORTED if pvalue <= 1 - level else CONTRADICTED if above <= 1 - level else OPEN,
+        n_comparisons=n,
+        n_errors=errors,
+        n_subjects=quantity.n_subjects,
+        independent_limit=independent_limit(errors, n, level) if n else math.nan,
+        n_subjects_needed=math.ceil(needed - 1e-6) if math.isfinite(needed) else math.inf,
+        note=quantity.note,
+    )

@@ -1,0 +1,56 @@
+"""Draw rates and their limits against what is claimed; matplotlib is imported only in modules of plots."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fastfair._lib import validation
+from fastfair._lib.axes import tick_per_cent
+from fastfair._lib.text import drawn
+
+from .results import CONTRADICTED, OPEN, SUPPORTED, ClaimedRate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_COLORS = {SUPPORTED: "#0072B2", OPEN: "0.45", CONTRADICTED: "#D55E00"}  # told apart by the colour-blind
+_NAMES = {"fmr": "False match rate", "fnmr": "False non-match rate"}
+
+
+def draw_claim(rows: Sequence[ClaimedRate], rate: str, claimed: float, ax: Axes | None) -> Axes:
+    """Draw a row for all comparisons and one for each group; verdicts differ in colour."""
+    if ax is None:
+        pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
+        ax = pyplot.subplots(figsize=(6.8, max(2.4, 1.4 + 0.3 * len(rows))), layout="constrained")[1]
+    assert ax is not None
+    known = [row for row in rows if not math.isnan(row.limit)]
+    logarithmic = rate == "fmr"  # FMRs of groups, and their limits, are often powers of ten apart
+    least = min([claimed, *(row.limit for row in known), *(row.estimate for row in known if row.estimate > 0)]) / 3
+    ax.axvline(claimed, color="k", linestyle="--", linewidth=1.2, zorder=0, label="claimed")
+    seen: set[str] = set()
+    for y, row in enumerate(rows):
+        if math.isnan(row.limit):
+            continue
+        color = _COLORS[row.verdict]
+        start = max(row.estimate, least) if logarithmic else row.estimate
+        ax.plot([start, row.limit], [y, y], color=color, linewidth=1.4)
+        ax.plot(row.limit, y, "|", color=color, markersize=11, markeredgewidth=1.6)
+        shown = row.estimate > 0 or not logarithmic
+        label = None if row.verdict in seen else row.verdict
+        ax.plot(row.estimate if shown else start, y, "o" if shown else "<", color=color, markersize=5, label=label)
+        ax.plot(
+            row.independent_limit, y, "x", color="0.2", markersize=5,
+            label=None if seen else "limit if comparisons were independent",
+        )  # fmt: skip
+        seen.add(row.verdict)
+    if logarithmic:
+        ax.set_xscale("log")
+    ax.set_yticks(range(len(rows)), ["all" if row.group is None else drawn(row.group) for row in rows])
+    ax.invert_yaxis()
+    ax.grid(axis="x", alpha=0.3)
+    ax.xaxis.set_major_formatter(tick_per_cent)
+    ax.set_xlabel(f"{_NAMES[rate]} with upper limit")
+    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    return ax

@@ -1,0 +1,222 @@
+"""`Claim`: what the data say of a claimed error rate, overall and in each group."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from fastfair._lib import frames
+from fastfair._lib.arguments import checked
+from fastfair._lib.tables import columns_of, records, write_json
+from fastfair._lib.text import per_cent
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
+from fastfair.errors import visible
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+SUPPORTED, CONTRADICTED, OPEN = "supported", "contradicted", "open"
+_ADJUSTED = "p-values adjusted for their number"
+
+
+@dataclass(frozen=True)
+class ClaimedRate:
+    """What the data say of one rate, of all people or of a group.
+
+    Attributes
+    ----------
+    group : str or None
+        The group; None for all comparisons.
+    estimate : float
+        The rate in the data.
+    limit : float
+        Its upper limit, to one side, at the level of the claim; NaN where there is none, and `note` says why.
+    pvalue, pvalue_above : float
+        p-values of the hypotheses that the rate is above what is claimed, and that it is not.
+    pvalue_adjusted : float
+        For a group, `pvalue` after Holm's adjustment for the number of groups; else the same.
+    verdict : {"supported", "contradicted", "open"}
+        Whether the data show, at the level, that the rate is at most what is claimed, that it is above, or neither. Of
+        groups the adjusted p-values decide.
+    n_comparisons, n_errors : int
+        Numbers of comparisons and of errors.
+    n_subjects : int or None
+        Number of subjects.
+    independent_limit : float
+        Clopper and Pearson's upper limit, for comparisons that were all independent.
+    n_subjects_needed : float
+        About how many subjects (comparisons, where subjects are not known) would support the claim if the rate were
+        the same and each subject had as many comparisons; infinite where no number would.
+    note : str
+        Warnings for the reader.
+    """
+
+    group: str | None
+    estimate: float
+    limit: float
+    pvalue: float
+    pvalue_adjusted: float
+    pvalue_above: float
+    verdict: str
+    n_comparisons: int
+    n_errors: int
+    n_subjects: int | None
+    independent_limit: float
+    n_subjects_needed: float
+    note: str = ""
+
+    @property
+    def rule_of_3(self) -> float:
+        """The limit of the rule of 3, three divided by the number of comparisons; NaN where there are errors."""
+        return math.nan if self.n_errors or not self.n_comparisons else min(1.0, 3 / self.n_comparisons)
+
+    @property
+    def meets_rule_of_30(self) -> bool:
+        """Whether there are 30 errors, which would hold the rate to within 30 % at 90 % if they were independent."""
+        return self.n_errors >= ENOUGH_ERRORS
+
+    def adjusted(self, pvalue: float, above: float, significance: float) -> ClaimedRate:
+        """Return the same with the verdict by p-values adjusted for several groups."""
+        verdict = SUPPORTED if pvalue <= significance else CONTRADICTED if above <= significance else OPEN
+        return replace(self, pvalue_adjusted=pvalue, verdict=verdict)
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """The result of `claim`.
+
+    Attributes
+    ----------
+    rate : {"fmr", "fnmr"}
+        The rate of errors that the claim is about.
+    claimed : float
+        What the rate is claimed not to exceed.
+    at : OperatingPoint
+        The operating point.
+    threshold : float
+        The threshold there.
+    confidence_level : float
+        The level of the limits, to one side.
+    overall : ClaimedRate
+        Of all comparisons.
+    groups : tuple of ClaimedRate
+        Of each group; empty without groups.
+    settings : dict
+        The arguments of the call, and the seed.
+    """
+
+    rate: str
+    claimed: float
+    at: OperatingPoint
+    threshold: float
+    confidence_level: float
+    overall: ClaimedRate
+    groups: tuple[ClaimedRate, ...]
+    settings: dict[str, Any]
+
+    @property
+    def holds_in_every_group(self) -> bool:
+        """Whether the data support the claim in each group on its own, and so in all of them at once."""
+        return bool(self.groups) and all(one.pvalue <= 1 - self.confidence_level for one in self.groups)
+
+    @checked
+    def summary(self) -> str:
+        """Describe the result in sentences.
+
+        Returns
+        -------
+        str
+        """
+        rate, level = self.rate.upper(), f"{100 * self.confidence_level:g} %"
+        text = [f"The claim: {rate} at most {per_cent(self.claimed)} at {self.at}."]
+        one = self.overall
+        text.append(
+            f"{one.n_errors:,} of {one.n_comparisons:,} comparisons are errors, {per_cent(one.estimate)}; with {level} "
+            f"confidence the {rate} is at most {per_cent(one.limit)}."
+            if not math.isnan(one.limit)
+            else f"There is no limit: {one.note}."
+        )
+        text.append({
+            SUPPORTED: "The data support the claim.",
+            CONTRADICTED: f"The data contradict the claim: the {rate} is above {per_cent(self.claimed)}.",
+            OPEN: f"The data do not support the claim, and do not contradict it. {self._missing(one)}",
+        }[one.verdict])  # fmt: skip
+        if one.limit > one.independent_limit:
+            text.append(f"If all comparisons were independent, the limit would be {per_cent(one.independent_limit)}.")
+        for verdict in (SUPPORTED, CONTRADICTED, OPEN):
+            found = [f"{one.group} (limit {per_cent(one.limit)})" for one in self.groups if one.verdict == verdict]
+            if found:
+                how_many = f"{len(found)} of {len(self.groups)} groups"
+                text.append(f"{verdict.capitalize()} for {how_many}, with {_ADJUSTED}: {', '.join(found)}.")
+        if self.holds_in_every_group:
+            text.append(f"Each group's limit is at most {per_cent(self.claimed)}, so the claim holds in all of them.")
+        return "\n".join(map(visible, text))
+
+    def _missing(self, one: ClaimedRate) -> str:
+        if math.isinf(one.n_subjects_needed):
+            return "More of such data would not support it, as the rate itself is not below."
+        what = "comparisons" if one.n_subjects is None else "subjects"
+        there = one.n_comparisons if one.n_subjects is None else one.n_subjects
+        return f"At this rate about {one.n_subjects_needed:,.0f} {what} would, in place of {there:,}."
+
+    @checked
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return one row for all comparisons and one for each group, as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first of these that is installed.
+
+        Returns
+        -------
+        data frame
+        """
+        return frames.build(self._columns(), backend)
+
+    @checked
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything as strict JSON, with null for numbers that there are none of.
+
+        Parameters
+        ----------
+        path : path, optional
+            File to which the JSON is written as well.
+
+        Returns
+        -------
+        str
+        """
+        content = {
+            "settings": self.settings, "rate": self.rate, "claimed": self.claimed, "operating_point": str(self.at),
+            "threshold": self.threshold, "holds_in_every_group": self.holds_in_every_group,
+            "rows": records(self._columns()),
+        }  # fmt: skip
+        return write_json(content, path)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        rows = (self.overall, *self.groups)
+        columns = columns_of(rows)
+        note = columns.pop("note")
+        rules = {name: [getattr(row, name) for row in rows] for name in ("rule_of_3", "meets_rule_of_30")}
+        return columns | rules | {"note": note}
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw each rate with its upper limit, and that for independent comparisons, against what is claimed.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .plots import draw_claim
+
+        return draw_claim((self.overall, *self.groups), self.rate, self.claimed, ax)

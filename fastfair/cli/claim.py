@@ -1,0 +1,104 @@
+"""The verb `claim` of the command line."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from fastfair._lib.csv_text import write_csv
+from fastfair._lib.text import per_cent
+from fastfair.claims.claim import claim
+from fastfair.claims.results import Claim, ClaimedRate
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.io.comparisons import read_comparisons
+from fastfair.resampling.units import UNITS
+
+from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, watched, with_options
+from .output import deliver, require_output
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def _options(command: Any) -> Any:
+    options = [
+        click.option(
+            "--at", type=Point(), metavar="POINT", required=True,
+            help="Operating point: threshold=0.4, fmr=0.001, fnmr=0.05, eer or mean-group-eer.",
+        ),
+        reading_options,
+        click.option(
+            "--n-resamples", type=click.IntRange(min=2), default=2000, show_default=True, help="Bootstrap replicates."
+        ),
+        click.option(
+            "--unit", type=click.Choice(UNITS), default="subject", show_default=True,
+            help="What replicates draw with replacement, as for `evaluate`.",
+        ),
+        CONFIDENCE_LEVEL,
+        *RUNNING,
+        click.option("--plots", is_flag=True, help="With --output: draw the rates and their limits, as PNG and SVG."),
+    ]  # fmt: skip
+    return with_options(command, options)
+
+
+@click.command("claim")
+@click.argument("scores", type=click.Path(path_type=Path))
+@click.argument("statement")
+@_options
+def claim_command(
+    scores: Path,
+    statement: str,
+    at: OperatingPoint,
+    as_json: bool,
+    output: Path | None,
+    plots: bool,
+    progress: bool | None,
+    **options: Any,
+) -> None:
+    """Judge whether the file SCORES supports the claim STATEMENT, such as "fmr <= 1e-4"."""
+    require_output(output, plots)
+    found = claim(read_with(read_comparisons, scores, options), statement, at, progress=watched(progress), **options)
+    deliver(
+        output,
+        lambda: {"claim.json": found.to_json, "claim.csv": partial(write_csv, found.to_frame("polars"))},
+        (lambda: {"claim": _figure(found)}) if plots else None,
+        partial(click.echo, found.to_json()) if as_json else partial(_print, found),
+    )
+
+
+def _figure(found: Claim) -> Figure:
+    return found.plot().figure  # type: ignore[return-value]  # it is in no sub-figure
+
+
+def _print(found: Claim) -> None:
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console.print(found.summary())
+    console.print("\nRates and their limits", style="bold")
+    table = Table(pad_edge=False, box=None)
+    table.add_column("group")
+    heads = ("comparisons", "errors", "subjects", found.rate.upper(), "limit", "if independent", "p", "adjusted p")
+    for head in heads:
+        table.add_column(head, justify="right")
+    table.add_column("verdict")
+    for row in (found.overall, *found.groups):
+        table.add_row(*_cells(row))
+    console.print(table)
+
+
+def _cells(row: ClaimedRate) -> tuple[str, ...]:
+    def number(value: float, form: str) -> str:
+        return "-" if math.isnan(value) else format(value, form)
+
+    rates = (row.estimate, row.limit, row.independent_limit)
+    return (
+        row.group or "all", f"{row.n_comparisons:,}", f"{row.n_errors:,}",
+        "-" if row.n_subjects is None else f"{row.n_subjects:,}",
+        *("-" if math.isnan(rate) else per_cent(rate) for rate in rates),
+        number(row.pvalue, ".2g"), number(row.pvalue_adjusted, ".2g"), row.verdict,
+    )  # fmt: skip

@@ -1,0 +1,180 @@
+"""`claim`: limits, p-values and verdicts that say the same, on data whose answer is known."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+import fastfair as ff
+from fastfair.claims.evidence import Evidence, independent_limit
+from fastfair.errors import InputError
+from fastfair.intervals import logit_interval, upper_limit_without_errors
+
+AT = ff.at_threshold(0.5)
+
+
+def comparisons(errors: int, n: int, groups: tuple[str, ...] = ()) -> ff.Comparisons:
+    """Make non-mated comparisons of two new subjects each, some of which are false matches, and one mated one."""
+    scores = np.where(np.arange(n) < errors, 0.9, 0.1)
+    first, second = 2 * np.arange(n), 2 * np.arange(n) + 1
+    of_each = np.resize(groups, n).tolist() if groups else None
+    return ff.Comparisons(
+        np.append(scores, [0.9] * max(1, len(groups))),
+        np.arange(n + max(1, len(groups))) >= n,
+        np.append(first, -1 - np.arange(max(1, len(groups)))),
+        np.append(second, -1 - np.arange(max(1, len(groups)))),
+        of_each and of_each + list(groups),
+        of_each and of_each + list(groups),
+    )
+
+
+@given(
+    estimate=st.floats(1e-6, 0.9),
+    relative=st.floats(0.01, 2),
+    freedom=st.floats(1, 500),
+    claimed=st.floats(1e-6, 0.95),
+    level=st.floats(0.6, 0.999),
+)
+def test_the_p_value_is_small_exactly_where_the_limit_is_below_the_claim(estimate, relative, freedom, claimed, level):
+    evidence = Evidence(estimate, relative * estimate, freedom, math.nan)
+    low, high = (float(end) for end in logit_interval(estimate, relative * estimate, freedom, 2 * level - 1))
+    for end, pvalue in ((high, evidence.pvalue(claimed)), (-low, evidence.pvalue_above(claimed))):
+        aim = claimed if end > 0 else -claimed
+        if abs(end - aim) > 1e-9 * abs(aim):
+            assert (pvalue <= 1 - level) == (end < aim)
+
+
+@given(n=st.floats(1, 1e6), claimed=st.floats(1e-7, 0.99), level=st.floats(0.6, 0.999))
+def test_without_errors_the_p_value_is_that_of_the_exact_limit(n, claimed, level):
+    limit = upper_limit_without_errors(n, 2 * level - 1)
+    if abs(limit - claimed) > 1e-9:
+        assert (Evidence(0.0, 0.0, 5, n).pvalue(claimed) <= 1 - level) == (limit < claimed)
+
+
+@given(errors=st.integers(0, 40), more=st.integers(0, 1000), level=st.floats(0.6, 0.99))
+def test_the_limit_of_independent_comparisons_is_scipys(errors, more, level):
+    n = errors + more
+    if n:
+        expected = binomtest(errors, n, alternative="less").proportion_ci(level, "exact").high
+        assert independent_limit(errors, n, level) == pytest.approx(expected, rel=1e-9)
+
+
+@given(estimate=st.floats(1e-4, 0.2), relative=st.floats(0.05, 1), freedom=st.floats(3, 300), gap=st.floats(1.05, 5))
+def test_so_many_subjects_as_are_named_would_just_do(estimate, relative, freedom, gap):
+    claimed = min(gap * estimate, 0.9)
+    evidence = Evidence(estimate, relative * estimate, freedom, math.nan, 3.0)
+    times = evidence.times_needed(claimed, 0.95)
+    assert times >= 1
+    assert evidence.times(times).pvalue(claimed) <= 0.05
+    if times > 1:
+        assert evidence.times(times / 1.001).pvalue(claimed) > 0.05
+
+
+def test_a_rate_above_the_claim_is_never_supported_by_more_of_the_same():
+    assert Evidence(0.2, 0.05, 50, math.nan).times_needed(0.1, 0.95) == math.inf
+    assert Evidence(0.0, 0.0, 50, 10.0).times_needed(0.01, 0.95) == pytest.approx(math.log(0.05) / math.log(0.99) / 10)
+
+
+def test_without_errors_the_rule_of_3_is_close_to_the_limit():
+    found = ff.claim(comparisons(0, 1000), "fmr <= 0.4 %", AT, rng=0)
+    one = found.overall
+    assert one.rule_of_3 == 0.003
+    assert one.independent_limit == pytest.approx(1 - 0.05 ** (1 / 1000))
+    assert one.limit >= one.independent_limit
+    assert not one.meets_rule_of_30
+    assert found.claimed == 0.004
+    assert found.groups == ()
+    assert not found.holds_in_every_group
+
+
+def test_verdicts_of_independent_comparisons():
+    data = comparisons(50, 1000)
+    verdicts = {limit: ff.claim(data, f"FMR <= {limit}", AT, rng=0).overall.verdict for limit in (0.1, 0.055, 0.03)}
+    assert verdicts == {0.1: "supported", 0.055: "open", 0.03: "contradicted"}
+    at_the_edge = ff.claim(data, "fmr < 0.0655", AT, rng=0).overall
+    assert at_the_edge.limit == pytest.approx(at_the_edge.independent_limit, rel=0.1)
+
+
+def test_groups_are_adjusted_and_all_of_them_together_are_not():
+    data = comparisons(20, 2000, ("a", "b", "c", "d"))
+    found = ff.claim(data, "fmr <= 2 %", AT, rng=0)
+    raw = np.array([group.pvalue for group in found.groups])
+    assert [group.group for group in found.groups] == ["a", "b", "c", "d"]
+    assert np.allclose([group.pvalue_adjusted for group in found.groups], ff.intervals.holm(raw))
+    assert found.holds_in_every_group == bool((raw <= 0.05).all())
+
+
+def test_limits_are_the_upper_limits_of_evaluate():
+    data = comparisons(20, 600, ("f", "m"))
+    found = ff.claim(data, "fmr <= 10 %", AT, rng=3, confidence_level=0.9)
+    evaluation = ff.evaluate(data, AT, [], metrics=[], rng=3, confidence_level=0.9, alternative="less")
+    assert found.overall.limit == evaluation.interval("fmr")[1]
+    assert [group.limit for group in found.groups] == [evaluation.interval("fmr", g)[1] for g in ("f", "m")]
+    two_sided = evaluation.with_intervals(0.8, alternative="two-sided").interval("fmr")
+    assert evaluation.interval("fmr") == (0.0, two_sided[1])
+
+
+def test_a_group_without_such_comparisons_has_no_verdict_but_open():
+    data = ff.Comparisons(
+        [0.9, 0.2, 0.8, 0.1, 0.3], [1, 0, 1, 0, 0], list("aacde"), list("abcef"), list("fffmm"), list("fffmm")
+    )
+    with pytest.warns(ff.errors.EmptyGroupWarning):
+        found = ff.claim(data, "fnmr <= 0.5", AT, rng=0)
+    group = found.groups[1]
+    assert group.group == "m"
+    assert math.isnan(group.limit)
+    assert math.isnan(group.pvalue)
+    assert group.verdict == "open"
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("", "statement must be"),
+        ("eer <= 0.1", "statement must be"),
+        ("fmr >= 0.1", "statement must be"),
+        ("fmr <= many", "must end with a number"),
+        ("fmr <= 0", "the rate claimed"),
+        ("fmr <= 2", "the rate claimed"),
+    ],
+)
+def test_statements_that_cannot_be_judged_are_refused(statement, message):
+    with pytest.raises(InputError, match=message):
+        ff.claim(comparisons(1, 10), statement, AT, rng=0)
+
+
+def test_an_operating_point_that_holds_the_rate_is_refused():
+    with pytest.raises(InputError, match="holds the FMR"):
+        ff.claim(comparisons(1, 10), "fmr <= 0.1", ff.at_fmr(0.1), rng=0)
+
+
+def test_a_claim_needs_replicates():
+    with pytest.raises(InputError, match="n_resamples"):
+        ff.claim(comparisons(1, 10), "fmr <= 0.1", AT, n_resamples=0)
+
+
+def test_a_level_below_one_half_has_no_limit():
+    with pytest.raises(InputError, match=r"above 0\.5"):
+        ff.evaluate(comparisons(1, 10), AT, alternative="less", confidence_level=0.4, rng=0)
+
+
+def test_exports_hold_all_rows(tmp_path):
+    found = ff.claim(comparisons(5, 300, ("f", "m")), "fmr <= 5 %", AT, rng=0)
+    written = json.loads(found.to_json(tmp_path / "claim.json"))
+    assert [row["group"] for row in written["rows"]] == [None, "f", "m"]
+    assert written["settings"]["statement"] == "fmr <= 5 %"
+    assert found.to_frame("polars").shape[0] == 3
+    assert "The claim: FMR at most 5 %" in found.summary()
+
+
+def test_the_plot_shows_every_row_against_the_claim():
+    found = ff.claim(comparisons(5, 300, ("f", "m")), "fmr <= 5 %", AT, rng=0)
+    ax = found.plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["all", "f", "m"]
+    assert ax.get_legend() is not None

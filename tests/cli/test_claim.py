@@ -1,0 +1,56 @@
+"""`fastfair claim`: the numbers of the library, in sentences, tables, files and plots."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from helpers.command_line import run
+
+import fastfair as ff
+from fastfair.errors import InputError
+
+SCORES = "docs/samples/scores.csv"
+ASKED = ["--at", "threshold=0.5", "--group", "sex", "--seed", 1, "--n-resamples", 99]
+
+
+def found() -> ff.Claim:
+    comparisons = ff.read_comparisons(SCORES, groups=["sex"])
+    return ff.claim(comparisons, "fnmr <= 0.9", ff.at_threshold(0.5), rng=1, n_resamples=99)
+
+
+def test_sentences_and_a_row_for_each_group_are_printed():
+    printed = run("claim", SCORES, "fnmr <= 0.9", *ASKED).output
+    assert found().summary() in printed
+    for row in (found().overall, *found().groups):
+        assert any(line.startswith(row.group or "all") and row.verdict in line for line in printed.splitlines())
+
+
+def test_json_is_that_of_the_library():
+    printed = json.loads(run("claim", SCORES, "fnmr <= 0.9", *ASKED, "--json").output)
+    assert printed == json.loads(found().to_json())
+
+
+def test_files_and_figures_are_written(tmp_path):
+    run("claim", SCORES, "fnmr <= 0.9", *ASKED, "--output", tmp_path, "--plots")
+    assert {path.name for path in tmp_path.iterdir()} == {"claim.json", "claim.csv", "claim.png", "claim.svg"}
+    assert pl.read_csv(tmp_path / "claim.csv")["verdict"].to_list() == [
+        row.verdict for row in (found().overall, *found().groups)
+    ]
+
+
+def test_a_claim_that_cannot_be_read_is_refused():
+    with pytest.raises(InputError, match="statement must be"):
+        run("claim", SCORES, "nonsense", *ASKED)
+
+
+def test_the_operating_point_must_be_named():
+    assert "Missing option '--at'" in run("claim", SCORES, "fnmr <= 0.9").output
+
+
+def test_limits_to_one_side_are_evaluates():
+    shown = run("evaluate", SCORES, *ASKED, "--alternative", "less", "--json").output
+    quantities = json.loads(shown)["quantities"]
+    assert {q["low"] for q in quantities if q["name"] == "fnmr"} <= {0.0, None}
+    assert "upper limits" in run("evaluate", SCORES, *ASKED, "--alternative", "less").output
