@@ -6,20 +6,27 @@ import math
 import re
 from collections.abc import Callable
 
+import numpy as np
+
 from fastfair import intervals
 from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.uncertainty.quantities import Quantity
 
 from .evidence import Evidence, independent_limit
-from .results import CONTRADICTED, OPEN, SUPPORTED, Claim, ClaimedRate
+from .results import Claim, ClaimedRate, verdict_of
 
 RATES = ("fmr", "fnmr")
+NARROW = "likely too narrow"  # in notes of intervals
+UNKNOWN_CONCENTRATION = (
+    "with so few errors it is not known whether few subjects cause most of them: then the limit is too low in up to a "
+    "quarter of studies"
+)
 _STATEMENT = re.compile(r"\s*(?P<rate>[A-Za-z]+)\s*(?:<=|<|≤)\s*(?P<limit>[^\s%]+)\s*(?P<percent>%?)\s*")
 
 
@@ -66,9 +73,9 @@ def claim(
     -----
     The limits are the one-sided ones of `evaluate`, by the dyadic-robust variance of comparisons that share subjects,
     and Clopper and Pearson's for the number of independent comparisons where there are no errors. A claim is supported
-    where the upper limit is at most what is claimed, and contradicted where the lower limit is above it. p-values of
-    groups are adjusted for being several by Holm's procedure. That *every* group keeps the claim needs no adjustment,
-    as each of the groups has to pass.
+    where the upper limit is at most what is claimed and not noted as likely too narrow, and contradicted where the
+    lower limit is above it. p-values of groups are adjusted for being several by Holm's procedure. That *every* group
+    keeps the claim needs no adjustment, as each of the groups has to pass.
 
     References
     ----------
@@ -128,6 +135,14 @@ def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: f
         quantity.estimate, error, freedom, float(uncertainty.independent[row]), max(1.0, subjects - freedom)
     )
     pvalue, above = (evidence.pvalue(claimed), evidence.pvalue_above(claimed)) if known else (math.nan, math.nan)
+    if known and quantity.high > claimed:
+        # The limit may be a quantile of replicates, which find the threshold anew: their share is its p-value.
+        drawn = uncertainty.replicates[row]
+        pvalue = max(pvalue, (1 + np.count_nonzero(drawn > claimed)) / (1 + np.count_nonzero(~np.isnan(drawn))))
+    notes = [quantity.note] if quantity.note else []
+    if quantity.name == "fmr" and 0 < errors < ENOUGH_ERRORS and subjects:
+        notes.append(UNKNOWN_CONCENTRATION)
+    is_narrow = NARROW in quantity.note
     times = evidence.times_needed(claimed, level) if known else math.nan
     needed = times * subjects if subjects else times * n
     return ClaimedRate(
@@ -137,11 +152,12 @@ def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: f
         pvalue=pvalue,
         pvalue_adjusted=pvalue,
         pvalue_above=above,
-        verdict=SUPPORTED if pvalue <= 1 - level else CONTRADICTED if above <= 1 - level else OPEN,
+        verdict=verdict_of(pvalue, above, 1 - level, is_narrow),
+        is_narrow=is_narrow,
         n_comparisons=n,
         n_errors=errors,
         n_subjects=quantity.n_subjects,
         independent_limit=independent_limit(errors, n, level) if n else math.nan,
         n_subjects_needed=math.ceil(needed - 1e-6) if math.isfinite(needed) else math.inf,
-        note=quantity.note,
+        note="; ".join(notes),
     )

@@ -22,6 +22,13 @@ SUPPORTED, CONTRADICTED, OPEN = "supported", "contradicted", "open"
 _ADJUSTED = "p-values adjusted for their number"
 
 
+def verdict_of(pvalue: float, above: float, significance: float, is_narrow: bool) -> str:
+    """Return the verdict of two p-values, of the rate being above what is claimed and of it not being so."""
+    if pvalue <= significance and not is_narrow:
+        return SUPPORTED
+    return CONTRADICTED if above <= significance else OPEN
+
+
 @dataclass(frozen=True)
 class ClaimedRate:
     """What the data say of one rate, of all people or of a group.
@@ -40,7 +47,9 @@ class ClaimedRate:
         For a group, `pvalue` after Holm's adjustment for the number of groups; else the same.
     verdict : {"supported", "contradicted", "open"}
         Whether the data show, at the level, that the rate is at most what is claimed, that it is above, or neither. Of
-        groups the adjusted p-values decide.
+        groups the adjusted p-values decide. Where the limit is likely too low, the claim is open instead of supported.
+    is_narrow : bool
+        Whether the limit is likely too low, as few subjects cause most errors; `note` says so.
     n_comparisons, n_errors : int
         Numbers of comparisons and of errors.
     n_subjects : int or None
@@ -61,6 +70,7 @@ class ClaimedRate:
     pvalue_adjusted: float
     pvalue_above: float
     verdict: str
+    is_narrow: bool
     n_comparisons: int
     n_errors: int
     n_subjects: int | None
@@ -80,8 +90,7 @@ class ClaimedRate:
 
     def adjusted(self, pvalue: float, above: float, significance: float) -> ClaimedRate:
         """Return the same with the verdict by p-values adjusted for several groups."""
-        verdict = SUPPORTED if pvalue <= significance else CONTRADICTED if above <= significance else OPEN
-        return replace(self, pvalue_adjusted=pvalue, verdict=verdict)
+        return replace(self, pvalue_adjusted=pvalue, verdict=verdict_of(pvalue, above, significance, self.is_narrow))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +129,8 @@ class Claim:
     @property
     def holds_in_every_group(self) -> bool:
         """Whether the data support the claim in each group on its own, and so in all of them at once."""
-        return bool(self.groups) and all(one.pvalue <= 1 - self.confidence_level for one in self.groups)
+        alone = 1 - self.confidence_level
+        return bool(self.groups) and all(one.pvalue <= alone and not one.is_narrow for one in self.groups)
 
     @checked
     def summary(self) -> str:
@@ -144,6 +154,11 @@ class Claim:
             CONTRADICTED: f"The data contradict the claim: the {rate} is above {per_cent(self.claimed)}.",
             OPEN: f"The data do not support the claim, and do not contradict it. {self._missing(one)}",
         }[one.verdict])  # fmt: skip
+        if self.rate == "fmr" and 0 < one.n_errors < ENOUGH_ERRORS and one.n_subjects:
+            text.append(
+                "With so few errors it is not known whether few subjects cause most of them, which would make the "
+                "limit too low."
+            )
         if one.limit > one.independent_limit:
             text.append(f"If all comparisons were independent, the limit would be {per_cent(one.independent_limit)}.")
         for verdict in (SUPPORTED, CONTRADICTED, OPEN):
@@ -156,6 +171,8 @@ class Claim:
         return "\n".join(map(visible, text))
 
     def _missing(self, one: ClaimedRate) -> str:
+        if one.is_narrow and one.limit <= self.claimed:
+            return "The limit is likely too low, as few subjects cause most errors."
         if math.isinf(one.n_subjects_needed):
             return "More of such data would not support it, as the rate itself is not below."
         what = "comparisons" if one.n_subjects is None else "subjects"
