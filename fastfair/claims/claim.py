@@ -12,21 +12,17 @@ from fastfair import intervals
 from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
+from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.uncertainty.quantities import Quantity
 
 from .evidence import Evidence, independent_limit
-from .results import Claim, ClaimedRate, verdict_of
+from .results import MANY_ERRORS, UNKNOWN_CONCENTRATION, Claim, ClaimedRate, verdict_of
 
 RATES = ("fmr", "fnmr")
 NARROW = "likely too narrow"  # in notes of intervals
-UNKNOWN_CONCENTRATION = (
-    "with so few errors it is not known whether few subjects cause most of them: then the limit is too low in up to a "
-    "quarter of studies"
-)
 _STATEMENT = re.compile(r"\s*(?P<rate>[A-Za-z]+)\s*(?:<=|<|≤)\s*(?P<limit>[^\s%]+)\s*(?P<percent>%?)\s*")
 
 
@@ -140,7 +136,7 @@ def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: f
         drawn = uncertainty.replicates[row]
         pvalue = max(pvalue, (1 + np.count_nonzero(drawn > claimed)) / (1 + np.count_nonzero(~np.isnan(drawn))))
     notes = [quantity.note] if quantity.note else []
-    if quantity.name == "fmr" and 0 < errors < ENOUGH_ERRORS and subjects:
+    if quantity.name == "fmr" and 0 < errors < MANY_ERRORS and subjects:
         notes.append(UNKNOWN_CONCENTRATION)
     is_narrow = NARROW in quantity.note
     times = evidence.times_needed(claimed, level) if known else math.nan

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 SUPPORTED, CONTRADICTED, OPEN = "supported", "contradicted", "open"
 _ADJUSTED = "p-values adjusted for their number"
+MANY_ERRORS = 100
+UNKNOWN_CONCENTRATION = (
+    f"with fewer than {MANY_ERRORS} false matches it is hardly known whether few subjects cause most of them, which "
+    "would make the limit too low"
+)
 
 
 def verdict_of(pvalue: float, above: float, significance: float, is_narrow: bool) -> str:
@@ -154,11 +159,8 @@ class Claim:
             CONTRADICTED: f"The data contradict the claim: the {rate} is above {per_cent(self.claimed)}.",
             OPEN: f"The data do not support the claim, and do not contradict it. {self._missing(one)}",
         }[one.verdict])  # fmt: skip
-        if self.rate == "fmr" and 0 < one.n_errors < ENOUGH_ERRORS and one.n_subjects:
-            text.append(
-                "With so few errors it is not known whether few subjects cause most of them, which would make the "
-                "limit too low."
-            )
+        if UNKNOWN_CONCENTRATION in one.note:
+            text.append(f"{UNKNOWN_CONCENTRATION.capitalize()}.")
         if one.limit > one.independent_limit:
             text.append(f"If all comparisons were independent, the limit would be {per_cent(one.independent_limit)}.")
         for verdict in (SUPPORTED, CONTRADICTED, OPEN):

@@ -13,6 +13,7 @@ from scipy.stats import binomtest
 
 import fastfair as ff
 from fastfair.claims.evidence import Evidence, independent_limit
+from fastfair.claims.results import UNKNOWN_CONCENTRATION
 from fastfair.errors import InputError
 from fastfair.intervals import logit_interval, upper_limit_without_errors
 
@@ -162,6 +163,34 @@ def test_a_claim_needs_replicates():
 def test_a_level_below_one_half_has_no_limit():
     with pytest.raises(InputError, match=r"above 0\.5"):
         ff.evaluate(comparisons(1, 10), AT, alternative="less", confidence_level=0.4, rng=0)
+
+
+def hubs(shift: float) -> ff.Comparisons:
+    """Comparisons of 60 subjects, two of whom have non-mated scores that are higher."""
+    rng = np.random.default_rng(0)
+    first, second = np.triu_indices(60, 1)
+    hub = np.isin(first, (0, 1)) | np.isin(second, (0, 1))
+    scores = np.concatenate((np.full(60, 9.0), rng.normal(size=first.size) + shift * hub))
+    who = np.arange(60)
+    return ff.Comparisons(scores, np.arange(scores.size) < 60, np.append(who, first), np.append(who, second))
+
+
+def test_a_claim_stays_open_where_few_subjects_cause_most_errors():
+    at = ff.at_threshold(2.3)
+    with pytest.warns(ff.errors.NarrowIntervalsWarning):
+        found = ff.claim(hubs(2.0), "fmr <= 0.9", at, rng=0)
+    assert found.overall.limit < 0.9
+    assert found.overall.is_narrow
+    assert found.overall.verdict == "open"
+    assert "few subjects cause most" in found.summary()
+    assert ff.claim(hubs(0.0), "fmr <= 0.9", at, rng=0).overall.verdict == "supported"
+
+
+def test_with_few_false_matches_the_result_says_what_is_not_known():
+    found = ff.claim(comparisons(20, 1000), "fmr <= 0.1", AT, rng=0)
+    assert UNKNOWN_CONCENTRATION in found.overall.note
+    assert UNKNOWN_CONCENTRATION.capitalize() in found.summary()
+    assert UNKNOWN_CONCENTRATION not in ff.claim(comparisons(200, 1000), "fmr <= 0.5", AT, rng=0).overall.note
 
 
 def test_exports_hold_all_rows(tmp_path):
