@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from fastfair.bands.fairness import FairnessBand, fairness_band
     from fastfair.bands.roc import RocBand, roc_band
     from fastfair.claims.claim import claim
-    from fastfair.claims.results import Claim, ClaimedRate
+    from fastfair.claims.claimed_rates import ClaimedRate
+    from fastfair.claims.results import Claim
     from fastfair.data.comparisons import Comparisons
     from fastfair.data.embeddings import Embeddings
     from fastfair.error_rates.curves import cllr, det, eer, min_cllr, min_dcf, roc
@@ -58,7 +59,7 @@ _HOMES = {
     "BiasedSystem": "synthesis.systems",
     "Binormal": "synthesis.binormal",
     "Claim": "claims.results",
-    "ClaimedRate": "claims.results",
+    "ClaimedRate": "claims.claimed_rates",
     "Comparisons": "data.comparisons",
     "Contrast": "evaluation.contrasts",
     "CoverageExperiment": "bands.coverage",

@@ -18,8 +18,9 @@ from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.uncertainty.quantities import Quantity
 
+from .claimed_rates import MANY_ERRORS, UNKNOWN_CONCENTRATION, ClaimedRate, verdict_of
 from .evidence import Evidence, independent_limit
-from .results import MANY_ERRORS, UNKNOWN_CONCENTRATION, Claim, ClaimedRate, verdict_of
+from .results import Claim
 
 RATES = ("fmr", "fnmr")
 NARROW = "likely too narrow"  # in notes of intervals
@@ -126,12 +127,13 @@ def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: f
     n, errors, subjects = quantity.n_comparisons or 0, quantity.n_errors or 0, quantity.n_subjects or 0
     freedom = float(uncertainty.freedom[row])
     error = math.nan if quantity.standard_error is None else quantity.standard_error
-    known = quantity.high is not None and not math.isnan(quantity.high)
+    limit = math.nan if quantity.high is None else quantity.high
+    known = not math.isnan(limit)
     evidence = Evidence(
         quantity.estimate, error, freedom, float(uncertainty.independent[row]), max(1.0, subjects - freedom)
     )
     pvalue, above = (evidence.pvalue(claimed), evidence.pvalue_above(claimed)) if known else (math.nan, math.nan)
-    if known and quantity.high > claimed:
+    if pvalue <= 1 - level and limit > claimed:
         # The limit may be a quantile of replicates, which find the threshold anew: their share is its p-value.
         drawn = uncertainty.replicates[row]
         pvalue = max(pvalue, (1 + np.count_nonzero(drawn > claimed)) / (1 + np.count_nonzero(~np.isnan(drawn))))
@@ -144,7 +146,7 @@ def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: f
     return ClaimedRate(
         group=quantity.group,
         estimate=quantity.estimate,
-        limit=math.nan if quantity.high is None else quantity.high,
+        limit=limit,
         pvalue=pvalue,
         pvalue_adjusted=pvalue,
         pvalue_above=above,

@@ -10,7 +10,7 @@ from fastfair._lib import validation
 from fastfair._lib.axes import tick_per_cent
 from fastfair._lib.text import drawn
 
-from .results import CONTRADICTED, OPEN, SUPPORTED, ClaimedRate
+from .claimed_rates import CONTRADICTED, OPEN, SUPPORTED, ClaimedRate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

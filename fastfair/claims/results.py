@@ -3,99 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fastfair._lib import frames
 from fastfair._lib.arguments import checked
 from fastfair._lib.tables import columns_of, records, write_json
 from fastfair._lib.text import per_cent
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
+from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
+
+from .claimed_rates import CONTRADICTED, OPEN, SUPPORTED, UNKNOWN_CONCENTRATION, ClaimedRate
+from .plots import draw_claim
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
 
-SUPPORTED, CONTRADICTED, OPEN = "supported", "contradicted", "open"
 _ADJUSTED = "p-values adjusted for their number"
-MANY_ERRORS = 100
-UNKNOWN_CONCENTRATION = (
-    f"with fewer than {MANY_ERRORS} false matches it is hardly known whether few subjects cause most of them, which "
-    "would make the limit too low"
-)
-
-
-def verdict_of(pvalue: float, above: float, significance: float, is_narrow: bool) -> str:
-    """Return the verdict of two p-values, of the rate being above what is claimed and of it not being so."""
-    if pvalue <= significance and not is_narrow:
-        return SUPPORTED
-    return CONTRADICTED if above <= significance else OPEN
-
-
-@dataclass(frozen=True)
-class ClaimedRate:
-    """What the data say of one rate, of all people or of a group.
-
-    Attributes
-    ----------
-    group : str or None
-        The group; None for all comparisons.
-    estimate : float
-        The rate in the data.
-    limit : float
-        Its upper limit, to one side, at the level of the claim; NaN where there is none, and `note` says why.
-    pvalue, pvalue_above : float
-        p-values of the hypotheses that the rate is above what is claimed, and that it is not.
-    pvalue_adjusted : float
-        For a group, `pvalue` after Holm's adjustment for the number of groups; else the same.
-    verdict : {"supported", "contradicted", "open"}
-        Whether the data show, at the level, that the rate is at most what is claimed, that it is above, or neither. Of
-        groups the adjusted p-values decide. Where the limit is likely too low, the claim is open instead of supported.
-    is_narrow : bool
-        Whether the limit is likely too low, as few subjects cause most errors; `note` says so.
-    n_comparisons, n_errors : int
-        Numbers of comparisons and of errors.
-    n_subjects : int or None
-        Number of subjects.
-    independent_limit : float
-        Clopper and Pearson's upper limit, for comparisons that were all independent.
-    n_subjects_needed : float
-        About how many subjects (comparisons, where subjects are not known) would support the claim if the rate were
-        the same and each subject had as many comparisons; infinite where no number would.
-    note : str
-        Warnings for the reader.
-    """
-
-    group: str | None
-    estimate: float
-    limit: float
-    pvalue: float
-    pvalue_adjusted: float
-    pvalue_above: float
-    verdict: str
-    is_narrow: bool
-    n_comparisons: int
-    n_errors: int
-    n_subjects: int | None
-    independent_limit: float
-    n_subjects_needed: float
-    note: str = ""
-
-    @property
-    def rule_of_3(self) -> float:
-        """The limit of the rule of 3, three divided by the number of comparisons; NaN where there are errors."""
-        return math.nan if self.n_errors or not self.n_comparisons else min(1.0, 3 / self.n_comparisons)
-
-    @property
-    def meets_rule_of_30(self) -> bool:
-        """Whether there are 30 errors, which would hold the rate to within 30 % at 90 % if they were independent."""
-        return self.n_errors >= ENOUGH_ERRORS
-
-    def adjusted(self, pvalue: float, above: float, significance: float) -> ClaimedRate:
-        """Return the same with the verdict by p-values adjusted for several groups."""
-        return replace(self, pvalue_adjusted=pvalue, verdict=verdict_of(pvalue, above, significance, self.is_narrow))
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +162,4 @@ class Claim:
         -------
         matplotlib Axes
         """
-        from .plots import draw_claim
-
         return draw_claim((self.overall, *self.groups), self.rate, self.claimed, ax)

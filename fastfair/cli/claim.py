@@ -14,7 +14,8 @@ from rich.table import Table
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.text import per_cent
 from fastfair.claims.claim import claim
-from fastfair.claims.results import Claim, ClaimedRate
+from fastfair.claims.claimed_rates import ClaimedRate
+from fastfair.claims.results import Claim
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.io.comparisons import read_comparisons
 from fastfair.resampling.units import UNITS

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import fastfair as ff
+from fastfair.claims.claimed_rates import UNKNOWN_CONCENTRATION
 from fastfair.claims.evidence import Evidence, independent_limit
-from fastfair.claims.results import UNKNOWN_CONCENTRATION
 from fastfair.errors import InputError
 from fastfair.intervals import logit_interval, upper_limit_without_errors
 

@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 
 import fastfair as ff
-from fastfair.claims.results import CONTRADICTED, SUPPORTED
+from fastfair.claims.claimed_rates import CONTRADICTED, SUPPORTED
 from fastfair.errors import FastfairWarning
 
 from .interval_study import thresholds
