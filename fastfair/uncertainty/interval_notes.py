@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from fastfair import intervals
@@ -46,7 +46,7 @@ class Case:
     independent : float
         For a rate or EER of 0 or 1, the number of independent comparisons that would tell as much; else NaN.
     concentrated : bool
-        Whether few subjects cause most false matches of the quantity's group.
+        Whether few subjects cause most of the false matches that a minDCF, a threshold or a fairness measure rests on.
     """
 
     quantity: Quantity
@@ -124,6 +124,26 @@ def has_concentrated_errors(quantity: Quantity) -> bool:
     and those of few subjects, are always concentrated, which says nothing.
     """
     return HELD not in quantity.note and are_concentrated(quantity)
+
+
+def rests_on_concentrated(quantity: Quantity, concentrated: Collection[Quantity]) -> bool:
+    """Return whether a quantity rests on one of the FMRs whose false matches few subjects cause.
+
+    A minDCF rests on those of its own group, a threshold that holds an FMR on that of all comparisons, and a fairness
+    measure of false matches on those of all groups at its operating point.
+    """
+    if not concentrated:
+        return False
+    if quantity.name == "min_dcf":
+        return any(fmr.name == "fmr" and fmr.group == quantity.group for fmr in concentrated)
+    here = [fmr for fmr in concentrated if fmr.at == quantity.at and fmr.name == "fmr"]
+    if quantity.name == "threshold":
+        return quantity.at is not None and quantity.at.kind == "fmr" and any(fmr.group is None for fmr in here)
+    measure = measure_of(quantity.name)
+    if measure is None or quantity.at is None:
+        return False
+    of_fmr = measure.inputs == "both rates" or quantity.name.endswith("(fmr)")
+    return of_fmr and any(fmr.group is not None for fmr in here)
 
 
 def are_concentrated(quantity: Quantity) -> bool:
@@ -218,8 +238,12 @@ _NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
         ),
     ),
     (
-        lambda case: case.quantity.name == "min_dcf" and case.concentrated,
+        lambda case: case.concentrated,
         lambda _: "few subjects cause most false matches: likely too narrow",
+    ),
+    (
+        lambda case: case.quantity.name.endswith("(min_dcf)"),
+        lambda _: "minDCF is too low in small groups, as its threshold is fitted: likely too narrow",
     ),
     (
         lambda case: case.method == "auto" and not case.is_inverted and case.has_a_fair_side,

@@ -63,10 +63,16 @@ class Inversion:
         known = ~(np.isnan(as_unfair).any(axis=1) | np.isnan(self.path).any(axis=1))
         for k in np.flatnonzero(known):
             path = self.path[k]
-            first = _first_accepted(POWERS, as_unfair[k], wanted)
-            last = max(first, _first_accepted(POWERS[::-1], as_fair[k, ::-1], wanted))
-            ends = np.interp([first, last], _STEPS, path)
-            inside = np.concatenate((path[(first <= _STEPS) & (last >= _STEPS)], ends))
+            inside = path[:0]
+            if not (_comes_first(as_unfair[k] < wanted) and _comes_first(as_fair[k, ::-1] < wanted)):
+                # As of a group in the middle, whose distance from the best one grows and then shrinks.
+                accepted = np.interp(_STEPS, POWERS, np.minimum(as_unfair[k], as_fair[k])) >= wanted
+                inside = path[accepted]
+            if inside.size == 0:
+                first = _first_accepted(POWERS, as_unfair[k], wanted)
+                last = max(first, _first_accepted(POWERS[::-1], as_fair[k, ::-1], wanted))
+                ends = np.interp([first, last], _STEPS, path)
+                inside = np.concatenate((path[(first <= _STEPS) & (last >= _STEPS)], ends))
             low[k], high[k] = inside.min(), inside.max()
         return low, high
 
@@ -207,6 +213,11 @@ def is_fairer_above(name: str) -> bool:
     """Return whether larger values of a measure are fairer."""
     measure = measure_of(name)
     return measure is not None and measure.fairer == "higher"
+
+
+def _comes_first(rejected: NDArray[np.bool_]) -> bool:
+    """Return whether all that is rejected comes before all that is accepted."""
+    return bool(rejected[: np.count_nonzero(rejected)].all())
 
 
 def _first_accepted(powers: Floats, deviates: Floats, wanted: float) -> float:

@@ -24,6 +24,7 @@ from .interval_notes import (
     Case,
     are_concentrated,
     one_sided,
+    rests_on_concentrated,
     with_interval,
 )
 from .inversion import Inversion, MovedSystems, is_fairer_above
@@ -109,14 +110,14 @@ class Uncertainty:
         shift = _finite_means(self.replicates) - estimates
         low, high, made = self._limits(estimates, shift, confidence_level, method)
         errors[~varies & (errors < 1)] = 0.0  # and not what rounding makes of it
-        concentrated = {q.group for q in self.quantities if q.name == "fmr" and are_concentrated(q)}
+        concentrated = [q for q in self.quantities if are_concentrated(q)]
         not_computable = (~np.isfinite(self.replicates)).mean(axis=1)
         cases = (
             Case(
                 replace(quantity, standard_error=float(errors[k]), not_computable=float(not_computable[k])),
                 low=float(low[k]), high=float(high[k]), made_by=made[k], method=method, shift=float(shift[k]),
                 varies=bool(varies[k]), held=bool(self.held[k]), unit=self.unit, confidence_level=confidence_level,
-                independent=float(self.independent[k]), concentrated=quantity.group in concentrated,
+                independent=float(self.independent[k]), concentrated=rests_on_concentrated(quantity, concentrated),
             )
             for k, quantity in enumerate(self.quantities)
         )  # fmt: skip
