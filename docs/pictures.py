@@ -165,7 +165,7 @@ def coverage() -> Figure:
     populations = ["60, weak", "60, strong", "200, weak", "200, strong"]
     populations += ["500, weak, 40 partners", "500, strong, 40 partners"]
     shares = {
-        "the default: subjects, dyadic weights": [96.0, 93.6, 94.9, 92.8, 94.9, 94.8],
+        "the default: subjects, dyadic weights": [96.4, 94.5, 95.2, 94.2, 95.1, 95.4],
         "subjects, product weights": [99.8, 99.0, 99.7, 95.6, 99.9, 99.3],
         "comparisons": [93.6, 75.0, 87.3, 49.2, 93.5, 77.9],
     }
@@ -178,6 +178,55 @@ def coverage() -> Figure:
     ax.grid(alpha=0.3)
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     return figure
+
+
+# By `studies.size_study`, 150 data sets each, in per cent: before, by quantiles, F and vectors, and now.
+_SUBJECTS = [10, 20, 40, 80, 160]
+_BY_SIZE = {
+    "FMR": ([100.0, 98.7, 97.3, 98.7, 96.7], [100.0, 99.3, 98.0, 100.0, 98.0]),
+    "GARBE": ([34.7, 35.3, 43.3, 55.3, 54.0], [97.2, 97.3, 98.6, 98.7, 98.7]),
+    "named": ([16.0, 20.7, 17.3, 23.3, 18.0], [4.0, 3.3, 4.0, 4.7, 1.3]),
+    "found": ([46.7, 34.7, 42.7, 64.0, 64.7], [67.3, 54.0, 68.0, 77.3, 77.3]),
+    "new people": ([79.3, 81.3, 80.7, 78.7, 78.7], [96.7, 94.3, 95.7, 93.7, 96.0]),
+}
+
+
+def _over_size(panels: dict[str, str], aims: list[float | None], label: str) -> Figure:
+    """Draw how often intervals hold the truth, or tests find something, over the number of subjects of a group."""
+    figure, axes = plt.subplots(
+        1, len(panels), figsize=(4.2 * len(panels), 3), sharey=True, squeeze=False, layout="constrained"
+    )
+    for ax, (what, title), aim in zip(axes[0], panels.items(), aims, strict=True):
+        before, now = _BY_SIZE[what]
+        ax.plot(_SUBJECTS, before, "s--", color="0.5", label="before")
+        ax.plot(_SUBJECTS, now, "o-", label="now")
+        if aim is not None:
+            ax.axhline(aim, color="0.3", linestyle=":", label="as it should be")
+        ax.set_xscale("log")
+        ax.set_xticks(_SUBJECTS, [str(n) for n in _SUBJECTS])
+        ax.minorticks_off()
+        ax.set(xlabel="subjects in each group", title=title, ylim=(0, 103))
+        ax.grid(alpha=0.3)
+    axes[0, 0].set_ylabel(label)
+    axes[0, -1].legend(fontsize="small")
+    return figure
+
+
+def intervals_over_size() -> Figure:
+    """Draw the coverage of a group's FMR, and of GARBE, where groups have few false matches."""
+    panels = {"FMR": "FMR of a group", "GARBE": "GARBE of a fair system"}
+    return _over_size(panels, [95, 95], "intervals that hold the truth (%)")
+
+
+def tests_over_size() -> Figure:
+    """Draw how often `fmr_test` names a group that is like all others, and finds two that differ."""
+    panels = {"named": "8 groups alike: a group is named", "found": "two of 8 differ: this is found"}
+    return _over_size(panels, [5, None], "data sets (%)")
+
+
+def bands_over_size() -> Figure:
+    """Draw the coverage of FNMR for new people, of intervals over vectors and over people."""
+    return _over_size({"new people": "FNMR at an FMR, for new people"}, [95], "intervals that hold the truth (%)")
 
 
 def recentered_coverage() -> Figure:

@@ -15,7 +15,7 @@ from oracles import naive
 import fastfair as ff
 from fastfair.errors import NarrowIntervalsWarning
 from fastfair.measures import MEASURES
-from fastfair.uncertainty.inversion import POWERS
+from fastfair.uncertainty.inversion import POWERS, Inversion
 
 pytestmark = pytest.mark.jit  # thousands of passes
 AT = ff.at_threshold(1.0)
@@ -73,6 +73,20 @@ def test_intervals_hold_the_estimate_widen_with_the_level_and_stay_within_bounds
         least, most = MEASURES[rows[0].name.partition("(")[0].removesuffix("_mean").removesuffix("_std")].bounds
         for narrow, wide in itertools.pairwise(rows):
             assert least <= wide.low <= narrow.low <= narrow.estimate <= narrow.high <= wide.high <= most
+
+
+def test_systems_on_both_sides_of_those_rejected_are_accepted():
+    """A group's distance from the best one grows and then shrinks, and is as fair at the end as at the beginning."""
+    steps = POWERS[-1] * np.linspace(0, 1, 201) ** 2
+    path = np.where(steps < 2, steps, 2 - 0.2 * (steps - 2))[None]
+    as_unfair = np.array([[0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 0.8, 0.4, 0.0]])
+    found = Inversion(("a",), as_unfair, 1 - as_unfair, path, 999)
+    low, high = found.intervals(0.9)
+    assert low[0] == 0
+    assert high[0] == path.max()
+    rejected = as_unfair[0] < 0.05
+    assert rejected[-1]
+    assert not rejected[:-1].any()
 
 
 def test_a_fair_system_is_found_fair_and_an_unfair_one_is_not():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from oracles import intervals as naive_intervals
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.intervals import confidence_interval, logit_interval
+from fastfair.uncertainty.interval_notes import rests_on_concentrated
+from fastfair.uncertainty.quantities import Quantity
 
 pytestmark = pytest.mark.jit  # thousands of passes
 HELD, FOUND = ff.at_threshold(1.0), ff.at_fmr(0.05)
@@ -207,6 +210,44 @@ def test_concentrated_errors_are_noted_and_warned_of():
     assert "of the errors involve the 5 % of subjects with most: likely too narrow" in q.note
     ev = ff.evaluate(hubs(0.3), ff.at_threshold(1.0), metrics=[], n_resamples=64, rng=0)
     assert "of the errors involve" not in ev.quantity("fmr").note
+
+
+def test_a_threshold_that_few_subjects_hold_is_noted():
+    noted = "few subjects cause most false matches"
+    for share, expected in ((0.8, True), (0.05, False)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NarrowIntervalsWarning)
+            ev = ff.evaluate(hubs(share), ff.at_fmr(20 / 435), metrics=[], n_resamples=64, rng=0)
+        assert (noted in ev.quantity("threshold").note) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "group", "at", "expected"),
+    [
+        ("min_dcf", "f", None, True),
+        ("min_dcf", "m", None, False),
+        ("min_dcf", None, None, False),
+        ("std(fmr)", None, ff.at_fmr(0.1), True),
+        ("garbe", None, ff.at_fmr(0.1), True),
+        ("garbe", None, ff.at_fmr(0.2), False),
+        ("std(fnmr)", None, ff.at_fmr(0.1), False),
+        ("nrb(eer)", None, None, False),
+        ("threshold", None, ff.at_fmr(0.1), False),
+        ("fnmr", "f", ff.at_fmr(0.1), False),
+    ],
+)
+def test_what_rests_on_the_concentrated_false_matches_of_a_group(name, group, at, expected):
+    concentrated = [Quantity("fmr", "f", ff.at_fmr(0.1), 0.1)]
+    assert rests_on_concentrated(Quantity(name, group, at, 0.5), concentrated) == expected
+    assert not rests_on_concentrated(Quantity(name, group, at, 0.5), [])
+
+
+def test_measures_of_min_dcf_say_that_it_is_fitted():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NarrowIntervalsWarning)
+        ev = ff.evaluate(ff.Comparisons(**columns()), at=(), measures=["nrb"], n_resamples=64, rng=0)
+    assert "its threshold is fitted" in ev.quantity("nrb(min_dcf)").note
+    assert "its threshold is fitted" not in ev.quantity("nrb(cllr)").note
 
 
 def test_a_group_of_one_subject_cannot_vary():
