@@ -18,7 +18,7 @@ CHOSEN = [setting for setting in SETTINGS if setting.population.name in NAMES]
 
 @pytest.fixture(scope="module")
 def n_data_sets(data_sets) -> int:
-    return data_sets(1000)
+    return data_sets(500)
 
 
 @pytest.fixture(scope="module")
