@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastfair.measures import MEASURES, Measure
 
 WITHHELD = "withheld"  # the verdict of `compare` where the data cannot say which system is better
-WHY_WITHHELD = "no p-value and no verdict for a measure that chance moves to either side, or of a group without errors"
+WHY_WITHHELD = "no p-value and no verdict for a measure that chance moves to either side"
 
 
 def fairer(verdict: str, first: str, second: str) -> str:

@@ -81,6 +81,7 @@ class ClaimedRate:
         """Whether there are 30 errors, which would hold the rate to within 30 % at 90 % if they were independent."""
         return self.n_errors >= ENOUGH_ERRORS
 
-    def adjusted(self, pvalue: float, above: float, significance: float) -> ClaimedRate:
-        """Return the same with the verdict by p-values adjusted for several groups."""
-        return replace(self, pvalue_adjusted=pvalue, verdict=verdict_of(pvalue, above, significance, self.is_narrow))
+
+def with_adjusted(rate: ClaimedRate, pvalue: float, above: float, significance: float) -> ClaimedRate:
+    """Return the same with the verdict by p-values adjusted for several groups."""
+    return replace(rate, pvalue_adjusted=pvalue, verdict=verdict_of(pvalue, above, significance, rate.is_narrow))

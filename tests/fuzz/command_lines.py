@@ -36,6 +36,7 @@ LIMIT = 60.0  # seconds: some lines compile kernels, and the machine may be busy
 _FEW = ("--n-resamples", "20", "--seed", "0")
 VERBS: dict[str, tuple[str, ...]] = {
     "evaluate": ("scores.csv", "--group", "group", "--unit", "comparison", *_FEW),
+    "claim": ("scores.csv", "fnmr <= 0.5", "--at", "fmr=0.3", "--group", "group", "--unit", "comparison", *_FEW),
     "compare": ("scores.csv", "scores.csv", "--group", "group", *_FEW),
     "embeddings": ("vectors.npz", "--group", "group", "--fmr", "0.3", *_FEW),
     "fnmr-test": ("failures.csv", "--input", "counts", "--n-resamples", "100", "--seed", "0"),

@@ -150,7 +150,7 @@ def operating_points_table(study: Study) -> Table:
     caption = (
         "The measures at α = 0.5 with 95 % intervals over speakers, by test inversion; intervals of differences are "
         "put together from both systems' own. Which system is the fairer beyond chance is told by the test of "
-        "`compare`, and withheld where a group has no errors."
+        "`compare`, which draws numbers of errors anew where a group has none."
     )
     return Table("operating_points", caption, columns, rows, dict.fromkeys(columns[3:6], ".3f"))
 
