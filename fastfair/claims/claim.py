@@ -103,7 +103,7 @@ def claim(
     overall = _judged(evaluation, evaluation.quantity(rate), claimed, level)
     groups = [_judged(evaluation, evaluation.quantity(rate, group), claimed, level) for group in evaluation.groups]
     adjusted = [intervals.holm([getattr(one, name) for one in groups]).tolist() for name in ("pvalue", "pvalue_above")]
-    judged = [with_adjusted(one, *pvalues, 1 - level) for one, *pvalues in zip(groups, *adjusted, strict=True)]
+    judged = [with_adjusted(one, below, above, 1 - level) for one, below, above in zip(groups, *adjusted, strict=True)]
     settings = evaluation.settings | {"statement": statement.strip()}
     return Claim(rate, claimed, at, evaluation.rates[0].threshold, level, overall, tuple(judged), settings)
 

@@ -14,7 +14,6 @@ from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
 
 from .claimed_rates import CONTRADICTED, OPEN, SUPPORTED, UNKNOWN_CONCENTRATION, ClaimedRate
-from .plots import draw_claim
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,4 +161,6 @@ class Claim:
         -------
         matplotlib Axes
         """
+        from .plots import draw_claim
+
         return draw_claim((self.overall, *self.groups), self.rate, self.claimed, ax)
