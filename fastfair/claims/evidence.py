@@ -42,8 +42,6 @@ class Evidence:
             return float((1 - claimed) ** self.independent)
         if self.estimate == 1 or math.isnan(self.standard_error):
             return 1.0 if self.estimate == 1 else math.nan
-        if claimed == 0:
-            return 1.0
         return float(stdtr(self.degrees_of_freedom, -self._distance(claimed)))
 
     def pvalue_above(self, claimed: float) -> float:
@@ -56,7 +54,7 @@ class Evidence:
             return float(claimed**self.independent)
         if math.isnan(self.standard_error):
             return math.nan
-        return 0.0 if claimed == 0 else float(stdtr(self.degrees_of_freedom, self._distance(claimed)))
+        return float(stdtr(self.degrees_of_freedom, self._distance(claimed)))
 
     def _distance(self, claimed: float) -> float:
         """Return how many standard errors the estimate lies below what is claimed, on the scale of log odds."""
