@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from fastfair import intervals
+
 _LEAST_FREEDOM = 1.0
 _MOST_TIMES = 1e12  # as many subjects as there are; beyond it no number is named
 
@@ -36,32 +38,22 @@ class Evidence:
 
         It is at most 1 minus a level exactly where the one-sided upper limit of that level is at most what is claimed.
         """
-        from scipy.special import stdtr
-
         if self.estimate == 0:
             return float((1 - claimed) ** self.independent)
         if self.estimate == 1 or math.isnan(self.standard_error):
             return 1.0 if self.estimate == 1 else math.nan
-        return float(stdtr(self.degrees_of_freedom, -self._distance(claimed)))
+        return self._pvalues(claimed)[0]
 
     def pvalue_above(self, claimed: float) -> float:
         """Return the p-value of the hypothesis that the rate is at most what is claimed."""
-        from scipy.special import stdtr
-
         if self.estimate == 0:
             return 1.0
         if self.estimate == 1:
             return float(claimed**self.independent)
-        if math.isnan(self.standard_error):
-            return math.nan
-        return float(stdtr(self.degrees_of_freedom, self._distance(claimed)))
+        return math.nan if math.isnan(self.standard_error) else self._pvalues(claimed)[1]
 
-    def _distance(self, claimed: float) -> float:
-        """Return how many standard errors the estimate lies below what is claimed, on the scale of log odds."""
-        error = min(self.standard_error, self.estimate, 1 - self.estimate)
-        error *= math.sqrt(1 + 1 / self.degrees_of_freedom) / (self.estimate * (1 - self.estimate))
-        apart = _log_odds(claimed) - _log_odds(self.estimate)
-        return apart / error if error else math.copysign(math.inf, apart)
+    def _pvalues(self, claimed: float) -> tuple[float, float]:
+        return intervals.logit_pvalues(self.estimate, self.standard_error, self.degrees_of_freedom, claimed)
 
     def times(self, share: float) -> Evidence:
         """Return the evidence of the same rate in data of so many times as many subjects."""
@@ -88,10 +80,6 @@ class Evidence:
             middle = math.sqrt(low * high)
             low, high = (middle, high) if self.times(middle).pvalue(claimed) > 1 - level else (low, middle)
         return high
-
-
-def _log_odds(rate: float) -> float:
-    return math.log(rate) - math.log1p(-rate)
 
 
 def independent_limit(errors: int, comparisons: int, level: float) -> float:
