@@ -24,6 +24,7 @@ from fastfair.uncertainty.entries import Selection
 from fastfair.uncertainty.held_thresholds import OF_FEW_SUBJECTS
 from fastfair.uncertainty.inversion import MovedSystems
 from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.ratios_to_average import ratio_of, widened
 
 from . import limits
 from .curve import Curve, curve_of, fields, note_of
@@ -143,7 +144,7 @@ def fairness_band(
     weighting, unit, n_resamples, confidence_level
         As in `roc_band`.
     method : str, optional
-        "auto", the default, makes intervals by test inversion, as `evaluate` does, and of percentiles those of
+        "auto", the default, makes intervals as `evaluate` does: by test inversion, or on a logarithmic scale those of
         group-to-average ratios, which chance can move in either direction. Other methods are those of `roc_band`.
     scheme, rng, n_threads, progress
         As in `roc_band`.
@@ -290,6 +291,8 @@ def fairness_of_rates(
         curve = fields(found, settings, value, values(found.expected), replicates, ends)
     else:
         _, curve = curve_of(values, found, settings, facts.bounds)
+        if settings.method == "auto" and ratio_of(measure):
+            _widen_ratios(curve, measure, rate, value, found, settings.confidence_level)
         note = FAIR_OUTSIDE if facts.fairer != "nearer" else ""
         quantities = [replace(quantity, note=note) for quantity in quantities]
     return FairnessBand(
@@ -300,6 +303,23 @@ def fairness_of_rates(
         note=note_of(quantities),
         **curve,
     ), quantities
+
+
+def _widen_ratios(
+    curve: dict[str, Any], measure: str, rate: str, value: Floats, found: RatesOverLevels, confidence_level: float
+) -> None:
+    """Widen the intervals of groups' ratios to the average as `evaluate` does, and the band where it is narrower."""
+    low, high = curve["low"], curve["high"]
+    for group in range(value.shape[1]):
+        freedom, _ = found.behind[rate].freedom_and_independent(1 + group)
+        for level in range(len(value)):
+            at = level, group
+            low[at], high[at] = widened(
+                measure, float(value[at]), (float(low[at]), float(high[at])), curve["replicates"][:, level, group],
+                float(freedom[level]), confidence_level,
+            )  # fmt: skip
+    np.fmin(curve["band_low"], low, out=curve["band_low"])
+    np.fmax(curve["band_high"], high, out=curve["band_high"])
 
 
 def _moved_systems(

@@ -102,8 +102,8 @@ def evaluate(
     method : {"auto", "percentile", "basic", "normal", "bca", "dyadic"}
         How intervals are computed from replicates; see `intervals.confidence_interval`. "auto" uses the method that
         simulations found right for each kind of quantity: "logit" for rates and EERs, test inversion for fairness
-        measures, "log" for minDCF and min Cllr, and "percentile" for all others. "dyadic" is a method for false match
-        rates; with it, all other quantities get "percentile".
+        measures, "log" for minDCF, min Cllr and groups' ratios to the average, and "percentile" for all others.
+        "dyadic" is a method for false match rates; with it, all other quantities get "percentile".
     scheme : {"dyadic", "product"}
         How a comparison of two subjects is weighted. "product" multiplies the subjects' weights, which overstates the
         spread of false match rates; "dyadic" shrinks this product until replicates have the dyadic-robust variance.

@@ -7,11 +7,13 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from fastfair import intervals
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.measures._compute import measure_of
 
 from .quantities import HELD, Quantity
 
 ENOUGH_EFFECTIVE_ERRORS = 10
+OF_FEW_FALSE_MATCHES = f"fewer than {ENOUGH_ERRORS} false matches: too narrow if few subjects cause most of them"
 CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involved in
 _SHIFTED = 0.5  # standard errors between estimate and mean of replicates from which on intervals miss the truth
 _ROUNDING = 1e-12
@@ -45,8 +47,9 @@ class Case:
         As in `evaluate`.
     independent : float
         For a rate or EER of 0 or 1, the number of independent comparisons that would tell as much; else NaN.
-    concentrated : bool
-        Whether few subjects cause most of the false matches that a minDCF, a threshold or a fairness measure rests on.
+    concentrated, few : bool
+        Whether few subjects cause most of the false matches that a minDCF, a threshold or a fairness measure rests on,
+        and whether there are fewer than 30 of these, or of an FMR's own, so that it is not known.
     """
 
     quantity: Quantity
@@ -61,6 +64,7 @@ class Case:
     confidence_level: float
     independent: float
     concentrated: bool
+    few: bool
 
     @property
     def has_a_fair_side(self) -> bool:
@@ -126,17 +130,17 @@ def has_concentrated_errors(quantity: Quantity) -> bool:
     return HELD not in quantity.note and are_concentrated(quantity)
 
 
-def rests_on_concentrated(quantity: Quantity, concentrated: Collection[Quantity]) -> bool:
-    """Return whether a quantity rests on one of the FMRs whose false matches few subjects cause.
+def rests_on_any(quantity: Quantity, rates: Collection[Quantity]) -> bool:
+    """Return whether a quantity rests on one of these FMRs, such as those whose false matches few subjects cause.
 
     A minDCF rests on those of its own group, a threshold that holds an FMR on that of all comparisons, and a fairness
     measure of false matches on those of all groups at its operating point.
     """
-    if not concentrated:
+    if not rates:
         return False
     if quantity.name == "min_dcf":
-        return any(fmr.name == "fmr" and fmr.group == quantity.group for fmr in concentrated)
-    here = [fmr for fmr in concentrated if fmr.at == quantity.at and fmr.name == "fmr"]
+        return any(fmr.name == "fmr" and fmr.group == quantity.group for fmr in rates)
+    here = [fmr for fmr in rates if fmr.at == quantity.at and fmr.name == "fmr"]
     if quantity.name == "threshold":
         return quantity.at is not None and quantity.at.kind == "fmr" and any(fmr.group is None for fmr in here)
     measure = measure_of(quantity.name)
@@ -155,6 +159,12 @@ def are_concentrated(quantity: Quantity) -> bool:
     n_top = -(-quantity.n_subjects // 20)
     known = quantity.n_subjects >= 20 and quantity.n_errors >= max(10, 3 * n_top)
     return known and quantity.concentration >= CONCENTRATED
+
+
+def has_few_false_matches(quantity: Quantity) -> bool:
+    """Return whether an FMR has errors, but too few to see whether a few subjects cause most of them."""
+    is_known = quantity.name in ("fmr", "fmr_matrix") and HELD not in quantity.note and quantity.n_subjects is not None
+    return is_known and 0 < (quantity.n_errors or 0) < ENOUGH_ERRORS
 
 
 def _without_errors(case: Case) -> Quantity:
@@ -240,6 +250,17 @@ _NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
     (
         lambda case: case.concentrated,
         lambda _: "few subjects cause most false matches: likely too narrow",
+    ),
+    (
+        lambda case: (
+            case.few
+            and case.unit == "subject"
+            and case.made_by != FEW_DRAWN
+            and not (
+                case.concentrated or has_few_effective_errors(case.quantity) or has_concentrated_errors(case.quantity)
+            )
+        ),
+        lambda _: OF_FEW_FALSE_MATCHES,
     ),
     (
         lambda case: case.quantity.name.endswith("(min_dcf)"),

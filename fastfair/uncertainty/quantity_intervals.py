@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair.errors import InputError
 
+from . import ratios_to_average
 from .count_inversion import CountedSystems
 from .entries import Key
 from .held_thresholds import widened
@@ -23,8 +24,9 @@ from .interval_notes import (
     RATES,
     Case,
     are_concentrated,
+    has_few_false_matches,
     one_sided,
-    rests_on_concentrated,
+    rests_on_any,
     with_interval,
 )
 from .inversion import Inversion, MovedSystems, is_fairer_above
@@ -111,13 +113,15 @@ class Uncertainty:
         low, high, made = self._limits(estimates, shift, confidence_level, method)
         errors[~varies & (errors < 1)] = 0.0  # and not what rounding makes of it
         concentrated = [q for q in self.quantities if are_concentrated(q)]
+        few = [q for q in self.quantities if has_few_false_matches(q)]
         not_computable = (~np.isfinite(self.replicates)).mean(axis=1)
         cases = (
             Case(
                 replace(quantity, standard_error=float(errors[k]), not_computable=float(not_computable[k])),
                 low=float(low[k]), high=float(high[k]), made_by=made[k], method=method, shift=float(shift[k]),
                 varies=bool(varies[k]), held=bool(self.held[k]), unit=self.unit, confidence_level=confidence_level,
-                independent=float(self.independent[k]), concentrated=rests_on_concentrated(quantity, concentrated),
+                independent=float(self.independent[k]), concentrated=rests_on_any(quantity, concentrated),
+                few=quantity in few or (quantity.name != "min_dcf" and rests_on_any(quantity, few)),
             )
             for k, quantity in enumerate(self.quantities)
         )  # fmt: skip
@@ -154,6 +158,11 @@ class Uncertainty:
                     error = float(intervals.standard_error(self.replicates[k]))
                     low[k], high[k] = _of_cost(estimates[k], optimism, error, self.freedom[k], confidence_level)
                     made[k] = "log"
+            for k, name, freedom in self._ratios_to_average():
+                low[k], high[k] = ratios_to_average.widened(
+                    name, float(estimates[k]), (low[k], high[k]), self.replicates[k], freedom, confidence_level
+                )
+                made[k] = "log"
         if method == "auto" and self.rows:
             inverted, without_errors = self.inverted(), []
             for key, least, most in zip(inverted.keys, *inverted.intervals(confidence_level), strict=True):
@@ -174,6 +183,15 @@ class Uncertainty:
                 low[k], high[k] = np.minimum(least, estimates[k]), np.maximum(most, estimates[k])
                 made[k] = NO_GROUP_ERRS if math.isnan(least) else FEW_DRAWN if is_of_few else INVERSION
         return low, high, made
+
+    def _ratios_to_average(self) -> Iterator[tuple[int, str, float]]:
+        """Yield the positions and names of groups' ratios to the average, and the groups' degrees of freedom."""
+        freedom = {(q.name, q.group, q.at): float(self.freedom[k]) for k, q in enumerate(self.quantities)}
+        for k, quantity in enumerate(self.quantities):
+            ratio = ratios_to_average.ratio_of(quantity.name)
+            if ratio:
+                base = quantity.name[len(ratio) + 1 : -1]
+                yield k, ratio, freedom.get((base, quantity.group, quantity.at), math.inf)
 
     def _of_counts(self, keys: Sequence[Key], confidence_level: float) -> Iterator[tuple[Key, float, float, bool]]:
         """Yield the intervals of measures where a group has no errors, and whether all have few; NaN where none has."""

@@ -189,7 +189,7 @@ def test_each_kind_of_quantity_has_its_method(evaluation):
     assert {methods[name] for name in ("garbe", "fdr", "sed_mean", "nrb(cllr)", "std(eer)")} == {"inversion"}
     assert methods["cllr"] == "percentile"
     assert {methods[name] for name in ("min_dcf", "min_cllr")} == {"log"}
-    assert {q.method for q in evaluation.quantities if q.name.startswith("group_to_average")} == {"percentile"}
+    assert {q.method for q in evaluation.quantities if q.name.startswith("group_to_average")} == {"log"}
     assert evaluation.with_intervals(method="bca").quantity("garbe").method == "bca"
 
 

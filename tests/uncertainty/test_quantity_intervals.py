@@ -14,7 +14,7 @@ from oracles import intervals as naive_intervals
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.intervals import confidence_interval, logit_interval
-from fastfair.uncertainty.interval_notes import rests_on_concentrated
+from fastfair.uncertainty.interval_notes import OF_FEW_FALSE_MATCHES, rests_on_any
 from fastfair.uncertainty.quantities import Quantity
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -238,8 +238,8 @@ def test_a_threshold_that_few_subjects_hold_is_noted():
 )
 def test_what_rests_on_the_concentrated_false_matches_of_a_group(name, group, at, expected):
     concentrated = [Quantity("fmr", "f", ff.at_fmr(0.1), 0.1)]
-    assert rests_on_concentrated(Quantity(name, group, at, 0.5), concentrated) == expected
-    assert not rests_on_concentrated(Quantity(name, group, at, 0.5), [])
+    assert rests_on_any(Quantity(name, group, at, 0.5), concentrated) == expected
+    assert not rests_on_any(Quantity(name, group, at, 0.5), [])
 
 
 def test_measures_of_min_dcf_say_that_it_is_fitted():
@@ -403,3 +403,21 @@ def test_the_jackknife_has_its_limit():
     c = ff.Comparisons(np.arange(2 * n) % 7 + [2, 0] * n, [1, 0] * n)
     with pytest.raises(InputError, match=r"leaves out 24,000 units one at a time"):
         ff.evaluate(c, HELD, unit="comparison", method="bca", n_resamples=64)
+
+
+def test_fewer_than_30_false_matches_are_noted_for_rates_and_what_rests_on_them():
+    rng = np.random.default_rng(2)
+    first, second = np.triu_indices(40, 1)
+    own = np.arange(40)
+    scores = np.concatenate((rng.normal(3, 1, 40), rng.normal(0, 1, first.size)))
+    reference, probe = np.concatenate((own, first)), np.concatenate((own, second))
+    group = np.where(np.arange(40) % 2, "x", "y")
+    c = ff.Comparisons(scores, np.repeat([1, 0], [40, first.size]), reference, probe, group[reference], group[probe])
+    few, many = ff.at_threshold(2.0), ff.at_threshold(0.5)
+    found = ff.evaluate(c, [few, many], ["gini", "group_to_average_ratio"], metrics=[], n_resamples=100, rng=0)
+    for at, expected in ((few, True), (many, False)):
+        rates = [found.quantity("fmr", group, at=at) for group in (None, "x", "y")]
+        assert all((0 < q.n_errors < 30) == expected for q in rates)
+        of_fmr = [q for q in found.quantities if q.at == at and q.name.endswith("(fmr)")]
+        assert {OF_FEW_FALSE_MATCHES in q.note for q in (*rates, *of_fmr)} == {expected}
+        assert OF_FEW_FALSE_MATCHES not in found.quantity("gini(fnmr)", at=at).note
