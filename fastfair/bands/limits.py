@@ -17,6 +17,7 @@ from fastfair.uncertainty.interval_notes import INVERSION, NO_SUCH_ERRORS
 from fastfair.uncertainty.inversion import MovedSystems
 from fastfair.uncertainty.quantities import Quantity
 from fastfair.uncertainty.quantity_intervals import Uncertainty
+from fastfair.uncertainty.simultaneous import level_of_curve
 
 from .rates_at_levels import BandSettings, RatesOverLevels
 
@@ -25,7 +26,6 @@ Range = tuple[Floats, Floats]  # the lower and the upper end
 _ABOUT_V_STATISTIC = ("recentered", "gaussian")  # methods that evaluations do not have
 NOTHING_TO_INVERT = "no interval: a group has no errors"
 NOTHING_TO_DRAW = f"{NOTHING_TO_INVERT}, and their numbers are drawn only for score files whose units are not samples"
-_FARTHEST = 8.0  # standard errors; beyond it a share of replicates cannot be told from 0
 
 
 def of_rate(
@@ -90,7 +90,7 @@ def of_rate(
     narrow = few_subjects_hold(found, hangs_on_threshold(centred, found.replicates.threshold)).tolist()
     quantities = tuple(replace(q, note=OF_FEW_SUBJECTS) if at else q for q, at in zip(quantities, narrow, strict=True))
     right = uncertainty(quantities, centred)
-    of_curve = simultaneous_level(centred, estimate, confidence_level)
+    of_curve = level_of_curve(centred, estimate, confidence_level)
     band = _one_way(found.levels, *ends_of(right.with_intervals(of_curve, "auto")), rising=name == "fmr")
     if method not in ("auto", *_ABOUT_V_STATISTIC):
         return uncertainty(quantities, replicates).with_intervals(confidence_level, method), band
@@ -215,33 +215,6 @@ def few_subjects_hold(found: RatesOverLevels, asked: NDArray[np.bool_]) -> NDArr
     return np.array(
         [bool(level) and is_held_by_few_subjects(freedom[k], behind.concentration(k)) for k, level in enumerate(asked)]
     )
-
-
-def simultaneous_level(replicates: Floats, estimate: Floats, confidence_level: float) -> float:
-    """Find the confidence level at which the intervals of a rate hold at all levels together.
-
-    Parameters
-    ----------
-    replicates : (levels, r) ndarray
-        The rate in every replicate.
-    estimate : (levels,) ndarray
-        The rate in the data. Levels at which it is 0 or 1 do not count.
-    confidence_level : float
-        How often the intervals are to hold together.
-
-    Returns
-    -------
-    float
-        That of normal intervals that reach as many standard errors as replicates of the whole curve stay within.
-    """
-    from scipy.special import ndtr
-
-    errors = intervals.standard_error(replicates)
-    counted = (estimate > 0) & (estimate < 1) & (errors > 0)
-    away = np.abs(replicates[counted] - estimate[counted, None]) / errors[counted, None]
-    farthest = np.fmax.reduce(away, axis=0, initial=0.0)  # without what was not computable
-    reach = min(float(np.quantile(farthest, confidence_level)), _FARTHEST)
-    return max(confidence_level, float(2 * ndtr(reach) - 1))
 
 
 def of_quantity(

@@ -80,6 +80,7 @@ def cli() -> None:
     show_default=True,
     help="Intervals to both sides, upper limits (less) or lower limits (greater).",
 )
+@click.option("--simultaneous", is_flag=True, help="Intervals that hold in all groups together.")
 def evaluate_command(scores: Path, **options: Any) -> None:
     """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals."""
     require_output(options["output"], options["plots"])

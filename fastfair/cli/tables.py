@@ -277,6 +277,8 @@ def _limits(value: float, low: float, high: float) -> str:
 def _about_intervals(settings: dict[str, Any], weights: str) -> str:
     units = _UNITS.get(settings["unit"], f"{settings['unit']}s")
     kind = {"less": "upper limits", "greater": "lower limits"}.get(settings.get("alternative", ""), "intervals")
+    if settings.get("simultaneous"):
+        kind = f"{kind} that hold in all groups together"
     return (
         f"[low, high]: {100 * settings['confidence_level']:g} % {kind}, {settings['n_resamples']:,} replicates over "
         f"{units}, {settings['method']} method, {weights}, seed {settings['rng']}"

@@ -78,6 +78,7 @@ def evaluate(
     zero_policy: str | float = "keep",
     incomplete_groups: str = "raise",
     alternative: str = "two-sided",
+    simultaneous: bool = False,
 ) -> Evaluation:
     """Compute error rates, EER, minDCF, Cllr and fairness measures, overall and per group, with bootstrap intervals.
 
@@ -132,6 +133,9 @@ def evaluate(
         The hypothesis that intervals belong to, as in `scipy.stats`. "less" gives upper limits: what is claimed to be
         below the limit is so at the confidence level, and the lower end is the least possible value. "greater" gives
         lower limits.
+    simultaneous : bool, default False
+        Whether the intervals of a quantity at an operating point hold in all groups together, at the confidence level.
+        They are wider then, and meant for looking at groups side by side. Those of all comparisons stay as they are.
 
     Returns
     -------
@@ -176,7 +180,7 @@ def evaluate(
     """
     request = Request(
         at, measures, metrics, alpha, eer_method, p_target, c_miss, c_fa, zero_policy, incomplete_groups,
-        unit, scheme, n_resamples, confidence_level, method, n_threads, alternative,
+        unit, scheme, n_resamples, confidence_level, method, n_threads, alternative, simultaneous,
     ).checked(comparisons)  # fmt: skip
     at_points = [_rates_at(comparisons, point, request.measured) for point in request.points]
     found = _metrics(comparisons, request)
@@ -224,7 +228,9 @@ def evaluate(
             partial(_counted, resampler, base, selection, points, (request.n_resamples, key)),
             {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
         )
-        quantities = uncertainty.with_intervals(request.confidence_level, method, request.alternative)
+        quantities = uncertainty.with_intervals(
+            request.confidence_level, method, request.alternative, request.simultaneous
+        )
         _warn_of_few_errors(quantities, at_points, measured if request.measures and method != "auto" else ())
     return Evaluation(
         quantities, tuple(at_points), comparisons.groups, measured, settings, repr(comparisons), uncertainty

@@ -52,6 +52,7 @@ class Request:
     method: str
     n_threads: int | None
     alternative: str = "two-sided"
+    simultaneous: bool = False
     measured: tuple[int, ...] = ()
 
     @property
@@ -95,6 +96,7 @@ class Request:
             method=validation.choice("method", self.method, intervals.METHODS_OF_EVALUATIONS),
             scheme=validation.choice("scheme", self.scheme, SCHEMES),
             alternative=checked_alternative(self.alternative, self.confidence_level),
+            simultaneous=bool(self.simultaneous),
             measured=tuple(_complete_groups(comparisons, self.incomplete_groups)),
         )
 
@@ -125,6 +127,7 @@ class Request:
             scheme = self.scheme if self.unit == "subject" else "product"
             found |= {"unit": self.unit, "scheme": scheme, "rng": seed}
             found |= {"confidence_level": self.confidence_level, "method": self.method, "alternative": self.alternative}
+            found["simultaneous"] = self.simultaneous
         return found
 
 

@@ -144,7 +144,11 @@ class Evaluation:
 
     @checked
     def with_intervals(
-        self, confidence_level: float | None = None, method: str | None = None, alternative: str | None = None
+        self,
+        confidence_level: float | None = None,
+        method: str | None = None,
+        alternative: str | None = None,
+        simultaneous: bool | None = None,
     ) -> Evaluation:
         """Compute intervals of another level or method from the same replicates.
 
@@ -153,6 +157,8 @@ class Evaluation:
         confidence_level : float, optional
             As in `evaluate`; unchanged by default.
         method, alternative : str, optional
+            As in `evaluate`; unchanged by default.
+        simultaneous : bool, optional
             As in `evaluate`; unchanged by default.
 
         Returns
@@ -183,7 +189,11 @@ class Evaluation:
         }
         side = self.settings["alternative"] if alternative is None else alternative
         settings["alternative"] = checked_alternative(side, settings["confidence_level"])
-        found = uncertainty.with_intervals(*(settings[name] for name in ("confidence_level", "method", "alternative")))
+        if simultaneous is not None:
+            settings["simultaneous"] = simultaneous
+        found = uncertainty.with_intervals(
+            *(settings[name] for name in ("confidence_level", "method", "alternative", "simultaneous"))
+        )
         return replace(self, quantities=found, settings=settings)
 
     def _need_replicates(self) -> Uncertainty:

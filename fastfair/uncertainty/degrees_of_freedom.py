@@ -17,13 +17,14 @@ from fastfair.resampling.comparison_replicates import Resampler
 
 from .entries import Entry
 from .interval_notes import FITTED
+from .ratios_to_average import ratio_of
 
 SIDES = {"fnmr": ("mated",), "fmr": ("non-mated",), "fmr_matrix": ("non-mated",), "eer": ("mated", "non-mated")}
 SIDES |= dict.fromkeys(FITTED, SIDES["eer"])
 
 
 def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, resampler: Resampler) -> NDArray[np.float64]:
-    """Count the degrees of freedom of each rate, EER, minDCF and min Cllr, at least 1.
+    """Count the degrees of freedom of each rate, EER, minDCF and min Cllr, and of groups' ratios of these, at least 1.
 
     They are infinite for all other entries, and for all entries where samples are drawn.
 
@@ -54,17 +55,19 @@ def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, resam
         cells = {side: grouped.cells if alone else grouped.subjects for side, grouped in by_group.items()}
     own = {group: (k, k) for k, group in enumerate(comparisons.groups)}
     for k, entry in enumerate(entries):
-        if entry.name not in SIDES:
+        ratio = ratio_of(entry.name)
+        name = entry.name[len(ratio) + 1 : -1] if ratio else entry.name
+        if name not in SIDES:
             continue
-        size, strata = min(overall[side] for side in SIDES[entry.name]), n_strata
+        size, strata = min(overall[side] for side in SIDES[name]), n_strata
         if entry.group is not None:
             cell = entry.cell or own[entry.group]
-            size = min(int(cells[side][cell]) for side in SIDES[entry.name])
+            size = min(int(cells[side][cell]) for side in SIDES[name])
             strata = 1 if alone else len(set(cell))
         found[k] = max(1, size - strata)
-        if SIDES[entry.name] == ("non-mated",):
+        if SIDES[name] == ("non-mated",):
             assert entry.point is not None
-            found[k] = max(1, min(found[k], resampler.freedom(entry.point, entry.cell)))
-        elif entry.name == "fnmr" and entry.point is not None and resampler.points[entry.point].kind == "fmr":
+            found[k] = max(1, min(found[k], resampler.freedom(entry.point, entry.cell or own.get(entry.group or ""))))
+        elif name == "fnmr" and entry.point is not None and resampler.points[entry.point].kind == "fmr":
             found[k] = max(1, min(found[k], resampler.freedom(entry.point)))
     return found

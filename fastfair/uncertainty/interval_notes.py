@@ -13,7 +13,8 @@ from fastfair.measures._compute import measure_of
 from .quantities import HELD, Quantity
 
 ENOUGH_EFFECTIVE_ERRORS = 10
-OF_FEW_FALSE_MATCHES = f"fewer than {ENOUGH_ERRORS} false matches: too narrow if few subjects cause most of them"
+NOT_KNOWN_WHOSE = "too narrow if few subjects cause most of them"  # after "fewer than 30 errors"
+OF_FEW_FALSE_MATCHES = f"fewer than {ENOUGH_ERRORS} false matches: {NOT_KNOWN_WHOSE}"
 CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involved in
 _SHIFTED = 0.5  # standard errors between estimate and mean of replicates from which on intervals miss the truth
 _ROUNDING = 1e-12
@@ -260,7 +261,7 @@ _NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
                 case.concentrated or has_few_effective_errors(case.quantity) or has_concentrated_errors(case.quantity)
             )
         ),
-        lambda _: OF_FEW_FALSE_MATCHES,
+        lambda case: NOT_KNOWN_WHOSE if case.quantity.name in RATES else OF_FEW_FALSE_MATCHES,
     ),
     (
         lambda case: case.quantity.name.endswith("(min_dcf)"),

@@ -31,6 +31,7 @@ from .interval_notes import (
 )
 from .inversion import Inversion, MovedSystems, is_fairer_above
 from .quantities import HELD, Quantity
+from .simultaneous import families, level_of_groups
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +53,7 @@ class Uncertainty:
     jackknife : callable
         Computes the (quantities, units) values with one unit left out.
     freedom : (quantities,) ndarray
-        Degrees of freedom of rates.
+        Degrees of freedom of rates, and of groups' ratios to the average.
     independent : (quantities,) ndarray
         Numbers of independent comparisons that would tell as much of rates and EERs of 0 or 1; NaN for others.
     systems : callable
@@ -99,12 +100,17 @@ class Uncertainty:
         return self._by_counts
 
     def with_intervals(
-        self, confidence_level: float, method: str, alternative: str = "two-sided"
+        self, confidence_level: float, method: str, alternative: str = "two-sided", simultaneous: bool = False
     ) -> tuple[Quantity, ...]:
-        """Return the quantities with intervals, or with one limit and the bound of what is possible."""
+        """Return the quantities with intervals, or with one limit and the bound of what is possible.
+
+        Simultaneous intervals of a quantity hold in all groups together.
+        """
         if alternative != "two-sided":
-            found = self.with_intervals(two_sided_level(confidence_level), method)
+            found = self.with_intervals(two_sided_level(confidence_level), method, simultaneous=simultaneous)
             return tuple(one_sided(quantity, alternative) for quantity in found)
+        if simultaneous:
+            return self._with_simultaneous(confidence_level, method)
         require_method(method, self.unit, self.scheme)
         estimates = np.array([quantity.estimate for quantity in self.quantities])
         errors = intervals.standard_error(self.replicates)
@@ -133,6 +139,32 @@ class Uncertainty:
             for q, row in zip(found, self.replicates, strict=True)
         )
 
+    def _with_simultaneous(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
+        found = list(self.with_intervals(confidence_level, method))
+        for rows in families(self.quantities):
+            rows = [k for k in rows if not math.isnan(found[k].low or 0.0)]
+            drawn = [k for k in rows if math.isnan(self.independent[k])]
+            estimates = np.array([self.quantities[k].estimate for k in drawn])
+            level = level_of_groups(self.replicates[drawn], estimates, confidence_level, len(rows) - len(drawn))
+            for k, wider in zip(rows, self._of(rows).with_intervals(level, method), strict=True):
+                found[k] = replace(found[k], low=wider.low, high=wider.high)
+        return tuple(found)
+
+    def _of(self, rows: Sequence[int]) -> Uncertainty:
+        """Return the same of a few quantities."""
+        new = {k: place for place, k in enumerate(rows)}
+        keys = {key: new[k] for key, k in self.rows.items() if k in new}
+        return replace(
+            self,
+            quantities=tuple(self.quantities[k] for k in rows),
+            replicates=self.replicates[rows],
+            held=self.held[rows],
+            freedom=self.freedom[rows],
+            independent=self.independent[rows],
+            rows=keys,
+            _left_out=None if self._left_out is None else self._left_out[rows],
+        )
+
     def _limits(
         self, estimates: Floats, shift: Floats, confidence_level: float, method: str
     ) -> tuple[Floats, Floats, list[str]]:
@@ -158,11 +190,14 @@ class Uncertainty:
                     error = float(intervals.standard_error(self.replicates[k]))
                     low[k], high[k] = _of_cost(estimates[k], optimism, error, self.freedom[k], confidence_level)
                     made[k] = "log"
-            for k, name, freedom in self._ratios_to_average():
-                low[k], high[k] = ratios_to_average.widened(
-                    name, float(estimates[k]), (low[k], high[k]), self.replicates[k], freedom, confidence_level
-                )
-                made[k] = "log"
+            for k, quantity in enumerate(self.quantities):
+                ratio = ratios_to_average.ratio_of(quantity.name)
+                if ratio:
+                    low[k], high[k] = ratios_to_average.widened(
+                        ratio, quantity.estimate, (low[k], high[k]), self.replicates[k], self.freedom[k],
+                        confidence_level,
+                    )  # fmt: skip
+                    made[k] = "log"
         if method == "auto" and self.rows:
             inverted, without_errors = self.inverted(), []
             for key, least, most in zip(inverted.keys, *inverted.intervals(confidence_level), strict=True):
@@ -183,15 +218,6 @@ class Uncertainty:
                 low[k], high[k] = np.minimum(least, estimates[k]), np.maximum(most, estimates[k])
                 made[k] = NO_GROUP_ERRS if math.isnan(least) else FEW_DRAWN if is_of_few else INVERSION
         return low, high, made
-
-    def _ratios_to_average(self) -> Iterator[tuple[int, str, float]]:
-        """Yield the positions and names of groups' ratios to the average, and the groups' degrees of freedom."""
-        freedom = {(q.name, q.group, q.at): float(self.freedom[k]) for k, q in enumerate(self.quantities)}
-        for k, quantity in enumerate(self.quantities):
-            ratio = ratios_to_average.ratio_of(quantity.name)
-            if ratio:
-                base = quantity.name[len(ratio) + 1 : -1]
-                yield k, ratio, freedom.get((base, quantity.group, quantity.at), math.inf)
 
     def _of_counts(self, keys: Sequence[Key], confidence_level: float) -> Iterator[tuple[Key, float, float, bool]]:
         """Yield the intervals of measures where a group has no errors, and whether all have few; NaN where none has."""

@@ -54,3 +54,14 @@ def test_limits_to_one_side_are_evaluates():
     quantities = json.loads(shown)["quantities"]
     assert {q["low"] for q in quantities if q["name"] == "fnmr"} <= {0.0, None}
     assert "upper limits" in run("evaluate", SCORES, *ASKED, "--alternative", "less").output
+
+
+def test_intervals_that_hold_in_all_groups_together_are_wider():
+    single, together = (
+        json.loads(run("evaluate", SCORES, *ASKED, *more, "--json").output)["quantities"]
+        for more in ([], ["--simultaneous"])
+    )
+    of_groups = [(a, b) for a, b in zip(single, together, strict=True) if a["name"] == "eer" and a["group"]]
+    assert of_groups
+    assert all(b["low"] < a["low"] and a["high"] < b["high"] for a, b in of_groups)
+    assert "hold in all groups together" in run("evaluate", SCORES, *ASKED, "--simultaneous").output

@@ -14,7 +14,7 @@ from oracles import intervals as naive_intervals
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.intervals import confidence_interval, logit_interval
-from fastfair.uncertainty.interval_notes import OF_FEW_FALSE_MATCHES, rests_on_any
+from fastfair.uncertainty.interval_notes import NOT_KNOWN_WHOSE, rests_on_any
 from fastfair.uncertainty.quantities import Quantity
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -419,5 +419,5 @@ def test_fewer_than_30_false_matches_are_noted_for_rates_and_what_rests_on_them(
         rates = [found.quantity("fmr", group, at=at) for group in (None, "x", "y")]
         assert all((0 < q.n_errors < 30) == expected for q in rates)
         of_fmr = [q for q in found.quantities if q.at == at and q.name.endswith("(fmr)")]
-        assert {OF_FEW_FALSE_MATCHES in q.note for q in (*rates, *of_fmr)} == {expected}
-        assert OF_FEW_FALSE_MATCHES not in found.quantity("gini(fnmr)", at=at).note
+        assert {NOT_KNOWN_WHOSE in q.note for q in (*rates, *of_fmr)} == {expected}
+        assert NOT_KNOWN_WHOSE not in found.quantity("gini(fnmr)", at=at).note
