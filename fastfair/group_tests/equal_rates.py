@@ -137,6 +137,7 @@ def fnmr_test(
         _warn_of_few_resamples(n_resamples, len(counts.groups), 1 - settings["confidence_level"])
         of_groups = group_pvalues(counts, n_resamples, key, n_threads)
     low, high = counts.confidence_interval(confidence_level)
+    together = counts.confidence_interval(confidence_level ** (1 / len(counts.groups)))
     return FnmrTest(
         **found,
         group_pvalue=of_groups,
@@ -148,6 +149,8 @@ def fnmr_test(
         standard_error=counts.standard_error,
         low=low,
         high=high,
+        simultaneous_low=together[0],
+        simultaneous_high=together[1],
         counts=counts,
     )
 
@@ -284,6 +287,7 @@ def fmr_test(
         values = np.nan, np.full(n_resamples, np.nan)
     found = _compare(observed, replicated, values, settings, "non-mated comparisons")
     low, high = intervals.confidence_interval(replicates.T, rate, confidence_level, "dyadic")
+    together = intervals.confidence_interval(replicates.T, rate, confidence_level ** (1 / kept.size), "dyadic")
     unknown = np.full(kept.size, np.nan)
     return FmrTest(
         **found,
@@ -296,6 +300,8 @@ def fmr_test(
         standard_error=error,
         low=low,
         high=high,
+        simultaneous_low=together[0],
+        simultaneous_high=together[1],
         threshold=rates.threshold,
     )
 

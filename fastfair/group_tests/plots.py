@@ -40,15 +40,16 @@ def draw_test(
     rates: Rates,
     overall: float,
     intervals: tuple[Rates, Rates],
+    together: tuple[Rates, Rates],
     different: Sequence[str],
     ax: Axes | None,
 ) -> Axes:
-    """Draw each group's rate with its interval; those that differ from the others stand out."""
+    """Draw each group's rate with its intervals; those that differ from the others stand out."""
     ax = _axes(ax, groups)
     ax.axvline(overall, color="0.3", linestyle="--", linewidth=1, zorder=0)
-    for row, (group, low, high) in enumerate(zip(groups, *intervals, strict=True)):
-        color = _STANDS_OUT if group in different else _USUAL
-        ax.plot([low, high], [row, row], color=color, linewidth=1.2)
+    for ends, width in ((together, 0.9), (intervals, 2.6)):
+        for row, (group, low, high) in enumerate(zip(groups, *ends, strict=True)):
+            ax.plot([low, high], [row, row], color=_STANDS_OUT if group in different else _USUAL, linewidth=width)
     _points(ax, groups, rates, different, "differs from the others")
     return ax
 

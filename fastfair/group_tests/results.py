@@ -50,6 +50,8 @@ class GroupTest:
         Standard error of each group's rate.
     low, high : (g,) ndarray
         Interval of each group's rate, computed from its standard error.
+    simultaneous_low, simultaneous_high : (g,) ndarray
+        The same at the level confidence_level ** (1 / g), at which all intervals hold together (Šidák).
     bootstrap_low, bootstrap_high : (g,) ndarray
         Interval of each group's rate from quantiles of the replicates; NaN where these do not vary.
     difference : (g,) ndarray
@@ -79,6 +81,8 @@ class GroupTest:
     standard_error: Floats
     low: Floats
     high: Floats
+    simultaneous_low: Floats
+    simultaneous_high: Floats
     bootstrap_low: Floats
     bootstrap_high: Floats
     difference: Floats
@@ -143,8 +147,8 @@ class GroupTest:
 
     def _columns(self) -> dict[str, list[Any]]:
         names = (
-            "n_subjects", "n_trials", "n_errors", "group_rate", "low", "high", "bootstrap_low", "bootstrap_high",
-            "standard_error", "difference", "group_pvalue", "group_pvalue_adjusted",
+            "n_subjects", "n_trials", "n_errors", "group_rate", "low", "high", "simultaneous_low", "simultaneous_high",
+            "bootstrap_low", "bootstrap_high", "standard_error", "difference", "group_pvalue", "group_pvalue_adjusted",
         )  # fmt: skip
         called = {"n_trials": f"n_{self.trials}", "group_rate": self.error}
         columns = {called.get(name, name): getattr(self, name).tolist() for name in names}
@@ -192,7 +196,9 @@ class GroupTest:
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw each group's rate with its interval, and the overall rate; groups that differ detectably stand out.
+        """Draw each group's rate with its intervals, and the overall rate; groups that differ detectably stand out.
+
+        Thick lines are each group's own interval, thin ones those that hold in all groups together.
 
         Parameters
         ----------
@@ -205,7 +211,8 @@ class GroupTest:
         """
         from .plots import draw_test
 
-        ax = draw_test(self.groups, self.group_rate, self.rate, (self.low, self.high), self.different, ax)
+        together = self.simultaneous_low, self.simultaneous_high
+        ax = draw_test(self.groups, self.group_rate, self.rate, (self.low, self.high), together, self.different, ax)
         ax.set_xlabel(f"False {'match' if self.error == 'fmr' else 'non-match'} rate")
         return ax
 

@@ -562,6 +562,16 @@ def test_results_are_drawn():
     plt.close("all")
 
 
+def test_intervals_that_hold_together_are_those_of_sidaks_level():
+    counts = some_counts(300)
+    test = ff.fnmr_test(counts, n_resamples=199, rng=0)
+    want = counts.confidence_interval(0.95 ** (1 / 3))
+    assert np.array_equal((test.simultaneous_low, test.simultaneous_high), want)
+    of_matches = ff.fmr_test(impostors(), ff.at_threshold(2.0), n_resamples=199, rng=0)
+    assert (of_matches.simultaneous_low < of_matches.low).all()
+    assert (of_matches.simultaneous_high > of_matches.high).all()
+
+
 # False match rates.
 
 
