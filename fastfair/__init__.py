@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from fastfair.io.write import write_comparisons
     from fastfair.planning.plan import margin_study, plan_margin, plan_power, plan_subjects
     from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
+    from fastfair.small_groups.shrunken import ShrunkenRates, shrunken_rates
     from fastfair.synthesis.binormal import Binormal, binormal_comparisons
     from fastfair.synthesis.hill_climbing import Synthesis, synthesize, synthesize_each
     from fastfair.synthesis.simulators import (
@@ -78,6 +79,7 @@ _HOMES = {
     "Quantity": "uncertainty.quantities",
     "RocBand": "bands.roc",
     "ScenarioFamily": "synthesis.systems",
+    "ShrunkenRates": "small_groups.shrunken",
     "SubjectsPlan": "planning.plans",
     "Synthesis": "synthesis.hill_climbing",
     "VonMisesFisherIdentities": "synthesis.simulators",
@@ -113,6 +115,7 @@ _HOMES = {
     "roc": "error_rates.curves",
     "roc_band": "bands.roc",
     "scenario_family": "synthesis.systems",
+    "shrunken_rates": "small_groups.shrunken",
     "synthesize": "synthesis.hill_climbing",
     "synthesize_each": "synthesis.hill_climbing",
     "von_mises_fisher_embeddings": "synthesis.simulators",
@@ -142,6 +145,7 @@ __all__ = [
     "Quantity",
     "RocBand",
     "ScenarioFamily",
+    "ShrunkenRates",
     "SubjectsPlan",
     "Synthesis",
     "VonMisesFisherIdentities",
@@ -182,6 +186,7 @@ __all__ = [
     "roc",
     "roc_band",
     "scenario_family",
+    "shrunken_rates",
     "synthesize",
     "synthesize_each",
     "von_mises_fisher_embeddings",

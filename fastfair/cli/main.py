@@ -42,6 +42,7 @@ from .options import (
 )
 from .output import deliver, guard_streams, require_output
 from .plan import plan_command
+from .shrink import shrink_command
 from .synthesize import synthesize_command
 from .tables import print_contrasts, print_evaluation
 
@@ -136,7 +137,14 @@ def demo_command(system: str, **options: Any) -> None:
     _run(voxceleb1_h(system), **options)
 
 
-for command in (claim_command, embeddings_command, fnmr_test_command, plan_command, synthesize_command):
+for command in (
+    claim_command,
+    embeddings_command,
+    fnmr_test_command,
+    plan_command,
+    shrink_command,
+    synthesize_command,
+):
     cli.add_command(command)
 
 

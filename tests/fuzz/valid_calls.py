@@ -36,6 +36,15 @@ def made() -> dict[str, Any]:
         return _made()
 
 
+@cache
+def _of_three_groups() -> ff.Evaluation:
+    vectors = np.random.default_rng(1).normal(size=(24, 3))
+    three = ff.Embeddings(vectors, np.repeat(np.arange(8), 3).tolist(), list("f" * 9 + "m" * 6 + "x" * 9))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of toy data
+        return ff.evaluate(three.comparisons(), ff.at_threshold(0.5), [], n_resamples=20, rng=0)
+
+
 def _made() -> dict[str, Any]:
     rng = np.random.default_rng(0)
     embeddings = ff.Embeddings(rng.normal(size=(24, 3)), np.repeat(np.arange(8), 3).tolist(), list("f" * 12 + "m" * 12))
@@ -55,6 +64,7 @@ def _made() -> dict[str, Any]:
         "RocBand": ff.roc_band(comparisons, [0.2, 0.5], n_resamples=20, rng=0),
         "FairnessBand": ff.fairness_band(comparisons, fmr=[0.3, 0.5], n_resamples=20, rng=0),
         "CoverageExperiment": ff.coverage_experiment(2, 10, n_subjects=5, n_samples=2, dim=3, fmr=[0.5], rng=0),
+        "ShrunkenRates": ff.shrunken_rates(_of_three_groups()),
         "Claim": ff.claim(comparisons, "fnmr <= 0.5", at, n_resamples=20, rng=0),
         "FnmrTest": ff.fnmr_test(counts, n_resamples=200, rng=0),
         "FmrTest": ff.fmr_test(comparisons, at, n_resamples=200, rng=0),
@@ -100,6 +110,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.rates": {"comparisons": c, "at": at},
         "fastfair.evaluate": {"comparisons": c, "at": at, **few},
         "fastfair.claim": {"comparisons": c, "statement": "fnmr <= 0.5", "at": at, **few},
+        "fastfair.shrunken_rates": {"evaluation": _of_three_groups()},
         "fastfair.compare": {"first": c, "second": c, "at": at, **few},
         "fastfair.correlated_decisions": {"n_subjects": 5, "n_attempts": 3, "fnmr": 0.1, "correlation": 0.1, "rng": 0},
         "fastfair.coverage_experiment": {"n_datasets": 2, "n_resamples": 10, "n_subjects": 5, "n_samples": 2, "dim": 3,

@@ -15,8 +15,8 @@ RESULTS = {
     ff.BiasedSystem, ff.Claim, ff.ClaimedRate, ff.Contrast, ff.CoverageExperiment, ff.Evaluation, ff.FairnessBand,
     ff.FmrTest, ff.FnmrTest,
     ff.GroupTest, ff.MarginOfError, ff.MarginPlan, ff.PairedEvaluation, ff.PowerPlan, ff.Quantity, ff.RocBand,
-    ff.ScenarioFamily, ff.SubjectsPlan, ff.Synthesis, curves.Roc, curves.Det, curves.Eer, curves.MinDcf,
-    rates.Rates, measures.Measure,
+    ff.ScenarioFamily, ff.ShrunkenRates, ff.SubjectsPlan, ff.Synthesis, curves.Roc,
+    curves.Det, curves.Eer, curves.MinDcf, rates.Rates, measures.Measure,
 }  # fmt: skip
 CLASSES = RESULTS | {value for name in ff.__all__ if inspect.isclass(value := getattr(ff, name))}
 MODULES = (ff, measures, intervals, datasets)

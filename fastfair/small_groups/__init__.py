@@ -1,0 +1,1 @@
+"""Error rates of small groups that borrow from the others."""

@@ -1,0 +1,266 @@
+"""`shrunken_rates`: error rates of groups that borrow from the other groups, with intervals, beside the raw ones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import argument_kinds, frames, validation
+from fastfair._lib.arguments import checked
+from fastfair._lib.tables import records, write_json
+from fastfair._lib.text import per_cent
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.errors import InputError, visible
+from fastfair.evaluation.result import Evaluation
+from fastfair.uncertainty.quantities import HELD, Quantity
+
+from .posterior import learn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+RATES = ("fmr", "fnmr")
+_FEWEST_GROUPS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class ShrunkenRates:
+    """The result of `shrunken_rates`.
+
+    Attributes
+    ----------
+    rate : {"fmr", "fnmr"}
+        The rate.
+    at : OperatingPoint
+        The operating point.
+    groups : tuple of str
+        The groups that have such comparisons.
+    n_comparisons, n_errors : (g,) ndarray of int64
+        Numbers of comparisons of each group, and of errors among them.
+    n_effective : (g,) ndarray
+        Number of independent comparisons that would tell as much.
+    raw, raw_low, raw_high : (g,) ndarray
+        Each group's own rate with its interval, as in the evaluation.
+    shrunken, low, high : (g,) ndarray
+        The rate drawn towards those of the other groups, with its interval.
+    borrowed : (g,) ndarray
+        The share of the shrunken rate that comes from the other groups, in [0, 1].
+    between : float
+        Standard deviation of the groups' true rates, as far as the data tell: 0 where groups are alike.
+    confidence_level : float
+        The level of the intervals.
+    """
+
+    rate: str
+    at: OperatingPoint
+    groups: tuple[str, ...]
+    n_comparisons: NDArray[np.int64]
+    n_errors: NDArray[np.int64]
+    n_effective: Floats
+    raw: Floats
+    raw_low: Floats
+    raw_high: Floats
+    shrunken: Floats
+    low: Floats
+    high: Floats
+    borrowed: Floats
+    between: float
+    confidence_level: float
+
+    def summary(self) -> str:
+        """Describe the result in sentences.
+
+        Returns
+        -------
+        str
+        """
+        rate, most = self.rate.upper(), int(self.borrowed.argmax())
+        low, high = int(self.shrunken.argmin()), int(self.shrunken.argmax())
+        text = [
+            f"Shrunken {rate}s of {len(self.groups)} groups at {self.at}: each is drawn towards the others, the more "
+            "the less its own data tell. They are no replacement of the raw rates.",
+            f"They range from {per_cent(self.shrunken[low])} ({self.groups[low]}) to {per_cent(self.shrunken[high])} "
+            f"({self.groups[high]}); the raw ones from {per_cent(self.raw.min())} to {per_cent(self.raw.max())}.",
+            f"{self.groups[most]} borrows most: {100 * self.borrowed[most]:.0f} % of its shrunken rate, "
+            f"{per_cent(self.shrunken[most])} [{per_cent(self.low[most])}, {per_cent(self.high[most])}], comes from "
+            f"the other groups; its own is {per_cent(self.raw[most])} [{per_cent(self.raw_low[most])}, "
+            f"{per_cent(self.raw_high[most])}].",
+            f"The intervals hold {100 * self.confidence_level:g} % of the groups' true rates, on average over groups; "
+            "that of a group unlike all others misses more often.",
+        ]
+        return "\n".join(map(visible, text))
+
+    @checked
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return one row for each group, as a data frame.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first of these that is installed.
+
+        Returns
+        -------
+        data frame
+        """
+        return frames.build(self._columns(), backend)
+
+    @checked
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything as strict JSON.
+
+        Parameters
+        ----------
+        path : path, optional
+            File to which the JSON is written as well.
+
+        Returns
+        -------
+        str
+        """
+        content = {
+            "rate": self.rate, "at": str(self.at), "confidence_level": self.confidence_level, "between": self.between,
+            "groups": records(self._columns()),
+        }  # fmt: skip
+        return write_json(content, path)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        names = (
+            "n_comparisons", "n_errors", "n_effective", "raw", "raw_low", "raw_high", "shrunken", "low", "high",
+            "borrowed",
+        )  # fmt: skip
+        return {"group": list(self.groups), **{name: getattr(self, name).tolist() for name in names}}
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the raw rate of each group with its interval, and below it the shrunken one.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .plots import draw_shrunken
+
+        raw, shrunken = (self.raw, self.raw_low, self.raw_high), (self.shrunken, self.low, self.high)
+        return draw_shrunken(self.groups, raw, shrunken, self.rate, ax)
+
+
+@checked(evaluation=argument_kinds.one_of("Evaluation"))
+def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoint | None = None) -> ShrunkenRates:
+    """Estimate the error rates of small groups better on average, by drawing each towards those of the others.
+
+    The rate of a small group is mostly chance: of thirty groups, the one with the highest rate is likely a small one.
+    How much groups really differ is learned from all of them, and each group's rate is the mean of what its own data
+    and the other groups say: empirical Bayes, by a hierarchical beta-binomial model. The raw rates stay beside them.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Rates of three groups or more, with replicates and intervals to both sides, which hold one at a time.
+    rate : {"fnmr", "fmr"}
+        The rate.
+    at : OperatingPoint, optional
+        The operating point; needed where the evaluation has more than one.
+
+    Returns
+    -------
+    ShrunkenRates
+
+    Raises
+    ------
+    InputError
+        For fewer than three groups with such comparisons, without any error, and for an evaluation without replicates.
+
+    Notes
+    -----
+    A group's comparisons count as p (1 - p) / (s t / z)^2 independent ones, with the rate p, its bootstrap standard
+    error s, and the 97.5 % quantiles t of Student's law with the rate's degrees of freedom and z of the normal one.
+    Where a rate is 0 or 1 the count is that of its Clopper-Pearson interval. Intervals are posterior quantiles. They
+    hold their level on average over groups [1]_, not for a group that is unlike all others; see the page "Small
+    groups".
+
+    References
+    ----------
+    .. [1] Morris, "Parametric empirical Bayes inference: theory and applications", JASA 78 (1983).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import fastfair as ff
+    >>> rng = np.random.default_rng(0)
+    >>> people = np.arange(200)
+    >>> group = np.array(list("abcd"))[np.minimum(people // 60, 3)]  # the last of them has 20 people
+    >>> mated, others = rng.normal(2, 1, 200), rng.normal(0, 1, 200)
+    >>> probe = np.r_[people, np.r_[people[1:], 0]]
+    >>> c = ff.Comparisons(np.r_[mated, others], np.repeat([1, 0], 200), np.r_[people, people], probe,
+    ...                    np.r_[group, group], group[probe])
+    >>> ev = ff.evaluate(c, ff.at_threshold(1.0), [], metrics=[], rng=0)
+    >>> found = ff.shrunken_rates(ev, "fnmr")
+    >>> found.raw.round(3).tolist(), found.shrunken.round(3).tolist()
+    ([0.133, 0.167, 0.2, 0.2], [0.158, 0.17, 0.182, 0.178])
+    """
+    validation.choice("rate", rate, RATES)
+    evaluation.quantity(rate, None, at)  # refuses what is not there, or there more than once
+    uncertainty = evaluation.uncertainty
+    if uncertainty is None:
+        raise InputError("evaluation has no replicates: evaluate with n_resamples > 0")
+    if evaluation.settings["alternative"] != "two-sided" or evaluation.settings["simultaneous"]:
+        raise InputError("evaluation has intervals to one side, or simultaneous ones: use those of evaluate's defaults")
+    rows = [
+        k
+        for k, q in enumerate(evaluation.quantities)
+        if q.name == rate and q.group is not None and (at is None or q.at == at)
+        if q.n_comparisons and HELD not in q.note
+    ]
+    if len(rows) < _FEWEST_GROUPS:
+        raise InputError(
+            f"evaluation has {len(rows)} groups with an {rate.upper()}: at least {_FEWEST_GROUPS} are needed to learn "
+            "how much groups differ"
+        )
+    found = [evaluation.quantities[k] for k in rows]
+    raw = np.array([q.estimate for q in found])
+    if not raw.any() or (raw == 1).all():
+        raise InputError(f"no group has {'errors' if not raw.any() else 'anything but errors'}: nothing can be learned")
+    n = np.array(
+        [
+            _effective(q, float(uncertainty.freedom[k]), float(uncertainty.independent[k]))
+            for k, q in zip(rows, found, strict=True)
+        ]
+    )
+    laws, level = learn(raw * n, n), float(evaluation.settings["confidence_level"])
+    low, high = (laws.quantiles(raw * n, n, share) for share in ((1 - level) / 2, (1 + level) / 2))
+    assert found[0].at is not None
+    return ShrunkenRates(
+        rate, found[0].at, tuple(str(q.group) for q in found),
+        np.array([q.n_comparisons for q in found]), np.array([q.n_errors for q in found]), n,
+        raw, *(np.array([getattr(q, end) for q in found], np.float64) for end in ("low", "high")),
+        laws.rates(raw * n, n), low, high, laws.shares(n), laws.between, level,
+    )  # fmt: skip
+
+
+def _effective(quantity: Quantity, freedom: float, independent: float) -> float:
+    """Return the number of independent comparisons that would tell as much of a rate."""
+    from scipy.special import ndtri, stdtrit
+
+    if not math.isnan(independent):
+        return independent
+    p, error = quantity.estimate, quantity.standard_error
+    if not error or math.isnan(error):
+        raise InputError(
+            f"the {quantity.name.upper()} of {visible(str(quantity.group))} does not vary in replicates, so nothing is "
+            "known of its uncertainty: leave the group out"
+        )
+    wider = float(stdtrit(freedom, 0.975) / ndtri(0.975)) if math.isfinite(freedom) else 1.0
+    return max(1.0, p * (1 - p) / (min(error, p, 1 - p) * wider) ** 2)

@@ -1,0 +1,123 @@
+"""How often intervals of shrunken rates hold the groups' true rates, and how far the rates are off, beside raw ones.
+
+`python -m studies.shrinkage_study`, run in `tests/`, prints the table of the documentation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastfair as ff
+from fastfair.errors import FastfairWarning
+
+from .processes import over_data_sets
+
+Floats = NDArray[np.float64]
+RESAMPLES = 500
+ATTEMPTS = 4
+CORRELATION = 0.1  # of a subject's attempts
+UNEQUAL = (10, 15, 20, 30, 40, 60, 100, 200)
+HEADS = (
+    "raw holds (%)", "shrunken holds (%)", "smallest group: raw", "shrunken", "last group: raw", "shrunken", "width",
+    "squared error",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Groups whose true FNMRs vary: normally on the scale of log odds, and the last one's by more."""
+
+    name: str
+    sizes: tuple[int, ...]
+    spread: float
+    fnmr: float = 0.05
+    apart: float = 0.0
+
+
+SETTINGS = (
+    Setting("8 groups of 10 to 200, alike", UNEQUAL, 0.0),
+    Setting("8 groups of 10 to 200, spread 0.3", UNEQUAL, 0.3),
+    Setting("8 groups of 10 to 200, spread 0.8", UNEQUAL, 0.8),
+    Setting("8 groups, the last 4 times the odds", UNEQUAL, 0.0, apart=float(np.log(4))),
+    Setting("8 groups, the smallest 4 times the odds", UNEQUAL[::-1], 0.0, apart=float(np.log(4))),
+    Setting("4 groups of 20 to 80, spread 0.3", (20, 30, 50, 80), 0.3),
+    Setting("30 groups of 20, spread 0.5", (20,) * 30, 0.5),
+    Setting("30 groups of 20, FNMR 0.01, spread 0.5", (20,) * 30, 0.5, fnmr=0.01),
+)
+
+
+def _some(setting: Setting, seeds: range) -> list[Floats]:
+    """Collect (8, groups): whether raw, and shrunken, intervals hold; their widths; the squared errors; 1."""
+    found = []
+    labels = np.array([f"{k:02}" for k in range(len(setting.sizes))])
+    for seed in seeds:
+        rng = np.random.default_rng([seed, len(setting.name)])
+        odds = np.log(setting.fnmr / (1 - setting.fnmr)) + setting.spread * rng.normal(size=labels.size)
+        odds[-1] += setting.apart
+        true = 1 / (1 + np.exp(-odds))
+        group = np.repeat(np.arange(labels.size), setting.sizes)
+        worth = 1 / CORRELATION - 1
+        own = rng.beta(true[group] * worth, (1 - true[group]) * worth)
+        failed = rng.random((group.size, ATTEMPTS)) < own[:, None]
+        subject = np.arange(group.size)
+        start = np.repeat(np.cumsum([0, *setting.sizes[:-1]]), setting.sizes)
+        other = start + (subject - start + 1) % np.repeat(setting.sizes, setting.sizes)
+        reference = np.concatenate((np.repeat(subject, ATTEMPTS), subject))
+        probe = np.concatenate((np.repeat(subject, ATTEMPTS), other))
+        scores = np.concatenate((np.where(failed.ravel(), 0.2, 0.8), np.where(subject % 7 == 0, 0.7, 0.1)))
+        mated = np.repeat([1, 0], [group.size * ATTEMPTS, group.size])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FastfairWarning)
+            c = ff.Comparisons(scores, mated, reference, probe, labels[group[reference]], labels[group[probe]])
+            ev = ff.evaluate(
+                c, ff.at_threshold(0.5), [], metrics=[], n_resamples=RESAMPLES, rng=seed, n_threads=1
+            )  # fmt: skip
+            if not ev.value("fnmr"):
+                continue
+            row = ff.shrunken_rates(ev)
+        found.append(
+            np.array(
+                [
+                    (row.raw_low <= true) & (true <= row.raw_high), (row.low <= true) & (true <= row.high),
+                    row.raw_high - row.raw_low, row.high - row.low, (row.raw - true) ** 2, (row.shrunken - true) ** 2,
+                ],
+                np.float64,
+            )
+        )  # fmt: skip
+    return found
+
+
+def study(setting: Setting, n_data_sets: int, processes: int | None = 1) -> tuple[float, ...]:
+    """Return what `HEADS` names, shares in per cent."""
+    (parts,) = over_data_sets([functools.partial(_some, setting)], n_data_sets, processes)
+    found = np.array([one for part in parts for one in part])
+    held, small = 100 * found[:, :2].mean(axis=0), int(np.argmin(setting.sizes))
+    width = np.median(found[:, 3] / found[:, 2])
+    errors = found[:, 4:].mean(axis=(0, 2))
+    return (
+        *held.mean(axis=1).tolist(), *held[:, small].tolist(), *held[:, -1].tolist(), float(width),
+        float(errors[1] / errors[0]),
+    )  # fmt: skip
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--data-sets", type=int, default=1000)
+    parser.add_argument("--processes", type=int)
+    asked = parser.parse_args()
+    print("| Groups | " + " | ".join(HEADS) + " |\n|---|" + "--:|" * len(HEADS))
+    for setting in SETTINGS:
+        *shares, width, error = study(setting, asked.data_sets, asked.processes)
+        cells = [f"{share:.1f}" for share in shares] + [f"{width:.2f}", f"{error:.2f}"]
+        print(f"| {setting.name} | " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
