@@ -27,6 +27,7 @@ from .inputs import (
     counts_to_test,
     require_resamples,
     require_subjects,
+    warn_of_few_subjects,
     warn_of_small_groups,
 )
 from .replicates import STATISTICS, GroupRates, group_pvalues, of_counts, pvalue, replicate
@@ -205,6 +206,8 @@ def fmr_test(
         Where no comparison, or every comparison, is a false match: statistic and p-values are NaN.
     DroppedWarning
         Names the groups left out.
+    NarrowIntervalsWarning
+        Names groups of 10 subjects or fewer, with which the test errs in more than the level.
 
     Notes
     -----
@@ -266,6 +269,7 @@ def fmr_test(
     )
     lacking = require_subjects(comparisons.groups, subjects.tolist(), 3, "non-mated comparisons", incomplete_groups)
     kept = np.array([k for k, group in enumerate(comparisons.groups) if group not in lacking])
+    warn_of_few_subjects([comparisons.groups[k] for k in kept], subjects[kept])
     resampler = Resampler(comparisons, [at_threshold(rates.threshold)], metrics=NO_METRICS)
     key, settings["rng"] = seeds.stream(rng)
     with reporting(progress, f"{n_resamples:,} replicates") as report:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fastfair._lib import validation
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
@@ -16,6 +19,7 @@ from .failure_counts import FailureCounts, design_effect
 POLICIES = ("raise", "drop")
 _ENOUGH_FAILURES = 5  # independent ones
 _MUCH_SMALLER = 0.25  # times the largest group
+_FEW_SUBJECTS = 10
 
 
 def counts_to_test(
@@ -104,5 +108,20 @@ def warn_of_small_groups(counts: FailureCounts) -> None:
         warn(
             f"groups much smaller than others, in which few failures are expected: {named}. If by chance none failed, "
             'replicates do not vary. Merge such groups, or use fnmr_test with statistic="f"',
+            NarrowIntervalsWarning,
+        )
+
+
+def warn_of_few_subjects(groups: Sequence[str], n_subjects: NDArray[np.int64]) -> None:
+    """Warn of groups of so few subjects that how their false matches share them is hardly known.
+
+    In simulations of groups of 5, 10, 20 and 40 subjects, `fmr_test` finds differences in 8 % of fair systems, not in
+    5 %, and in at most 7 % where all groups have more.
+    """
+    named = ", ".join(repr(group) for group, n in zip(groups, n_subjects.tolist(), strict=True) if n <= _FEW_SUBJECTS)
+    if named:
+        warn(
+            f"groups of {_FEW_SUBJECTS} subjects or fewer: {named}. The test then errs in somewhat more than the level "
+            "asked, 8 % in place of 5 % in simulations. Merge such groups",
             NarrowIntervalsWarning,
         )

@@ -736,3 +736,14 @@ def test_what_is_said_of_false_matches():
     np.testing.assert_array_equal(frame["n_comparisons"], test.n_trials)
     assert test.plot().get_xlabel() == "False match rate"
     plt.close("all")
+
+
+def test_groups_of_few_subjects_are_named():
+    first, second = np.triu_indices(12, 1)
+    both = [np.concatenate((who, 12 + who[second < 8])) for who in (first, second)]
+    group = np.where(both[0] < 12, "many", "few")
+    scores = np.random.default_rng(0).normal(size=group.size)
+    c = ff.Comparisons(np.append(scores, 9), np.append(np.zeros(group.size), 1), np.append(both[0], 0),
+                       np.append(both[1], 0), np.append(group, "many"), np.append(group, "many"))  # fmt: skip
+    with pytest.warns(NarrowIntervalsWarning, match="groups of 10 subjects or fewer: 'few'"):
+        ff.fmr_test(c, ff.at_threshold(1.0), n_resamples=50, rng=0)
