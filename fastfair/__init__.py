@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     from fastfair.io.embeddings import read_embeddings
     from fastfair.io.failure_counts import read_failure_counts
     from fastfair.io.write import write_comparisons
-    from fastfair.planning.plan import margin_study, plan_margin, plan_power, plan_subjects
+    from fastfair.planning.margins import margin_study, plan_margin
     from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
+    from fastfair.planning.power import plan_power, plan_subjects
     from fastfair.small_groups.shrunken import ShrunkenRates, shrunken_rates
     from fastfair.synthesis.binormal import Binormal, binormal_comparisons
     from fastfair.synthesis.hill_climbing import Synthesis, synthesize, synthesize_each
@@ -102,12 +103,12 @@ _HOMES = {
     "fmr_test": "group_tests.equal_rates",
     "fnmr_test": "group_tests.equal_rates",
     "margin_of_error": "group_tests.margins",
-    "margin_study": "planning.plan",
+    "margin_study": "planning.margins",
     "min_cllr": "error_rates.curves",
     "min_dcf": "error_rates.curves",
-    "plan_margin": "planning.plan",
-    "plan_power": "planning.plan",
-    "plan_subjects": "planning.plan",
+    "plan_margin": "planning.margins",
+    "plan_power": "planning.power",
+    "plan_subjects": "planning.power",
     "rates": "error_rates.rates",
     "read_comparisons": "io.comparisons",
     "read_embeddings": "io.embeddings",

@@ -38,7 +38,7 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     ),
     (
         k.number,
-        """alpha c_fa c_miss confidence_level correlation fmr fnmr mu n overall_fmr p_target step
+        """alpha assurance c_fa c_miss confidence_level correlation fmr fnmr mu n overall_fmr p_target step
         subject_effect threshold tmr tnmr""",
     ),
     (k.any_float, "value"),

@@ -11,8 +11,11 @@ import numpy as np
 
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import write_json
-from fastfair.planning.plan import METHODS, margin_study, plan_margin, plan_power, plan_subjects
-from fastfair.planning.plans import SETTINGS, MarginPlan, PowerPlan, SubjectsPlan
+from fastfair.io.failure_counts import read_failure_counts
+from fastfair.planning.margins import METHODS, margin_study, plan_margin
+from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
+from fastfair.planning.power import plan_power, plan_subjects
+from fastfair.planning.settings import SETTINGS
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Numbers, quantile_option, watched, with_options
 from .output import deliver, require_output
@@ -29,6 +32,11 @@ _FLAGS = {
     "fnmr": ("--fnmr", "FNMR of the groups."),
     "correlation": ("--correlation", "Correlation between the decisions on one subject, 0 to 1."),
     "margin": ("--margin", "Largest margin of error allowed; the plan computes the subjects needed."),
+    "assurance": (
+        "--assurance",
+        "Share of studies that are to stay within the margin of error. [default: 0.8 with --margin; without it, the "
+        "margin is that for a known FNMR]",
+    ),
     "difference": ("--difference", "Difference from --fnmr of the one group that a test should find."),
     "power": ("--power", "How often the test should find it; the plan computes the subjects needed. [default: 0.8]"),
 }
@@ -37,6 +45,7 @@ _EXAMPLES = """\b
 fastfair plan --groups 3,10 --subjects 100,400 --attempts 2 --fnmr 0.05 --correlation 0.25
 fastfair plan --groups 10 --attempts 2 --fnmr 0.05 --correlation 0.25 --margin 0.03
 fastfair plan --groups 10 --attempts 2 --fnmr 0.05 --correlation 0.25 --difference 0.05 --power 0.8
+fastfair plan --groups 10 --pilot counts.csv --fnmr 0.05 --correlation 0.25 --margin 0.03 --assurance 0.9
 """
 
 
@@ -47,16 +56,23 @@ def _options(command: Any) -> Any:
             for name, (flag, text) in _FLAGS.items()
         ),
         click.option(
+            "--pilot", type=click.Path(path_type=Path), metavar="FILE",
+            help="Failure counts of a pilot, with columns attempts and failures: subjects have so many attempts as "
+            "these, in place of --attempts.",
+        ),
+        click.option(
             "--study", is_flag=True, help="Plan the 4,000 settings of the paper's study, instead of the options above."
         ),
         CONFIDENCE_LEVEL,
         quantile_option,
         click.option(
-            "--method", type=click.Choice(METHODS), default="exact", show_default=True,
-            help="Compute margins of error exactly, or from simulated studies as the paper does.",
+            "--method", type=click.Choice(METHODS),
+            help="Compute margins of error exactly, or from simulated studies as the paper does. [default: exact, but "
+            "simulation with --pilot and --assurance]",
         ),
         click.option(
-            "--n-simulations", type=click.IntRange(min=1), help="Simulated studies for each setting. [default: 1000]"
+            "--n-simulations", type=click.IntRange(min=1),
+            help="Simulated studies for each setting. [default: 1000 for margins of error, else 2000]",
         ),
         click.option(
             "--max-subjects", type=click.IntRange(min=1), help="Most subjects in a group to consider. [default: 100000]"
@@ -88,30 +104,35 @@ def plan_command(*, as_json: bool, output: Path | None, plots: bool, study: bool
 def _planned(
     settings: dict[str, tuple[float, ...]],
     *,
+    pilot: Path | None,
     study: bool,
-    method: str,
+    method: str | None,
     n_simulations: int | None,
     max_subjects: int | None,
-    confidence_level: float,
-    quantile: str,
     progress: bool | None,
-    **running: Any,
+    n_threads: int | None,
+    **level: Any,
 ) -> Plan:
     """Compute margins of error, power or subjects needed, whichever the settings are for."""
-    asks_margin, asks_subjects = _asked(settings, study)
-    if method == "simulation" and not asks_margin:
-        raise click.UsageError("--method simulation is for margins of error: power and subjects are always exact")
-    if n_simulations is not None and method != "simulation":
+    asks_margin, asks_subjects = _asked(settings, study, pilot is not None)
+    if method == "exact" and not asks_margin:
+        raise click.UsageError("--method exact is for margins of error: power and subjects are always simulated")
+    method = method or ("simulation" if pilot or "assurance" in settings else "exact")
+    if n_simulations is not None and asks_margin and method == "exact":
         raise click.UsageError("--n-simulations goes with --method simulation")
     if max_subjects is not None and not asks_subjects:
         raise click.UsageError("--max-subjects goes with --margin or --difference, without --subjects")
-    level: dict[str, Any] = {"confidence_level": confidence_level, "quantile": quantile}
     if n_simulations is not None:
-        running["n_simulations"] = n_simulations
-    running |= {"method": method, "progress": watched(progress)}
+        level["n_simulations"] = n_simulations
+    running: dict[str, Any] = {"method": method, "progress": watched(progress), "n_threads": n_threads}
     if study:
         return margin_study(**level, **running)
+    if asks_margin and len(settings.get("assurance", ())) == 1:
+        level["assurance"] = settings["assurance"][0]
+        settings = {name: values for name, values in settings.items() if name != "assurance"}
     grid: dict[str, Any] = dict(zip(settings, np.ix_(*map(np.array, settings.values())), strict=True))
+    if pilot is not None:
+        grid["attempts"] = read_failure_counts(pilot).attempts
     if asks_margin:
         return plan_margin(**grid, **level, **running)
     if max_subjects is not None:
@@ -119,14 +140,15 @@ def _planned(
     return plan_subjects(**grid, **level) if asks_subjects else plan_power(**grid, **level)
 
 
-def _asked(settings: dict[str, tuple[float, ...]], study: bool) -> tuple[bool, bool]:
+def _asked(settings: dict[str, tuple[float, ...]], study: bool, has_pilot: bool) -> tuple[bool, bool]:
     """Return whether to compute margins of error, and whether to compute subjects; if neither, it is the power.
 
     Options that do not go together are refused.
     """
     if study:
-        if settings:
-            raise click.UsageError(f"--study has its own settings: leave {_flags(settings)} out")
+        given = [_FLAGS[name][0] for name in settings] + ["--pilot"] * has_pilot
+        if given:
+            raise click.UsageError(f"--study has its own settings: leave {', '.join(given)} out")
         return True, False
     with_subjects = "n_subjects" in settings
     if not with_subjects and not {"margin", "difference"} & set(settings):
@@ -134,7 +156,10 @@ def _asked(settings: dict[str, tuple[float, ...]], study: bool) -> tuple[bool, b
             "nothing says what to plan. Give --subjects for the margin of error, --subjects and --difference for the "
             "power, --margin or --difference for the subjects needed, or --study"
         )
-    missing = [name for name in SETTINGS if name not in settings and name != "n_subjects"]
+    if has_pilot and "n_attempts" in settings:
+        raise click.UsageError("--pilot says how many attempts subjects make: leave --attempts out, or --pilot")
+    known = {*settings, "n_subjects"} | ({"n_attempts"} if has_pilot else set())
+    missing = [name for name in SETTINGS if name not in known]
     if missing:
         raise click.UsageError(f"a plan also needs {_flags(missing)}")
     if "margin" in settings and (with_subjects or "difference" in settings):
@@ -143,6 +168,10 @@ def _asked(settings: dict[str, tuple[float, ...]], study: bool) -> tuple[bool, b
         )
     if "power" in settings and (with_subjects or "difference" not in settings):
         raise click.UsageError("--power goes with --difference, without --subjects")
+    if "assurance" in settings and "difference" in settings:
+        raise click.UsageError("--assurance is for margins of error: leave --difference out, or --assurance")
+    if with_subjects and len(settings.get("assurance", ())) > 1:
+        raise click.UsageError("--assurance takes one number with --subjects")
     return with_subjects and "difference" not in settings, not with_subjects
 
 
@@ -163,7 +192,7 @@ def _figures(plan: Plan, settings: dict[str, tuple[float, ...]]) -> dict[str, Fi
     if not settings and isinstance(plan, MarginPlan):
         return {"overview": plan.plot_overview(), "one_at_a_time": plan.plot_one_at_a_time()}
     most = max(settings, key=lambda name: len(settings[name]))
-    over = {"margin": "wanted_margin", "power": "wanted_power"}.get(most, most)
+    over = {name: f"wanted_{name}" for name in ("margin", "power", "assurance")}.get(most, most)
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
     plan.plot(figure.add_subplot(), over=over)
     return {"plan": figure}

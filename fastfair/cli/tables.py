@@ -228,9 +228,11 @@ def print_plan(plan: MarginPlan | PowerPlan | SubjectsPlan) -> None:
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     console.print(_PLANS[type(plan)], style="bold")
     how = "exact"
-    if isinstance(plan, MarginPlan) and plan.n_simulations is not None:
+    if plan.n_simulations is not None:
         how = f"{plan.n_simulations:,} simulated studies of each setting, seed {plan.seed}"
     console.print(f"confidence level {100 * plan.confidence_level:g} %, {plan.quantile} quantile, {how}")
+    if isinstance(plan, MarginPlan) and plan.assurance is not None:
+        console.print(f"{_short_percent(plan.assurance)} of studies stay within their margin")
     columns = plan.to_frame("polars").to_dict(as_series=False)
     if plan.margin.size > _MOST_SETTINGS:
         console.print(
@@ -426,13 +428,15 @@ _PLANS: dict[type, str] = {
 _PLANNED: dict[str, tuple[str, Callable[[float], str]]] = {
     "n_groups": ("groups", _whole),
     "n_subjects": ("subjects", _whole),
-    "n_attempts": ("attempts", _whole),
+    "n_attempts": ("attempts", lambda value: f"{value:,.1f}".removesuffix(".0")),
     "fnmr": ("FNMR", _short_percent),
     "correlation": ("correlation", "{:g}".format),
     "difference": ("difference", _short_percent),
     "wanted_margin": ("margin wanted", _short_percent),
+    "wanted_assurance": ("assurance wanted", _short_percent),
     "wanted_power": ("power wanted", _short_percent),
     "margin": ("margin", _short_percent),
+    "assurance": ("assurance", _short_percent),
     "power": ("power", _short_percent),
 }
 _MADE: dict[str, Callable[[Any], str]] = {

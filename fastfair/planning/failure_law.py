@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 _OUTSIDE = 1e-16  # probability that may fall outside the window computed
 _ROUNDING = 1e-12  # by which sums of probabilities may fall short of what they are
-_TIE = 1e-6  # of a failure: distances that differ by less are the same but for rounding
 
 
 def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
@@ -89,11 +88,6 @@ class FailureLaw:
         """(window,) numbers of failures."""
         return self.first + np.arange(self.pmf.size)
 
-    def at_most(self, failures: Floats) -> Floats:
-        """Return the probability of at most so many failures."""
-        cumulative = np.append(0, np.cumsum(self.pmf))
-        return cumulative[np.clip(failures - self.first + 1, 0, self.pmf.size).astype(np.int64)]
-
     def farthest(self, mean: float, n_groups: NDArray[np.int64], probability: float) -> Floats:
         """Return the smallest distances from the mean that all of several groups keep with a probability.
 
@@ -103,15 +97,3 @@ class FailureLaw:
         order = np.argsort(distance)
         wanted = probability ** (1 / n_groups) - _ROUNDING
         return distance[order[np.searchsorted(np.cumsum(self.pmf[order]), wanted)]]
-
-
-def detection_power(one: FailureLaw, others: FailureLaw, n_groups: int, distance: float) -> float:
-    """Compute how often one group's rate is more than a distance from the rate of all groups together.
-
-    Both rates times n_groups and the attempts of a group are whole numbers: of e failures in the one group and s in
-    the others, they differ by (n_groups - 1) e - s. `distance` is in failures, too.
-    """
-    middle, reach = (n_groups - 1.0) * one.failures, n_groups * distance + _TIE
-    below = others.at_most(np.ceil(middle - reach) - 1)
-    above = 1 - others.at_most(np.floor(middle + reach))
-    return float(one.pmf @ (below + above))

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fastfair._lib import frames, validation
 from fastfair._lib.arguments import checked
-from fastfair.errors import InputError
+
+from .settings import SETTINGS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,31 +19,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-SETTINGS = ("n_groups", "n_subjects", "n_attempts", "fnmr", "correlation")
-_LEAST = {"n_groups": 2, "n_subjects": 1, "n_attempts": 1}
-
-
-def checked_settings(**given: ArrayLike) -> dict[str, NDArray[Any]]:
-    """Check settings by name and broadcast them."""
-    arrays: dict[str, NDArray[Any]] = {}
-    for name, values in given.items():
-        if name in _LEAST:
-            arrays[name] = validation.counts(name, values, _LEAST[name])
-        else:
-            arrays[name] = validation.fractions(name, values, ends=name == "correlation")
-    return broadcast(arrays)
-
-
-def broadcast(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Give arrays one shape."""
-    try:
-        shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items() if array.ndim)
-        raise InputError(
-            f"the settings' shapes do not go together: {shapes}; give one an axis of its own, as in values[:, None]"
-        ) from None
-    return {name: np.broadcast_to(array, shape) for name, array in arrays.items()}
 
 
 class _Plan:
@@ -114,6 +90,10 @@ class MarginPlan(_Plan):
         "family-wise" or "paper", as in `plan_margin`.
     method : str
         "simulation" or "exact".
+    assurance : float or None
+        Share of studies whose own margin is at most `margin`; None for the margin at a known FNMR and correlation.
+    attempts : dict of int to float, or None
+        Share of subjects with each number of attempts, where it varies; `n_attempts` is then its mean.
     n_simulations : int or None
         Number of studies drawn for each setting; None where the margin is exact.
     seed : int or str or None
@@ -124,13 +104,15 @@ class MarginPlan(_Plan):
 
     n_groups: Counts
     n_subjects: Counts
-    n_attempts: Counts
+    n_attempts: Counts | Floats
     fnmr: Floats
     correlation: Floats
     margin: Floats
     confidence_level: float
     quantile: str
     method: str
+    assurance: float | None = None
+    attempts: dict[int, float] | None = None
     n_simulations: int | None = None
     seed: Any = None
 
@@ -193,13 +175,19 @@ class PowerPlan(_Plan):
     n_groups, n_subjects, n_attempts, fnmr, correlation, difference : ndarray
         The settings, broadcast to one shape.
     margin : ndarray
-        The exact margin of each setting.
+        The median of the margins that studies estimate.
     power : ndarray
-        The probability that the group that differs is found.
+        The share of studies in which the group that differs is found.
     confidence_level : float
         Probability that no group of a fair system is found to differ.
     quantile : str
         "family-wise" or "paper", as in `plan_margin`.
+    attempts : dict of int to float, or None
+        Share of subjects with each number of attempts, where it varies; `n_attempts` is then its mean.
+    n_simulations : int
+        Number of studies drawn for each setting.
+    seed : int or str
+        The seed that was used; as `rng`, it gives the same result again.
     """
 
     _given = (*SETTINGS, "difference")
@@ -208,7 +196,7 @@ class PowerPlan(_Plan):
 
     n_groups: Counts
     n_subjects: Counts
-    n_attempts: Counts
+    n_attempts: Counts | Floats
     fnmr: Floats
     correlation: Floats
     difference: Floats
@@ -216,6 +204,9 @@ class PowerPlan(_Plan):
     power: Floats
     confidence_level: float
     quantile: str
+    attempts: dict[int, float] | None
+    n_simulations: int
+    seed: Any
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -228,32 +219,51 @@ class SubjectsPlan(_Plan):
         The settings, broadcast to one shape.
     wanted_margin : ndarray or None
         The largest margin allowed; None if `difference` was given instead.
+    wanted_assurance : ndarray or None
+        The share of studies that are to stay within it; None if `difference` was given instead.
     difference, wanted_power : ndarray or None
         The difference of the group to find, and the power to find it with; None if `margin` was given instead.
     n_subjects : ndarray
         Subjects needed in each group: whole numbers, or NaN where `max_subjects` are not enough.
     margin : ndarray
-        The margin with that many subjects, or with `max_subjects` where these are not enough.
+        The median of the margins that studies with that many subjects estimate, or with `max_subjects` where these are
+        not enough.
+    assurance : ndarray or None
+        The share of these studies whose margin is at most the one wanted; None if `difference` was given.
     power : ndarray or None
-        The power with as many subjects; None if `margin` was given.
+        The share of these studies in which the group that differs is found; None if `margin` was given.
     confidence_level : float
         Probability that no group of a fair system is found to differ.
     quantile : str
         "family-wise" or "paper", as in `plan_margin`.
+    attempts : dict of int to float, or None
+        Share of subjects with each number of attempts, where it varies; `n_attempts` is then its mean.
+    n_simulations : int
+        Number of studies drawn for each setting.
+    seed : int or str
+        The seed that was used; as `rng`, it gives the same result again.
     """
 
-    _given = ("n_groups", "n_attempts", "fnmr", "correlation", "wanted_margin", "difference", "wanted_power")
+    _given = (
+        "n_groups", "n_attempts", "fnmr", "correlation",
+        "wanted_margin", "wanted_assurance", "difference", "wanted_power",
+    )  # fmt: skip
     _value = "n_subjects"
 
     n_groups: Counts
-    n_attempts: Counts
+    n_attempts: Counts | Floats
     fnmr: Floats
     correlation: Floats
     wanted_margin: Floats | None = None
+    wanted_assurance: Floats | None = None
     difference: Floats | None = None
     wanted_power: Floats | None = None
     n_subjects: Floats
     margin: Floats
+    assurance: Floats | None = None
     power: Floats | None = None
     confidence_level: float
     quantile: str
+    attempts: dict[int, float] | None
+    n_simulations: int
+    seed: Any

@@ -25,6 +25,7 @@ _TITLES = {
     "correlation": "Correlation of attempts",
     "difference": "Difference in FNMR",
     "wanted_margin": "Margin of error",
+    "wanted_assurance": "Share of studies within the margin",
     "wanted_power": "Power",
     "margin": "Margin of error",
     "power": "Power",
@@ -37,9 +38,10 @@ _SYMBOLS = {
     "correlation": "ρ",
     "difference": "δ",
     "wanted_margin": "M",
+    "wanted_assurance": "assurance",
     "wanted_power": "power",
 }
-_PER_CENT = {"fnmr", "difference", "margin", "power", "wanted_margin", "wanted_power"}
+_PER_CENT = {"fnmr", "difference", "margin", "power", "wanted_margin", "wanted_assurance", "wanted_power"}
 _LABEL_SIZE = 8.0  # points
 
 

@@ -261,25 +261,43 @@ def test_margins_may_be_drawn():
     assert [row["margin"] for row in content["plan"]] == expected.tolist()
 
 
+@pytest.mark.jit
 def test_subjects_and_power(tmp_path):
-    settings = {"n_groups": [3, 10], "n_attempts": 2, "fnmr": 0.05, "correlation": 0.25}
-    done = plan("--difference", 0.05, "--power", 0.9, "--output", tmp_path, "--plots")
+    settings = {"n_groups": [3, 10], "n_attempts": 2, "fnmr": 0.05, "correlation": 0.25, "n_simulations": 100, "rng": 3}
+    drawn = ["--n-simulations", 100, "--seed", 3]
+    done = plan("--difference", 0.05, "--power", 0.9, *drawn, "--output", tmp_path, "--plots")
     expected = ff.plan_subjects(difference=0.05, power=0.9, **settings)
     assert pl.read_csv(tmp_path / "plan.csv")["n_subjects"].to_list() == expected.n_subjects.tolist()
     assert [row[-3] for row in rows_of(done.stdout)] == [f"{n:g}" for n in expected.n_subjects]
-    of_margin = plan("--margin", "0.03,0.04", "--output", tmp_path, "--plots")
-    expected = ff.plan_subjects(margin=0.03, **settings)
-    assert [row[-2] for row in rows_of(of_margin.stdout)][::2] == [f"{n:g}" for n in expected.n_subjects]
-    power = plan("--subjects", 200, "--difference", 0.05)
+    of_margin = plan("--margin", "0.03,0.04", "--assurance", 0.7, *drawn, "--output", tmp_path, "--plots")
+    expected = ff.plan_subjects(margin=0.03, assurance=0.7, **settings)
+    assert [row[-3] for row in rows_of(of_margin.stdout)][::2] == [f"{n:g}" for n in expected.n_subjects]
+    power = plan("--subjects", 200, "--difference", 0.05, *drawn)
     assert "Power: how often" in power.stdout
     expected = ff.plan_power(n_subjects=200, difference=0.05, **settings)
     assert [row[-1] for row in rows_of(power.stdout)] == [f"{100 * value:.3g}%" for value in expected.power]
     with pytest.warns(OutOfReachWarning, match="not enough"):
-        done = plan("--margin", 0.01, "--max-subjects", 50, "--json")
+        done = plan("--margin", 0.01, "--max-subjects", 50, *drawn, "--json")
     assert [row["n_subjects"] for row in json.loads(done.stdout)["plan"]] == [None, None]
     with pytest.warns(OutOfReachWarning, match="not enough"):
-        done = plan("--margin", 0.01, "--max-subjects", 50)
-    assert [row[-2] for row in rows_of(done.stdout)] == ["-", "-"]
+        done = plan("--margin", 0.01, "--max-subjects", 50, *drawn)
+    assert [row[-3] for row in rows_of(done.stdout)] == ["-", "-"]
+
+
+@pytest.mark.jit
+def test_attempts_of_a_pilot(tmp_path):
+    """The attempts are those of its subjects, in place of `--attempts`."""
+    attempts = [1, 1, 2, 8]
+    pl.DataFrame({"failures": [0, 1, 0, 2], "attempts": attempts, "group": list("aabb")}).write_csv(tmp_path / "p.csv")
+    others = ["--groups", "3", "--fnmr", 0.05, "--correlation", 0.25, "--pilot", tmp_path / "p.csv", "--seed", 3]
+    settings = {"n_groups": [3], "fnmr": 0.05, "correlation": 0.25, "attempts": attempts, "rng": 3}
+    done = run("plan", *others, "--subjects", 100, "--assurance", 0.9)
+    expected = ff.plan_margin(**settings, n_subjects=100, assurance=0.9)
+    assert "90 % of studies stay within their margin" in done.stdout
+    assert [row[2::3] for row in rows_of(done.stdout)] == [["3", f"{100 * expected.margin[0]:.3g}%"]]
+    content = json.loads(run("plan", *others, "--subjects", 100, "--json").stdout)
+    assert content["plan"][0]["margin"] == ff.plan_margin(**settings, n_subjects=100).margin[0]
+    assert content["settings"]["attempts"] == {"1": 0.5, "2": 0.25, "8": 0.25}
 
 
 @pytest.mark.jit
@@ -302,7 +320,11 @@ def test_the_study_of_the_paper(tmp_path):
         ([*STUDY, "--difference", 0.1, "--margin", 0.03], "--margin is for computing the subjects needed"),
         ([*STUDY, "--subjects", 100, "--difference", 0.1, "--power", 0.9], "--power goes with --difference"),
         ([*STUDY, "--margin", 0.03, "--power", 0.9], "--power goes with --difference"),
-        ([*STUDY, "--margin", 0.03, "--method", "simulation"], "power and subjects are always exact"),
+        ([*STUDY, "--margin", 0.03, "--method", "exact"], "power and subjects are always simulated"),
+        ([*STUDY, "--pilot", "counts.csv", "--margin", 0.03], "leave --attempts out, or --pilot"),
+        ([*STUDY, "--difference", 0.1, "--assurance", 0.9], "--assurance is for margins of error"),
+        ([*STUDY, "--subjects", 9, "--assurance", "0.8,0.9"], "--assurance takes one number with --subjects"),
+        (["--study", "--pilot", "counts.csv"], "leave --pilot out"),
         ([*STUDY, "--subjects", 100, "--n-simulations", 10], "--n-simulations goes with --method simulation"),
         ([*STUDY, "--subjects", 100, "--max-subjects", 10], "--max-subjects goes with"),
         (["--study", "--groups", 3], "leave --groups out"),

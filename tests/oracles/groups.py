@@ -362,20 +362,3 @@ def exact_margin(
 ) -> Fraction:
     """The smallest x of `max_deviation_cdf` with P(max <= x) >= probability."""
     return min(x for x, p in max_deviation_cdf(n_groups, n, m, fnmr, correlation) if p >= probability)
-
-
-def exact_power(
-    n_groups: int, n: int, m: int, fnmr: Fraction, correlation: Fraction, delta: Fraction, margin: Fraction
-) -> Fraction:
-    """P(|pi_dev - pi| > M), one of the groups at the rate `fnmr` + `delta` and the others at `fnmr`.
-
-    pi_dev is that group's estimate, and pi the estimated overall rate, the mean of the estimates of all groups.
-    """
-    deviating = failures_pmf(n, m, fnmr + delta, correlation)
-    others = failures_pmf((n_groups - 1) * n, m, fnmr, correlation)
-    power = Fraction(0)
-    for e, p in enumerate(deviating):
-        for e_others, q in enumerate(others):
-            if abs(Fraction(e, n * m) - Fraction(e + e_others, n_groups * n * m)) > margin:
-                power += p * q
-    return power

@@ -308,24 +308,3 @@ def test_largest_deviation_by_enumeration():
         assert p == sum(q for failed, q in enumerated([pmf] * 3) if max(abs(F(k, 4) - pi) for k in failed) <= x)
     assert [x for x, _ in cdf] == [0, F(1, 4), F(1, 2), F(3, 4)]
     assert cdf[-1][1] == 1
-
-
-def test_power_by_hand():
-    """Of two groups of one attempt, each deviates by 1/2 when one of the two fails and by 0 otherwise."""
-    rates = F(1, 4), F(3, 4)
-    one_of_two = rates[0] * (1 - rates[1]) + rates[1] * (1 - rates[0])
-    arguments = (2, 1, 1, rates[0], F(0), rates[1] - rates[0])
-    assert slow.exact_power(*arguments, F(1, 3)) == one_of_two
-    assert slow.exact_power(*arguments, F(1, 2)) == 0  # on the margin is inside
-    assert slow.exact_power(*arguments, F(-1)) == 1
-
-
-def test_power_by_enumeration():
-    pi, rho, delta, margin = F(1, 4), F(1, 5), F(1, 3), F(1, 5)
-    pmfs = [slow.failures_pmf(2, 2, pi + delta, rho)] + [slow.failures_pmf(2, 2, pi, rho)] * 2
-    expected = F(0)
-    for failed, p in enumerated(pmfs):
-        estimates = [F(k, 4) for k in failed]
-        if abs(estimates[0] - sum(estimates) / 3) > margin:
-            expected += p
-    assert slow.exact_power(3, 2, 2, pi, rho, delta, margin) == expected

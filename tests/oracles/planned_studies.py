@@ -1,0 +1,64 @@
+"""Slow twins of planning: the law of one subject by enumeration, and whole studies by the library's own margins."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import fastfair as ff
+from fastfair.errors import FastfairWarning
+
+from . import groups
+
+Kinds = dict[tuple[int, int], Fraction]
+
+
+def kinds(pilot: Sequence[int], fnmr: Fraction, correlation: Fraction) -> Kinds:
+    """P(a subject fails e of m attempts), if m is that of a subject of the pilot."""
+    found: Kinds = {}
+    for m in pilot:
+        for e, p in enumerate(groups.beta_binomial_pmf(m, fnmr, correlation)):
+            found[e, m] = found.get((e, m), Fraction(0)) + p / len(pilot)
+    return found
+
+
+def mean_and_variance(kinds: Kinds, fnmr: Fraction) -> tuple[Fraction, Fraction]:
+    """The mean of m, and the variance of e - fnmr m."""
+    return sum(p * m for (_, m), p in kinds.items()), sum(p * (e - fnmr * m) ** 2 for (e, m), p in kinds.items())
+
+
+@dataclass
+class Found:
+    """What studies found: their margins where groups are alike, and how often the first group is named."""
+
+    margins: np.ndarray
+    named: float
+
+
+def found(setting: Mapping[str, Any], difference: float, n_studies: int) -> Found:
+    """Draw studies subject by subject and have the library estimate their margins, at default arguments."""
+    g, n, pi, rho = (setting[name] for name in ("n_groups", "n_subjects", "fnmr", "correlation"))
+    margins, named = [], []
+    for seed in range(n_studies):
+        rng = np.random.default_rng([77, seed])
+        m = np.full((g, n), setting["n_attempts"] or 0)
+        if setting["n_attempts"] is None:
+            m = rng.choice(setting["attempts"], (g, n))
+        for differs in (False, True):
+            rate = np.full((g, n), pi)
+            rate[0] += difference * differs
+            own = rng.beta(rate * (1 - rho) / rho, (1 - rate) * (1 - rho) / rho)
+            counts = ff.FailureCounts(rng.binomial(m, own).ravel(), m.ravel(), group=np.repeat(np.arange(g), n))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FastfairWarning)
+                one = ff.margin_of_error(counts, rng=seed)
+            if differs:
+                named.append("0" in one.outside)
+            else:
+                margins.append(one.margin)
+    return Found(np.array(margins), float(np.mean(named)))

@@ -1,0 +1,145 @@
+"""How often studies of the planned size meet the margin that was planned, or find the group that differs.
+
+`python -m studies.planning_study`, run in `tests/`, prints the table of the documentation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastfair as ff
+from fastfair.errors import FastfairWarning
+
+from .processes import over_data_sets
+
+Counts = NDArray[np.int64]
+LOOKS = ("assurance promised", "margin met", "power promised", "group named", "fnmr_test finds a difference")
+_VARYING = tuple(int(m) for m in np.ceil(np.quantile(np.random.default_rng(0).lognormal(1.2, 0.8, 10**5),
+                                                     (np.arange(40) + 0.5) / 40)))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a study is planned for, and what its subjects are really like.
+
+    Attributes
+    ----------
+    name : str
+        Its row of the table.
+    n_groups : int
+        Number of groups.
+    attempts : tuple of int
+        The attempts of subjects, each as probable as the others; one if all make as many.
+    fnmr, correlation : float
+        Those of all groups but the first where one differs.
+    margin, difference : float
+        What is asked for: a margin of error, and a group whose FNMR differs by so much that is to be found.
+    goats : float
+        The share of subjects who cause the correlation by failing often, all others being alike; 0 for beta-binomial
+        failures.
+    """
+
+    name: str
+    n_groups: int
+    attempts: tuple[int, ...]
+    fnmr: float
+    correlation: float
+    margin: float
+    difference: float
+    goats: float = 0.0
+
+    def plan(self, differs: bool) -> ff.SubjectsPlan:
+        """Plan a study for the difference, or for the margin, at default arguments."""
+        asked = {"difference": self.difference} if differs else {"margin": self.margin}
+        attempts = {"n_attempts": self.attempts[0]} if len(self.attempts) == 1 else {"attempts": self.attempts}
+        return ff.plan_subjects(
+            n_groups=self.n_groups, **attempts, fnmr=self.fnmr, correlation=self.correlation, **asked, rng=0
+        )
+
+    def draw(self, n: int, differs: bool, rng: np.random.Generator) -> ff.FailureCounts:
+        """Draw a study with n subjects in each group."""
+        shape = (self.n_groups, n)
+        attempts = rng.choice(self.attempts, shape)
+        rate = np.full((self.n_groups, 1), self.fnmr)
+        rate[0] += self.difference if differs else 0.0
+        failures = rng.binomial(attempts, self._rates(np.broadcast_to(rate, shape), rng))
+        return ff.FailureCounts(failures.ravel(), attempts.ravel(), group=np.repeat(np.arange(self.n_groups), n))
+
+    def _rates(self, rate: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw each subject's own rate, of mean `rate` and variance correlation x rate x (1 - rate)."""
+        rho = self.correlation
+        if not self.goats:
+            return rng.beta(rate * (1 - rho) / rho, (1 - rate) * (1 - rho) / rho)
+        spread = np.sqrt(rho * rate * (1 - rate))
+        high = rate + spread * np.sqrt((1 - self.goats) / self.goats)
+        low = rate - spread * np.sqrt(self.goats / (1 - self.goats))
+        assert 0 <= low.min() <= high.max() <= 1
+        return np.where(rng.random(rate.shape) < self.goats, high, low)
+
+
+SETTINGS = (
+    Setting("3 groups, 2 attempts", 3, (2,), 0.05, 0.25, 0.03, 0.06),
+    Setting("10 groups, 2 attempts", 10, (2,), 0.1, 0.05, 0.03, 0.05),
+    Setting("10 groups, 10 attempts", 10, (10,), 0.05, 0.25, 0.025, 0.04),
+    Setting("3 groups, 1 to 22 attempts", 3, _VARYING, 0.05, 0.25, 0.03, 0.06),
+    Setting("5 groups, 1 to 22 attempts", 5, _VARYING, 0.02, 0.15, 0.015, 0.03),
+    Setting("10 groups, 1 to 22 attempts", 10, _VARYING, 0.05, 0.25, 0.03, 0.05),
+    Setting("10 groups, 1 to 22 attempts, -6 points", 10, _VARYING, 0.1, 0.2, 0.03, -0.06),
+    Setting("3 groups, 4 attempts, goats", 3, (4,), 0.05, 0.2, 0.03, 0.05, 0.1),
+    Setting("10 groups, 1 to 22 attempts, goats", 10, _VARYING, 0.05, 0.2, 0.025, 0.05, 0.1),
+)
+
+
+def _some(setting: Setting, n_margin: int, n_power: int, seeds: range) -> list[list[bool]]:
+    found = []
+    for seed in seeds:
+        rng = np.random.default_rng([seed, len(setting.name)])
+        alike, differing = setting.draw(n_margin, False, rng), setting.draw(n_power, True, rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FastfairWarning)
+            margin = ff.margin_of_error(alike, rng=seed, n_threads=1).margin
+            named = ff.margin_of_error(differing, rng=seed, n_threads=1).outside
+            test = ff.fnmr_test(differing, rng=seed, n_threads=1, follow_up=False)
+        found.append([margin <= setting.margin * (1 + 1e-9), "0" in named, test.pvalue <= 0.05])
+    return found
+
+
+def study(setting: Setting, n_data_sets: int, processes: int | None = 1) -> tuple[int, int, dict[str, float]]:
+    """Return the planned numbers of subjects, for the margin and for the difference, and the shares of `LOOKS`."""
+    of_margin, of_power = setting.plan(False), setting.plan(True)
+    n = int(of_margin.n_subjects), int(of_power.n_subjects)
+    (parts,) = over_data_sets([functools.partial(_some, setting, *n)], n_data_sets, processes)
+    met, named, tested = np.concatenate(parts).mean(axis=0).tolist()
+    assert of_margin.assurance is not None
+    assert of_power.power is not None
+    shares = (float(of_margin.assurance), met, float(of_power.power), named, tested)
+    return *n, dict(zip(LOOKS, shares, strict=True))
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--data-sets", type=int, default=1000)
+    parser.add_argument("--settings", nargs="*", help="names; by default all")
+    parser.add_argument("--processes", type=int)
+    asked = parser.parse_args()
+    heads = ("Setting", "Margin", "Subjects", *LOOKS[:2], "Difference", "Subjects", *LOOKS[2:])
+    print("| " + " | ".join(heads) + " |\n|---|" + "--:|" * (len(heads) - 1))
+    for setting in SETTINGS:
+        if asked.settings and setting.name not in asked.settings:
+            continue
+        of_margin, of_power, shares = study(setting, asked.data_sets, asked.processes)
+        cells = [f"{100 * share:.1f}" for share in shares.values()]
+        cells = [f"{100 * setting.margin:g}", f"{of_margin:,}", *cells[:2],
+                 f"{100 * setting.difference:+g}", f"{of_power:,}", *cells[2:]]  # fmt: skip
+        print(f"| {setting.name} | " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

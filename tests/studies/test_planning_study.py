@@ -1,0 +1,19 @@
+"""That studies of the planned size deliver what the plan promises."""
+
+from __future__ import annotations
+
+import pytest
+from scipy.stats import binom
+from studies.planning_study import SETTINGS, study
+
+pytestmark = [pytest.mark.slow, pytest.mark.jit]
+N = 150
+BETA_BINOMIAL = [setting for setting in SETTINGS if not setting.goats]
+
+
+@pytest.mark.parametrize("setting", BETA_BINOMIAL, ids=lambda setting: setting.name)
+def test_margins_are_met_and_groups_named_as_often_as_promised(setting):
+    _, _, shares = study(setting, N)
+    for promised, delivered in (("assurance promised", "margin met"), ("power promised", "group named")):
+        low, high = binom.ppf([0.0005, 0.9995], N, shares[promised]) / N
+        assert low - 0.03 <= shares[delivered] <= high + 0.03, (promised, shares)
