@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from fastfair.io.embeddings import read_embeddings
     from fastfair.io.failure_counts import read_failure_counts
     from fastfair.io.write import write_comparisons
+    from fastfair.planning.fmr import plan_fmr
+    from fastfair.planning.fmr_plans import FmrPlan, FmrStudy
     from fastfair.planning.margins import margin_study, plan_margin
     from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
     from fastfair.planning.power import plan_power, plan_subjects
@@ -69,6 +71,8 @@ _HOMES = {
     "Evaluation": "evaluation.result",
     "FailureCounts": "group_tests.failure_counts",
     "FairnessBand": "bands.fairness",
+    "FmrPlan": "planning.fmr_plans",
+    "FmrStudy": "planning.fmr_plans",
     "FmrTest": "group_tests.results",
     "FnmrTest": "group_tests.results",
     "GroupTest": "group_tests.results",
@@ -106,6 +110,7 @@ _HOMES = {
     "margin_study": "planning.margins",
     "min_cllr": "error_rates.curves",
     "min_dcf": "error_rates.curves",
+    "plan_fmr": "planning.fmr",
     "plan_margin": "planning.margins",
     "plan_power": "planning.power",
     "plan_subjects": "planning.power",
@@ -135,6 +140,8 @@ __all__ = [
     "Evaluation",
     "FailureCounts",
     "FairnessBand",
+    "FmrPlan",
+    "FmrStudy",
     "FmrTest",
     "FnmrTest",
     "GroupTest",
@@ -177,6 +184,7 @@ __all__ = [
     "measures",
     "min_cllr",
     "min_dcf",
+    "plan_fmr",
     "plan_margin",
     "plan_power",
     "plan_subjects",

@@ -19,7 +19,7 @@ _NO_DEFAULT = object()
 
 # A name that means two things has the commoner here, and the other one in `checked` of the function that differs.
 _NAMES: tuple[tuple[Check, str], ...] = (
-    (k.one_of("Comparisons"), "comparisons first second"),
+    (k.one_of("Comparisons"), "comparisons first pilot second"),
     (k.one_of("Embeddings"), "embeddings"),
     (k.one_of("Comparisons", "Embeddings", "FailureCounts"), "data"),
     (k.point, "at"),
@@ -33,13 +33,13 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (k.texts, "groups measures metrics probe_group reference_group tables"),
     (
         k.whole,
-        """dim max_subjects n_attempts n_datasets n_mated n_nonmated n_resamples n_simulations n_steps
+        """dim max_subjects n_attempts n_datasets n_mated n_nonmated n_partners n_resamples n_simulations n_steps
         n_subjects n_threads overall_mated overall_nonmated""",
     ),
     (
         k.number,
-        """alpha assurance c_fa c_miss confidence_level correlation fmr fnmr mu n overall_fmr p_target step
-        subject_effect threshold tmr tnmr""",
+        """again alpha assurance c_fa c_miss claimed confidence_level correlation covariance fmr fnmr mu n
+        overall_fmr p_target step subject_effect threshold tmr tnmr""",
     ),
     (k.any_float, "value"),
     (k.text_or_number, "policy zero_policy"),

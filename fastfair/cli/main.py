@@ -192,7 +192,8 @@ def _figures(comparisons: Any, n_resamples: int, **options: Any) -> dict[str, Fi
 
 def _in_options(message: str) -> str:
     """Replace names of arguments in a message by those of options: `mated=` by `--mated`, `n_groups` by `--groups`."""
-    params = [param for command in cli.commands.values() for param in command.params]
+    commands = [*cli.commands.values(), *plan_command.commands.values()]
+    params = [param for command in commands for param in command.params]
     flags = {param.name: param.opts[0] for param in params if isinstance(param, click.Option)}
 
     def option(match: re.Match[str]) -> str:

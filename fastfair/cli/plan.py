@@ -19,6 +19,7 @@ from fastfair.planning.settings import SETTINGS
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Numbers, quantile_option, watched, with_options
 from .output import deliver, require_output
+from .plan_fmr import plan_fmr_command
 from .tables import print_plan
 
 if TYPE_CHECKING:
@@ -83,13 +84,20 @@ def _options(command: Any) -> Any:
     return with_options(command, options)
 
 
-@click.command("plan", epilog=_EXAMPLES)
+@click.group("plan", epilog=_EXAMPLES, invoke_without_command=True)
 @_options
-def plan_command(*, as_json: bool, output: Path | None, plots: bool, study: bool, **options: Any) -> None:
+@click.pass_context
+def plan_command(
+    context: click.Context, /, *, as_json: bool, output: Path | None, plots: bool, study: bool, **options: Any
+) -> None:
     """Plan a study of groups' FNMRs: its margin of error, its power, or how many subjects it needs.
+
+    With the command `fmr`, plan a study that is to support a claimed FMR.
 
     Where NUMBERS is written, give one number or several with commas between them; every combination is planned.
     """
+    if context.invoked_subcommand is not None:
+        return
     require_output(output, plots)
     settings = {name: values for name in _FLAGS if (values := options.pop(name)) is not None}
     plan = _planned(settings, study=study, **options)
@@ -99,6 +107,9 @@ def plan_command(*, as_json: bool, output: Path | None, plots: bool, study: bool
         partial(_figures, plan, settings) if plots else None,
         partial(click.echo, _json(plan)) if as_json else partial(print_plan, plan),
     )
+
+
+plan_command.add_command(plan_fmr_command)
 
 
 def _planned(

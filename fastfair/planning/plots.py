@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from .fmr_plans import FmrPlan
+
 Columns = Mapping[str, NDArray[Any]]
 _TITLES = {
     "n_groups": "Groups",
@@ -157,3 +159,31 @@ def _written(name: str, value: float) -> str:
 
 def _written_all(values: Mapping[str, float]) -> str:
     return ", ".join(_written(name, value) for name, value in values.items())
+
+
+def draw_fmr_plan(plan: FmrPlan, ax: Axes | None) -> Axes:
+    """Draw the limits that studies have over their numbers of subjects."""
+    ax = axes_or_new(ax)
+    n = [one.n_subjects for one in plan.studies]
+    for values, style in (
+        ([one.limit_assured for one in plan.studies],
+         {"label": f"limit that {100 * plan.wanted_assurance:g} % of studies keep", "color": "#0072B2", "marker": "o"}),
+        ([one.limit for one in plan.studies], {"label": "median limit", "color": "#56B4E9", "marker": "."}),
+        ([one.independent_limit for one in plan.studies],
+         {"label": "limit if comparisons were independent", "color": "0.45", "linestyle": ":"}),
+    ):  # fmt: skip
+        ax.plot(n, values, **style)  # type: ignore[arg-type]
+    ax.axhline(plan.claimed, color="k", linestyle="--", linewidth=1.2, label="claimed")
+    if plan.n_subjects is not None:
+        ax.axvline(plan.n_subjects, color="0.8", linewidth=1, zorder=0)
+        ax.annotate(f"{plan.n_subjects:,}", (plan.n_subjects, plan.claimed), (4, 4), textcoords="offset points")
+    if plan.fmr:
+        ax.axhline(plan.fmr, color="0.7", linewidth=1, zorder=0, label="expected FMR")
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set(xlabel="Subjects", ylabel="Upper limit of the FMR")
+    ax.yaxis.set_major_formatter(tick_per_cent)
+    ax.yaxis.set_minor_formatter("")
+    ax.grid(alpha=0.3)
+    ax.legend(fontsize="small")
+    return ax

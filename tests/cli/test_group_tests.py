@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.command_line import COMMAND, run
+from oracles import planned_studies
 
 import fastfair as ff
 from fastfair.errors import (
@@ -308,6 +309,36 @@ def test_the_study_of_the_paper(tmp_path):
     assert len(pl.read_csv(tmp_path / "plan.csv")) == 4000
     figures = {f"{name}.{suffix}" for name in ("overview", "one_at_a_time") for suffix in ("png", "svg")}
     assert {path.name for path in tmp_path.iterdir()} == figures | {"plan.json", "plan.csv"}
+
+
+@pytest.mark.jit
+def test_a_plan_for_fmr(tmp_path):
+    asked = ["--claimed", 0.01, "--n-simulations", 100, "--seed", 3]
+    stated = ["--fmr", 0.004, "--covariance", 1, "--partners", 20, "--samples", 2, "--again", 0.3, "--assurance", 0.7]
+    done = run("plan", "fmr", *asked, *stated, "--output", tmp_path, "--plots")
+    assert done.exit_code == 0, done.output
+    expected = ff.plan_fmr(
+        claimed=0.01, fmr=0.004, covariance=1, n_partners=20, n_samples=2, again=0.3, assurance=0.7, n_simulations=100,
+        rng=3,
+    )  # fmt: skip
+    assert expected.summary() in done.stdout
+    assert f"{expected.n_subjects:,}" in [row[0] for row in rows_of(done.stdout)]
+    assert pl.read_csv(tmp_path / "plan_fmr.csv")["n_subjects"].to_list() == [
+        one.n_subjects for one in expected.studies
+    ]
+    assert json.loads((tmp_path / "plan_fmr.json").read_text()) == json.loads(expected.to_json())
+    assert {path.name for path in tmp_path.iterdir()} == {f"plan_fmr.{kind}" for kind in ("json", "csv", "png", "svg")}
+    pilot = planned_studies.compared(100, None, 1, (0.02, 1.0, 0.0), np.random.default_rng(0))
+    ff.write_comparisons(pilot, tmp_path / "scores.csv")
+    done = run(
+        "plan", "fmr", *asked, "--fmr", 0.004, "--pilot", tmp_path / "scores.csv", "--at", "threshold=0", "--json"
+    )
+    known = {"fmr": 0.004, "pilot": ff.read_comparisons(tmp_path / "scores.csv"), "at": ff.at_threshold(0)}
+    assert (
+        json.loads(done.stdout)["covariance"] == ff.plan_fmr(claimed=0.01, **known, n_simulations=100, rng=3).covariance
+    )
+    with pytest.raises(InputError, match="give covariance, or"):
+        run("plan", "fmr", *asked, "--fmr", 0.004)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from fastfair.error_rates import curves, rates
 # Made by the library, of what it has checked: their methods are at the door, their constructors are not.
 RESULTS = {
     ff.BiasedSystem, ff.Claim, ff.ClaimedRate, ff.Contrast, ff.CoverageExperiment, ff.Evaluation, ff.FairnessBand,
-    ff.FmrTest, ff.FnmrTest,
+    ff.FmrPlan, ff.FmrStudy, ff.FmrTest, ff.FnmrTest,
     ff.GroupTest, ff.MarginOfError, ff.MarginPlan, ff.PairedEvaluation, ff.PowerPlan, ff.Quantity, ff.RocBand,
     ff.ScenarioFamily, ff.ShrunkenRates, ff.SubjectsPlan, ff.Synthesis, curves.Roc,
     curves.Det, curves.Eer, curves.MinDcf, rates.Rates, measures.Measure,

@@ -62,3 +62,34 @@ def found(setting: Mapping[str, Any], difference: float, n_studies: int) -> Foun
             else:
                 margins.append(one.margin)
     return Found(np.array(margins), float(np.mean(named)))
+
+
+def compared(
+    n: int, n_partners: int | None, n_samples: int, matches: tuple[float, float, float], rng: np.random.Generator
+) -> ff.Comparisons:
+    """Draw a study of false matches at the threshold 0, one comparison after the other; mated scores are all high.
+
+    `matches` are the FMR, the relative covariance kappa, and the chance that another comparison of two subjects errs
+    where one does. Subjects have lognormal effects, and a score is log(p w_k w_l / u) with u uniform; with the square
+    root of that chance a comparison has the u of its two subjects, and else its own.
+    """
+    fmr, kappa, again = matches
+    spread = np.log1p(kappa)
+    effect = np.exp(np.sqrt(spread) * rng.standard_normal(n) - spread / 2)
+    i, j = np.triu_indices(n, 1)
+    if n_partners is not None and n_partners < n - 1:
+        # A ring of subjects in random order, each compared with its nearest ones.
+        apart = np.minimum(j - i, n - j + i)
+        kept = apart <= n_partners // 2
+        order = rng.permutation(n)
+        i, j = order[i[kept]], order[j[kept]]
+    repeats = n_samples**2
+    shared = rng.random(i.size)
+    i, j, shared = (np.repeat(values, repeats) for values in (i, j, shared))
+    u = np.where(rng.random(i.size) < np.sqrt(again), shared, rng.random(i.size))
+    mated = np.arange(i.size + n) < n
+    everyone = np.arange(n)
+    return ff.Comparisons(
+        np.concatenate((np.full(n, 100.0), np.log(fmr * effect[i] * effect[j] / u))), mated,
+        np.concatenate((everyone, i)), np.concatenate((everyone, j)),
+    )  # fmt: skip

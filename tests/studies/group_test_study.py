@@ -207,7 +207,8 @@ def planned_power(scenario: Scenario) -> float:
     return float(
         ff.plan_power(
             n_groups=scenario.n_groups, n_subjects=other.subjects, n_attempts=other.attempts, fnmr=other.fnmr,
-            correlation=other.correlation, difference=scenario.first.fnmr - other.fnmr, confidence_level=1 - ALPHA, rng=0,
+            correlation=other.correlation, difference=scenario.first.fnmr - other.fnmr, confidence_level=1 - ALPHA,
+            rng=0,
         ).power
     )  # fmt: skip
 

@@ -87,12 +87,12 @@ SETTINGS = (
     Setting("3 groups, 2 attempts", 3, (2,), 0.05, 0.25, 0.03, 0.06),
     Setting("10 groups, 2 attempts", 10, (2,), 0.1, 0.05, 0.03, 0.05),
     Setting("10 groups, 10 attempts", 10, (10,), 0.05, 0.25, 0.025, 0.04),
-    Setting("3 groups, 1 to 22 attempts", 3, _VARYING, 0.05, 0.25, 0.03, 0.06),
-    Setting("5 groups, 1 to 22 attempts", 5, _VARYING, 0.02, 0.15, 0.015, 0.03),
-    Setting("10 groups, 1 to 22 attempts", 10, _VARYING, 0.05, 0.25, 0.03, 0.05),
-    Setting("10 groups, 1 to 22 attempts, -6 points", 10, _VARYING, 0.1, 0.2, 0.03, -0.06),
+    Setting("3 groups, 1 to 20 attempts", 3, _VARYING, 0.05, 0.25, 0.03, 0.06),
+    Setting("5 groups, 1 to 20 attempts", 5, _VARYING, 0.02, 0.15, 0.015, 0.03),
+    Setting("10 groups, 1 to 20 attempts", 10, _VARYING, 0.05, 0.25, 0.03, 0.05),
+    Setting("10 groups, 1 to 20 attempts, -6 points", 10, _VARYING, 0.1, 0.2, 0.03, -0.06),
     Setting("3 groups, 4 attempts, goats", 3, (4,), 0.05, 0.2, 0.03, 0.05, 0.1),
-    Setting("10 groups, 1 to 22 attempts, goats", 10, _VARYING, 0.05, 0.2, 0.025, 0.05, 0.1),
+    Setting("10 groups, 1 to 20 attempts, goats", 10, _VARYING, 0.05, 0.2, 0.025, 0.05, 0.1),
 )
 
 

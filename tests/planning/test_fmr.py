@@ -1,0 +1,212 @@
+"""Plans for FMR: parts against the kernels, and limits of simulated studies against those of `claim`."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from fastfair.kernels import dyadic
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import planned_studies
+from scipy import stats
+
+import fastfair as ff
+from fastfair.errors import FastfairWarning, InputError, OutOfReachWarning
+from fastfair.planning import false_matches, fmr
+from fastfair.planning.false_matches import Design, FalseMatches
+
+SETTING = {"claimed": 0.01, "fmr": 0.004, "covariance": 1.0, "n_simulations": 200, "rng": 0}
+
+
+def ring(n: int, design: Design) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pairs of subjects who are compared, each with the nearest ones of a ring."""
+    i, j = np.triu_indices(n, 1)
+    kept = np.minimum(j - i, n - j + i) <= design.partners(n) / 2
+    return i[kept].astype(np.int32), j[kept].astype(np.int32)
+
+
+@given(st.integers(6, 14), st.sampled_from([None, 2, 4]), st.sampled_from([1, 2]), st.data())
+@settings(max_examples=60)
+def test_the_variance_is_that_of_the_kernel(n, n_partners, n_samples, data):
+    design = Design(n_partners, n_samples)
+    first, second = ring(n, design) if n_partners else tuple(a.astype(np.int32) for a in np.triu_indices(n, 1))
+    assert first.size == design.pairs(n)
+    times = np.zeros(first.size, np.int64)
+    for pair in data.draw(st.sets(st.integers(0, first.size - 1), min_size=1, max_size=first.size // 2)):
+        times[pair] = data.draw(st.integers(1, design.repeats))
+    expected = np.empty((1, 3))
+    dyadic.variances(
+        first, second, np.full(first.size, design.repeats, np.int32), np.array([first.size]), times.astype(np.float64),
+        np.zeros(n, np.int32), np.array([n]), expected,
+    )  # fmt: skip
+    erred = times > 0
+    pairs = first[erred].astype(np.int64), second[erred].astype(np.int64), times[erred]
+    variance, freedom = false_matches.dyadic_variance(pairs, n, design)
+    assert variance == pytest.approx(expected[0, dyadic.ROBUST], rel=1e-9)
+    assert freedom == pytest.approx(expected[0, dyadic.FREEDOM], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("design", "matches"),
+    [
+        (Design(None, 1), FalseMatches(0.01, 1.2, 0.0)),
+        (Design(20, 1), FalseMatches(0.02, 0.7, 0.0)),
+        (Design(None, 2), FalseMatches(0.004, 1.0, 0.4)),
+        (Design(None, 1), FalseMatches(0.02, 0.0, 0.0)),
+    ],
+)
+def test_numbers_of_false_matches_vary_as_the_formula_says(design, matches):
+    found = false_matches.simulate(design, matches, 80, 0.95, 4000, [1])
+    mean = matches.fmr * design.comparisons(80)
+    assert found.errors.mean() == pytest.approx(mean, rel=0.05)
+    assert found.errors.var() / mean**2 == pytest.approx(matches.relative_variance(design, 80), rel=0.15)
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize(
+    ("n", "n_partners", "n_samples", "matches"),
+    [
+        (100, None, 1, (0.005, 1.2, 0.0)),
+        (150, 20, 1, (0.004, 1.2, 0.0)),
+        (60, None, 2, (0.004, 0.7, 0.3)),
+        (80, None, 1, (1e-4, 1.2, 0.0)),  # most have no false match
+    ],
+)
+def test_limits_are_those_of_claims(n, n_partners, n_samples, matches):
+    limits = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FastfairWarning)
+        for seed in range(80):
+            c = planned_studies.compared(n, n_partners, n_samples, matches, np.random.default_rng([5, seed]))
+            found = ff.claim(c, "fmr <= 0.5", ff.at_threshold(0.0), n_resamples=300, rng=seed)
+            limits.append(found.overall.limit)
+    simulated = false_matches.simulate(Design(n_partners, n_samples), FalseMatches(*matches), n, 0.95, 2000, [1]).limit
+    for share in (0.3, 0.5, 0.8):
+        claimed = np.quantile(simulated, share) * 1.02  # of what replicates are off by
+        low, high = stats.binom.ppf([0.0005, 0.9995], len(limits), (simulated <= claimed).mean()) / len(limits)
+        assert low - 0.03 <= np.mean(limits <= claimed) <= high + 0.03
+
+
+@given(
+    st.sampled_from([1e-3, 0.01, 0.1]), st.sampled_from([0.0, 0.2, 0.5, 0.7]), st.sampled_from([0.5, 0.8, 0.95]),
+    st.sampled_from([Design(None, 1), Design(10, 1), Design(None, 2)]),
+)  # fmt: skip
+@settings(max_examples=20, deadline=None)
+def test_subjects_that_would_do_if_comparisons_were_independent(claimed, part, assurance, design):
+    """The first number with which Clopper and Pearson's limit is low enough in so many studies."""
+
+    def share(n: int) -> float:
+        size, errors = design.comparisons(n), -1
+        while errors + 1 < size and stats.beta.ppf(0.95, errors + 2, size - errors - 1) <= claimed:
+            errors += 1
+        return float(stats.binom.cdf(errors, size, part * claimed)) if errors >= 0 else 0.0
+
+    found = fmr.independent_subjects(design, part * claimed, claimed, assurance, 0.95)
+    assert share(found) >= assurance
+    if found > 5:
+        assert share(found - 1) < assurance
+
+
+def test_more_covariance_or_fewer_partners_need_more():
+    plan = ff.plan_fmr(**SETTING)
+    assert plan.needed.n_subjects == plan.n_subjects
+    assert plan.needed.assurance >= 0.8
+    assert plan.needed.limit <= plan.needed.limit_assured <= 0.01
+    assert plan.n_subjects > plan.n_independent
+    none = ff.plan_fmr(**SETTING | {"covariance": 0.0})
+    much = ff.plan_fmr(**SETTING | {"covariance": 3.0})
+    assert none.n_subjects < plan.n_subjects < much.n_subjects
+    few = ff.plan_fmr(**SETTING, n_partners=10)
+    assert few.n_subjects > plan.n_subjects
+    assert few.needed.n_comparisons < plan.needed.n_comparisons  # which say more, as fewer share a subject
+    assert few.needed.n_pairs == few.needed.n_comparisons == 5 * few.n_subjects
+    again = ff.plan_fmr(**SETTING, n_samples=2, again=0.9)
+    assert again.needed.n_comparisons == 4 * again.needed.n_pairs
+    assert again.needed.n_comparisons > 2 * plan.needed.n_comparisons
+
+
+def test_no_false_match_expected():
+    plan = ff.plan_fmr(**SETTING | {"fmr": 0.0, "covariance": 0.0})
+    assert plan.rule_of_3 == 300
+    assert math.isinf(plan.rule_of_30)
+    assert plan.needed.n_comparisons >= 299  # log(20) / 0.01
+    assert plan.needed.limit == pytest.approx(1 - 0.05 ** (1 / plan.needed.n_comparisons))
+    assert "without a false match." in plan.summary()
+    assert json.loads(plan.to_json())["rule_of_30"] is None
+
+
+@pytest.mark.jit
+def test_what_a_pilot_tells():
+    rng = np.random.default_rng(3)
+    pilot = planned_studies.compared(250, None, 1, (0.01, 1.0, 0.0), rng)
+    plan = ff.plan_fmr(claimed=0.02, pilot=pilot, at=ff.at_threshold(0.0), n_simulations=100, rng=0)
+    assert plan.fmr == ff.rates(pilot, ff.at_threshold(0.0)).fmr
+    assert 0.5 < plan.covariance < 2
+    assert plan.settings["at"] == "threshold=0"
+    stated = ff.plan_fmr(
+        claimed=0.02, pilot=pilot, at=ff.at_threshold(0.0), fmr=0.001, covariance=0.3, n_simulations=100, rng=0
+    )
+    assert (stated.fmr, stated.covariance) == (0.001, 0.3)
+    with pytest.raises(InputError, match="false matches of 0 pairs of subjects at threshold=50, too few"):
+        ff.plan_fmr(claimed=0.02, pilot=pilot, at=ff.at_threshold(50))
+
+
+def test_what_is_out_of_reach_is_told():
+    with pytest.warns(OutOfReachWarning, match="20 subjects are not enough for 80 % of studies .* at most 0.01"):
+        plan = ff.plan_fmr(**SETTING, max_subjects=20)
+    assert plan.n_subjects is None
+    assert plan.needed.n_subjects == 20
+    assert plan.needed == plan.studies[-1]
+    assert "too few for 80 % of studies" in plan.summary()
+    assert json.loads(plan.to_json())["n_subjects"] is None
+
+
+def test_a_plan_is_told_as_text_table_and_picture():
+    plan = ff.plan_fmr(**SETTING, n_partners=10, n_samples=2, again=0.5)
+    text = plan.summary()
+    for part in ("FMR at most 1 %; expected is 0.4 %", "relative covariance of 1 ", "2 samples of each", "10 others"):
+        assert part in text
+    assert f"independent, {plan.n_independent:,} subjects" in text
+    frame = plan.to_frame("polars")
+    assert frame.height == len(plan.studies) == 7
+    assert plan.n_subjects in frame["n_subjects"].to_list()
+    assert frame["assurance"].is_sorted() or frame["assurance"].diff().min() > -0.1
+    content = json.loads(plan.to_json())
+    assert content["settings"]["n_partners"] == 10
+    assert content["studies"] == frame.to_dicts()
+    ax = plan.plot()
+    assert [line.get_label() for line in ax.get_lines()][:3] == [
+        "limit that 80 % of studies keep", "median limit", "limit if comparisons were independent",
+    ]  # fmt: skip
+    assert ax.texts[0].get_text() == f"{plan.n_subjects:,}"
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"claimed": 0.5}, "claimed must be at most 0.1"),
+        ({"claimed": 0}, "claimed must be above 0"),
+        ({"fmr": 0.01}, "fmr must be below what is claimed, 0.01, not 0.01"),
+        ({"fmr": None}, "give fmr, or the comparisons of a pilot"),
+        ({"fmr": None, "covariance": None}, "give fmr and covariance, or"),
+        ({"covariance": -1}, "covariance must be at least 0, not -1"),
+        ({"n_samples": 2}, "give again, or the comparisons"),
+        ({"again": 1}, "again is a rate"),
+        ({"at": ff.at_threshold(0)}, "pilot and at go together"),
+        ({"n_partners": 0}, "n_partners must be a whole number of at least 1"),
+        ({"n_samples": 0}, "n_samples must be a whole number of at least 1"),
+        ({"assurance": 80}, "assurance must be fractions in .*for 80 % write 0.8"),
+        ({"confidence_level": 0.4}, "must be above 0.5"),
+        ({"max_subjects": 3}, "max_subjects must be a whole number of at least 5"),
+        ({"n_simulations": 0}, "n_simulations must be"),
+    ],
+)
+def test_bad_wishes_are_refused(changed, message):
+    with pytest.raises(InputError, match=message):
+        ff.plan_fmr(**SETTING | changed)
