@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from fastfair.io.failure_counts import read_failure_counts
     from fastfair.io.write import write_comparisons
     from fastfair.planning.fmr import plan_fmr
-    from fastfair.planning.fmr_plans import FmrPlan, FmrStudy
+    from fastfair.planning.fmr_plans import FmrPlan
+    from fastfair.planning.fmr_studies import FmrStudy
     from fastfair.planning.margins import margin_study, plan_margin
     from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
     from fastfair.planning.power import plan_power, plan_subjects
@@ -72,7 +73,7 @@ _HOMES = {
     "FailureCounts": "group_tests.failure_counts",
     "FairnessBand": "bands.fairness",
     "FmrPlan": "planning.fmr_plans",
-    "FmrStudy": "planning.fmr_plans",
+    "FmrStudy": "planning.fmr_studies",
     "FmrTest": "group_tests.results",
     "FnmrTest": "group_tests.results",
     "GroupTest": "group_tests.results",

@@ -19,7 +19,8 @@ from fastfair.resampling.units import require_units
 from fastfair.uncertainty.quantity_intervals import two_sided_level
 
 from .false_matches import Design, FalseMatches, Limits, simulate
-from .fmr_plans import FmrPlan, FmrStudy
+from .fmr_plans import FmrPlan
+from .fmr_studies import FmrStudy
 
 _LEAST = 5  # subjects, below whom there is no variance
 _ENOUGH_PAIRS = 5  # of a pilot with false matches, without which their covariance is not known

@@ -1,4 +1,4 @@
-"""`FmrPlan`: how many subjects support a claimed FMR, and what studies of about that size would find."""
+"""`FmrPlan`: how many subjects support a claimed FMR."""
 
 from __future__ import annotations
 
@@ -11,40 +11,12 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.tables import columns_of, records, write_json
 from fastfair._lib.text import per_cent
 
+from .fmr_studies import FmrStudy
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
-
-
-@dataclass(frozen=True)
-class FmrStudy:
-    """What studies with so many subjects find.
-
-    Attributes
-    ----------
-    n_subjects, n_pairs, n_comparisons : int
-        Numbers of subjects, of pairs of subjects who are compared, and of comparisons.
-    expected_errors : float
-        Number of false matches to be expected.
-    limit : float
-        The upper limit of the FMR, the median over simulated studies.
-    limit_assured : float
-        The limit that the wanted share of studies stays within.
-    assurance : float
-        The share of studies whose limit is at most the FMR claimed.
-    independent_limit : float
-        Clopper and Pearson's limit for the expected number of false matches, rounded, if comparisons were independent.
-    """
-
-    n_subjects: int
-    n_pairs: int
-    n_comparisons: int
-    expected_errors: float
-    limit: float
-    limit_assured: float
-    assurance: float
-    independent_limit: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,4 +148,5 @@ class FmrPlan:
         """
         from .plots import draw_fmr_plan
 
-        return draw_fmr_plan(self, ax)
+        levels = {"claimed": self.claimed, "expected FMR": self.fmr}
+        return draw_fmr_plan(self.studies, levels, self.wanted_assurance, self.n_subjects, ax)

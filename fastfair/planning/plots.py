@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .fmr_plans import FmrPlan
+    from .fmr_studies import FmrStudy
 
 Columns = Mapping[str, NDArray[Any]]
 _TITLES = {
@@ -161,29 +161,48 @@ def _written_all(values: Mapping[str, float]) -> str:
     return ", ".join(_written(name, value) for name, value in values.items())
 
 
-def draw_fmr_plan(plan: FmrPlan, ax: Axes | None) -> Axes:
-    """Draw the limits that studies have over their numbers of subjects."""
+def draw_fmr_plan(
+    studies: Sequence[FmrStudy], levels: Mapping[str, float], share: float, needed: int | None, ax: Axes | None
+) -> Axes:
+    """Draw the limits that studies have over their numbers of subjects.
+
+    Parameters
+    ----------
+    studies : sequence of FmrStudy
+        By their numbers of subjects.
+    levels : mapping of str to float
+        The FMR claimed and the one expected, by their names.
+    share : float
+        The share of studies that `FmrStudy.limit_assured` is for.
+    needed : int or None
+        The number of subjects that are needed.
+    ax : matplotlib Axes or None
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
     ax = axes_or_new(ax)
-    n = [one.n_subjects for one in plan.studies]
-    for values, style in (
-        ([one.limit_assured for one in plan.studies],
-         {"label": f"limit that {100 * plan.wanted_assurance:g} % of studies keep", "color": "#0072B2", "marker": "o"}),
-        ([one.limit for one in plan.studies], {"label": "median limit", "color": "#56B4E9", "marker": "."}),
-        ([one.independent_limit for one in plan.studies],
-         {"label": "limit if comparisons were independent", "color": "0.45", "linestyle": ":"}),
-    ):  # fmt: skip
-        ax.plot(n, values, **style)  # type: ignore[arg-type]
-    ax.axhline(plan.claimed, color="k", linestyle="--", linewidth=1.2, label="claimed")
-    if plan.n_subjects is not None:
-        ax.axvline(plan.n_subjects, color="0.8", linewidth=1, zorder=0)
-        ax.annotate(f"{plan.n_subjects:,}", (plan.n_subjects, plan.claimed), (4, 4), textcoords="offset points")
-    if plan.fmr:
-        ax.axhline(plan.fmr, color="0.7", linewidth=1, zorder=0, label="expected FMR")
+    n = [one.n_subjects for one in studies]
+    kept = f"limit that {100 * share:g} % of studies keep"
+    ax.plot(n, [one.limit_assured for one in studies], "o-", color="#0072B2", label=kept)
+    ax.plot(n, [one.limit for one in studies], ".-", color="#56B4E9", label="median limit")
+    independent = [one.independent_limit for one in studies]
+    ax.plot(n, independent, ":", color="0.45", label="limit if comparisons were independent")
+    for (name, rate), color, style in zip(levels.items(), ("k", "0.7"), ("--", "-"), strict=True):
+        if rate:
+            ax.axhline(rate, color=color, linestyle=style, linewidth=1.2, zorder=0, label=name)
+    if needed is not None:
+        ax.axvline(needed, color="0.8", linewidth=1, zorder=0)
+        ax.annotate(f"{needed:,}", (needed, levels["claimed"]), (4, 4), textcoords="offset points")
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set(xlabel="Subjects", ylabel="Upper limit of the FMR")
+    ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.yaxis.set_major_formatter(tick_per_cent)
-    ax.yaxis.set_minor_formatter("")
-    ax.grid(alpha=0.3)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_minor_formatter("")
+    ax.grid(alpha=0.3, which="both")
     ax.legend(fontsize="small")
     return ax
