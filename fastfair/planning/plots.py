@@ -183,6 +183,8 @@ def draw_fmr_plan(
     -------
     matplotlib Axes
     """
+    from matplotlib.ticker import LogLocator, NullLocator
+
     ax = axes_or_new(ax)
     n = [one.n_subjects for one in studies]
     kept = f"limit that {100 * share:g} % of studies keep"
@@ -199,10 +201,11 @@ def draw_fmr_plan(
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set(xlabel="Subjects", ylabel="Upper limit of the FMR")
-    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.set_xticks(n, [f"{k:,}" for k in n])
+    ax.set_xticks([], minor=True)
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.yaxis.set_major_formatter(tick_per_cent)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_minor_formatter("")
-    ax.grid(alpha=0.3, which="both")
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.grid(alpha=0.3)
     ax.legend(fontsize="small")
     return ax

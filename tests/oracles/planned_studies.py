@@ -65,17 +65,26 @@ def found(setting: Mapping[str, Any], difference: float, n_studies: int) -> Foun
 
 
 def compared(
-    n: int, n_partners: int | None, n_samples: int, matches: tuple[float, float, float], rng: np.random.Generator
+    n: int,
+    n_partners: int | None,
+    n_samples: int,
+    matches: tuple[float, float, float],
+    rng: np.random.Generator,
+    hubs: float = 0.0,
 ) -> ff.Comparisons:
     """Draw a study of false matches at the threshold 0, one comparison after the other; mated scores are all high.
 
     `matches` are the FMR, the relative covariance kappa, and the chance that another comparison of two subjects errs
     where one does. Subjects have lognormal effects, and a score is log(p w_k w_l / u) with u uniform; with the square
-    root of that chance a comparison has the u of its two subjects, and else its own.
+    root of that chance a comparison has the u of its two subjects, and else its own. With a share of `hubs`, these
+    subjects have one high effect and all others one low, of the same variance.
     """
     fmr, kappa, again = matches
     spread = np.log1p(kappa)
     effect = np.exp(np.sqrt(spread) * rng.standard_normal(n) - spread / 2)
+    if hubs:
+        odds = np.sqrt((1 - hubs) / hubs)
+        effect = np.where(rng.random(n) < hubs, 1 + np.sqrt(kappa) * odds, 1 - np.sqrt(kappa) / odds)
     i, j = np.triu_indices(n, 1)
     if n_partners is not None and n_partners < n - 1:
         # A ring of subjects in random order, each compared with its nearest ones.
