@@ -10,10 +10,15 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import memory
+from fastfair.errors import InputError
+from fastfair.uncertainty.interval_notes import CONCENTRATED
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 _ENOUGH_PAIRS = 5  # with false matches, for the design effect where a study has none, as in `resampling.design_effects`
+MOST_ERRORS = 1e5  # of a study that is drawn
+_LEAST_STUDIES = 200  # which are drawn, however
+_WORK = 5e6  # many false matches and subjects they have in all
 _ROUNDS = 50  # of drawing pairs, after which those not drawn yet are left out: a few subjects have all false matches
 
 
@@ -82,15 +87,28 @@ class FalseMatches:
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """What simulated studies of n subjects found: (studies,) numbers of false matches and upper limits of the FMR."""
+    """What simulated studies of n subjects found.
+
+    Attributes
+    ----------
+    n : int
+        Number of subjects.
+    errors : (studies,) ndarray of int
+        Numbers of false matches.
+    limit : (studies,) ndarray
+        Upper limits of the FMR.
+    is_narrow : (studies,) ndarray of bool
+        Whether few subjects cause most false matches, so that `claim` takes the limit for too low.
+    """
 
     n: int
     errors: Counts
     limit: Floats
+    is_narrow: NDArray[np.bool_]
 
-    def keep(self, claimed: float) -> float:
-        """Return the share of studies whose limit is at most what is claimed."""
-        return float((self.limit <= claimed).mean())
+    def support(self, claimed: float) -> float:
+        """Return the share of studies that support the claim, with a limit of at most what is claimed."""
+        return float(((self.limit <= claimed) & ~self.is_narrow).mean())
 
 
 def simulate(
@@ -112,7 +130,7 @@ def simulate(
     confidence_level : float
         The level of the limits, to one side, above 0.5.
     n_studies : int
-        Number of studies to draw.
+        Number of studies to draw; fewer are drawn where they have many subjects or false matches.
     seed : list of int
         Seed of the random numbers.
 
@@ -120,11 +138,18 @@ def simulate(
     -------
     Limits
     """
-    memory.require(100 * n + 40 * n_studies, f"{n_studies:,} studies of {n:,} subjects", "plan for fewer subjects")
+    memory.require(100 * n + 50 * n_studies, f"{n_studies:,} studies of {n:,} subjects", "plan for fewer subjects")
+    mean = matches.fmr * design.comparisons(n)
+    if mean > MOST_ERRORS:
+        raise InputError(
+            f"studies of {n:,} subjects would have {mean:,.0f} false matches each, too many to draw: claim more than "
+            f"{matches.fmr:g}, or compare each subject with fewer others (n_partners)"
+        )
+    n_studies = min(n_studies, max(_LEAST_STUDIES, int(_WORK / (mean + n))))
     rng = np.random.default_rng([*seed, n])
     spread = math.log1p(matches.covariance)
     in_design = design.partners(n) / (n - 1)
-    found = np.empty((n_studies, 4))
+    found, is_narrow = np.empty((n_studies, 4)), np.zeros(n_studies, np.bool_)
     for study in range(n_studies):
         effect = np.exp(math.sqrt(spread) * rng.standard_normal(n) - spread / 2)
         all_pairs = (effect.sum() ** 2 - (effect**2).sum()) / 2
@@ -139,6 +164,7 @@ def simulate(
             variance, freedom = dyadic_variance(errors, n, design)
             size = design.comparisons(n)
             found[study] = total, math.sqrt(variance) / size, max(1.0, min(freedom, n - 1)), 1
+            is_narrow[study] = are_of_few(errors, n)
     errors_of_study, errors_of_rate, freedoms, independent = found.T
     none = errors_of_study == 0
     limit = -np.expm1(math.log(1 - confidence_level) / independent)
@@ -146,7 +172,7 @@ def simulate(
         np.minimum(errors_of_study[~none] / design.comparisons(n), 1), errors_of_rate[~none], freedoms[~none],
         2 * confidence_level - 1,
     )  # fmt: skip
-    return Limits(n, errors_of_study.astype(np.int64), limit)
+    return Limits(n, errors_of_study.astype(np.int64), limit, is_narrow)
 
 
 def _errors_of_pair(design: Design, matches: FalseMatches) -> float:
@@ -217,6 +243,18 @@ def dyadic_variance(errors: tuple[Counts, Counts, Counts], n: int, design: Desig
     rest = squared - whole**2 * (1 / n + 0.5 / max(min(total, size - total), 1.0))
     freedom = 2 * whole**2 / rest if rest > 1e-12 * squared else math.inf
     return max(robust, pairs_squared), freedom
+
+
+def are_of_few(errors: tuple[Counts, Counts, Counts], n: int) -> bool:
+    """Return whether few of n subjects cause most false matches, by the rule of `uncertainty.interval_notes`."""
+    first, second, times = errors
+    n_top, total = -(-n // 20), times.sum()
+    if n < 20 or total < max(10, 3 * n_top):
+        return False
+    of_subject = np.bincount(np.concatenate((first, second)), np.tile(times, 2), n)
+    is_top = np.zeros(n, np.bool_)
+    is_top[np.argsort(-of_subject, kind="stable")[:n_top]] = True
+    return bool(times[is_top[first] | is_top[second]].sum() >= CONCENTRATED * total)
 
 
 def _independent(five: tuple[Counts, Counts, Counts], n: int, design: Design) -> float:

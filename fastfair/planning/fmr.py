@@ -18,13 +18,14 @@ from fastfair.group_tests.frailty import count_errors, estimate
 from fastfair.resampling.units import require_units
 from fastfair.uncertainty.quantity_intervals import two_sided_level
 
-from .false_matches import Design, FalseMatches, Limits, simulate
+from .false_matches import MOST_ERRORS, Design, FalseMatches, Limits, simulate
 from .fmr_plans import FmrPlan
 from .fmr_studies import FmrStudy
 
 _LEAST = 5  # subjects, below whom there is no variance
 _ENOUGH_PAIRS = 5  # of a pilot with false matches, without which their covariance is not known
 _MOST_RATE = 0.1  # for which false matches are rare
+_FARTHEST = 16  # times the number of subjects from which the search starts, where it ends
 _NEAR = 1.01  # ratio of numbers of subjects at which the search ends
 _AROUND = (0.25, 0.35, 0.5, 0.71, 1.0, 1.41, 2.0)  # times the number needed, for the plot
 
@@ -71,7 +72,8 @@ def plan_fmr(
         Number of samples of each subject. All samples of two subjects are compared, which makes `n_samples` squared
         comparisons.
     assurance : float, default 0.8
-        Share of studies whose limit is to be at most what is claimed, in (0, 1).
+        Share of studies that are to support the claim, as `claim` judges, in (0, 1): their limit is at most what is
+        claimed, and not likely too low because few subjects cause most false matches.
     n_simulations : int, default 1000
         Number of studies drawn for each number of subjects that is looked at.
     confidence_level : float, default 0.95
@@ -108,9 +110,9 @@ def plan_fmr(
 
     Studies are drawn in which each subject has an effect, lognormal with mean 1 and variance kappa, and a comparison is
     a false match in proportion to the product of its subjects' effects. The limit of each is that of `claim`, by the
-    dyadic-robust variance and its degrees of freedom; without a false match it is that for the number of comparisons
-    divided by the design effect of five pairs with false matches. The number of subjects is searched for until it is
-    known to 1 %, and depends on the studies drawn by about as much.
+    dyadic-robust variance and its degrees of freedom, and so is its verdict. Without a false match the limit is that
+    for the number of comparisons divided by the design effect of five pairs with false matches. The number of subjects
+    is searched for until it is known to 1 %, and depends on the studies drawn by about as much.
 
     Examples
     --------
@@ -139,16 +141,22 @@ def plan_fmr(
     def study(n: int) -> Limits:
         return simulate(design, matches, n, level, n_simulations, key.tolist())
 
-    found = _smallest(lambda n: study(n).keep(claimed) >= share, _about(design, matches, claimed), most)
+    about = _about(design, matches, claimed)
+    farthest = min(most, _FARTHEST * about)
+    found = _smallest(lambda n: study(n).support(claimed) >= share, about, farthest)
     if found is None:
         warn(
-            f"{most:,} subjects are not enough for {100 * share:g} % of studies to have a limit of at most "
+            f"{farthest:,} subjects are not enough for {100 * share:g} % of studies to support an FMR of at most "
             f"{claimed:g}; raise max_subjects, or ask for less",
             OutOfReachWarning,
         )
-    n = found or most
-    numbers = sorted({min(most, max(_LEAST, round(times * n))) for times in _AROUND})
-    rows = {k: _row(design, matches, study(k), claimed, share, level) for k in numbers}
+    n = found or farthest
+    numbers = sorted({n, *(min(most, max(_LEAST, round(times * n))) for times in _AROUND)})
+    rows = {
+        k: _row(design, matches, study(k), claimed, share, level)
+        for k in numbers
+        if k == n or matches.fmr * design.comparisons(k) <= MOST_ERRORS
+    }
     return FmrPlan(
         claimed=claimed, fmr=matches.fmr, covariance=matches.covariance, again=matches.again, wanted_assurance=share,
         n_subjects=found, needed=rows[n], studies=tuple(rows.values()),
@@ -270,5 +278,5 @@ def _row(
         n_subjects=found.n, n_pairs=design.pairs(found.n), n_comparisons=size, expected_errors=expected,
         limit=float(np.median(found.limit)),
         limit_assured=float(np.quantile(found.limit, share, method="inverted_cdf")),
-        assurance=found.keep(claimed), independent_limit=float(betaincinv(errors + 1, size - errors, level)),
+        assurance=found.support(claimed), independent_limit=float(betaincinv(errors + 1, size - errors, level)),
     )  # fmt: skip

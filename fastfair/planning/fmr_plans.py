@@ -88,7 +88,7 @@ class FmrPlan:
             f"covariance of {self.covariance:.3g} between false matches that share a subject.",
             f"{one.n_subjects:,} subjects{of_each}, each compared with {with_whom}, make {one.n_comparisons:,} "
             f"comparisons of {one.n_pairs:,} pairs; {one.expected_errors:.3g} false matches are expected.",
-            f"In {per_cent(one.assurance)} of such studies the upper limit ({level}) is at most "
+            f"{per_cent(one.assurance)} of such studies support the claim, with an upper limit ({level}) of at most "
             f"{per_cent(self.claimed)}; half of them have a limit of at most {per_cent(one.limit)}.",
         ]
         if self.n_subjects is None:

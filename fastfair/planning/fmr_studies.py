@@ -20,7 +20,7 @@ class FmrStudy:
     limit_assured : float
         The limit that the wanted share of studies stays within.
     assurance : float
-        The share of studies whose limit is at most the FMR claimed.
+        The share of studies that support the claim.
     independent_limit : float
         Clopper and Pearson's limit for the expected number of false matches, rounded, if comparisons were independent.
     """

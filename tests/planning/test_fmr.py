@@ -78,14 +78,18 @@ def test_numbers_of_false_matches_vary_as_the_formula_says(design, matches):
     ],
 )
 def test_limits_are_those_of_claims(n, n_partners, n_samples, matches):
-    limits = []
+    limits, narrow = [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FastfairWarning)
         for seed in range(80):
             c = planned_studies.compared(n, n_partners, n_samples, matches, np.random.default_rng([5, seed]))
             found = ff.claim(c, "fmr <= 0.5", ff.at_threshold(0.0), n_resamples=300, rng=seed)
             limits.append(found.overall.limit)
-    simulated = false_matches.simulate(Design(n_partners, n_samples), FalseMatches(*matches), n, 0.95, 2000, [1]).limit
+            narrow.append(found.overall.is_narrow)
+    drawn = false_matches.simulate(Design(n_partners, n_samples), FalseMatches(*matches), n, 0.95, 2000, [1])
+    simulated = drawn.limit
+    low, high = stats.binom.ppf([0.0005, 0.9995], len(narrow), drawn.is_narrow.mean()) / len(narrow)
+    assert low - 0.03 <= np.mean(narrow) <= high + 0.03
     for share in (0.3, 0.5, 0.8):
         claimed = np.quantile(simulated, share) * 1.02  # of what replicates are off by
         low, high = stats.binom.ppf([0.0005, 0.9995], len(limits), (simulated <= claimed).mean()) / len(limits)
@@ -157,7 +161,9 @@ def test_what_a_pilot_tells():
 
 
 def test_what_is_out_of_reach_is_told():
-    with pytest.warns(OutOfReachWarning, match="20 subjects are not enough for 80 % of studies .* at most 0.01"):
+    with pytest.warns(
+        OutOfReachWarning, match="20 subjects are not enough for 80 % of studies to support .* at most 0.01"
+    ):
         plan = ff.plan_fmr(**SETTING, max_subjects=20)
     assert plan.n_subjects is None
     assert plan.needed.n_subjects == 20
@@ -205,6 +211,7 @@ def test_a_plan_is_told_as_text_table_and_picture():
         ({"confidence_level": 0.4}, "must be above 0.5"),
         ({"max_subjects": 3}, "max_subjects must be a whole number of at least 5"),
         ({"n_simulations": 0}, "n_simulations must be"),
+        ({"claimed": 0.0201, "fmr": 0.02}, "would have .* false matches each, too many to draw"),
     ],
 )
 def test_bad_wishes_are_refused(changed, message):
