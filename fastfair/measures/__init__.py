@@ -17,23 +17,18 @@ The papers named in the references are
 """
 
 from ._facts import MEASURES, Measure, limitations_table
-from ._functions import (
-    fdr,
-    garbe,
+from ._of_metrics import (
     gini,
     group_to_average_log_ratio,
     group_to_average_ratio,
     group_to_min_difference,
-    inequity_rate,
     log_geomean_sum,
-    mape,
     max_geomean_ratio,
     max_min_ratio,
     nrb,
-    sed,
-    skewed_error_ratio,
     std,
 )
+from ._of_rates import fdr, garbe, inequity_rate, mape, sed, skewed_error_ratio
 from ._zeros import ZERO_POLICIES, replace_zeros
 
 __all__ = [

@@ -11,24 +11,19 @@ import numpy as np
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 
-from ._functions import (
-    Floats,
-    fdr,
-    garbe,
+from ._arrays import Floats
+from ._of_metrics import (
     gini,
     group_to_average_log_ratio,
     group_to_average_ratio,
     group_to_min_difference,
-    inequity_rate,
     log_geomean_sum,
-    mape,
     max_geomean_ratio,
     max_min_ratio,
     nrb,
-    sed,
-    skewed_error_ratio,
     std,
 )
+from ._of_rates import fdr, garbe, inequity_rate, mape, sed, skewed_error_ratio
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair.errors import InputError
 
-from ._functions import Floats, rate_array
+from ._arrays import Floats, rate_array
 
 ZERO_POLICIES = ("keep", "raise", "clopper-pearson")
 
