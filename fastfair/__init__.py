@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from fastfair.claims.results import Claim
     from fastfair.data.comparisons import Comparisons
     from fastfair.data.embeddings import Embeddings
+    from fastfair.error_models.effects import AttributeTest, Effect
+    from fastfair.error_models.error_model import error_model
+    from fastfair.error_models.results import ErrorModel, StratifiedRates
+    from fastfair.error_models.stratified_rates import stratified_rates
+    from fastfair.error_models.stratifying import StratifiedDifference, StratifiedRate
     from fastfair.error_rates.curves import cllr, det, eer, min_cllr, min_dcf, roc
     from fastfair.error_rates.operating_points import (
         OperatingPoint,
@@ -61,6 +66,7 @@ if TYPE_CHECKING:
 
 _MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
+    "AttributeTest": "error_models.effects",
     "BiasedSystem": "synthesis.systems",
     "Binormal": "synthesis.binormal",
     "Claim": "claims.results",
@@ -68,7 +74,9 @@ _HOMES = {
     "Comparisons": "data.comparisons",
     "Contrast": "evaluation.contrasts",
     "CoverageExperiment": "bands.coverage",
+    "Effect": "error_models.effects",
     "Embeddings": "data.embeddings",
+    "ErrorModel": "error_models.results",
     "Evaluation": "evaluation.result",
     "FailureCounts": "group_tests.failure_counts",
     "FairnessBand": "bands.fairness",
@@ -86,6 +94,9 @@ _HOMES = {
     "RocBand": "bands.roc",
     "ScenarioFamily": "synthesis.systems",
     "ShrunkenRates": "small_groups.shrunken",
+    "StratifiedDifference": "error_models.stratifying",
+    "StratifiedRate": "error_models.stratifying",
+    "StratifiedRates": "error_models.results",
     "SubjectsPlan": "planning.plans",
     "Synthesis": "synthesis.hill_climbing",
     "VonMisesFisherIdentities": "synthesis.simulators",
@@ -103,6 +114,7 @@ _HOMES = {
     "coverage_experiment": "bands.coverage",
     "det": "error_rates.curves",
     "eer": "error_rates.curves",
+    "error_model": "error_models.error_model",
     "evaluate": "evaluation.evaluate",
     "fairness_band": "bands.fairness",
     "fmr_test": "group_tests.equal_rates",
@@ -123,6 +135,7 @@ _HOMES = {
     "roc_band": "bands.roc",
     "scenario_family": "synthesis.systems",
     "shrunken_rates": "small_groups.shrunken",
+    "stratified_rates": "error_models.stratified_rates",
     "synthesize": "synthesis.hill_climbing",
     "synthesize_each": "synthesis.hill_climbing",
     "von_mises_fisher_embeddings": "synthesis.simulators",
@@ -130,6 +143,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AttributeTest",
     "BiasedSystem",
     "Binormal",
     "Claim",
@@ -137,7 +151,9 @@ __all__ = [
     "Comparisons",
     "Contrast",
     "CoverageExperiment",
+    "Effect",
     "Embeddings",
+    "ErrorModel",
     "Evaluation",
     "FailureCounts",
     "FairnessBand",
@@ -155,6 +171,9 @@ __all__ = [
     "RocBand",
     "ScenarioFamily",
     "ShrunkenRates",
+    "StratifiedDifference",
+    "StratifiedRate",
+    "StratifiedRates",
     "SubjectsPlan",
     "Synthesis",
     "VonMisesFisherIdentities",
@@ -174,6 +193,7 @@ __all__ = [
     "datasets",
     "det",
     "eer",
+    "error_model",
     "errors",
     "evaluate",
     "fairness_band",
@@ -197,6 +217,7 @@ __all__ = [
     "roc_band",
     "scenario_family",
     "shrunken_rates",
+    "stratified_rates",
     "synthesize",
     "synthesize_each",
     "von_mises_fisher_embeddings",

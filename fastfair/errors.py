@@ -104,6 +104,10 @@ class FairValueOutsideWarning(NarrowIntervalsWarning):
     """By the method chosen, intervals of a fairness measure exclude the value of a fair system: they are no test."""
 
 
+class ContradictingStrataWarning(FastfairWarning):
+    """Rates of groups say one thing overall, and another within strata of another attribute."""
+
+
 class DependentGroupsWarning(FastfairWarning):
     """Groups share subjects, although the method takes the groups to be independent."""
 

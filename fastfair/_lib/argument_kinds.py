@@ -96,6 +96,15 @@ def texts(name: str, value: Any) -> str | list[str]:
     raise _wrong(name, "text, or a list of texts", value)
 
 
+def text_by_name(name: str, value: Any) -> dict[str, str] | None:
+    """Require None, or a dict from text to text."""
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        return {text(name, key): text(f"{name}[{shown(key)}]", one) for key, one in value.items()}
+    raise _wrong(name, "a dict from text to text", value)
+
+
 def texts_or_pairs(name: str, value: Any) -> str | list[str | tuple[str, str]]:
     """Require names of columns; a pair names the columns of references and of probes."""
     if isinstance(value, str | bytes | bytearray) or not isinstance(value, Collection):

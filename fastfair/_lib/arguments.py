@@ -25,12 +25,12 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (k.point, "at"),
     (
         k.text,
-        """accept alternative attempts backend center eer_method failed failures format group incomplete_groups kind
-        mated measure metadata_id method metric missing_metadata name over probe probe_sample quantile rate
+        """accept alternative attempts backend by center eer_method failed failures format group incomplete_groups kind
+        mated measure metadata_id method metric missing_metadata mix name over probe probe_sample quantile rate
         reference reference_sample scheme score score_kind similarity statement statistic subject subject_pattern
         system unit weighting""",
     ),
-    (k.texts, "groups measures metrics probe_group reference_group tables"),
+    (k.texts, "groups measures metrics probe_group reference_group strata tables"),
     (
         k.whole,
         """dim max_subjects n_attempts n_datasets n_mated n_nonmated n_partners n_resamples n_simulations n_steps
@@ -52,6 +52,7 @@ _NAMES: tuple[tuple[Check, str], ...] = (
         """average concentrations degrees_of_freedom difference estimate fmr_global fnmr_global margin n_groups
         n_samples power rates targets v_statistic x""",
     ),
+    (k.text_by_name, "baseline"),
     (k.pair, "concentration"),
     (k.text_or_several(k.number), "ratios"),
     (k.several(k.text), "methods"),

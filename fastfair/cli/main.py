@@ -32,6 +32,7 @@ from .claim import claim_command
 from .embeddings import embeddings_command
 from .group_tests import fnmr_test_command
 from .interrupts import leave_the_end_to_the_interrupt
+from .model import model_command, strata_command
 from .options import (
     MOST_CURVES,
     evaluation_options,
@@ -141,8 +142,10 @@ for command in (
     claim_command,
     embeddings_command,
     fnmr_test_command,
+    model_command,
     plan_command,
     shrink_command,
+    strata_command,
     synthesize_command,
 ):
     cli.add_command(command)

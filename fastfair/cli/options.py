@@ -116,6 +116,13 @@ ALPHA = click.option("--alpha", type=float, default=0.5, show_default=True, help
 CONFIDENCE_LEVEL = click.option(
     "--confidence-level", type=float, default=0.95, show_default=True, help="Confidence level of intervals, 0 to 1."
 )
+WRITING = [
+    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
+    click.option(
+        "--output", type=Folder(), metavar="DIR",
+        help="Folder to write the results to, as JSON and CSV.",
+    ),
+]  # fmt: skip
 RUNNING = [
     click.option(
         "--seed", "rng", type=click.IntRange(min=0), help="Seed: the same seed gives the same random numbers."
@@ -126,11 +133,7 @@ RUNNING = [
     click.option(
         "--progress/--no-progress", default=None, help="Show a progress bar. [default: if standard error is a terminal]"
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
-    click.option(
-        "--output", type=Folder(), metavar="DIR",
-        help="Folder to write the results to, as JSON and CSV.",
-    ),
+    *WRITING,
 ]  # fmt: skip
 SUBJECTS = [
     click.option(

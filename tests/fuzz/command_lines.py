@@ -37,6 +37,8 @@ _FEW = ("--n-resamples", "20", "--seed", "0")
 VERBS: dict[str, tuple[str, ...]] = {
     "evaluate": ("scores.csv", "--group", "group", "--unit", "comparison", *_FEW),
     "claim": ("scores.csv", "fnmr <= 0.5", "--at", "fmr=0.3", "--group", "group", "--unit", "comparison", *_FEW),
+    "model": ("scores.csv", "--at", "fmr=0.3", "--group", "group"),
+    "strata": ("pairs.csv", "--at", "fmr=0.3", "--group", "sex", "--group", "age", "--by", "sex"),
     "compare": ("scores.csv", "scores.csv", "--group", "group", *_FEW),
     "embeddings": ("vectors.npz", "--group", "group", "--fmr", "0.3", *_FEW),
     "fnmr-test": ("failures.csv", "--input", "counts", "--n-resamples", "100", "--seed", "0"),
@@ -61,6 +63,7 @@ def make_files() -> None:
     """Write the small files that the lines read."""
     made = valid_calls.made()
     ff.write_comparisons(made["Comparisons"], "scores.csv")
+    ff.write_comparisons(made["two attributes"], "pairs.csv")
     e = made["Embeddings"]
     labels = np.array(e.groups)[e.subject_group[e.subject]]
     np.savez("vectors.npz", vectors=e.vectors, subject=e.subject, group=labels)

@@ -51,6 +51,8 @@ def _made() -> dict[str, Any]:
     comparisons = embeddings.comparisons()
     counts = ff.FailureCounts([0, 1, 0, 2, 1, 0], [3, 3, 3, 3, 3, 3], list("ffffmm"))
     at = ff.at_fmr(0.3)
+    labels = {"sex": list("f" * 12 + "m" * 12), "age": list("oooyyy" * 4)}
+    pairs = ff.Embeddings(embeddings.vectors, np.repeat(np.arange(8), 3).tolist(), labels).comparisons()
     family = ff.scenario_family("V", **_SYSTEM, n_steps=50, rng=0)
     return {
         "Comparisons": comparisons,
@@ -65,6 +67,9 @@ def _made() -> dict[str, Any]:
         "FairnessBand": ff.fairness_band(comparisons, fmr=[0.3, 0.5], n_resamples=20, rng=0),
         "CoverageExperiment": ff.coverage_experiment(2, 10, n_subjects=5, n_samples=2, dim=3, fmr=[0.5], rng=0),
         "ShrunkenRates": ff.shrunken_rates(_of_three_groups()),
+        "two attributes": pairs,
+        "ErrorModel": ff.error_model(pairs, ["sex", "age"], at),
+        "StratifiedRates": ff.stratified_rates(pairs, "sex", "age", at),
         "Claim": ff.claim(comparisons, "fnmr <= 0.5", at, n_resamples=20, rng=0),
         "FnmrTest": ff.fnmr_test(counts, n_resamples=200, rng=0),
         "FmrTest": ff.fmr_test(comparisons, at, n_resamples=200, rng=0),
@@ -112,6 +117,8 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.evaluate": {"comparisons": c, "at": at, **few},
         "fastfair.claim": {"comparisons": c, "statement": "fnmr <= 0.5", "at": at, **few},
         "fastfair.shrunken_rates": {"evaluation": _of_three_groups()},
+        "fastfair.error_model": {"comparisons": have["two attributes"], "attributes": "sex", "at": at},
+        "fastfair.stratified_rates": {"comparisons": have["two attributes"], "by": "sex", "strata": "age", "at": at},
         "fastfair.compare": {"first": c, "second": c, "at": at, **few},
         "fastfair.correlated_decisions": {"n_subjects": 5, "n_attempts": 3, "fnmr": 0.1, "correlation": 0.1, "rng": 0},
         "fastfair.coverage_experiment": {"n_datasets": 2, "n_resamples": 10, "n_subjects": 5, "n_samples": 2, "dim": 3,

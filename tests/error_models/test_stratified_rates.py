@@ -1,0 +1,176 @@
+"""`stratified_rates`: rates and standardised rates counted by hand, their limits, and contradictions that are told."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pytest
+from helpers.attribute_tables import AT, NAMES, comparisons, draw, table
+
+import fastfair as ff
+from fastfair.errors import ContradictingStrataWarning, FastfairWarning, InputError, NotComputableWarning
+
+# Most pairs of the region with most errors are men, and women have twice the odds in each region.
+HIDDEN = {("f", "A"): (40, 2000), ("m", "A"): (5, 500), ("f", "B"): (40, 200), ("m", "B"): (200, 2000)}
+EVEN = {("f", "A"): (40, 1000), ("m", "A"): (42, 1000), ("f", "B"): (80, 1000), ("m", "B"): (81, 1000)}
+
+
+def rows(found: ff.StratifiedRates) -> dict[tuple[str, str | None, bool], ff.StratifiedRate]:
+    return {(row.value, row.stratum, row.standardised): row for row in found.rates}
+
+
+def test_rates_and_standardised_rates_are_those_counted_by_hand():
+    with pytest.warns(ContradictingStrataWarning, match="higher in 2 and lower in 0 of 2 strata"):
+        found = ff.stratified_rates(table(HIDDEN, 60), "gender", "region", AT)
+    of = rows(found)
+    for (gender, region), (errors, n) in HIDDEN.items():
+        row = of[gender, region, False]
+        assert (row.n_errors, row.n_comparisons) == (errors, n)
+        assert row.estimate == errors / n
+        assert row.low < row.estimate < row.high
+    assert of["f", None, False].estimate == 80 / 2200
+    assert of["m", None, False].estimate == 205 / 2500
+    mix = dict(found.mix)
+    assert mix == pytest.approx({"A": 2500 / 4700, "B": 2200 / 4700})
+    assert of["f", None, True].estimate == pytest.approx(mix["A"] * 0.02 + mix["B"] * 0.2)
+    assert of["m", None, True].estimate == pytest.approx(mix["A"] * 0.01 + mix["B"] * 0.1)
+    (one,) = found.differences
+    assert one.ratio == pytest.approx(2)
+    assert one.margin_ratio == pytest.approx((80 / 2200) / (205 / 2500))
+    assert found.contradictions == (one,)
+    assert "say different things" in found.summary()
+
+
+def test_an_equal_mix_gives_strata_equal_shares():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ContradictingStrataWarning)
+        found = ff.stratified_rates(table(HIDDEN, 60), "gender", ["region"], AT, mix="equal")
+    assert rows(found)["f", None, True].estimate == pytest.approx((0.02 + 0.2) / 2)
+
+
+def test_alike_groups_contradict_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ContradictingStrataWarning)
+        found = ff.stratified_rates(table(EVEN), "gender", "region", AT)
+    assert found.contradictions == ()
+    assert "Nowhere do rates" in found.summary()
+    assert found.differences[0].pvalue > 0.5
+
+
+def test_a_hidden_difference_is_told_where_the_margin_shows_none():
+    hidden = {("f", "A"): (60, 2000), ("m", "A"): (6, 500), ("f", "B"): (60, 250), ("m", "B"): (160, 2000)}
+    with pytest.warns(ContradictingStrataWarning):
+        found = ff.stratified_rates(table(hidden, 60), "gender", "region", AT)
+    (one,) = found.differences
+    assert one.margin_pvalue > 0.05 > one.pvalue
+
+
+def test_limits_of_one_rate_are_those_of_the_dyadic_variance():
+    trials = [t for t in draw(11, 40, 900, 0.3) if t.values[0] == t.values[1]]
+    data = comparisons(trials, "fmr").by("gender")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FastfairWarning)
+        found = ff.stratified_rates(data, "gender", "region", AT)
+        evaluation = ff.evaluate(data, AT, [], metrics=[], rng=0)
+    for row in found.rates:
+        if row.stratum is None and not row.standardised:
+            low, high = evaluation.interval("fmr", row.value)
+            assert math.log(row.high / row.low) == pytest.approx(math.log(high / low), rel=0.25)
+
+
+def test_a_stratum_without_errors_has_an_upper_limit_that_knows_of_subjects():
+    data = table(EVEN | {("f", "C"): (0, 400), ("m", "C"): (8, 400)})
+    found = ff.stratified_rates(data, "gender", "region", AT)
+    row = rows(found)["f", "C", False]
+    assert (row.estimate, row.low) == (0, 0)
+    assert row.high >= ff.intervals.upper_limit_without_errors(400, 0.95) - 1e-12
+    assert "no errors in C" in rows(found)["f", None, True].note
+
+
+def test_strata_that_a_value_is_not_in_are_left_out_of_the_mix():
+    found = ff.stratified_rates(table(EVEN | {("f", "C"): (5, 400)}), "gender", "region", AT)
+    assert dict(found.mix)["C"] == 0
+    assert "Left out of the mix, as not every value has comparisons there: C." in found.summary()
+    assert rows(found)["f", None, True].n_comparisons == 2000
+    assert rows(found)["f", None, False].n_comparisons == 2400
+
+
+def test_without_a_shared_stratum_nothing_is_standardised():
+    with pytest.warns(NotComputableWarning, match="no stratum of region"):
+        found = ff.stratified_rates(table({("f", "A"): (5, 200), ("m", "B"): (5, 200)}), "gender", "region", AT)
+    assert math.isnan(rows(found)["f", None, True].estimate)
+    assert math.isnan(found.differences[0].ratio)
+
+
+def test_comparisons_of_different_strata_are_a_stratum():
+    trials = draw(9, 40, 900, 0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FastfairWarning)
+        found = ff.stratified_rates(comparisons(trials, "fmr"), "gender", "region", AT)
+    inside = [t for t in trials if {side[0] for side in t.values} == {"f"} and t.values[0][1] != t.values[1][1]]
+    row = rows(found)["f", "different region", False]
+    assert (row.n_comparisons, row.n_errors) == (len(inside), sum(t.error for t in inside))
+
+
+@pytest.mark.parametrize(
+    ("by", "strata", "named", "message"),
+    [
+        ("nothing", "region", {}, "nothing"),
+        ("gender", "gender", {}, "other than 'gender'"),
+        ("gender", [], {}, "strata must name"),
+        ("gender", "region", {"mix": "odd"}, "mix"),
+        ("gender", "region", {"rate": "eer"}, "rate"),
+        ("region", "gender", {}, "no comparisons of two values"),
+    ],
+)
+def test_what_cannot_be_stratified_is_refused(by, strata, named, message):
+    with pytest.raises(InputError, match=message):
+        ff.stratified_rates(table({("f", "A"): (5, 50), ("m", "A"): (3, 50)}), by, strata, AT, **named)
+
+
+def test_faces_whose_margin_hides_a_difference_are_told_unasked():
+    # Women have twice the odds of a false match in each region, and few pairs of the one with most are women.
+    rng = np.random.default_rng(0)
+    share, base = {"A": 0.2, "B": 0.5, "C": 0.6, "D": 0.65}, {"A": 0.1, "B": 0.02, "C": 0.012, "D": 0.01}
+    who, scores, labels = [], [], []
+    for region, women in share.items():
+        genders = np.where(np.arange(200) < 200 * women, "f", "m")
+        effect = np.exp(0.3 * rng.normal(size=200))
+        for _ in range(8000):
+            i, j = rng.choice(200, 2, replace=False)
+            if genders[i] != genders[j]:
+                continue
+            chance = base[region] * effect[i] * effect[j] * (2 if genders[i] == "f" else 1)
+            who.append((f"{region}{i}", f"{region}{j}"))
+            scores.append(0.9 if rng.random() < chance else 0.1)
+            labels.append((str(genders[i]), region))
+    who += [("A0", "A0"), ("A199", "A199")]
+    labels += [("f", "A"), ("m", "A")]
+    data = ff.Comparisons(
+        [*scores, 0.9, 0.9], [0] * len(scores) + [1, 1], [a for a, _ in who], [b for _, b in who],
+        {name: [label[a] for label in labels] for a, name in enumerate(NAMES)},
+    )  # fmt: skip
+    with pytest.warns(ContradictingStrataWarning, match="'gender' and 'region'"):
+        model = ff.error_model(data, NAMES, AT, baseline={"gender": "m"})
+    assert model.effects[0].low > 1
+    with pytest.warns(ContradictingStrataWarning):
+        found = ff.stratified_rates(data, "gender", "region", AT)
+    (one,) = found.differences
+    assert one.margin_ratio < 1 < one.low
+    assert len(one.higher_in) == 4
+
+
+def test_exports_hold_all_rows(tmp_path):
+    found = ff.stratified_rates(table(EVEN), "gender", "region", AT)
+    written = json.loads(found.to_json(tmp_path / "rates.json"))
+    assert len(written["rates"]) == len(found.rates) == found.to_frame("polars").shape[0] == 8
+    assert written["differences"][0]["value"] == "f"
+
+
+def test_the_plot_has_a_row_for_each_stratum():
+    found = ff.stratified_rates(table(EVEN), "gender", "region", AT)
+    labels = [label.get_text() for label in found.plot().get_yticklabels()]
+    assert labels == ["overall", "same mix of region", "A", "B"]
