@@ -28,20 +28,35 @@ def count_by_subject(reference, probe, reference_group, probe_group, cell, start
 
 
 @jit
-def _by_first(reference, probe, n_subjects):
-    """Order comparisons by the subject that comes first. Returns (n,) int64 positions, (subjects,) int64 ends."""
+def find_values(group, value, found):
+    """Find the value of each group. group, value: (n,) uint16; found: (groups,) int64, out, as it is for other groups"""
+    for k in range(group.size):
+        found[group[k]] = value[k]
+
+
+@jit
+def _by_first(reference, probe, reference_group, probe_group, cell, errors_at, n_subjects):
+    """Order the comparisons in cells by the subject that comes first, leaving out those of a subject with itself.
+
+    Arguments as in `multiply_pairs`. Returns (m,) int32 the other subject and twice the cell, plus 1 for errors, and
+    (subjects,) int64 ends.
+    """
     end = np.zeros(n_subjects, np.int64)
     for k in range(reference.size):
-        end[min(reference[k], probe[k])] += 1
+        if reference[k] != probe[k] and cell[reference_group[k], probe_group[k]] >= 0:
+            end[min(reference[k], probe[k])] += 1
     total = 0
     for unit in range(n_subjects):
         total, end[unit] = total + end[unit], total
-    position = np.empty(reference.size, np.int64)
+    other, what = np.empty(total, np.int32), np.empty(total, np.int32)
     for k in range(reference.size):
-        unit = min(reference[k], probe[k])
-        position[end[unit]] = k
-        end[unit] += 1
-    return position, end
+        c = cell[reference_group[k], probe_group[k]]
+        if reference[k] != probe[k] and c >= 0:
+            unit = min(reference[k], probe[k])
+            other[end[unit]] = max(reference[k], probe[k])
+            what[end[unit]] = 2 * c + (errors_at[0] <= k < errors_at[1])
+            end[unit] += 1
+    return other, what, end
 
 
 @jit
@@ -54,7 +69,7 @@ def multiply_pairs(reference, probe, reference_group, probe_group, cell, errors_
     cell over the pairs that a subject is in
     """
     n_subjects = squares.shape[1]
-    position, end = _by_first(reference, probe, n_subjects)
+    others, what, end = _by_first(reference, probe, reference_group, probe_group, cell, errors_at, n_subjects)
     longest, start = 0, 0
     for unit in range(n_subjects):
         longest = max(longest, end[unit] - start)
@@ -67,10 +82,7 @@ def multiply_pairs(reference, probe, reference_group, probe_group, cell, errors_
     for unit in range(n_subjects):
         n_nodes, n_partners = 0, 0
         for p in range(start, end[unit]):
-            k = position[p]
-            c, other = cell[reference_group[k], probe_group[k]], max(reference[k], probe[k])
-            if c < 0 or other == unit:
-                continue
+            c, other = what[p] // 2, others[p]
             if head[other] < 0:
                 partners[n_partners] = other
                 n_partners += 1
@@ -83,17 +95,17 @@ def multiply_pairs(reference, probe, reference_group, probe_group, cell, errors_
                 node_cell[node], node_next[node], m[node], e[node] = c, head[other], 0.0, 0.0
                 head[other] = node
             m[node] += 1.0
-            if errors_at[0] <= k < errors_at[1]:
-                e[node] += 1.0
+            e[node] += what[p] % 2
         for q in range(n_partners):
             other = partners[q]
             node = head[other]
             while node >= 0:
                 c = node_cell[node]
                 for subject in (unit, other):
-                    squares[0, subject, c] += e[node] * e[node]
-                    squares[1, subject, c] += e[node] * m[node]
                     squares[2, subject, c] += m[node] * m[node]
+                    if e[node] > 0:
+                        squares[0, subject, c] += e[node] * e[node]
+                        squares[1, subject, c] += e[node] * m[node]
                 another = head[other]
                 while another >= 0:
                     d = node_cell[another]

@@ -161,7 +161,7 @@ def count_cells(comparisons: Comparisons, attributes: Sequence[str], key: Any, r
     -------
     Cells
     """
-    grouped = comparisons.by(*attributes)
+    grouped = comparisons if comparisons.grouping == tuple(attributes) else comparisons.by(*attributes)
     by_group = grouped.nonmated_by_group if rate == "fmr" else grouped.mated_by_group
     values = _values_of_groups(by_group, attributes)
     counts = by_group.cells
@@ -208,12 +208,13 @@ def _of_one_subject(by_group: GroupedSide) -> Integers:
 
 def _values_of_groups(by_group: GroupedSide, attributes: Sequence[str]) -> Integers:
     """Return the (groups, attributes) positions of each group's values in the labels of the attributes."""
-    found = np.zeros((by_group.n_groups, len(attributes)), np.int64)
-    side = by_group.side
-    for a, name in enumerate(attributes):
-        found[by_group.reference_group, a] = side.reference_attributes[name]
-        found[by_group.probe_group, a] = side.probe_attributes[name]
-    return found
+    from fastfair.kernels import cell_scores as kernels
+
+    found, side = np.zeros((len(attributes), by_group.n_groups), np.int64), by_group.side
+    for name, values in zip(attributes, found, strict=True):
+        kernels.find_values(by_group.reference_group, side.reference_attributes[name], values)
+        kernels.find_values(by_group.probe_group, side.probe_attributes[name], values)
+    return found.T
 
 
 def _count(source: _Source, rate: str, labels: tuple[tuple[str, ...], ...], values: tuple[Integers, Integers]) -> Cells:
