@@ -1,6 +1,6 @@
 """The rows, in the order of the table."""
 
-from . import bootstraps, curves, draws, embeddings, groups, growth, runs, sweeps, synthesis, threads
+from . import bootstraps, curves, draws, embeddings, groups, growth, models, runs, sweeps, synthesis, threads
 
 ROWS = (
     *curves.ROWS,
@@ -10,6 +10,7 @@ ROWS = (
     *growth.ROWS,
     *embeddings.ROWS,
     *groups.ROWS,
+    *models.ROWS,
     *synthesis.ROWS,
     *runs.ROWS,
     *threads.ROWS,
