@@ -29,7 +29,7 @@ def count_by_subject(reference, probe, reference_group, probe_group, cell, start
 
 @jit
 def find_values(group, value, found):
-    """Find the value of each group. group, value: (n,) uint16; found: (groups,) int64, out, as it is for other groups"""
+    """Find the value of each group. group, value: (n,) uint16; found: (groups,) int64, out, where a group occurs."""
     for k in range(group.size):
         found[group[k]] = value[k]
 
