@@ -138,7 +138,11 @@ def simulate(
     -------
     Limits
     """
-    memory.require(100 * n + 50 * n_studies, f"{n_studies:,} studies of {n:,} subjects", "plan for fewer subjects")
+    memory.require(
+        100 * n + 50 * n_studies + 24 * design.repeats,
+        f"{n_studies:,} studies of {n:,} subjects with {design.n_samples:,} samples each",
+        "plan for fewer",
+    )
     mean = matches.fmr * design.comparisons(n)
     if mean > MOST_ERRORS:
         raise InputError(

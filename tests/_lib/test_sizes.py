@@ -66,6 +66,8 @@ OF_COUNTS = {
     "drawn groups": lambda n: ff.plan_margin(**PLAN | {"n_groups": n}, **DRAWN),
     "power attempts": lambda n: ff.plan_power(**PLAN | {"n_attempts": n}, difference=0.05),
     "needed attempts": lambda n: ff.plan_subjects(**NEEDED | {"n_attempts": n}, margin=0.05),
+    "FMR simulations": lambda n: ff.plan_fmr(claimed=0.01, fmr=0.001, covariance=1, n_simulations=n),
+    "FMR samples": lambda n: ff.plan_fmr(claimed=0.01, fmr=0.001, covariance=1, again=0.1, n_samples=n),
     "decisions subjects": lambda n: ff.correlated_decisions(n, 2, 0.05, 0.2),
     "decisions attempts": lambda n: ff.correlated_decisions(2, n, 0.05, 0.2),
     "coverage data sets": lambda n: ff.coverage_experiment(n),
