@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.resampling.comparison_replicates import BLOCK, Metrics, Resampler
+from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.preparation import Metrics
+from fastfair.resampling.units import BLOCK
 
 from .clock import Clocked, clocked, take_turns
 from .common import Trials, must_agree, scratch_folder, versions, voxceleb1_h

@@ -10,8 +10,7 @@ from fastfair.kernels import philox
 from numpy.typing import NDArray
 
 from fastfair._lib import seeds
-from fastfair.resampling.comparison_replicates import BLOCK
-from fastfair.resampling.units import SUBJECTS, Draw
+from fastfair.resampling.units import BLOCK, SUBJECTS, Draw
 
 from .clock import clocked, take_turns
 from .common import must_agree, versions

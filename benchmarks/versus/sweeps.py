@@ -7,8 +7,7 @@ import numpy as np
 from fastfair.kernels import sweep
 
 from fastfair._lib import seeds
-from fastfair.resampling.comparison_replicates import BLOCK
-from fastfair.resampling.units import ComparisonUnits
+from fastfair.resampling.units import BLOCK, ComparisonUnits
 
 from .clock import clocked, take_turns
 from .common import Trials, must_agree, versions, voxceleb1_h

@@ -21,10 +21,11 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr, thresho
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import InputError
 from fastfair.resampling.blocks import Replicates
-from fastfair.resampling.comparison_replicates import NO_METRICS, SCHEMES, Resampler
+from fastfair.resampling.comparison_replicates import SCHEMES, Resampler
 from fastfair.resampling.count_models import CountModel
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
 from fastfair.resampling.pair_replicates import Draws, PairResampler
+from fastfair.resampling.preparation import NO_METRICS
 from fastfair.resampling.units import UNITS, require_units
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry

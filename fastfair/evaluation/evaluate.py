@@ -28,7 +28,8 @@ from fastfair.error_rates.operating_points import (
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.resampling.blocks import Replicates
-from fastfair.resampling.comparison_replicates import Metrics, Resampler, different_groups
+from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.preparation import Metrics, different_groups
 from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates

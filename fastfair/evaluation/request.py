@@ -17,7 +17,8 @@ from fastfair.error_rates import curves
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES
-from fastfair.resampling.comparison_replicates import METRICS, SCHEMES
+from fastfair.resampling.comparison_replicates import SCHEMES
+from fastfair.resampling.preparation import METRICS
 from fastfair.resampling.units import UNITS, require_units
 from fastfair.uncertainty.quantity_intervals import require_method, two_sided_level
 

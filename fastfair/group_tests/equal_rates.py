@@ -250,7 +250,8 @@ def fmr_test(
     >>> ff.fmr_test(e, ff.at_fmr(0.01), rng=0).groups
     ('f', 'm')
     """
-    from fastfair.resampling.comparison_replicates import NO_METRICS, Resampler
+    from fastfair.resampling.comparison_replicates import Resampler
+    from fastfair.resampling.preparation import NO_METRICS
 
     validation.choice("statistic", statistic, FMR_STATISTICS)
     settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)

@@ -7,7 +7,6 @@ them as its operating points need.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,47 +14,22 @@ from numpy.typing import NDArray
 
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates import curves
-from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer_key, threshold_key
+from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 
 from .blocks import Replicates, compute_blocks
-from .comparison_lists import ErrorLists, make_lists
 from .count_models import CountModel, count_model
 from .design_effects import independent_comparisons
-from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
+from .preparation import ALL_METRICS, Metrics, Preparation
 from .units import BLOCK, ComparisonUnits
 
 if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side
 
 SCHEMES = ("dyadic", "product")
-METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
 _EER_METHODS = {"nearest": 0, "nearest-max": 1, "interpolated": 2, "convex-hull": 0}  # whose hull is another kernel's
 _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Metrics:
-    """Which metrics that have no operating point to compute, and how.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Some of "eer", "min_dcf", "cllr" and "min_cllr".
-    eer_method : str
-        As in `eer`; thresholds are those of "nearest".
-    costs : DetectionCosts
-        The costs of minDCF.
-    """
-
-    names: tuple[str, ...] = METRICS
-    eer_method: str = "nearest"
-    costs: curves.DetectionCosts = field(default_factory=curves.DetectionCosts)
-
-
-ALL_METRICS, NO_METRICS = Metrics(), Metrics(())
 
 
 class Resampler:
@@ -97,123 +71,12 @@ class Resampler:
         measured: Sequence[int] = (),
         with_groups: bool = True,
     ) -> None:
-        self._comparisons = comparisons
-        self._points = tuple(points)
-        self._rates = np.array([point.value for point in points], np.float64)
-        self._metrics, self._eer_method, self._costs = metrics.names, metrics.eer_method, metrics.costs
-        self._measured = np.asarray(measured, np.intp)
-        self.units = ComparisonUnits(comparisons, unit)
-        n_groups = len(comparisons.groups) if with_groups else 0
-        self._n_groups = n_groups
-        self.cells = different_groups(comparisons) if n_groups else ()
-        self._y, self._x = self._lists(True, n_groups), self._lists(False, n_groups)
-        kinds = {point.kind for point in points}
-        self._need_eer = "eer" in metrics.names or bool(kinds & {"eer", "mean group eer"})
-        self._eer_lists = 1 + n_groups if "eer" in metrics.names or "mean group eer" in kinds else 1
-        thresholds = [
-            mean_group_eer_key(comparisons, measured)
-            if point.kind == "mean group eer"
-            else threshold_key(comparisons, point)
-            for point in points
-        ]
-        self._thresholds = np.array(thresholds, np.int64)
-        self._find_estimates()
-        self._hull_eer = "eer" in metrics.names and metrics.eer_method == "convex-hull"
-        if self._hull_eer or "min_cllr" in metrics.names:
-            self._find_blocks()
-        if "cllr" in metrics.names:
-            self._find_costs()
-        self._shrinkage = self._find_shrinkage(scheme)
+        self._prepared = Preparation(comparisons, points, unit, scheme, metrics, measured, with_groups)
 
-    def _lists(self, mated: bool, n_groups: int) -> ErrorLists:
-        comparisons = self._comparisons
-        side = comparisons.mated if mated else comparisons.nonmated
-        codes = None
-        n_lists = 1 + n_groups
-        if n_groups:
-            by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-            table = np.zeros((n_groups, n_groups), np.int32)
-            np.fill_diagonal(table, np.arange(1, n_groups + 1))
-            if not mated:
-                for position, cell in enumerate(self.cells):
-                    table[cell] = n_lists + position
-                n_lists += len(self.cells)
-            kind = np.uint16 if n_lists < 2**16 else np.int32  # the narrow one sorts in linear time
-            codes = table.astype(kind)[by_group.reference_group, by_group.probe_group]
-        return make_lists(side, mated, self.units, codes, n_lists)
-
-    def _find_estimates(self) -> None:
-        """Find the EER and the minimum cost of each list, and their thresholds, in the data."""
-        lists = range(1 + self._n_groups)
-        self._eer_keys = np.zeros(len(lists), np.int64)
-        self._cost_keys = np.zeros(len(lists), np.int64)
-        self._least_costs = np.full(len(lists), np.nan)
-        for k in lists:
-            mated, nonmated = self._list(self._y, k), self._list(self._x, k)
-            if mated.size == 0 or nonmated.size == 0:
-                continue
-            nonmated = np.ascontiguousarray(~nonmated[::-1])
-            if self._need_eer and k < self._eer_lists:
-                self._eer_keys[k] = curves.nearest_equal_error(mated, nonmated).key
-            if "min_dcf" in self._metrics:
-                self._least_costs[k], self._cost_keys[k] = self._costs.least(mated, nonmated)
-        self._guesses = self._x.count_errors(self._eer_keys[: self._eer_lists])
-
-    def _find_blocks(self) -> None:
-        """Find the blocks of comparisons from which the ROC convex hulls of all replicates are made."""
-        from fastfair.kernels import replicated_hull
-
-        lists = range(1 + self._n_groups)
-        found = [replicated_hull.find_blocks(self._list(self._y, k), self._list(self._x, k)) for k in lists]
-        first, above = map(np.concatenate, zip(*found, strict=True))
-        self._blocks = first, above, np.cumsum([first.size for first, _ in found])
-
-    @staticmethod
-    def _list(lists: ErrorLists, k: int) -> score_keys.Keys:
-        return lists.keys[lists.start[k] : lists.end[k]]
-
-    def _find_shrinkage(self, scheme: str) -> Shrinkage:
-        names = [*(["eer"] if self._need_eer else []), *(name for name in self._metrics if name != "eer")]
-        if scheme != "dyadic" or self.units.unit != "subject":
-            return no_shrinkage(self._y, self._x, len(self._points), names, 1 + self._n_groups)
-        keys = {"eer": self._eer_keys, "min_dcf": self._cost_keys}
-        keys = {name: keys[name] for name in names if name in keys}
-        costs = {}
-        if "cllr" in names:
-            costs["cllr"] = self._pair_costs
-        if "min_cllr" in names:
-            costs["min_cllr"] = self._calibrated_pair_costs()
-        return find_shrinkage(self._y, self._x, self._thresholds, keys, costs, 1 + self._n_groups)
-
-    def _find_costs(self) -> None:
-        """Find the log-likelihood-ratio costs of comparisons: sums over each distinct pair, and means over lists."""
-        y, x = self._y, self._x
-        self._pair_costs = self._ratio_costs(y), self._ratio_costs(x)
-        self._mean_costs = self._means(y, self._pair_costs[0]), self._means(x, self._pair_costs[1])
-
-    @staticmethod
-    def _ratio_costs(lists: ErrorLists) -> Floats:
-        similarities = score_keys.decode(lists.keys if lists.mated else ~lists.keys).astype(np.float64)
-        return lists.sum_pairs(curves.log_likelihood_ratio_costs(similarities, lists.mated))
-
-    def _means(self, lists: ErrorLists, pair_costs: Floats) -> Floats:
-        n_metrics = 1 + self._n_groups
-        ends = zip(np.append(0, lists.pairs.end), lists.pairs.end[:n_metrics], strict=False)
-        return np.array([pair_costs[i:j].sum() for i, j in ends]) / np.maximum(lists.sizes[:n_metrics], 1)
-
-    def _calibrated_pair_costs(self) -> tuple[Floats, Floats]:
-        """Sum the costs after the best calibration of the data over each distinct pair.
-
-        Replicates have other calibrations, which change the mean cost only in the second order.
-        """
-        y_costs, x_costs = np.zeros(self._y.keys.size), np.zeros(self._x.keys.size)
-        for k in range(1 + self._n_groups):
-            mated, nonmated = self._list(self._y, k), self._list(self._x, k)
-            if mated.size and nonmated.size:
-                of_mated, of_nonmated = curves.calibrated_costs(mated, np.ascontiguousarray(~nonmated[::-1]))
-                y_costs[self._y.start[k] : self._y.end[k]] = np.repeat(*of_mated)
-                x_costs[self._x.start[k] : self._x.end[k]] = np.repeat(*of_nonmated)[::-1]
-        return self._y.sum_pairs(y_costs), self._x.sum_pairs(x_costs)
+    @property
+    def units(self) -> ComparisonUnits:
+        """The units drawn with replacement."""
+        return self._prepared.units
 
     def independent_comparisons(
         self, mated: bool, cell: tuple[int, int] | None = None, nothing_but_errors: bool = False
@@ -234,21 +97,15 @@ class Resampler:
         float
             The number of comparisons where the units drawn are not subjects; else see `design_effects`.
         """
-        lists, k = self._y if mated else self._x, self._position(cell)
+        lists, k = self._prepared.y if mated else self._prepared.x, self._prepared.position(cell)
         if self.units.unit != "subject":
             return float(lists.sizes[k])
         return independent_comparisons(lists, k, nothing_but_errors)
 
-    def _position(self, cell: tuple[int, int] | None) -> int:
-        """Return the list of a pair of groups, or of all comparisons."""
-        if cell is None:
-            return 0
-        return 1 + cell[0] if cell[0] == cell[1] else 1 + self._n_groups + self.cells.index(cell)
-
     @property
     def points(self) -> tuple[OperatingPoint, ...]:
         """The operating points."""
-        return self._points
+        return self._prepared.points
 
     def freedom(self, point: int, cell: tuple[int, int] | None = None) -> float:
         """Return the degrees of freedom of the dyadic-robust variance of an FMR.
@@ -265,7 +122,7 @@ class Resampler:
         float
             See `kernels.dyadic`; infinite where the scheme or the units are others.
         """
-        return float(self._shrinkage.freedom[self._position(cell), point])
+        return float(self._prepared.shrinkage.freedom[self._prepared.position(cell), point])
 
     def count_models(self) -> list[dict[str, CountModel]]:
         """Estimate how the numbers of errors of groups vary at each operating point.
@@ -277,13 +134,13 @@ class Resampler:
         """
         if "sample" in self.units.unit:
             return []
-        sides = {"fmr": self._x, "fnmr": self._y}
+        sides = {"fmr": self._prepared.x, "fnmr": self._prepared.y}
         return [
             {
-                name: count_model(lists, lists.count_errors(np.full(lists.end.size, key)), self._n_groups)
+                name: count_model(lists, lists.count_errors(np.full(lists.end.size, key)), self._prepared.n_groups)
                 for name, lists in sides.items()
             }
-            for key in self._thresholds
+            for key in self._prepared.thresholds
         ]
 
     def replicate(
@@ -371,21 +228,21 @@ class Resampler:
         n_threads: int | None,
         progress: Callable[[int, int], None] | None,
     ) -> Replicates:
-        n_points, n_metrics = len(self._points), 1 + self._n_groups
+        n_points, n_metrics = len(self._prepared.points), 1 + self._prepared.n_groups
         shapes = {
             "threshold": (n_points,),
-            "fmr": (n_points, self._x.end.size),
-            "fnmr": (n_points, self._y.end.size),
-        } | dict.fromkeys(self._metrics, (n_metrics,))
+            "fmr": (n_points, self._prepared.x.end.size),
+            "fnmr": (n_points, self._prepared.y.end.size),
+        } | dict.fromkeys(self._prepared.metrics, (n_metrics,))
 
         def compute(scratch: _Scratch, first: int, out: dict[str, Floats]) -> None:
             fill(first, scratch.weights)
             self._sweep(scratch, out)
 
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
-        found = compute_blocks(n, shapes, lambda: _Scratch(self), compute, would_do, n_threads, progress)
-        metrics = {name: found[name] for name in self._metrics}
-        return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self.cells)
+        found = compute_blocks(n, shapes, lambda: _Scratch(self._prepared), compute, would_do, n_threads, progress)
+        metrics = {name: found[name] for name in self._prepared.metrics}
+        return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self._prepared.cells)
 
     def _sweep(self, scratch: _Scratch, out: dict[str, Floats]) -> None:
         """Compute a block of 64 replicates from their weights."""
@@ -394,35 +251,39 @@ class Resampler:
         weights = scratch.weights
         largest = sweep.largest_weight(weights)
         x, y = scratch.x, scratch.y = tuple(side._replace(largest=largest) for side in (scratch.x, scratch.y))
-        self._x.total_weights(weights, largest, x.totals)
-        self._y.total_weights(weights, largest, y.totals)
-        if self._need_eer:
+        self._prepared.x.total_weights(weights, largest, x.totals)
+        self._prepared.y.total_weights(weights, largest, y.totals)
+        if self._prepared.need_eer:
             replicated_eer.equal_error_rates(
-                *self._shrunk("eer", scratch), self._guesses, _EER_METHODS[self._eer_method], scratch.x_sums,
-                scratch.y_sums, scratch.eer, scratch.eer_keys,
+                *self._shrunk("eer", scratch), self._prepared.guesses, _EER_METHODS[self._prepared.eer_method],
+                scratch.x_sums, scratch.y_sums, scratch.eer, scratch.eer_keys,
             )  # fmt: skip
             if "eer" in out:
                 out["eer"][:] = scratch.eer
-        if self._hull_eer:
+        if self._prepared.hull_eer:
             self._read_hull("eer", scratch, out["eer"])
         if "min_cllr" in out:
             self._read_hull("min_cllr", scratch, out["min_cllr"])
         if "min_dcf" in out:
             sides = self._shrunk("min_dcf", scratch)
             replicated_cost.least_costs(
-                *sides, self._costs.miss, self._costs.false_match, self._least_costs, scratch.costs
+                *sides,
+                self._prepared.costs.miss,
+                self._prepared.costs.false_match,
+                self._prepared.least_costs,
+                scratch.costs,
             )
-            out["min_dcf"][:] = scratch.costs / self._costs.unit
+            out["min_dcf"][:] = scratch.costs / self._prepared.costs.unit
         if "cllr" in out:
             out["cllr"][:] = self._cllr(scratch)
-        if not self._points:
+        if not self._prepared.points:
             return
         thresholds = self._find_thresholds(scratch)
         missing = thresholds == sweep.NO_LIMIT
         found = score_keys.decode(np.where(missing, 0, thresholds).astype(x.keys.dtype)).astype(np.float64)
-        scale = 1 if self._comparisons.score_kind == "similarity" else -1
+        scale = 1 if self._prepared.comparisons.score_kind == "similarity" else -1
         out["threshold"][:] = np.where(missing, np.nan, 0.0 + scale * found)
-        for lists, side, shares in ((self._x, x, scratch.fmr), (self._y, y, scratch.fnmr)):
+        for lists, side, shares in ((self._prepared.x, x, scratch.fmr), (self._prepared.y, y, scratch.fnmr)):
             limits = np.where(missing, thresholds, lists.limits(thresholds))
             order = np.argsort(limits, axis=None, kind="stable")
             sweep.shares_at(side, limits, order, shares)
@@ -430,32 +291,32 @@ class Resampler:
 
     def _shrunk(self, name: str, scratch: _Scratch) -> tuple[Side, Side]:
         """Return the non-mated and the mated side with weights shrunk for a metric."""
-        mated, nonmated = self._shrinkage.metrics[name]
+        mated, nonmated = self._prepared.shrinkage.metrics[name]
         return scratch.x._replace(shrinkage=nonmated), scratch.y._replace(shrinkage=mated)
 
     def _find_thresholds(self, scratch: _Scratch) -> NDArray[np.int64]:
         """Find the (points, 64) threshold keys of a block."""
         from fastfair.kernels import sweep
 
-        thresholds = np.empty((len(self._points), BLOCK), np.int64)
-        kinds = np.array([point.kind for point in self._points])
-        thresholds[kinds == "threshold"] = self._thresholds[kinds == "threshold", None]
+        thresholds = np.empty((len(self._prepared.points), BLOCK), np.int64)
+        kinds = np.array([point.kind for point in self._prepared.points])
+        thresholds[kinds == "threshold"] = self._prepared.thresholds[kinds == "threshold", None]
         thresholds[kinds == "eer"] = scratch.eer_keys[0]
         if "mean group eer" in kinds:
-            keys = scratch.eer_keys[1 + self._measured]
+            keys = scratch.eer_keys[1 + self._prepared.measured]
             missing = (keys == sweep.NO_LIMIT).any(axis=0)
-            kind_of_keys = self._x.keys.dtype
+            kind_of_keys = self._prepared.x.keys.dtype
             similarities = score_keys.decode(np.where(missing, 0, keys).astype(kind_of_keys)).astype(np.float64)
-            means = score_keys.first_keys_at_least(similarities.mean(axis=0), self._x.keys).astype(np.int64)
+            means = score_keys.first_keys_at_least(similarities.mean(axis=0), self._prepared.x.keys).astype(np.int64)
             thresholds[kinds == "mean group eer"] = np.where(missing, sweep.NO_LIMIT, means)
         for mated, kind, side in ((False, "fmr", scratch.x), (True, "fnmr", scratch.y)):
             found = np.flatnonzero(kinds == kind)
             if found.size == 0:
                 continue
-            found = found[np.argsort(self._rates[found], kind="stable")]
+            found = found[np.argsort(self._prepared.rates[found], kind="stable")]
             errors = side.first(found)
             positions = np.empty((found.size, BLOCK), np.int64)
-            sweep.first_beyond(errors, self._rates[found], positions)
+            sweep.first_beyond(errors, self._prepared.rates[found], positions)
             at = np.minimum(positions, errors.keys.size - 1)  # at the end where shares round
             keys = errors.keys[at].astype(np.int64)
             # The non-mated score there is the first that must be rejected: the threshold is the next float above it.
@@ -466,15 +327,21 @@ class Resampler:
         from fastfair.kernels import replicated_hull
 
         what = replicated_hull.EQUAL_ERROR if name == "eer" else replicated_hull.MIN_CLLR
-        replicated_hull.hull_figures(*self._shrunk(name, scratch), *self._blocks, what, scratch.of_hull)
+        replicated_hull.hull_figures(*self._shrunk(name, scratch), *self._prepared.blocks, what, scratch.of_hull)
         values[:] = scratch.of_hull
 
     def _cllr(self, scratch: _Scratch) -> Floats:
         from fastfair.kernels import sweep
 
         means = []
-        of_lists = (self._y, scratch.y.totals), (self._x, scratch.x.totals)
-        found = zip(of_lists, self._shrinkage.metrics["cllr"], self._pair_costs, self._mean_costs, strict=True)
+        of_lists = (self._prepared.y, scratch.y.totals), (self._prepared.x, scratch.x.totals)
+        found = zip(
+            of_lists,
+            self._prepared.shrinkage.metrics["cllr"],
+            self._prepared.pair_costs,
+            self._prepared.mean_costs,
+            strict=True,
+        )
         for (lists, totals), shrinkage, costs, mean in found:
             pairs = lists.pairs
             sums = np.empty((lists.end.size, BLOCK))
@@ -488,15 +355,15 @@ class Resampler:
 class _Scratch:
     """Working memory of one thread."""
 
-    def __init__(self, resampler: Resampler) -> None:
-        x, y = resampler._x, resampler._y
-        n_points, n_metrics = len(resampler._points), 1 + resampler._n_groups
-        self.weights = resampler.units.new_weights()
+    def __init__(self, prepared: Preparation) -> None:
+        x, y = prepared.x, prepared.y
+        n_points, n_metrics = len(prepared.points), 1 + prepared.n_groups
+        self.weights = prepared.units.new_weights()
         self.x, self.y = (
             lists.side(self.weights, np.zeros((lists.end.size, BLOCK), np.int64), shrinkage)
-            for lists, shrinkage in ((x, resampler._shrinkage.nonmated), (y, resampler._shrinkage.mated))
+            for lists, shrinkage in ((x, prepared.shrinkage.nonmated), (y, prepared.shrinkage.mated))
         )
-        chunks = int(x.sizes.max()) // BLOCK + 1 if resampler._need_eer else 0
+        chunks = int(x.sizes.max()) // BLOCK + 1 if prepared.need_eer else 0
         self.x_sums = np.empty((chunks, BLOCK), np.int64)
         self.y_sums = np.empty((chunks, BLOCK), np.int64)
         self.eer = np.full((n_metrics, BLOCK), np.nan)
@@ -505,10 +372,3 @@ class _Scratch:
         self.of_hull = np.empty((n_metrics, BLOCK))
         self.fmr = np.empty((n_points, x.end.size, BLOCK))
         self.fnmr = np.empty((n_points, y.end.size, BLOCK))
-
-
-def different_groups(comparisons: Comparisons) -> tuple[tuple[int, int], ...]:
-    """List the pairs of different groups that have non-mated comparisons."""
-    counts = comparisons.nonmated_by_group.cells.copy()
-    np.fill_diagonal(counts, 0)
-    return tuple(zip(*(axis.tolist() for axis in np.nonzero(counts)), strict=True))

@@ -30,7 +30,8 @@ from fastfair.errors import (
 )
 from fastfair.group_tests.failure_counts import design_effect
 from fastfair.group_tests.replicates import STATISTICS, GroupRates, _studentized, of_counts, pvalue
-from fastfair.resampling.comparison_replicates import NO_METRICS, Resampler
+from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.preparation import NO_METRICS
 
 ORACLES = {
     "f": slow.replicated_f,

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from oracles import zero_errors as slow
 
 import fastfair as ff
-from fastfair.resampling.comparison_replicates import NO_METRICS, Resampler
+from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.preparation import NO_METRICS
 
 
 @st.composite

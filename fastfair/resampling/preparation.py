@@ -1,0 +1,209 @@
+"""What is found in comparisons before replicates are drawn: lists, thresholds, guesses, costs and shrinkage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.data import score_keys
+from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates import curves
+from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer_key, threshold_key
+
+from .comparison_lists import ErrorLists, make_lists
+from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
+from .units import ComparisonUnits
+
+METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Which metrics that have no operating point to compute, and how.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Some of "eer", "min_dcf", "cllr" and "min_cllr".
+    eer_method : str
+        As in `eer`; thresholds are those of "nearest".
+    costs : DetectionCosts
+        The costs of minDCF.
+    """
+
+    names: tuple[str, ...] = METRICS
+    eer_method: str = "nearest"
+    costs: curves.DetectionCosts = field(default_factory=curves.DetectionCosts)
+
+
+ALL_METRICS, NO_METRICS = Metrics(), Metrics(())
+
+
+class Preparation:
+    """Comparisons made ready to be resampled.
+
+    Parameters
+    ----------
+    comparisons, points, unit, scheme, metrics, measured, with_groups
+        As `Resampler` takes them.
+
+    Attributes
+    ----------
+    units : ComparisonUnits
+        The units that are drawn.
+    cells : tuple of tuple of int
+        Pairs of different groups that have non-mated comparisons.
+    y, x : ErrorLists
+        Mated and non-mated comparisons: of all, of each group, and the non-mated ones of each of `cells`.
+    thresholds : (points,) ndarray of int64
+        Threshold key of each operating point in the data.
+    guesses : (lists,) ndarray of int64
+        Numbers of errors at the EERs of the data, near which those of replicates are looked for.
+    shrinkage : Shrinkage
+        What weights are shrunk by.
+    """
+
+    def __init__(
+        self,
+        comparisons: Comparisons,
+        points: Sequence[OperatingPoint],
+        unit: str,
+        scheme: str,
+        metrics: Metrics,
+        measured: Sequence[int],
+        with_groups: bool,
+    ) -> None:
+        self.comparisons = comparisons
+        self.points = tuple(points)
+        self.rates = np.array([point.value for point in points], np.float64)
+        self.metrics, self.eer_method, self.costs = metrics.names, metrics.eer_method, metrics.costs
+        self.measured = np.asarray(measured, np.intp)
+        self.units = ComparisonUnits(comparisons, unit)
+        n_groups = len(comparisons.groups) if with_groups else 0
+        self.n_groups = n_groups
+        self.cells = different_groups(comparisons) if n_groups else ()
+        self.y, self.x = self._lists(True, n_groups), self._lists(False, n_groups)
+        kinds = {point.kind for point in points}
+        self.need_eer = "eer" in metrics.names or bool(kinds & {"eer", "mean group eer"})
+        self.eer_lists = 1 + n_groups if "eer" in metrics.names or "mean group eer" in kinds else 1
+        thresholds = [
+            mean_group_eer_key(comparisons, measured)
+            if point.kind == "mean group eer"
+            else threshold_key(comparisons, point)
+            for point in points
+        ]
+        self.thresholds = np.array(thresholds, np.int64)
+        self._find_estimates()
+        self.hull_eer = "eer" in metrics.names and metrics.eer_method == "convex-hull"
+        if self.hull_eer or "min_cllr" in metrics.names:
+            self._find_blocks()
+        if "cllr" in metrics.names:
+            self._find_costs()
+        self.shrinkage = self._find_shrinkage(scheme)
+
+    def _lists(self, mated: bool, n_groups: int) -> ErrorLists:
+        comparisons = self.comparisons
+        side = comparisons.mated if mated else comparisons.nonmated
+        codes = None
+        n_lists = 1 + n_groups
+        if n_groups:
+            by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+            table = np.zeros((n_groups, n_groups), np.int32)
+            np.fill_diagonal(table, np.arange(1, n_groups + 1))
+            if not mated:
+                for position, cell in enumerate(self.cells):
+                    table[cell] = n_lists + position
+                n_lists += len(self.cells)
+            kind = np.uint16 if n_lists < 2**16 else np.int32  # the narrow one sorts in linear time
+            codes = table.astype(kind)[by_group.reference_group, by_group.probe_group]
+        return make_lists(side, mated, self.units, codes, n_lists)
+
+    def _find_estimates(self) -> None:
+        """Find the EER and the minimum cost of each list, and their thresholds, in the data."""
+        lists = range(1 + self.n_groups)
+        self.eer_keys = np.zeros(len(lists), np.int64)
+        self.cost_keys = np.zeros(len(lists), np.int64)
+        self.least_costs = np.full(len(lists), np.nan)
+        for k in lists:
+            mated, nonmated = self._list(self.y, k), self._list(self.x, k)
+            if mated.size == 0 or nonmated.size == 0:
+                continue
+            nonmated = np.ascontiguousarray(~nonmated[::-1])
+            if self.need_eer and k < self.eer_lists:
+                self.eer_keys[k] = curves.nearest_equal_error(mated, nonmated).key
+            if "min_dcf" in self.metrics:
+                self.least_costs[k], self.cost_keys[k] = self.costs.least(mated, nonmated)
+        self.guesses = self.x.count_errors(self.eer_keys[: self.eer_lists])
+
+    def _find_blocks(self) -> None:
+        """Find the blocks of comparisons from which the ROC convex hulls of all replicates are made."""
+        from fastfair.kernels import replicated_hull
+
+        lists = range(1 + self.n_groups)
+        found = [replicated_hull.find_blocks(self._list(self.y, k), self._list(self.x, k)) for k in lists]
+        first, above = map(np.concatenate, zip(*found, strict=True))
+        self.blocks = first, above, np.cumsum([first.size for first, _ in found])
+
+    @staticmethod
+    def _list(lists: ErrorLists, k: int) -> score_keys.Keys:
+        return lists.keys[lists.start[k] : lists.end[k]]
+
+    def _find_shrinkage(self, scheme: str) -> Shrinkage:
+        names = [*(["eer"] if self.need_eer else []), *(name for name in self.metrics if name != "eer")]
+        if scheme != "dyadic" or self.units.unit != "subject":
+            return no_shrinkage(self.y, self.x, len(self.points), names, 1 + self.n_groups)
+        keys = {"eer": self.eer_keys, "min_dcf": self.cost_keys}
+        keys = {name: keys[name] for name in names if name in keys}
+        costs = {}
+        if "cllr" in names:
+            costs["cllr"] = self.pair_costs
+        if "min_cllr" in names:
+            costs["min_cllr"] = self._calibrated_pair_costs()
+        return find_shrinkage(self.y, self.x, self.thresholds, keys, costs, 1 + self.n_groups)
+
+    def _find_costs(self) -> None:
+        """Find the log-likelihood-ratio costs of comparisons: sums over each distinct pair, and means over lists."""
+        y, x = self.y, self.x
+        self.pair_costs = self._ratio_costs(y), self._ratio_costs(x)
+        self.mean_costs = self._means(y, self.pair_costs[0]), self._means(x, self.pair_costs[1])
+
+    @staticmethod
+    def _ratio_costs(lists: ErrorLists) -> Floats:
+        similarities = score_keys.decode(lists.keys if lists.mated else ~lists.keys).astype(np.float64)
+        return lists.sum_pairs(curves.log_likelihood_ratio_costs(similarities, lists.mated))
+
+    def _means(self, lists: ErrorLists, pair_costs: Floats) -> Floats:
+        n_metrics = 1 + self.n_groups
+        ends = zip(np.append(0, lists.pairs.end), lists.pairs.end[:n_metrics], strict=False)
+        return np.array([pair_costs[i:j].sum() for i, j in ends]) / np.maximum(lists.sizes[:n_metrics], 1)
+
+    def _calibrated_pair_costs(self) -> tuple[Floats, Floats]:
+        """Sum the costs after the best calibration of the data over each distinct pair.
+
+        Replicates have other calibrations, which change the mean cost only in the second order.
+        """
+        y_costs, x_costs = np.zeros(self.y.keys.size), np.zeros(self.x.keys.size)
+        for k in range(1 + self.n_groups):
+            mated, nonmated = self._list(self.y, k), self._list(self.x, k)
+            if mated.size and nonmated.size:
+                of_mated, of_nonmated = curves.calibrated_costs(mated, np.ascontiguousarray(~nonmated[::-1]))
+                y_costs[self.y.start[k] : self.y.end[k]] = np.repeat(*of_mated)
+                x_costs[self.x.start[k] : self.x.end[k]] = np.repeat(*of_nonmated)[::-1]
+        return self.y.sum_pairs(y_costs), self.x.sum_pairs(x_costs)
+
+    def position(self, cell: tuple[int, int] | None) -> int:
+        """Return the list of a pair of groups, or of all comparisons."""
+        if cell is None:
+            return 0
+        return 1 + cell[0] if cell[0] == cell[1] else 1 + self.n_groups + self.cells.index(cell)
+
+
+def different_groups(comparisons: Comparisons) -> tuple[tuple[int, int], ...]:
+    """List the pairs of different groups that have non-mated comparisons."""
+    counts = comparisons.nonmated_by_group.cells.copy()
+    np.fill_diagonal(counts, 0)
+    return tuple(zip(*(axis.tolist() for axis in np.nonzero(counts)), strict=True))
