@@ -12,7 +12,7 @@ from fastfair import intervals
 from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
+from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
@@ -138,7 +138,7 @@ def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: f
         drawn = uncertainty.replicates[row]
         pvalue = max(pvalue, (1 + np.count_nonzero(drawn > claimed)) / (1 + np.count_nonzero(~np.isnan(drawn))))
     notes = [quantity.note] if quantity.note else []
-    if quantity.name == "fmr" and ENOUGH_ERRORS <= errors < MANY_ERRORS and subjects:
+    if quantity.name == "fmr" and 0 < errors < MANY_ERRORS and subjects:
         notes.append(UNKNOWN_CONCENTRATION)
     is_narrow = NARROW in quantity.note
     times = evidence.times_needed(claimed, level) if known else math.nan
