@@ -62,6 +62,10 @@ def _options(command: Any) -> Any:
             "these, in place of --attempts.",
         ),
         click.option(
+            "--goats", type=float,
+            help="Share of subjects who fail often, all others being alike. [default: failures are beta-binomial]",
+        ),
+        click.option(
             "--study", is_flag=True, help="Plan the 4,000 settings of the paper's study, instead of the options above."
         ),
         CONFIDENCE_LEVEL,
@@ -117,6 +121,7 @@ def _planned(
     *,
     pilot: Path | None,
     study: bool,
+    goats: float | None,
     method: str | None,
     n_simulations: int | None,
     max_subjects: int | None,
@@ -135,6 +140,10 @@ def _planned(
         raise click.UsageError("--max-subjects goes with --margin or --difference, without --subjects")
     if n_simulations is not None:
         level["n_simulations"] = n_simulations
+    if goats is not None and study:
+        raise click.UsageError("--study has its own settings: leave --goats out")
+    if goats is not None:
+        level["goats"] = goats
     running: dict[str, Any] = {"method": method, "progress": watched(progress), "n_threads": n_threads}
     if study:
         return margin_study(**level, **running)

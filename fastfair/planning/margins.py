@@ -13,7 +13,7 @@ from fastfair.errors import InputError
 from fastfair.group_tests.margins import share_inside
 
 from .plans import MarginPlan
-from .settings import checked_settings
+from .settings import checked_goats, checked_settings
 from .studies import Study
 from .subjects import Attempts, Groups, Subjects
 
@@ -35,6 +35,7 @@ def plan_margin(
     attempts: ArrayLike | None = None,
     fnmr: ArrayLike,
     correlation: ArrayLike,
+    goats: float | None = None,
     assurance: float | None = None,
     n_simulations: int = 1000,
     confidence_level: float = 0.95,
@@ -61,6 +62,9 @@ def plan_margin(
         True FNMR of every group, in (0, 1).
     correlation : array_like of float
         Intra-class correlation of the decisions on one subject, in [0, 1].
+    goats : float, optional
+        Share of subjects, in (0, 1), who fail often while all others are alike, which makes the correlation. By default
+        failures are beta-binomial: the subjects' own rates vary without a gap.
     assurance : float, optional
         Share of studies whose own margin is to be at most the one returned, in (0, 1). By default the margin is that
         for a known FNMR and correlation, as in the paper; the margin that a study estimates is larger in about half of
@@ -133,6 +137,7 @@ def plan_margin(
     )
     probability = share_inside(confidence_level, quantile)
     simulated = validation.choice("method", method, METHODS) == "simulation"
+    few = checked_goats(goats, settings)
     share = None if assurance is None else validation.open_fraction("assurance", assurance)
     for name, given in (("attempts", pilot), ("assurance", share)):
         if given is not None and not simulated:
@@ -147,7 +152,7 @@ def plan_margin(
 
     def work(k: int) -> None:
         n, m, pi, rho = laws[:, k].tolist()
-        subjects, at = Subjects(pilot or Attempts.of(m), pi, rho), of_law[k]
+        subjects, at = Subjects(pilot or Attempts.of(m), pi, rho, few), of_law[k]
         if share is not None:
             for one in at:
                 study = Study(Groups(int(groups[one]), subjects, subjects), probability, n_simulations, key)
@@ -167,6 +172,7 @@ def plan_margin(
         method=method,
         assurance=share,
         attempts=None if pilot is None else pilot.as_dict(),
+        goats=few or None,
         n_simulations=n_simulations if simulated else None,
         seed=seed if simulated else None,
     )

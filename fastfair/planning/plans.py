@@ -94,6 +94,8 @@ class MarginPlan(_Plan):
         Share of studies whose own margin is at most `margin`; None for the margin at a known FNMR and correlation.
     attempts : dict of int to float, or None
         Share of subjects with each number of attempts, where it varies; `n_attempts` is then its mean.
+    goats : float or None
+        Share of subjects who fail often, all others being alike; None where failures are beta-binomial.
     n_simulations : int or None
         Number of studies drawn for each setting; None where the margin is exact.
     seed : int or str or None
@@ -113,6 +115,7 @@ class MarginPlan(_Plan):
     method: str
     assurance: float | None = None
     attempts: dict[int, float] | None = None
+    goats: float | None = None
     n_simulations: int | None = None
     seed: Any = None
 
@@ -184,6 +187,8 @@ class PowerPlan(_Plan):
         "family-wise" or "paper", as in `plan_margin`.
     attempts : dict of int to float, or None
         Share of subjects with each number of attempts, where it varies; `n_attempts` is then its mean.
+    goats : float or None
+        Share of subjects who fail often, all others being alike; None where failures are beta-binomial.
     n_simulations : int
         Number of studies drawn for each setting.
     seed : int or str
@@ -205,6 +210,7 @@ class PowerPlan(_Plan):
     confidence_level: float
     quantile: str
     attempts: dict[int, float] | None
+    goats: float | None
     n_simulations: int
     seed: Any
 
@@ -238,6 +244,8 @@ class SubjectsPlan(_Plan):
         "family-wise" or "paper", as in `plan_margin`.
     attempts : dict of int to float, or None
         Share of subjects with each number of attempts, where it varies; `n_attempts` is then its mean.
+    goats : float or None
+        Share of subjects who fail often, all others being alike; None where failures are beta-binomial.
     n_simulations : int
         Number of studies drawn for each setting.
     seed : int or str
@@ -265,5 +273,6 @@ class SubjectsPlan(_Plan):
     confidence_level: float
     quantile: str
     attempts: dict[int, float] | None
+    goats: float | None
     n_simulations: int
     seed: Any

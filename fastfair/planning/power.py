@@ -14,7 +14,7 @@ from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.group_tests.margins import share_inside
 
 from .plans import PowerPlan, SubjectsPlan
-from .settings import broadcast, checked_difference, checked_settings
+from .settings import broadcast, checked_difference, checked_goats, checked_settings
 from .studies import Study
 from .subjects import Attempts, Groups, Subjects
 
@@ -34,6 +34,7 @@ def plan_power(
     attempts: ArrayLike | None = None,
     fnmr: ArrayLike,
     correlation: ArrayLike,
+    goats: float | None = None,
     difference: ArrayLike,
     n_simulations: int = 2000,
     confidence_level: float = 0.95,
@@ -44,7 +45,7 @@ def plan_power(
 
     Parameters
     ----------
-    n_groups, n_subjects, n_attempts, attempts, fnmr, correlation
+    n_groups, n_subjects, n_attempts, attempts, fnmr, correlation, goats
         As in `plan_margin`; `fnmr` is the FNMR of all groups but one.
     difference : array_like of float
         FNMR of the remaining group minus `fnmr`; above or below 0.
@@ -84,17 +85,20 @@ def plan_power(
         n_attempts, attempts, n_groups=n_groups, n_subjects=n_subjects, fnmr=fnmr, correlation=correlation
     )
     settings = broadcast(settings | {"difference": checked_difference(difference, settings["fnmr"])})
+    few = checked_goats(goats, settings)
     probability = share_inside(confidence_level, quantile)
     n_simulations = validation.count("n_simulations", n_simulations, 1)
     key, seed = seeds.stream(rng)
     shape = settings["n_groups"].shape
     margin, power = np.empty(shape), np.empty(shape)
     for at in np.ndindex(shape):
-        studies = _study(settings, at, pilot, probability, n_simulations, key).simulate(int(settings["n_subjects"][at]))
+        studies = _study(settings, at, (pilot, few), probability, n_simulations, key).simulate(
+            int(settings["n_subjects"][at])
+        )
         margin[at], power[at] = studies.margin_kept(0.5), studies.find()
     return PowerPlan(
         **settings, margin=margin, power=power, confidence_level=confidence_level, quantile=quantile,
-        attempts=None if pilot is None else pilot.as_dict(), n_simulations=n_simulations, seed=seed,
+        attempts=None if pilot is None else pilot.as_dict(), goats=few or None, n_simulations=n_simulations, seed=seed,
     )  # fmt: skip
 
 
@@ -112,6 +116,7 @@ def plan_subjects(
     attempts: ArrayLike | None = None,
     fnmr: ArrayLike,
     correlation: ArrayLike,
+    goats: float | None = None,
     margin: ArrayLike | None = None,
     assurance: ArrayLike = 0.8,
     difference: ArrayLike | None = None,
@@ -126,7 +131,7 @@ def plan_subjects(
 
     Parameters
     ----------
-    n_groups, n_attempts, attempts, fnmr, correlation
+    n_groups, n_attempts, attempts, fnmr, correlation, goats
         As in `plan_margin`.
     margin : array_like of float, optional
         The largest margin allowed; either this or `difference`.
@@ -197,6 +202,7 @@ def plan_subjects(
             "wanted_power": validation.fractions("power", power, ends=False),
         }
     settings = broadcast(settings | asked)
+    few = checked_goats(goats, settings)
     probability = share_inside(confidence_level, quantile)
     n_simulations = validation.count("n_simulations", n_simulations, 1)
     max_subjects = validation.count("max_subjects", max_subjects, 2)
@@ -204,7 +210,7 @@ def plan_subjects(
     shape = settings["n_groups"].shape
     needed, margins, shares = np.empty(shape), np.empty(shape), np.empty(shape)
     for at in np.ndindex(shape):
-        study = _study(settings, at, pilot, probability, n_simulations, key)
+        study = _study(settings, at, (pilot, few), probability, n_simulations, key)
         if margin is not None:
             wanted = float(settings["wanted_margin"][at])
             found, studies = study.subjects_for_margin(wanted, float(settings["wanted_assurance"][at]), max_subjects)
@@ -218,20 +224,21 @@ def plan_subjects(
         **settings, n_subjects=needed, margin=margins,
         assurance=None if margin is None else shares, power=shares if margin is None else None,
         confidence_level=confidence_level, quantile=quantile,
-        attempts=None if pilot is None else pilot.as_dict(), n_simulations=n_simulations, seed=seed,
+        attempts=None if pilot is None else pilot.as_dict(), goats=few or None, n_simulations=n_simulations, seed=seed,
     )  # fmt: skip
 
 
 def _study(
-    settings: dict[str, NDArray[Any]], at: tuple[int, ...], pilot: Attempts | None, probability: float,
+    settings: dict[str, NDArray[Any]], at: tuple[int, ...], subjects: tuple[Attempts | None, float], probability: float,
     n_simulations: int, key: NDArray[np.uint32],
 ) -> Study:  # fmt: skip
-    """Make the study of one entry of arrays of settings."""
+    """Make the study of one entry of arrays of settings; of subjects with the attempts of a pilot and some goats."""
+    pilot, goats = subjects
     m, pi, rho = (settings[name][at].item() for name in ("n_attempts", "fnmr", "correlation"))
     attempts = pilot or Attempts.of(m)
     difference = float(settings["difference"][at]) if "difference" in settings else 0.0
-    alike = Subjects(attempts, pi, rho)
-    differing = Subjects(attempts, pi + difference, rho) if difference else alike
+    alike = Subjects(attempts, pi, rho, goats)
+    differing = Subjects(attempts, pi + difference, rho, goats) if difference else alike
     return Study(Groups(int(settings["n_groups"][at]), differing, alike), probability, n_simulations, key)
 
 

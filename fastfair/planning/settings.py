@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair._lib import validation
 from fastfair.errors import InputError
 
-from .subjects import Attempts
+from .subjects import Attempts, Subjects
 
 Floats = NDArray[np.float64]
 SETTINGS = ("n_groups", "n_subjects", "n_attempts", "fnmr", "correlation")
@@ -80,3 +80,20 @@ def checked_difference(difference: ArrayLike | None, fnmr: Floats) -> Floats:
             f"difference must be other than 0, with fnmr + difference in (0, 1), not {found:g} at fnmr {rate:g}"
         )
     return array
+
+
+def checked_goats(goats: float | None, settings: dict[str, NDArray[Any]]) -> float:
+    """Check the share of subjects who fail often, with whom rates are as the settings say; 0 for None."""
+    if goats is None:
+        return 0.0
+    share = validation.open_fraction("goats", goats)
+    others = settings["fnmr"] + settings.get("difference", 0.0)
+    for fnmr in (settings["fnmr"], others):
+        for pi, rho in zip(fnmr.ravel().tolist(), settings["correlation"].ravel().tolist(), strict=True):
+            often, seldom = Subjects(Attempts.of(1), pi, rho, share).rates()
+            if seldom <= 0 or often >= 1:
+                raise InputError(
+                    f"goats={share:g} cannot cause a correlation of {rho:g} at an FNMR of {pi:g}: they would fail with "
+                    f"a probability of {often:.3g} and the others with {seldom:.3g}"
+                )
+    return share

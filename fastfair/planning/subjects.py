@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -62,17 +63,41 @@ class Attempts:
 
 @dataclass(frozen=True, eq=False)
 class Subjects:
-    """Subjects who are alike and independent: those with m attempts each have beta-binomial failures."""
+    """Subjects who are alike and independent.
+
+    Attributes
+    ----------
+    attempts : Attempts
+        How many attempts they make.
+    fnmr, correlation : float
+        As in `plan_margin`.
+    goats : float
+        The share of subjects who fail often, all others being alike; 0 where failures are beta-binomial.
+    """
 
     attempts: Attempts
     fnmr: float
     correlation: float
+    goats: float = 0.0
+
+    def rates(self) -> tuple[float, float]:
+        """Return the FNMRs of goats and of others, with the FNMR and the correlation of all."""
+        spread = math.sqrt(self.correlation * self.fnmr * (1 - self.fnmr))
+        odds = math.sqrt((1 - self.goats) / self.goats)
+        return self.fnmr + spread * odds, self.fnmr - spread / odds
+
+    def law(self, m: int) -> Floats:
+        """Return the probabilities of 0 to m failures of a subject with m attempts."""
+        if not self.goats:
+            return beta_binomial_pmf(m, self.fnmr, self.correlation)
+        often, seldom = (beta_binomial_pmf(m, rate, 0.0) for rate in self.rates())
+        return self.goats * often + (1 - self.goats) * seldom
 
     @cached_property
     def kinds(self) -> tuple[Counts, Counts, Floats]:
         """(kinds,) failures and attempts of subjects, and how probable they are."""
         numbers = self.attempts.numbers
-        laws = [beta_binomial_pmf(int(m), self.fnmr, self.correlation) for m in numbers]
+        laws = [self.law(int(m)) for m in numbers]
         failures = np.concatenate([np.arange(law.size) for law in laws])
         share = np.concatenate([part * law for part, law in zip(self.attempts.shares, laws, strict=True)])
         return failures, np.repeat(numbers, numbers + 1), share
@@ -90,7 +115,7 @@ class Subjects:
             f"the exact law of the failures of {n:,} subjects with {m:,} attempts each",
             "plan for fewer attempts or subjects",
         )
-        law = FailureLaw.of(n, beta_binomial_pmf(m, self.fnmr, self.correlation))
+        law = FailureLaw.of(n, self.law(m))
         return law.farthest(n * m * self.fnmr, n_groups, probability) / (n * m)
 
     def simulated_margins(

@@ -59,7 +59,13 @@ class Setting:
         asked = {"difference": self.difference} if differs else {"margin": self.margin}
         attempts = {"n_attempts": self.attempts[0]} if len(self.attempts) == 1 else {"attempts": self.attempts}
         return ff.plan_subjects(
-            n_groups=self.n_groups, **attempts, fnmr=self.fnmr, correlation=self.correlation, **asked, rng=0
+            n_groups=self.n_groups,
+            **attempts,
+            fnmr=self.fnmr,
+            correlation=self.correlation,
+            **asked,
+            rng=0,
+            goats=self.goats or None,
         )
 
     def draw(self, n: int, differs: bool, rng: np.random.Generator) -> ff.FailureCounts:
