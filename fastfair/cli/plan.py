@@ -121,7 +121,6 @@ def _planned(
     *,
     pilot: Path | None,
     study: bool,
-    goats: float | None,
     method: str | None,
     n_simulations: int | None,
     max_subjects: int | None,
@@ -140,10 +139,10 @@ def _planned(
         raise click.UsageError("--max-subjects goes with --margin or --difference, without --subjects")
     if n_simulations is not None:
         level["n_simulations"] = n_simulations
-    if goats is not None and study:
+    if level["goats"] is None:
+        del level["goats"]
+    elif study:
         raise click.UsageError("--study has its own settings: leave --goats out")
-    if goats is not None:
-        level["goats"] = goats
     running: dict[str, Any] = {"method": method, "progress": watched(progress), "n_threads": n_threads}
     if study:
         return margin_study(**level, **running)
