@@ -75,15 +75,24 @@ class Cells:
         )
 
     def with_errors(self, wanted: int) -> Cells:
-        """Return the same at the strictest threshold that makes so many errors, or that makes all of them errors."""
+        """Return the same at the strictest threshold at which so many pairs of subjects err, or all comparisons do."""
+        from fastfair.kernels import dyadic as kernels
+
         source, side = self._source, self._source.by_group.side
-        codes = source.cell[source.by_group.reference_group, source.by_group.probe_group]
-        keys = side.keys[codes >= 0]
-        wanted = min(wanted, keys.size)
+        inside = np.flatnonzero(source.cell[source.by_group.reference_group, source.by_group.probe_group] >= 0)
         if self.rate == "fmr":
-            edge = int(np.searchsorted(side.keys, keys[-wanted]))
+            inside = inside[::-1]  # errors first
+        pair = np.arange(inside.size)
+        if side.reference is not None and side.probe is not None:
+            ends = side.reference[inside].astype(np.int64), side.probe[inside].astype(np.int64)
+            codes = np.minimum(*ends) << 32 | np.maximum(*ends)
+            pair = np.unique(codes, return_inverse=True)[1]
+        n = kernels.errors_of_pairs(side.keys[inside], pair.astype(np.int32), wanted)
+        last = side.keys[inside[n - 1]]
+        if self.rate == "fmr":
+            edge = int(np.searchsorted(side.keys, last))
         else:
-            edge = int(np.searchsorted(side.keys, keys[wanted - 1], side="right"))
+            edge = int(np.searchsorted(side.keys, last, side="right"))
         return _count(source.with_edge(edge, self.rate), self.rate, self.labels, (self.first, self.second))
 
     def pair_residuals(self, chances: Floats) -> tuple[Floats, Floats]:

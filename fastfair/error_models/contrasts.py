@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fastfair import intervals
+
 from .cells import Floats
 from .fitting import Fit
 
@@ -58,11 +60,13 @@ class Estimate:
         return _exp(low), _exp(high)
 
     def rate_interval(self, confidence_level: float) -> tuple[float, float]:
-        """Return the interval of the rate that these are the log odds of."""
-        from scipy.special import expit
-
-        low, high = self.interval(confidence_level)
-        return float(expit(low)), float(expit(high))
+        """Return the interval of the rate that these are the log odds of, as `evaluate` does."""
+        if math.isnan(self.value):
+            return math.nan, math.nan
+        rate = 1 / (1 + math.exp(-self.value))
+        spread = self.standard_error / math.sqrt(1 + 1 / self.degrees_of_freedom) * rate * (1 - rate)
+        low, high = intervals.logit_interval(rate, spread, self.degrees_of_freedom, confidence_level)
+        return float(low), float(high)
 
 
 def _exp(value: float) -> float:

@@ -87,20 +87,21 @@ class Fit:
     def freedom(self, contrast: Floats) -> float:
         """Return the degrees of freedom of the variance of a combination of the coefficients.
 
-        They are the number of subjects that would tell as much if all had equally many comparisons, less what the
-        coefficients take. For FMR they are fewer where few subjects cause most of the variance; see `kernels.dyadic`.
+        They are the number of subjects that would tell as much if all had equally many comparisons, less the share that
+        the coefficients take. For FMR they are fewer where few subjects cause most of the variance; see
+        `kernels.dyadic`.
         """
         if self.scores is None:
             return math.inf
         assert self.cells.n_of is not None
+        assert self.cells.n_subjects is not None
         direction = contrast @ self._to_directions
         along = self.rows @ direction
         expected = self.cells.n_of[:, self.kept] @ (along**2 * (self.chances * (1 - self.chances))[self.kept])
         if not expected.any():
             return math.nan
         alike = float(expected.sum() ** 2 / (expected**2).sum())
-        behind = np.count_nonzero(expected > _TINY * expected.max())
-        most = max(1.0, alike * (1 - self.location.size / behind))
+        most = max(1.0, min(alike - 1, alike * (1 - self.location.size / self.cells.n_subjects)))
         if self.squares is None:
             return most
         own = self.squares[:, self.kept] @ along**2 / 2

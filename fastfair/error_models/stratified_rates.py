@@ -81,7 +81,7 @@ def stratified_rates(
     >>> found = ff.stratified_rates(c, "Gender", "Nationality", ff.at_threshold(-1.1))
     >>> one = found.differences[0]
     >>> one.value, one.baseline, round(one.margin_ratio, 2), round(one.ratio, 2), one.contradicts
-    ('f', 'm', 1.5, 1.74, False)
+    ('f', 'm', 1.51, 1.54, False)
     """
     validation.choice("rate", rate, RATES)
     validation.choice("unit", unit, UNITS)

@@ -20,7 +20,7 @@ from .designs import DIFFERENT
 from .fitting import Fit, fit
 
 ENOUGH_ERRORS = 10  # of two values in a stratum, for their order to count
-_ERRORS_OF_LIMIT = 5  # at the threshold whose variance stands for that of a rate without errors
+_PAIRS_OF_LIMIT = 5  # of subjects that err, where the variance stands for that of a rate without errors
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ class Stratification:
         n = float(cells.n.sum())
         if cells.errors.any():
             return 0.0, 1.0  # nothing but errors: whoever wants a limit of those may ask for the opposite rate
-        laxer = cells.with_errors(_ERRORS_OF_LIMIT)
+        laxer = cells.with_errors(_PAIRS_OF_LIMIT)
         one = np.ones((laxer.n.size, 1))
         fitted = fit(laxer, one)
         variance = 0.0 if math.isnan(fitted.value(one[0])) else float(fitted.covariance_of(one[:1])[0, 0])

@@ -83,7 +83,7 @@ def freedom(trials: Sequence[Trial], x: np.ndarray, at: np.ndarray, contrast: np
             expected[subject] += w * a * a
     shares = np.array(list(expected.values()))
     alike = shares.sum() ** 2 / (shares**2).sum()
-    most = max(1.0, alike * (1 - x.shape[1] / np.count_nonzero(shares > 1e-9 * shares.max())))
+    most = max(1.0, min(alike - 1, alike * (1 - x.shape[1] / shares.size)))
     if rate == "fnmr":
         return most
     # Of each pair of subjects, those comparisons together whose sides have the same values.
