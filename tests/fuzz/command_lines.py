@@ -44,7 +44,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "fnmr-test": ("failures.csv", "--input", "counts", "--n-resamples", "100", "--seed", "0"),
     "plan": ("--groups", "2", "--subjects", "50", "--attempts", "2", "--fnmr", "0.1", "--correlation", "0.05",
              "--method", "simulation", "--n-simulations", "20"),
-    "shrink": ("scores.csv", "--at", "threshold=0.5", "--group", "group", *_FEW),
+    "shrink": ("three.csv", "--at", "threshold=0.5", "--group", "group", *_FEW),
     "synthesize": ("--ratios", "1:2", "--rate", "0.1", "--n-mated", "40", "--n-nonmated", "40", "--overall-fmr", "0.1",
                    "--overall-mated", "40", "--overall-nonmated", "40", "--n-steps", "20", "--output", "made"),
 }  # fmt: skip
@@ -63,6 +63,7 @@ def make_files() -> None:
     """Write the small files that the lines read."""
     made = valid_calls.made()
     ff.write_comparisons(made["Comparisons"], "scores.csv")
+    ff.write_comparisons(valid_calls.three_groups(), "three.csv")
     ff.write_comparisons(made["two attributes"], "pairs.csv")
     e = made["Embeddings"]
     labels = np.array(e.groups)[e.subject_group[e.subject]]

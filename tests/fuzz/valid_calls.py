@@ -36,13 +36,17 @@ def made() -> dict[str, Any]:
         return _made()
 
 
+def three_groups() -> ff.Comparisons:
+    """Return comparisons of more groups than two, which what learns from groups needs."""
+    vectors = np.random.default_rng(1).normal(size=(24, 3))
+    return ff.Embeddings(vectors, np.repeat(np.arange(8), 3).tolist(), list("f" * 9 + "m" * 6 + "x" * 9)).comparisons()
+
+
 @cache
 def _of_three_groups() -> ff.Evaluation:
-    vectors = np.random.default_rng(1).normal(size=(24, 3))
-    three = ff.Embeddings(vectors, np.repeat(np.arange(8), 3).tolist(), list("f" * 9 + "m" * 6 + "x" * 9))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of toy data
-        return ff.evaluate(three.comparisons(), ff.at_threshold(0.5), [], n_resamples=20, rng=0)
+        return ff.evaluate(three_groups(), ff.at_threshold(0.5), [], n_resamples=20, rng=0)
 
 
 def _made() -> dict[str, Any]:

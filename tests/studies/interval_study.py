@@ -257,6 +257,8 @@ class Coverage:
         Median width, of the finite ones.
     noted, noted_of_misses : float
         Shares of all intervals, and of those that fail, whose note says that they are likely too narrow.
+    warned_of_misses : float
+        Share of those that fail whose note says that, or that they are too narrow if few subjects cause most errors.
     given : float
         Share of data sets with an interval.
     """
@@ -266,6 +268,7 @@ class Coverage:
     width: float
     noted: float
     noted_of_misses: float
+    warned_of_misses: float
     given: float
 
 
@@ -276,7 +279,10 @@ def coverage(found: Study, name: str, at: str = "") -> Coverage:
     slack = 1e-9 * (1 + np.abs(true))
     given = ~np.isnan(low)
     held = (low <= true + slack) & (high >= true - slack)
-    noted = np.array([["likely too narrow" in row[k] for k in where] for row in found.note])
+    noted, warned = (
+        np.array([[words in row[k] for k in where] for row in found.note])
+        for words in ("likely too narrow", "too narrow")
+    )
     width = (high - low)[given & np.isfinite(high - low)]
 
     def share(of: NDArray[np.bool_], among: NDArray[np.bool_]) -> float:
@@ -285,7 +291,7 @@ def coverage(found: Study, name: str, at: str = "") -> Coverage:
     return Coverage(
         share(held, given), share(held, given & (found.errors[:, where] == 0)),
         float(np.median(width)) if width.size else math.nan,
-        share(noted, given), share(noted, given & ~held), float(given.mean()),
+        share(noted, given), share(noted, given & ~held), share(warned, given & ~held), float(given.mean()),
     )  # fmt: skip
 
 
@@ -324,23 +330,22 @@ def table(studies: Sequence[Study]) -> str:
 
 
 def ranges(studies: Sequence[Study]) -> str:
-    """Lay out, for every quantity, between what its coverage lies, and how notes and failures go together."""
-    heads = ("Quantity", "At", "Least", "in", "Most", "Noted", "Noted where it fails", "Without an interval")
-    lines = ["| " + " | ".join(heads) + " |", "|---|---|--:|---|--:|--:|--:|--:|"]
-    together: dict[tuple[str, str], dict[str, Coverage]] = {}
+    """Lay out, for every quantity, the least and greatest coverage, and how often notes come at the least."""
+    heads = ("Quantity", "Least", "in", "at", "Noted there", "Noted where it fails", "or of few false matches", "Most")
+    lines = ["| " + " | ".join(heads) + " |", "|---|--:|---|---|" + "--:|" * 4]
+    together: dict[str, list[tuple[Coverage, str, str]]] = {}
     for found in studies:
         for name, at in places(found):
-            together.setdefault((name, at), {})[found.population.name] = coverage(found, name, at)
-    for (name, at), of_populations in sorted(together.items(), key=lambda one: (one[0][1], one[0][0])):
-        given = {population: result for population, result in of_populations.items() if result.given > 0}
-        if not given:
-            continue
-        worst = min(given, key=lambda population: given[population].share)
-        least = given[worst]
-        cells = [f"{100 * least.share:.1f}", worst, f"{100 * max(r.share for r in given.values()):.1f}"]
-        shares = least.noted, least.noted_of_misses, 1 - least.given
+            result = coverage(found, name, at)
+            if result.given > 0:
+                together.setdefault(name, []).append((result, found.population.name, at))
+    for name, results in sorted(together.items()):
+        least, population, at = min(results, key=lambda one: one[0].share)
+        shares = least.noted, least.noted_of_misses, least.warned_of_misses
+        cells = [f"{100 * least.share:.1f}", population, at]
         cells += ["–" if math.isnan(share) else f"{100 * share:.0f}" for share in shares]
-        lines.append("| " + " | ".join((name, at, *cells)) + " |")
+        most = max(result.share for result, _, _ in results)
+        lines.append("| " + " | ".join((name, *cells, f"{100 * most:.1f}")) + " |")
     return "\n".join(lines)
 
 
