@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fastfair._lib import frames
 from fastfair._lib.arguments import checked
-from fastfair._lib.tables import columns_of, records, write_json
+from fastfair._lib.results import Tabular
+from fastfair._lib.tables import columns_of, records
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
@@ -16,15 +16,13 @@ from fastfair.errors import visible
 from .claimed_rates import CONTRADICTED, OPEN, SUPPORTED, UNKNOWN_CONCENTRATION, ClaimedRate
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
 _ADJUSTED = "p-values adjusted for their number"
 
 
 @dataclass(frozen=True, eq=False)
-class Claim:
+class Claim(Tabular):
     """The result of `claim`.
 
     Attributes
@@ -106,40 +104,12 @@ class Claim:
         there = one.n_comparisons if one.n_subjects is None else one.n_subjects
         return f"At this rate about {one.n_subjects_needed:,.0f} {what} would, in place of {there:,}."
 
-    @checked
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row for all comparisons and one for each group, as a data frame.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first of these that is installed.
-
-        Returns
-        -------
-        data frame
-        """
-        return frames.build(self._columns(), backend)
-
-    @checked
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything as strict JSON, with null for numbers that there are none of.
-
-        Parameters
-        ----------
-        path : path, optional
-            File to which the JSON is written as well.
-
-        Returns
-        -------
-        str
-        """
-        content = {
+    def _content(self) -> dict[str, Any]:
+        return {
             "settings": self.settings, "rate": self.rate, "claimed": self.claimed, "operating_point": str(self.at),
             "threshold": self.threshold, "holds_in_every_group": self.holds_in_every_group,
             "rows": records(self._columns()),
         }  # fmt: skip
-        return write_json(content, path)
 
     def _columns(self) -> dict[str, list[Any]]:
         rows = (self.overall, *self.groups)

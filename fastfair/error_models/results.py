@@ -6,9 +6,9 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from fastfair._lib import frames
 from fastfair._lib.arguments import checked
-from fastfair._lib.tables import columns_of, records, write_json
+from fastfair._lib.results import Tabular
+from fastfair._lib.tables import columns_of, records
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
@@ -18,8 +18,6 @@ from .effects import AttributeTest, Effect
 from .stratifying import StratifiedDifference, StratifiedRate, in_words
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
 _ERRORS = {"fmr": "false matches", "fnmr": "false non-matches"}
@@ -28,7 +26,7 @@ _KINDS = {"fmr": "non-mated", "fnmr": "mated"}
 
 
 @dataclass(frozen=True, eq=False)
-class ErrorModel:
+class ErrorModel(Tabular):
     """The result of `error_model`.
 
     Attributes
@@ -109,42 +107,17 @@ class ErrorModel:
             f"[{effect.low:.3g}, {effect.high:.3g}]{change}, p = {effect.pvalue:.2g}{note}."
         )
 
-    @checked
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row for each effect, as a data frame.
+    def _columns(self) -> dict[str, list[Any]]:
+        return columns_of(self.effects)
 
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first of these that is installed.
-
-        Returns
-        -------
-        data frame
-        """
-        return frames.build(columns_of(self.effects), backend)
-
-    @checked
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything as strict JSON, with null for numbers that there are none of.
-
-        Parameters
-        ----------
-        path : path, optional
-            File to which the JSON is written as well.
-
-        Returns
-        -------
-        str
-        """
-        content = {
+    def _content(self) -> dict[str, Any]:
+        return {
             "settings": self.settings, "rate": self.rate, "operating_point": str(self.at), "threshold": self.threshold,
             "baseline": self.baseline, "confidence_level": self.confidence_level, "n_comparisons": self.n_comparisons,
-            "n_errors": self.n_errors, "n_subjects": self.n_subjects, "effects": records(columns_of(self.effects)),
+            "n_errors": self.n_errors, "n_subjects": self.n_subjects, "effects": records(self._columns()),
             "tests": [asdict(test) for test in self.tests],
             "contradictions": [asdict(one) for one in self.contradictions],
         }  # fmt: skip
-        return write_json(content, path)
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -165,7 +138,7 @@ class ErrorModel:
 
 
 @dataclass(frozen=True, eq=False)
-class StratifiedRates:
+class StratifiedRates(Tabular):
     """The result of `stratified_rates`.
 
     Attributes
@@ -230,41 +203,16 @@ class StratifiedRates:
             text.append("Nowhere do rates overall and within strata contradict each other.")
         return "\n".join(map(visible, text))
 
-    @checked
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row for each rate, as a data frame.
+    def _columns(self) -> dict[str, list[Any]]:
+        return columns_of(self.rates)
 
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first of these that is installed.
-
-        Returns
-        -------
-        data frame
-        """
-        return frames.build(columns_of(self.rates), backend)
-
-    @checked
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything as strict JSON, with null for numbers that there are none of.
-
-        Parameters
-        ----------
-        path : path, optional
-            File to which the JSON is written as well.
-
-        Returns
-        -------
-        str
-        """
-        content = {
+    def _content(self) -> dict[str, Any]:
+        return {
             "settings": self.settings, "rate": self.rate, "operating_point": str(self.at), "threshold": self.threshold,
             "by": self.by, "strata": self.strata, "mix": dict(self.mix), "confidence_level": self.confidence_level,
-            "n_subjects": self.n_subjects, "rates": records(columns_of(self.rates)),
+            "n_subjects": self.n_subjects, "rates": records(self._columns()),
             "differences": [asdict(one) for one in self.differences],
         }  # fmt: skip
-        return write_json(content, path)
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:

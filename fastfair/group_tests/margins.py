@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import frames, seeds, validation
+from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.progress import reporting
-from fastfair._lib.tables import records, write_json
+from fastfair._lib.results import Tabular
+from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
@@ -26,8 +27,6 @@ from .inputs import counts_to_test, require_resamples, warn_of_small_groups
 from .replicates import of_counts, replicate
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
@@ -60,7 +59,7 @@ def share_inside(confidence_level: float, quantile: str) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class MarginOfError:
+class MarginOfError(Tabular):
     """The result of `margin_of_error`: the margin, and the groups whose FNMRs are outside of it.
 
     Attributes
@@ -136,42 +135,14 @@ class MarginOfError:
             )
         return "\n".join(map(visible, text + self.counts.remarks()))
 
-    @checked
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row for each group, as a data frame.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first of these that is installed.
-
-        Returns
-        -------
-        data frame
-        """
-        return frames.build(self._columns(), backend)
-
-    @checked
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything but the replicates as strict JSON, with null for values that are not computable.
-
-        Parameters
-        ----------
-        path : path, optional
-            File to which the JSON is written as well.
-
-        Returns
-        -------
-        str
-        """
+    def _content(self) -> dict[str, Any]:
         names = ("margin", "fnmr", "low", "high")
-        content = {
+        return {
             "settings": self.settings,
             **{name: getattr(self, name) for name in names},
             "outside": list(self.outside),
             "groups": records(self._columns()),
         }
-        return write_json(content, path)
 
     def _columns(self) -> dict[str, list[Any]]:
         counts = self.counts

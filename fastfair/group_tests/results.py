@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import frames
 from fastfair._lib.arguments import checked
-from fastfair._lib.tables import records, write_json
+from fastfair._lib.results import Tabular
+from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
 from fastfair.errors import visible
 
 from .failure_counts import FailureCounts
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
@@ -27,7 +25,7 @@ _NAMES = {"deviance": "deviance", "f": "F", "max-difference": "largest differenc
 
 
 @dataclass(frozen=True, eq=False)
-class GroupTest:
+class GroupTest(Tabular):
     """The result of a test of equal error rates.
 
     Attributes
@@ -111,39 +109,11 @@ class GroupTest:
         found = self.group_pvalue_adjusted < self.level
         return tuple(group for group, is_different in zip(self.groups, found, strict=True) if is_different)
 
-    @checked
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row for each group, as a data frame.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first of these that is installed.
-
-        Returns
-        -------
-        data frame
-        """
-        return frames.build(self._columns(), backend)
-
-    @checked
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything but the replicates as strict JSON, with null for values that are not computable.
-
-        Parameters
-        ----------
-        path : path, optional
-            File to which the JSON is written as well.
-
-        Returns
-        -------
-        str
-        """
-        content = {
+    def _content(self) -> dict[str, Any]:
+        return {
             "settings": self.settings, "statistic": self.statistic, "pvalue": self.pvalue, self.error: self.rate,
             "different": list(self.different), "groups": records(self._columns()),
         }  # fmt: skip
-        return write_json(content, path)
 
     def _columns(self) -> dict[str, list[Any]]:
         names = (

@@ -6,21 +6,19 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fastfair._lib import frames
 from fastfair._lib.arguments import checked
-from fastfair._lib.tables import columns_of, records, write_json
+from fastfair._lib.results import Tabular
+from fastfair._lib.tables import columns_of, records
 from fastfair._lib.text import per_cent
 
 from .fmr_studies import FmrStudy
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
-class FmrPlan:
+class FmrPlan(Tabular):
     """The result of `plan_fmr`.
 
     Attributes
@@ -100,38 +98,14 @@ class FmrPlan:
         )
         return "\n".join(text)
 
-    @checked
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row for each number of subjects in `studies`, as a data frame.
+    def _columns(self) -> dict[str, list[Any]]:
+        return columns_of(self.studies)
 
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first of these that is installed.
-
-        Returns
-        -------
-        data frame
-        """
-        return frames.build(columns_of(self.studies), backend)
-
-    @checked
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything as strict JSON, with null for numbers that there are none of.
-
-        Parameters
-        ----------
-        path : path, optional
-            File to which the JSON is written as well.
-
-        Returns
-        -------
-        str
-        """
+    def _content(self) -> dict[str, Any]:
         names = ("claimed", "fmr", "covariance", "again", "wanted_assurance", "n_subjects", "n_independent",
                  "confidence_level", "rule_of_3", "rule_of_30")  # fmt: skip
         content = {name: getattr(self, name) for name in names}
-        return write_json({"settings": self.settings, **content, "studies": records(columns_of(self.studies))}, path)
+        return {"settings": self.settings, **content, "studies": records(self._columns())}
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:

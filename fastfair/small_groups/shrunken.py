@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import argument_kinds, frames, validation
+from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.tables import records, write_json
+from fastfair._lib.results import Tabular
+from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, visible
@@ -21,8 +22,6 @@ from fastfair.uncertainty.quantities import HELD, Quantity
 from .posterior import learn
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
@@ -31,7 +30,7 @@ _FEWEST_GROUPS = 3
 
 
 @dataclass(frozen=True, eq=False)
-class ShrunkenRates:
+class ShrunkenRates(Tabular):
     """The result of `shrunken_rates`.
 
     Attributes
@@ -97,39 +96,11 @@ class ShrunkenRates:
         ]
         return "\n".join(map(visible, text))
 
-    @checked
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row for each group, as a data frame.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first of these that is installed.
-
-        Returns
-        -------
-        data frame
-        """
-        return frames.build(self._columns(), backend)
-
-    @checked
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything as strict JSON.
-
-        Parameters
-        ----------
-        path : path, optional
-            File to which the JSON is written as well.
-
-        Returns
-        -------
-        str
-        """
-        content = {
+    def _content(self) -> dict[str, Any]:
+        return {
             "rate": self.rate, "at": str(self.at), "confidence_level": self.confidence_level, "between": self.between,
             "groups": records(self._columns()),
         }  # fmt: skip
-        return write_json(content, path)
 
     def _columns(self) -> dict[str, list[Any]]:
         names = (

@@ -681,7 +681,7 @@ def test_a_group_without_false_matches():
 @pytest.mark.parametrize(("threshold", "which"), [(99, "none"), (-99, "all")])
 def test_no_false_match_and_nothing_else(threshold, which):
     with pytest.warns(NotComputableWarning, match=f"{which} of the non-mated comparisons are errors") as told:
-        test = ff.fmr_test(impostors(5), ff.at_threshold(threshold), n_resamples=9, rng=0)
+        test = ff.fmr_test(impostors(12), ff.at_threshold(threshold), n_resamples=9, rng=0)
     assert [warning.filename for warning in told] == [__file__]
     assert np.isnan([test.statistic, test.pvalue]).all()
     assert "Whether the FMRs of 3 groups differ cannot be told" in test.summary()

@@ -1,0 +1,52 @@
+"""What results that hold a table have in common: a data frame of it, and everything as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import frames
+from .arguments import checked
+from .tables import write_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Tabular:
+    """A result with a table. Classes define `_columns`, the table, and `_content`, all that JSON holds."""
+
+    def _columns(self) -> dict[str, list[Any]]:
+        raise NotImplementedError
+
+    def _content(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @checked
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the table of the result as a data frame: one row for each group, rate, effect or study.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first of these that is installed.
+
+        Returns
+        -------
+        data frame
+        """
+        return frames.build(self._columns(), backend)
+
+    @checked
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything but replicates as strict JSON, with null for numbers that there are none of.
+
+        Parameters
+        ----------
+        path : path, optional
+            File to which the JSON is written as well.
+
+        Returns
+        -------
+        str
+        """
+        return write_json(self._content(), path)
