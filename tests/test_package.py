@@ -7,6 +7,7 @@ import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from helpers.public_api import FUNCTIONS as AT_THE_DOOR
 
 import fastfair as ff
 
+ROOT = Path(__file__).parents[1]
 PUBLIC = {name: getattr(ff, name) for name in ff.__all__ if callable(getattr(ff, name))}
 PUBLIC |= {f"measures.{name}": getattr(ff.measures, name) for name in ff.measures.__all__}
 FUNCTIONS = {name: f for name, f in PUBLIC.items() if inspect.isfunction(f)}
@@ -77,3 +79,10 @@ def test_evaluation_needs_no_scipy_stats():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_every_folder_of_the_package_is_installed():
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    folders = {".".join(("fastfair", *path.parent.relative_to(ROOT / "fastfair").parts))
+               for path in (ROOT / "fastfair").rglob("__init__.py")}  # fmt: skip
+    assert set(listed) == folders | {"fastfair.kernels"}
