@@ -74,7 +74,7 @@ versus: .venv/.bench
 # The kernels and what calls them. As plain Python they are slow, and checked ones are those of `make test`: fewer
 # examples of each property will do.
 KERNEL_TESTS := $(addprefix tests/,kernels oracles data error_rates resampling uncertainty evaluation group_tests \
-	planning synthesis bands)
+	planning synthesis bands error_models)
 nojit: .venv/.test
 	NUMBA_DISABLE_JIT=1 $(TESTS) -m "not slow and not jit" --hypothesis-profile few --durations 10 $(KERNEL_TESTS) \
 		--cov=fastfair --cov=kernels --cov-branch --cov-report=term-missing:skip-covered

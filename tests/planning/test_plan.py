@@ -346,6 +346,7 @@ def test_one_setting_is_changed_at_a_time(study, pyplot):
     assert all(lower.y1 <= upper.y0 + 1 for lower, upper in itertools.pairwise(boxes))
 
 
+@pytest.mark.jit  # whole studies are simulated
 def test_plans_are_drawn_over_any_setting(pyplot):
     n, groups = np.array([50, 100, 200]), np.array([[2], [6]])
     ax = ff.plan_margin(**SETTING | {"n_subjects": n, "n_groups": groups}, method="exact").plot(over="n_subjects")
