@@ -7,22 +7,24 @@ from scipy.stats import binom
 from studies import fmr_planning_study
 from studies.planning_study import SETTINGS, study
 
-pytestmark = [pytest.mark.slow, pytest.mark.jit]
-N = 150
+pytestmark = [pytest.mark.slow, pytest.mark.study, pytest.mark.jit]
+DATA_SETS = 400
 LOGNORMAL = [setting for setting in fmr_planning_study.SETTINGS if not setting.hubs]
 BETA_BINOMIAL = [setting for setting in SETTINGS if not setting.goats]
 
 
 @pytest.mark.parametrize("setting", BETA_BINOMIAL, ids=lambda setting: setting.name)
-def test_margins_are_met_and_groups_named_as_often_as_promised(setting):
-    _, _, shares = study(setting, N)
+def test_margins_are_met_and_groups_named_as_often_as_promised(setting, data_sets):
+    n = data_sets(DATA_SETS)
+    _, _, shares = study(setting, n)
     for promised, delivered in (("assurance promised", "margin met"), ("power promised", "group named")):
-        low, high = binom.ppf([0.0005, 0.9995], N, shares[promised]) / N
+        low, high = binom.ppf([0.0005, 0.9995], n, shares[promised]) / n
         assert low - 0.03 <= shares[delivered] <= high + 0.03, (promised, shares)
 
 
 @pytest.mark.parametrize("setting", LOGNORMAL, ids=lambda setting: setting.name)
-def test_claims_are_supported_as_often_as_promised(setting):
-    plan, shares = fmr_planning_study.study(setting, N)
-    low, high = binom.ppf([0.0005, 0.9995], N, plan.needed.assurance) / N
+def test_claims_are_supported_as_often_as_promised(setting, data_sets):
+    n = data_sets(DATA_SETS)
+    plan, shares = fmr_planning_study.study(setting, n)
+    low, high = binom.ppf([0.0005, 0.9995], n, plan.needed.assurance) / n
     assert low - 0.03 <= shares["claim supported"] <= high + 0.03
