@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from . import frames
@@ -12,14 +13,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Tabular:
-    """A result with a table. Classes define `_columns`, the table, and `_content`, all that JSON holds."""
+class Tabular(ABC):
+    """A result with a table."""
 
+    @abstractmethod
     def _columns(self) -> dict[str, list[Any]]:
-        raise NotImplementedError
+        """Return the columns of the table."""
 
+    @abstractmethod
     def _content(self) -> dict[str, Any]:
-        raise NotImplementedError
+        """Return all that JSON holds."""
 
     @checked
     def to_frame(self, backend: str | None = None) -> Any:

@@ -84,6 +84,7 @@ def test_the_average_marginal_effect_is_the_mean_over_comparisons():
 
 
 def test_coefficients_and_errors_are_those_of_statsmodels():
+    # A peer of `make versus`, which looks at the same on every run; the loops above need no other package.
     api = pytest.importorskip("statsmodels.api")
     trials = as_mated(draw(5, 600, 6000, 0.2))
     model = quietly(comparisons(trials, "fnmr"), NAMES, AT, rate="fnmr")
@@ -224,6 +225,7 @@ def test_the_plot_has_a_row_for_each_effect():
     assert labels == [f"{e.attribute}: {e.value} against {e.baseline}" for e in model.effects]
 
 
+# Real faces are too large, and not ours, to be in the repository; all else here runs without them.
 @pytest.mark.skipif(not SHARED.exists(), reason="needs face embeddings that are not part of the project")
 @pytest.mark.slow
 def test_a_model_of_real_faces():
