@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,14 +17,34 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _TICKS = np.array([1e-5, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99, 0.999])
+_FEW_TICKS = _TICKS[[0, 1, 3, 5, 8]]  # for small plots
 
 
-def axes_or_new(ax: Axes | None) -> Axes:
-    """Return the axes given, or those of a new figure."""
-    if ax is not None:
-        return ax
-    pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
-    return pyplot.subplots(layout="constrained")[1]
+_on_screen: ContextVar[bool] = ContextVar("on_screen", default=True)
+
+
+@contextmanager
+def off_screen() -> Iterator[None]:
+    """Make new figures without pyplot: no window opens, and nobody has to close them."""
+    before = _on_screen.set(False)
+    try:
+        yield
+    finally:
+        _on_screen.reset(before)
+
+
+def new_axes(size: tuple[float, float] | None = None) -> Axes:
+    """Return the axes of a new figure of a size in inches."""
+    if _on_screen.get():
+        pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
+        return pyplot.subplots(figsize=size, layout="constrained")[1]
+    figures = validation.require("matplotlib.figure", "cli", "drawing")
+    return figures.Figure(figsize=size, layout="constrained").subplots()
+
+
+def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
+    """Return the axes given, or those of a new figure of a size in inches."""
+    return new_axes(size) if ax is None else ax
 
 
 def tick_per_cent(value: float, position: float = 0) -> str:
@@ -38,13 +61,14 @@ def roc_axes(ax: Axes) -> Axes:
     return ax
 
 
-def probit_axes(ax: Axes) -> Axes:
-    """Set up axes for a DET curve, in normal deviates that are labelled in per cent."""
+def probit_axes(ax: Axes, *, small: bool = False) -> Axes:
+    """Set up axes for a DET curve, in normal deviates that are labelled in per cent; small ones have fewer labels."""
+    ticks = _FEW_TICKS if small else _TICKS
     low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
     ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
-    deviates = ndtri(_TICKS)
+    deviates = ndtri(ticks)
     shown = (deviates > low) & (deviates < high)
-    labels = [f"{100 * tick:g}" for tick in _TICKS[shown]]
+    labels = [f"{100 * tick:g}" for tick in ticks[shown]]
     ax.set_xticks(deviates[shown], labels)
     ax.set_yticks(deviates[shown], labels)
     ax.plot([low, high], [low, high], color="0.7", linewidth=0.8, linestyle=":", zorder=0)

@@ -31,6 +31,12 @@ def per_cent(rate: float, digits: int = 3) -> str:
     return f"{100 * rate:.{digits}g} %"
 
 
+def shortened(label: str, most: int) -> str:
+    """Cut the middle out of a label that is longer than `most` characters: labels often share their beginnings."""
+    kept = (most - 1) // 2
+    return label if len(label) <= most else f"{label[:kept].rstrip()}…{label[-kept:].lstrip()}"
+
+
 def drawn(label: str) -> str:
     """Format a label for matplotlib, which would read $ as a formula and hide labels that begin with "_"."""
     text = visible(label).replace("$", r"\$")

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fastfair._lib import validation
-from fastfair._lib.axes import tick_per_cent
+from fastfair._lib.axes import axes_or_new, tick_per_cent
+from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL
 from fastfair._lib.text import drawn
 
 from .claimed_rates import CONTRADICTED, OPEN, SUPPORTED, ClaimedRate
@@ -15,16 +15,13 @@ from .claimed_rates import CONTRADICTED, OPEN, SUPPORTED, ClaimedRate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLORS = {SUPPORTED: "#0072B2", OPEN: "0.45", CONTRADICTED: "#D55E00"}  # told apart by the colour-blind
+_COLORS = {SUPPORTED: USUAL, OPEN: GREY, CONTRADICTED: STANDS_OUT}
 _NAMES = {"fmr": "False match rate", "fnmr": "False non-match rate"}
 
 
 def draw_claim(rows: Sequence[ClaimedRate], rate: str, claimed: float, ax: Axes | None) -> Axes:
     """Draw a row for all comparisons and one for each group; verdicts differ in colour."""
-    if ax is None:
-        pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
-        ax = pyplot.subplots(figsize=(6.8, max(2.4, 1.4 + 0.3 * len(rows))), layout="constrained")[1]
-    assert ax is not None
+    ax = axes_or_new(ax, (6.8, max(2.4, 1.4 + 0.3 * len(rows))))
     known = [row for row in rows if not math.isnan(row.limit)]
     logarithmic = rate == "fmr"  # FMRs of groups, and their limits, are often powers of ten apart
     least = min([claimed, *(row.limit for row in known), *(row.estimate for row in known if row.estimate > 0)]) / 3

@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from fastfair._lib.axes import off_screen
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.text import per_cent
 from fastfair.claims.claim import claim
@@ -74,7 +75,8 @@ def claim_command(
 
 
 def _figure(found: Claim) -> Figure:
-    return found.plot().figure  # type: ignore[return-value]  # it is in no sub-figure
+    with off_screen():
+        return found.plot().figure  # type: ignore[return-value]  # it is in no sub-figure
 
 
 def _print(found: Claim) -> None:

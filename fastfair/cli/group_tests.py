@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from fastfair._lib.axes import off_screen
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import write_json
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
@@ -177,8 +178,5 @@ def _files(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _figure(found: GroupTest | MarginOfError) -> Figure:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, max(2.4, 1 + 0.24 * len(found.groups))), layout="constrained")
-    found.plot(figure.add_subplot())
-    return figure
+    with off_screen():
+        return found.plot().figure  # type: ignore[return-value]  # it is in no sub-figure

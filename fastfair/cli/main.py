@@ -8,7 +8,7 @@ import sys
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 try:
     import click
@@ -17,10 +17,8 @@ except ImportError:
 
 from fastfair import __version__
 from fastfair._lib.csv_text import write_csv
-from fastfair._lib.text import drawn
 from fastfair._lib.validation import SCORE_KINDS
-from fastfair.bands import roc
-from fastfair.error_rates import curves, operating_points
+from fastfair.error_rates import operating_points
 from fastfair.errors import FastfairError, FastfairWarning, visible
 from fastfair.evaluation.compare import METHODS_OF_CONTRASTS, compare
 from fastfair.evaluation.evaluate import evaluate
@@ -30,11 +28,11 @@ from fastfair.io.comparisons import read_comparisons
 
 from .claim import claim_command
 from .embeddings import embeddings_command
+from .figures import figures_of
 from .group_tests import fnmr_test_command
 from .interrupts import leave_the_end_to_the_interrupt
 from .model import model_command, strata_command
 from .options import (
-    MOST_CURVES,
     evaluation_options,
     method_option,
     read_with,
@@ -46,9 +44,6 @@ from .plan import plan_command
 from .shrink import shrink_command
 from .synthesize import synthesize_command
 from .tables import print_contrasts, print_evaluation
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _DEFAULT_POINTS = (operating_points.at_fmr(1e-3),)
 
@@ -164,33 +159,15 @@ def _run(
 ) -> None:
     options["progress"] = watched(progress)
     evaluation = evaluate(comparisons, at or _DEFAULT_POINTS, names or "all", **options)
-    shared = ("n_resamples", "unit", "confidence_level", "scheme", "n_threads")
-    again = {name: options[name] for name in shared} | {"rng": evaluation.settings.get("rng")}
     deliver(
         output,
         lambda: {
             "evaluation.json": evaluation.to_json,
             "evaluation.csv": partial(write_csv, evaluation.to_frame("polars")),
         },
-        partial(_figures, comparisons, **again) if plots else None,
+        partial(figures_of, evaluation) if plots else None,
         partial(click.echo, evaluation.to_json()) if as_json else partial(print_evaluation, evaluation),
     )
-
-
-def _figures(comparisons: Any, n_resamples: int, **options: Any) -> dict[str, Figure]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(5.5, 5.5), layout="constrained")
-    axes = figure.add_subplot()
-    curves.det(comparisons).plot(axes, label="all", color="black")
-    if n_resamples:
-        options |= {"n_resamples": n_resamples}
-        roc.roc_band(comparisons, **options).plot(axes, det=True, color="black", linewidth=0)
-    if 0 < len(comparisons.groups) <= MOST_CURVES:
-        for group in comparisons.groups:
-            curves.det(comparisons.within_group(group)).plot(axes, label=drawn(group), linewidth=1)
-        axes.legend()
-    return {"det": figure}
 
 
 def _in_options(message: str) -> str:

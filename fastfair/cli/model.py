@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from fastfair._lib.axes import off_screen
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.text import per_cent
 from fastfair.error_models.cells import RATES, UNITS
@@ -117,7 +118,8 @@ def strata_command(
 
 
 def _figure(found: ErrorModel | StratifiedRates) -> Figure:
-    return found.plot().figure  # type: ignore[return-value]  # it is in no sub-figure
+    with off_screen():
+        return found.plot().figure  # type: ignore[return-value]  # it is in no sub-figure
 
 
 def _number(value: float, form: str = ".3g") -> str:

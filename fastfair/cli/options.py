@@ -200,7 +200,7 @@ def evaluation_options(command: Any) -> Any:
             "shrunk so that rates have the dyadic-robust variance.",
         ),
         *RUNNING,
-        click.option("--plots", is_flag=True, help="With --output: draw DET curves, det.png and det.svg."),
+        click.option("--plots", is_flag=True, help="With --output: draw curves, scores, rates and measures as well."),
     ]  # fmt: skip
     return with_options(command, options)
 

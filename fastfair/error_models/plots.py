@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastfair._lib import validation
-from fastfair._lib.axes import tick_per_cent
+from fastfair._lib.axes import axes_or_new, tick_per_cent
+from fastfair._lib.plot_style import COLORS
 from fastfair._lib.text import drawn
 
 from .stratifying import StratifiedRate
@@ -19,17 +19,12 @@ if TYPE_CHECKING:
 
     from .effects import Effect
 
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "0.3")  # told apart by the colour-blind
 _NAMES = {"fmr": "False match rate", "fnmr": "False non-match rate"}
 _ERROR = {"fmr": "a false match", "fnmr": "a false non-match"}
 
 
 def _new_axes(ax: Axes | None, n_rows: int) -> Axes:
-    if ax is None:
-        pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
-        ax = pyplot.subplots(figsize=(6.8, max(2.4, 1.2 + 0.3 * n_rows)), layout="constrained")[1]
-    assert ax is not None
-    return ax
+    return axes_or_new(ax, (6.8, max(2.4, 1.2 + 0.3 * n_rows)))
 
 
 def draw_effects(effects: Sequence[Effect], rate: str, ax: Axes | None) -> Axes:
@@ -38,7 +33,7 @@ def draw_effects(effects: Sequence[Effect], rate: str, ax: Axes | None) -> Axes:
     ax.axvline(1, color="k", linestyle="--", linewidth=1.2, zorder=0)
     names = list(dict.fromkeys(effect.attribute for effect in effects))
     for y, effect in enumerate(effects):
-        color = _COLORS[names.index(effect.attribute) % len(_COLORS)]
+        color = COLORS[names.index(effect.attribute) % len(COLORS)]
         if not math.isnan(effect.odds_ratio):
             ax.plot([effect.low, effect.high], [y, y], color=color, linewidth=1.6)
             ax.plot(effect.odds_ratio, y, "o", color=color, markersize=6)
@@ -65,7 +60,7 @@ def draw_rates(rates: Sequence[StratifiedRate], rate: str, strata: str, ax: Axes
         ax.set_xscale("log")
     least = min(positive, default=0.0) / 3
     for k, value in enumerate(values):
-        color = _COLORS[k % len(_COLORS)]
+        color = COLORS[k % len(COLORS)]
         label: str | None = drawn(value)
         for row in rates:
             if row.value != value or math.isnan(row.estimate):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastfair import intervals
 from fastfair._lib import argument_kinds, frames, seeds, validation
@@ -20,7 +20,12 @@ from fastfair.uncertainty.quantities import Group, find
 from .contrasts import Contrast, contrasts_of
 from .difference_tests import DifferenceTest, difference_tests
 from .evaluate import evaluate
+from .plotted import rates_at
 from .result import Evaluation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 METHODS_OF_CONTRASTS = ("auto", *intervals.METHODS_FOR_ANYTHING)
 
@@ -168,6 +173,80 @@ class PairedEvaluation:
             "contrasts": records(columns_of(self.contrasts)),
         }
         return write_json(content, path)
+
+    @checked
+    def plot_det(self, ax: Axes | None = None) -> Axes:
+        """Draw the DET curves of both systems, with the operating points and intervals of their FNMR.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .contrast_plots import draw_both_det
+
+        return draw_both_det((self.first, self.second), ax)
+
+    @checked
+    def plot_differences(
+        self, rate: str = "fnmr", at: OperatingPoint | None = None, ax: Axes | None = None, **kwargs: Any
+    ) -> Axes:
+        """Draw the difference in a rate, overall and in each group, with its interval.
+
+        Parameters
+        ----------
+        rate : {"fnmr", "fmr"}
+            The rate.
+        at : OperatingPoint, optional
+            The operating point; needed where there is more than one.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot` for the estimates.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        InputError
+            Where the operating point holds the rate and there are no groups: there is no difference to draw.
+        """
+        from .contrast_plots import draw_differences
+
+        return draw_differences(self._differences(rate, at), self.settings["confidence_level"], ax, **kwargs)
+
+    @checked
+    def plot(self, rate: str = "fnmr", at: OperatingPoint | None = None) -> Figure:
+        """Draw the DET curves of both systems, and beside them the differences in a rate.
+
+        Parameters
+        ----------
+        rate, at
+            As in `plot_differences`.
+
+        Returns
+        -------
+        matplotlib Figure
+        """
+        from .contrast_plots import draw_both
+
+        contrasts = self._differences(rate, at)
+        return draw_both((self.first, self.second), contrasts, self.settings["confidence_level"])
+
+    def _differences(self, rate: str, at: OperatingPoint | None) -> list[Contrast]:
+        """Return the contrasts of a rate at one operating point."""
+        validation.choice("rate", rate, ("fmr", "fnmr"))
+        at = rates_at(self.first, at).at
+        found = [one for one in self.contrasts if one.name == rate and one.at == at]
+        if not found:
+            raise InputError(f"there is no difference in {rate.upper()} at {at}, which holds this rate")
+        return found
 
     def __repr__(self) -> str:
         return f"PairedEvaluation({self.first.description} against {self.second.description})"

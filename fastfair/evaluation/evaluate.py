@@ -234,8 +234,9 @@ def evaluate(
         )
         _warn_of_few_errors(quantities, at_points, measured if request.measures and method != "auto" else ())
     return Evaluation(
-        quantities, tuple(at_points), comparisons.groups, measured, settings, repr(comparisons), uncertainty
-    )
+        quantities, tuple(at_points), comparisons.groups, measured, settings, repr(comparisons), uncertainty,
+        comparisons,
+    )  # fmt: skip
 
 
 def _rates_at(comparisons: Comparisons, point: OperatingPoint, measured: Sequence[int]) -> Rates:

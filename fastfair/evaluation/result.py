@@ -14,17 +14,19 @@ from fastfair import intervals
 from fastfair._lib import argument_kinds, frames, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.tables import columns_of, records, write_json
+from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.uncertainty.quantities import Group, Quantity, find
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
+from .plotted import Plotted
 from .request import checked_alternative
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Plotted):
     """The result of `evaluate`: a list of quantities, with the rates and replicates behind them.
 
     Attributes
@@ -43,6 +45,8 @@ class Evaluation:
         A short description of the comparisons evaluated.
     uncertainty : Uncertainty or None
         The replicates, or None without; use `replicates` and `with_intervals`.
+    comparisons : Comparisons or None
+        The comparisons, which curves and distributions of scores are drawn from.
     """
 
     quantities: tuple[Quantity, ...]
@@ -52,6 +56,7 @@ class Evaluation:
     settings: dict[str, Any]
     description: str
     uncertainty: Uncertainty | None = field(default=None, repr=False)
+    comparisons: Comparisons | None = field(default=None, repr=False)
 
     @checked(group=argument_kinds.group_or_cell)
     def value(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> float:

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import validation
 from fastfair._lib.axes import tick_per_cent
-from fastfair._lib.text import drawn
+from fastfair._lib.plot_style import STANDS_OUT, USUAL, row_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Rates = NDArray[np.float64]
-_USUAL, _STANDS_OUT = "#0072B2", "#D55E00"  # told apart by the colour-blind
 
 
 def draw_margin(
@@ -49,19 +47,13 @@ def draw_test(
     ax.axvline(overall, color="0.3", linestyle="--", linewidth=1, zorder=0)
     for ends, width in ((together, 0.9), (intervals, 2.6)):
         for row, (group, low, high) in enumerate(zip(groups, *ends, strict=True)):
-            ax.plot([low, high], [row, row], color=_STANDS_OUT if group in different else _USUAL, linewidth=width)
+            ax.plot([low, high], [row, row], color=STANDS_OUT if group in different else USUAL, linewidth=width)
     _points(ax, groups, rates, different, "differs from the others")
     return ax
 
 
 def _axes(ax: Axes | None, groups: Sequence[str]) -> Axes:
-    if ax is None:
-        pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
-        ax = pyplot.subplots(figsize=(6.4, max(2.4, 1 + 0.24 * len(groups))), layout="constrained")[1]
-    assert ax is not None
-    ax.set_yticks(range(len(groups)), [drawn(group) for group in groups])
-    ax.invert_yaxis()
-    ax.grid(axis="x", alpha=0.3)
+    ax = row_axes(ax, groups)
     ax.xaxis.set_major_formatter(tick_per_cent)
     return ax
 
@@ -75,7 +67,7 @@ def _bounds(ax: Axes, middle: float, low: float, high: float) -> None:
 def _points(ax: Axes, groups: Sequence[str], rates: Rates, apart: Sequence[str], label: str) -> None:
     is_apart = np.array([group in apart for group in groups], bool)
     rows = np.arange(len(groups))
-    for chosen, color, marker, name in ((~is_apart, _USUAL, "o", None), (is_apart, _STANDS_OUT, "D", label)):
+    for chosen, color, marker, name in ((~is_apart, USUAL, "o", None), (is_apart, STANDS_OUT, "D", label)):
         if chosen.any():
             ax.plot(rates[chosen], rows[chosen], marker, color=color, label=name, markersize=5)
     if ax.get_legend_handles_labels()[0]:

@@ -197,9 +197,10 @@ def calls() -> dict[str, dict[str, Any]]:
     for name in ("value", "interval", "replicates", "quantity"):
         listed[f"Evaluation.{name}"] = quantity
     for name in have:
-        for method, given in (("to_frame", {"backend": "polars"}), ("to_json", {}), ("summary", {}), ("plot", {})):
+        plots = [(method, {}) for method in dir(have[name]) if method == "plot" or method.startswith("plot_")]
+        for method, given in (("to_frame", {"backend": "polars"}), ("to_json", {}), ("summary", {}), *plots):
             if hasattr(have[name], method):
-                listed[f"{name}.{method}"] = given
+                listed.setdefault(f"{name}.{method}", given)
     return listed
 
 

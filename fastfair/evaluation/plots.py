@@ -1,0 +1,238 @@
+"""Draw curves and scores of evaluations; matplotlib is imported only in modules of plots."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from fastfair._lib import validation
+from fastfair._lib.axes import axes_or_new, probit_axes
+from fastfair._lib.plot_style import STANDS_OUT, USUAL, legend_below, line_style
+from fastfair._lib.text import drawn, per_cent, shortened
+from fastfair.data import score_keys
+from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS
+from fastfair.errors import InputError, visible
+from fastfair.uncertainty.quantities import find
+
+from .evaluated import Evaluated, comparisons_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+MOST_NAMED = 8  # more curves of groups than this cannot be told apart in one plot
+_NAMED_AT_EACH_END = 3
+_CURVE_POINTS = 240  # of each class, evenly spaced as normal deviates; more make vector files heavy
+_BINS = 60
+_OUTSIDE = 1e-4  # the share of each class at each end that the first and last bin of a histogram gather
+_LONGEST_IN_LEGEND = 36  # characters of a group's name
+_LONGEST_TITLE = 24  # characters of a group's name above a small plot
+_CLASSES = (("mated", USUAL, "-"), ("non-mated", STANDS_OUT, "--"))
+
+
+def draw_det(evaluation: Evaluated, groups: Sequence[str] | None, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw the DET curve of all comparisons and those of groups, with the operating points.
+
+    With more groups than can be told apart, those with the highest and the lowest FNMR are named and the others are
+    thin grey lines.
+    """
+    comparisons = comparisons_of(evaluation)
+    for group in groups or ():
+        validation.choice("group", group, evaluation.groups)
+    named = list(_to_name(evaluation) if groups is None else groups)
+    others = [group for group in evaluation.groups if group not in named] if groups is None else []
+    ax = axes_or_new(ax, (5.6, 5.8 + 0.18 * (len(named) + bool(others))))
+    for group in others:
+        _curve(ax, comparisons, group, color="0.75", linewidth=0.6, zorder=1)
+    lines = []
+    for k, group in enumerate(named):
+        label = drawn(shortened(group, _LONGEST_IN_LEGEND)) + (_at_first_point(evaluation, group) if others else "")
+        lines.append(_curve(ax, comparisons, group, label=label, linewidth=1.2, **line_style(k)))
+    lines.insert(0, _curve(ax, comparisons, None, **({"color": "black", "linewidth": 1.8, "label": "all"} | kwargs)))
+    if others:
+        lines += ax.plot([], [], color="0.75", linewidth=0.8, label=f"{len(others)} other groups")
+    for rates in evaluation.rates:
+        _mark(ax, evaluation, rates, lines[0].get_color())
+    probit_axes(ax)
+    before = ax.get_legend()  # of another system drawn into the same axes
+    legend_below(ax, [*(before.legend_handles if before else ()), *lines])
+    return ax
+
+
+def _at_first_point(evaluation: Evaluated, group: str) -> str:
+    rates = evaluation.rates[0] if evaluation.rates else None
+    return "" if rates is None else f": FNMR {per_cent(rates.group_fnmr[evaluation.groups.index(group)])}"
+
+
+def _to_name(evaluation: Evaluated) -> tuple[str, ...]:
+    """Choose the groups whose curves are told apart: all of a few, of many those at both ends of the FNMR."""
+    groups = evaluation.groups
+    if len(groups) <= MOST_NAMED or not evaluation.rates:
+        return groups[:MOST_NAMED]
+    rates = evaluation.rates[0]
+    known = [k for k in np.argsort(rates.group_fnmr) if rates.counts.group_false_nonmatches[k] >= ENOUGH_ERRORS]
+    known = known if len(known) >= 2 * _NAMED_AT_EACH_END else list(np.argsort(rates.group_fnmr))
+    chosen = [*known[::-1][:_NAMED_AT_EACH_END], *known[:_NAMED_AT_EACH_END][::-1]]
+    return tuple(groups[k] for k in chosen)
+
+
+def _keys(comparisons: Comparisons, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
+    if group is None:
+        return comparisons.mated.keys, comparisons.nonmated.keys
+    k = comparisons.groups.index(group)
+    return comparisons.mated_by_group.within[k], comparisons.nonmated_by_group.within[k]
+
+
+def _curve(ax: Axes, comparisons: Comparisons, group: str | None, **style: Any) -> Any:
+    """Draw a curve through some of its points; all lie on it."""
+    mated, nonmated = _keys(comparisons, group)
+    if not (mated.size and nonmated.size):  # named in the legend all the same
+        return ax.plot([], [], **_without_curve(style, "no mated, or no non-mated"))[0]
+    thresholds = np.unique(np.concatenate([_spread(mated), _spread(nonmated)]))
+    fmr = 1 - np.searchsorted(nonmated, thresholds) / nonmated.size
+    fnmr = np.searchsorted(mated, thresholds) / mated.size
+    x, y = ndtri(fmr), ndtri(fnmr)
+    seen = np.isfinite(x) & np.isfinite(y)
+    if not seen.any():
+        style = _without_curve(style, "no errors at some threshold")
+    return ax.plot(x[seen], y[seen], **style)[0]
+
+
+def _without_curve(style: dict[str, Any], reason: str) -> dict[str, Any]:
+    return style | {"label": f"{style['label']} (no curve: {reason})"} if style.get("label") else style
+
+
+def _spread(keys: score_keys.Keys) -> score_keys.Keys:
+    """Take keys whose ranks are evenly spaced as normal deviates, with the extreme ones."""
+    if keys.size <= _CURVE_POINTS:
+        return keys
+    end = -ndtri(0.5 / keys.size)
+    ranks = ndtr(np.linspace(-end, end, _CURVE_POINTS)) * keys.size
+    return keys[np.unique(np.clip(ranks.astype(np.intp), 0, keys.size - 1))]
+
+
+def _mark(ax: Axes, evaluation: Evaluated, rates: Rates, color: Any) -> None:
+    """Mark an operating point, with the interval of its FNMR."""
+    x, y = ndtri(rates.fmr), ndtri(rates.fnmr)
+    if not (math.isfinite(x) and math.isfinite(y)):
+        return
+    found = find(evaluation.quantities, "fnmr", None, rates.at)
+    if found.low is not None and found.high is not None and found.low > 0 and found.high < 1:
+        ax.plot([x, x], ndtri([found.low, found.high]), color=color, linewidth=1)
+    ax.plot(x, y, "o", color=color, markersize=6, markerfacecolor="white", zorder=5)
+    ax.annotate(
+        f"{rates.at.kind.upper()} {per_cent(rates.at.value)}" if rates.at.kind in ("fmr", "fnmr") else str(rates.at),
+        (x, y), (5, 5), textcoords="offset points", fontsize="small", zorder=6,
+    )  # fmt: skip
+
+
+def draw_scores(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw the distributions of mated and of non-mated scores, with the thresholds."""
+    comparisons = comparisons_of(evaluation)
+    if group is not None:
+        validation.choice("group", group, evaluation.groups)
+    edges = _bin_edges(comparisons)
+    ax = axes_or_new(ax)
+    for (name, color, line), keys in zip(_CLASSES, _keys(comparisons, group), strict=True):
+        heights = _densities(comparisons, keys, edges)
+        style: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.4}
+        style |= {"label": f"{name} ({keys.size:,})"} | kwargs
+        ax.stairs(heights, edges, **style)
+        ax.stairs(heights, edges, fill=True, color=style["color"], alpha=0.2)
+    for k, rates in enumerate(evaluation.rates):
+        ax.axvline(rates.threshold, color="black", linewidth=1, linestyle=("-", ":", "-.", "--")[k % 4],
+                   label=f"threshold at {rates.at}")  # fmt: skip
+    ax.set(xlabel=f"Score ({comparisons.score_kind})", ylabel="Density")
+    ax.set_yticks([])
+    ax.set_ylim(bottom=0)
+    ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
+    return ax
+
+
+def _bin_edges(comparisons: Comparisons) -> Floats:
+    """Return edges of bins that hold both classes of all comparisons but for their most extreme scores."""
+    ends = []
+    for keys in _keys(comparisons, None):
+        last = keys.size - 1
+        ends += [keys[int(last * share)] for share in (_OUTSIDE, 1 - _OUTSIDE)]
+    found = _scores(comparisons, np.array(ends))
+    low, high = found.min(), found.max()
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return np.linspace(low, high, _BINS + 1)
+
+
+def _scores(comparisons: Comparisons, keys: score_keys.Keys) -> Floats:
+    return comparisons.to_scale(1.0) * score_keys.decode(keys).astype(np.float64)
+
+
+def _densities(comparisons: Comparisons, keys: score_keys.Keys, edges: Floats) -> Floats:
+    """Return the share of keys for each bin, by its width; the bins at the ends gather what lies beyond."""
+    found = np.clip(_scores(comparisons, keys), edges[0], edges[-1])
+    heights = np.histogram(found, edges)[0] / max(keys.size, 1) / (edges[1] - edges[0])
+    return heights.astype(np.float64)
+
+
+def draw_panels(evaluation: Evaluated, kind: str, columns: int = 4) -> Figure:
+    """Draw a small plot for each group, all on the same scales."""
+    figures = validation.require("matplotlib.figure", "cli", "drawing")
+    validation.choice("kind", kind, PANELS)
+    groups = evaluation.groups
+    if not groups:
+        raise InputError("the evaluation has no groups to draw side by side: evaluate comparisons with groups")
+    columns = min(columns, len(groups))
+    rows = -(-len(groups) // columns)
+    figure: Figure = figures.Figure(figsize=(1.7 * columns + 0.5, 1.7 * rows + 0.7), layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=True, sharey=kind == "det", squeeze=False).ravel()
+    PANELS[kind](evaluation, list(axes[: len(groups)]))
+    for ax, group in zip(axes, groups, strict=False):
+        ax.set_title(drawn(shortened(visible(group), _LONGEST_TITLE)), fontsize="small", loc="left")
+        ax.tick_params(labelsize="x-small")
+        ax.set(xlabel="", ylabel="")
+    for ax in axes[len(groups) :]:
+        ax.set_visible(False)
+    for ax in axes[max(0, len(groups) - columns) : len(groups)]:  # the last of each column has the numbers
+        ax.tick_params(labelbottom=True)
+    figure.supxlabel(
+        "False match rate (%)" if kind == "det" else f"Score ({comparisons_of(evaluation).score_kind})",
+        fontsize="small",
+    )
+    if kind == "det":
+        figure.supylabel("False non-match rate (%)", fontsize="small")
+    return figure
+
+
+def _det_panels(evaluation: Evaluated, axes: Sequence[Axes]) -> None:
+    """Draw each group's curve before that of all comparisons."""
+    comparisons = comparisons_of(evaluation)
+    for ax, group in zip(axes, evaluation.groups, strict=True):
+        _curve(ax, comparisons, None, color="0.7", linewidth=1)
+        _curve(ax, comparisons, group, color=USUAL, linewidth=1.4)
+        for rates in evaluation.rates:
+            k = evaluation.groups.index(group)
+            ax.plot(ndtri(rates.group_fmr[k]), ndtri(rates.group_fnmr[k]), "o", color=USUAL, markersize=4,
+                    markerfacecolor="white")  # fmt: skip
+    low = min(min(ax.get_xlim()[0], ax.get_ylim()[0]) for ax in axes)
+    high = max(max(ax.get_xlim()[1], ax.get_ylim()[1]) for ax in axes)
+    axes[0].set(xlim=(low, high), ylim=(low, high))
+    for ax in axes:
+        probit_axes(ax, small=True)
+
+
+def _scores_panels(evaluation: Evaluated, axes: Sequence[Axes]) -> None:
+    for ax, group in zip(axes, evaluation.groups, strict=True):
+        draw_scores(evaluation, group, ax)
+        legend = ax.get_legend()
+        assert legend is not None
+        legend.remove()
+
+
+PANELS: dict[str, Callable[[Evaluated, Sequence[Axes]], None]] = {"det": _det_panels, "scores": _scores_panels}

@@ -1,0 +1,226 @@
+"""The plots of evaluations: nothing is left out in silence, whatever the number of groups and their labels."""
+
+from __future__ import annotations
+
+import pickle
+from functools import cache
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import fastfair as ff
+from fastfair.errors import InputError
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+POINTS = [ff.at_fmr(0.01), ff.at_fmr(0.05)]
+LONG = " & a label that is longer than a row of a plot can be, as intersections of five attributes are $x$"
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+@cache
+def evaluation(n_groups: int, n_resamples: int = 40) -> ff.Evaluation:
+    """Evaluate groups with long labels, the last of which has no errors."""
+    rng = np.random.default_rng(n_groups)
+    n, each = 400 * n_groups, 6
+    reference = rng.integers(0, n_groups * each, n)
+    mated = rng.random(n) < 0.5
+    probe = np.where(mated, reference, (reference + rng.integers(1, n_groups * each, n)) % (n_groups * each))
+    within = rng.random(n) < 0.5
+    probe = np.where(~mated & within, reference // each * each + (reference + 1) % each, probe)
+    group = np.array([f"_group {k}{LONG}" for k in range(n_groups)])
+    scores = rng.normal(0, 1, n) + 2.5 * mated
+    last = (reference // each == n_groups - 1) & (probe // each == n_groups - 1)
+    scores[last] = np.where(mated[last], 9, -9)
+    c = ff.Comparisons(scores, mated, reference, probe, group[reference // each], group[probe // each])
+    return ff.evaluate(c, POINTS, rng=0, n_resamples=n_resamples)
+
+
+def legend(ax) -> list[str]:
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def rendered(ax) -> None:
+    ax.get_figure().canvas.draw()
+
+
+@pytest.mark.parametrize("n_groups", [2, 18, 40])
+@pytest.mark.parametrize("rate", ["fmr", "fnmr"])
+def test_a_forest_has_a_row_for_all_and_each_group(n_groups, rate):
+    ev = evaluation(n_groups)
+    ax = ev.plot_rates(rate, POINTS[1])
+    rendered(ax)
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert len(set(labels)) == n_groups + 1
+    assert labels[0] == "all"
+    assert all(label.startswith(" _group") and r"\$x\$" in label for label in labels[1:])
+    marks = [line for line in ax.lines if line.get_marker() in ("o", "<")]
+    assert [mark.get_ydata()[0] for mark in marks] == list(range(n_groups + 1))
+    estimates = np.array([ev.value(rate, group, POINTS[1]) for group in (None, *ev.groups)])
+    drawn = np.array([mark.get_xdata()[0] for mark in marks])
+    known = estimates > 0
+    assert np.allclose(drawn[known], estimates[known])
+    assert not known[1 + ev.groups.index(f"_group {n_groups - 1}{LONG}")]
+    few = [mark.get_markerfacecolor() == "none" for mark in marks]
+    behind = [ev.quantity(rate, group, POINTS[1]).n_errors for group in (None, *ev.groups)]
+    assert few == [n < 30 for n in behind]
+    assert "the same, from fewer than 30 errors" in legend(ax)
+    assert any("no errors" in text for text in legend(ax)) == (rate == "fmr")
+
+
+@pytest.mark.parametrize("n_groups", [2, 18, 40])
+def test_every_group_is_a_curve_that_is_named_or_counted(n_groups):
+    ev = evaluation(n_groups)
+    ax = ev.plot_det()
+    rendered(ax)
+    named = [text for text in legend(ax) if text.startswith(" _group")]
+    others = [text for text in legend(ax) if text.endswith("other groups")]
+    if n_groups == 2:
+        assert (len(named), others) == (2, [])
+        assert any("no curve: no errors at some threshold" in text for text in named)
+    else:
+        assert (len(named), others) == (6, [f"{n_groups - 6} other groups"])
+        rates = sorted(ev.rates[0].group_fnmr)
+        assert f"FNMR {100 * rates[-1]:.3g} %" in named[0]
+    assert legend(ax)[0] == "all"
+
+
+def test_curves_go_through_points_of_the_whole_curve():
+    ev = evaluation(18)
+    ax = ev.plot_det(groups=[])
+    curve = ff.det(ev.comparisons)
+    exact = {(round(x, 9), round(y, 9)) for x, y in zip(curve.fmr_deviate, curve.fnmr_deviate, strict=True)}
+    line = max(ax.lines, key=lambda line: len(line.get_xdata()))
+    drawn = {(round(x, 9), round(y, 9)) for x, y in zip(*line.get_data(), strict=True)}
+    assert len(drawn) > 200
+    assert drawn <= exact
+
+
+@pytest.mark.parametrize("n_groups", [2, 18, 40])
+def test_a_matrix_shows_each_cell(n_groups):
+    ev = evaluation(n_groups)
+    ax = ev.plot_fmr_matrix(POINTS[0])
+    rendered(ax)
+    matrix = ev.rates[0].fmr_matrix
+    shown = ax.images[0].get_array()
+    assert np.array_equal(shown.mask, ~(matrix > 0))
+    assert np.array_equal(shown.compressed(), matrix[matrix > 0])
+    texts = [text.get_text() for text in ax.texts]
+    assert texts.count("0") == (matrix == 0).sum()
+    assert texts.count("×") == np.isnan(matrix).sum()
+    assert len(ax.get_xticklabels()) == len(ax.get_yticklabels()) == n_groups
+
+
+def test_a_matrix_needs_comparisons_between_groups():
+    who = list("aabbccdd") * 2, list("aabbddcc") + list("aabbccdd")
+    mated = [r == p for r, p in zip(*who, strict=True)]
+    group = {"a": "f", "b": "f", "c": "m", "d": "m"}
+    who[1][:2], mated[:2] = "bb", [False, False]
+    c = ff.Comparisons(np.arange(16.0), mated, *who, [group[w] for w in who[0]], [group[w] for w in who[1]])
+    with pytest.raises(InputError, match="all non-mated comparisons are within groups"):
+        ff.evaluate(c, POINTS[0], n_resamples=0).plot_fmr_matrix()
+
+
+@pytest.mark.parametrize("kind", ["similarity", "distance"])
+def test_histograms_hold_every_score_and_show_thresholds(kind):
+    rng = np.random.default_rng(0)
+    mated = np.arange(4000) % 2 == 0
+    scores = rng.normal(size=4000) + 3 * mated
+    scores[:2] = 80, -80  # outside all bins
+    c = ff.Comparisons(scores if kind == "similarity" else -scores, mated, score_kind=kind)
+    ev = ff.evaluate(c, POINTS, n_resamples=0)
+    ax = ev.plot_scores()
+    rendered(ax)
+    for step, side in zip(ax.patches[::2], (c.mated, c.nonmated), strict=True):
+        heights, edges = step.get_data()[:2]
+        assert np.isclose((heights * np.diff(edges)).sum(), 1)
+        middle = np.average((edges[1:] + edges[:-1]) / 2, weights=heights)
+        assert np.isclose(middle, np.median(side.similarities) * (1 if kind == "similarity" else -1), atol=0.1)
+    drawn = [line.get_xdata()[0] for line in ax.lines]
+    assert drawn == [rates.threshold for rates in ev.rates]
+    assert legend(ax) == ["mated (2,000)", "non-mated (2,000)", *(f"threshold at {point}" for point in POINTS)]
+
+
+@pytest.mark.parametrize("kind", ["det", "scores"])
+@pytest.mark.parametrize("n_groups", [2, 18, 40])
+def test_each_group_has_a_small_plot(kind, n_groups):
+    figure = evaluation(n_groups).plot_groups(kind)
+    figure.canvas.draw()
+    titles = [ax.get_title(loc="left") for ax in figure.axes if ax.get_visible()]
+    assert len(titles) == n_groups
+    assert all(title.startswith(" _group") for title in titles)
+
+
+def test_measures_are_drawn_by_their_distance_from_the_fair_value():
+    ev = evaluation(18, 100)
+    ax = ev.plot_measures(POINTS[1])
+    rendered(ax)
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    found = [q for q in ev.quantities if q.name in names and q.group is None and q.at in (None, POINTS[1])]
+    assert len(found) == len(names) > 15
+    assert {"fdr", "gini(fnmr)", "nrb(eer)"} <= set(names)
+    row = names.index("gini(fnmr)")
+    gini = ev.quantity("gini(fnmr)", at=POINTS[1])
+    mark = next(line for line in ax.lines if line.get_marker() == "o" and line.get_ydata()[0] == row)
+    assert np.isclose(mark.get_xdata()[0], gini.estimate / max(gini.high, gini.estimate))
+    unknown = [text.get_text() for text in ax.texts].count("not computable: see its note")
+    assert unknown == sum(not np.isfinite(q.estimate) for q in found) > 0
+
+
+def test_plots_say_what_they_lack():
+    ev = evaluation(2)
+    with pytest.raises(InputError, match=r"at FMR=0.01, FMR=0.05: choose one with at="):
+        ev.plot_rates()
+    with pytest.raises(InputError, match="there are no rates at EER"):
+        ev.plot_rates(at=ff.at_eer())
+    with pytest.raises(InputError, match="rate must be one of 'fmr', 'fnmr'"):
+        ev.plot_rates("eer", POINTS[0])
+    with pytest.raises(InputError, match="group must be one of"):
+        ev.plot_det(groups="nobody")
+    plain = ff.evaluate(ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0]), n_resamples=0, at=[])
+    for draw in (plain.plot_rates, plain.plot_fmr_matrix):
+        with pytest.raises(InputError, match="no operating points"):
+            draw()
+    with pytest.raises(InputError, match="no fairness measures"):
+        plain.plot_measures()
+    with pytest.raises(InputError, match="no groups"):
+        plain.plot_groups()
+    object.__setattr__(plain, "comparisons", None)
+    with pytest.raises(InputError, match="this evaluation has no comparisons"):
+        plain.plot_det()
+
+
+def test_plots_outlive_pickling_and_other_intervals():
+    ev = pickle.loads(pickle.dumps(evaluation(2))).with_intervals(0.9, simultaneous=True)
+    assert "estimate and 90 % interval, for all groups together" in legend(ev.plot_rates(at=POINTS[0]))
+    assert ev.plot_det(color="red").lines[-2].get_marker() == "o"
+
+
+def test_two_systems_are_drawn_with_their_differences():
+    rng = np.random.default_rng(0)
+    n = 3000
+    reference, mated = rng.integers(60, size=n), rng.random(n) < 0.5
+    probe = np.where(mated, reference, (reference + 2) % 60)
+    sex = np.array(["f", "m"])
+    who = mated, reference, probe, sex[reference % 2], sex[probe % 2]
+    bad, good = (ff.Comparisons(rng.normal(size=n) + shift * mated, *who) for shift in (1, 4))
+    found = ff.compare(bad, good, POINTS[1], rng=0, n_resamples=200)
+    assert legend(found.plot_det()) == ["first system", "second system"]
+    ax = found.plot_differences()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["all", "f", "m"]
+    marks = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "D"]
+    assert np.allclose(marks, [found.contrast("fnmr", group).difference for group in (None, "f", "m")])
+    figure = found.plot()
+    figure.canvas.draw()
+    assert len(figure.axes) == 2
+    scores = rng.normal(size=n) + 2 * mated
+    alone = ff.compare(*2 * [ff.Comparisons(scores, mated, reference, probe)], POINTS[1], rng=0, n_resamples=20)
+    with pytest.raises(InputError, match=r"no difference in FMR at .*, which holds this rate"):
+        alone.plot_differences("fmr")
