@@ -26,9 +26,9 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (
         k.text,
         """accept alternative attempts backend by center eer_method failed failures format group incomplete_groups kind
-        mated measure metadata_id method metric missing_metadata mix name over probe probe_sample quantile rate
-        reference reference_sample scheme score score_kind similarity statement statistic subject subject_pattern
-        system unit weighting""",
+        label_conflicts mated measure metadata_id metadata_per metadata_subject method metric
+        missing_metadata mix name over probe probe_sample quantile rate reference reference_sample scheme
+        score score_kind similarity statement statistic subject subject_pattern system unit weighting""",
     ),
     (k.texts, "groups measures metrics probe_group reference_group strata tables"),
     (
@@ -43,7 +43,7 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     ),
     (k.any_float, "value"),
     (k.text_or_number, "policy zero_policy"),
-    (k.flag, "allow_label_conflicts det follow_up normalize simultaneous stop"),
+    (k.flag, "det follow_up normalize simultaneous stop"),
     (k.seed, "rng"),
     (k.heard, "progress"),
     (k.array, "centers differences jackknife pvalues replicates scores vectors"),

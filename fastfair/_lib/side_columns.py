@@ -39,8 +39,9 @@ def chosen(place: object, groups: Sequence[Any], known: list[str]) -> dict[str, 
     place : path or str
         The file or data frame, for messages.
     groups : sequence of str or of pairs of str
-        Each attribute is the name of one column for both sides; or "x" for the columns "reference_x" and "probe_x"; or
-        a pair of columns, and its name is then what their names share, or the first name.
+        Each attribute is the name of one column for both sides; or "x", what the names of two columns share, as in
+        "reference_x" and "probe_x" or "x_1" and "x_2"; or a pair of columns, and its name is then what their names
+        share, or the first name.
     known : list of str
         All columns.
 
@@ -139,6 +140,14 @@ def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
             )
         return group, (group, group)
     pairs = {pair: shared_name(*pair) for name in known if (pair := sides(name, known)) is not None}
+    shared = [pair for pair, name in pairs.items() if name == group]
+    if len(shared) == 1:
+        return group, shared[0]
+    if shared:
+        raise InputError(
+            f"{place}: several pairs of columns hold {group!r}: {' and '.join(map(str, shared))}; give one of these "
+            "pairs in groups, on the command line with --reference-group and --probe-group"
+        )
     near = next((pair for pair, name in pairs.items() if validation.did_you_mean(group, [name])), None)
     for_both = [name for name in known if not any(name in pair for pair in pairs)]
     hint = f"; {_advice(near)}" if near else validation.did_you_mean(group, for_both)

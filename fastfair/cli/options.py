@@ -13,11 +13,12 @@ import click
 from fastfair import measures
 from fastfair._lib import validation
 from fastfair._lib.validation import SCORE_KINDS
+from fastfair.data.label_conflicts import LABEL_CONFLICTS
 from fastfair.error_rates import curves, operating_points
 from fastfair.evaluation.request import INCOMPLETE_GROUPS
 from fastfair.group_tests.margins import QUANTILES
 from fastfair.io.formats import FORMATS
-from fastfair.io.subject_tables import MISSING_METADATA
+from fastfair.io.metadata import METADATA_PER, MISSING_METADATA
 from fastfair.resampling.comparison_replicates import SCHEMES
 from fastfair.resampling.units import UNITS
 
@@ -135,20 +136,47 @@ RUNNING = [
     ),
     *WRITING,
 ]  # fmt: skip
+_PATTERN = click.option(
+    "--subject-pattern", metavar="REGEX", help="Regular expression that finds subject ids in paths, as in '^([^/]+)/'."
+)
+_GROUP = click.option(
+    "--group", "groups", multiple=True, metavar="ATTRIBUTE",
+    help="Attribute whose labels are the groups; repeat for intersections. In score files: one column, or two whose "
+    "names share it, as gender_1 and gender_2 do.",
+)  # fmt: skip
+_MISSING = click.option(
+    "--missing-metadata", type=click.Choice(MISSING_METADATA), default="raise", show_default=True,
+    help="Comparisons or vectors without metadata: refuse, or leave out.",
+)  # fmt: skip
 SUBJECTS = [
-    click.option(
-        "--subject-pattern", metavar="REGEX",
-        help="Regular expression that finds subject ids in paths, as in '^([^/]+)/'."
-    ),
+    _PATTERN,
     click.option(
         "--metadata", type=click.Path(path_type=Path), metavar="FILE", help="Table with one row for each subject."
     ),
     click.option("--metadata-id", metavar="COLUMN", help="Column of --metadata with subject ids."),
+    _GROUP,
+    _MISSING,
+]
+_DESCRIBED = [
+    _PATTERN,
     click.option(
-        "--group", "groups", multiple=True, metavar="ATTRIBUTE",
-        help="Attribute whose labels are the groups; repeat for intersections.",
+        "--metadata", type=click.Path(path_type=Path), metavar="FILE",
+        help="Table with one row for each subject, sample or pair.",
     ),
-    click.option("--missing-metadata", type=click.Choice(MISSING_METADATA), default="raise", show_default=True),
+    click.option(
+        "--metadata-id", multiple=True, metavar="COLUMN",
+        help="Column of --metadata with ids. Give two columns, of references and of probes, for a table of pairs.",
+    ),
+    click.option(
+        "--metadata-per", type=click.Choice(METADATA_PER), default="subject", show_default=True,
+        help="What --metadata-id names: subjects, or samples such as files.",
+    ),
+    click.option(
+        "--metadata-subject", metavar="COLUMN",
+        help="Column of --metadata with the subject of each sample, in place of --subject-pattern.",
+    ),
+    _GROUP,
+    _MISSING,
 ]  # fmt: skip
 
 
@@ -250,7 +278,7 @@ def reading_options(command: Any) -> Any:
             "--reference", metavar="COLUMN", help="Column of reference subjects or paths. [default: reference]"
         ),
         click.option("--probe", metavar="COLUMN", help="Column of probe subjects or paths. [default: probe]"),
-        *SUBJECTS,
+        *_DESCRIBED,
         click.option(
             "--reference-group", "reference_group", multiple=True, metavar="COLUMN",
             help="Column with an attribute of the references; give --probe-group too. Repeat for intersections.",
@@ -268,9 +296,9 @@ def reading_options(command: Any) -> Any:
         ),
         click.option("--score-kind", type=click.Choice(SCORE_KINDS), default="similarity", show_default=True),
         click.option(
-            "--allow-label-conflicts", is_flag=True,
-            help="Allow mated flags that contradict the subjects (the flags count), and labels that contradict the "
-            "metadata (the metadata count).",
+            "--label-conflicts", type=click.Choice(LABEL_CONFLICTS), default="raise", show_default=True,
+            help="Comparisons whose mated label contradicts their subjects, or whose groups contradict --metadata: "
+            "refuse, leave out, or keep as marked, with the groups of the metadata.",
         ),
     ]  # fmt: skip
     return with_options(command, options)

@@ -9,20 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import argument_kinds, arrays, memory, validation
+from fastfair._lib import argument_kinds, sample_names, validation
 from fastfair._lib.arguments import checked
 from fastfair.errors import InputError
 
-from . import group_labels, score_keys
-from .sorted_scores import (
-    Attributes,
-    BothSides,
-    GroupedSide,
-    SortedSide,
-    only_used,
-    read_only,
-    sort_sides,
-)
+from . import group_labels, label_columns, score_keys, score_matrices
+from .label_conflicts import LABEL_CONFLICTS, rows_without_conflicts
+from .sorted_scores import GroupedSide, SortedSide, only_used, read_only, sort_sides
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -50,8 +43,9 @@ class Comparisons:
         Whether a comparison is accepted when its score is >= the threshold, or <= the threshold.
     reference_sample, probe_sample : (n,) array_like, optional
         Ids of the samples (files, images, recordings) compared; they need `reference` and `probe`.
-    allow_label_conflicts : bool, default False
-        Whether to accept non-mated comparisons of a subject with itself, and mated comparisons of two subjects.
+    label_conflicts : {"raise", "drop", "keep"}
+        What to do with non-mated comparisons of a subject with itself, and mated comparisons of two subjects: raise an
+        error, leave them out with a warning that names rows, or keep them as they are marked.
 
     Attributes
     ----------
@@ -78,6 +72,11 @@ class Comparisons:
         For scores that are NaN, infinite or beyond 1e150; where `mated` has other than two values or contradicts the
         subject ids; for lengths that differ and missing labels; without mated, or without non-mated, comparisons; and
         for a sample of two subjects. Messages count rows from 0.
+
+    Warns
+    -----
+    DroppedWarning
+        Under ``label_conflicts="drop"``.
 
     Examples
     --------
@@ -120,13 +119,16 @@ class Comparisons:
         *,
         reference_sample: validation.Labels | None = None,
         probe_sample: validation.Labels | None = None,
-        allow_label_conflicts: bool = False,
+        label_conflicts: str = "raise",
     ) -> None:
         self.score_kind = validation.choice("score_kind", score_kind, validation.SCORE_KINDS)
+        validation.choice("label_conflicts", label_conflicts, LABEL_CONFLICTS)
         values = validation.scores(scores)
-        subjects = _code_sides("subjects", ("reference", "probe"), (reference, probe))
-        samples = _code_sides("samples", ("reference_sample", "probe_sample"), (reference_sample, probe_sample))
-        attributes = _code_attributes(reference_group, probe_group)
+        subjects = label_columns.code_sides("subjects", ("reference", "probe"), (reference, probe))
+        samples = label_columns.code_sides(
+            "samples", ("reference_sample", "probe_sample"), (reference_sample, probe_sample)
+        )
+        attributes = label_columns.code_attributes(reference_group, probe_group)
         if mated is None:
             if subjects is None:
                 raise InputError("mated is None: it can be left out only where reference and probe are given")
@@ -144,15 +146,23 @@ class Comparisons:
                 f"probe_group {name!r}": probe_codes.size,
             }
         validation.same_length(sizes)
+        if subjects is not None:
+            keep = rows_without_conflicts(label_conflicts, flags, subjects)
+            if keep is not None:
+                values, flags, subjects = values[keep], flags[keep], label_columns.kept(subjects, keep)
+                samples = None if samples is None else label_columns.kept(samples, keep)
+                attributes = {name: label_columns.kept(sides, keep) for name, sides in attributes.items()}
         n_mated = int(np.count_nonzero(flags))
         if n_mated in (0, flags.size):
             missing = "mated" if n_mated == 0 else "non-mated"
-            raise InputError(f"there are no {missing} comparisons among the {flags.size}; both classes are needed")
-        if subjects is not None and not allow_label_conflicts:
-            _refuse_conflicts(flags, *subjects)
+            names = "" if subjects is None or n_mated else sample_names.advice(subjects[0])
+            raise InputError(
+                f"there are no {missing} comparisons among the {flags.size}; both classes are needed"
+                + (f". {names}" if names else "")
+            )
         self.subjects = None if subjects is None else read_only(subjects[0])
         self.samples = None if samples is None else read_only(samples[0])
-        self.sample_subject = None if samples is None else _subject_of_each(samples, subjects)
+        self.sample_subject = None if samples is None else label_columns.subject_of_each(samples, subjects)
         self.attributes = {name: labels for name, (labels, _, _) in attributes.items()}
         self.mated, self.nonmated = sort_sides(values, flags, n_mated, score_kind, subjects, samples, attributes)
         self._choose_groups(tuple(self.attributes))
@@ -172,7 +182,7 @@ class Comparisons:
         reference_sample: str | None = None,
         probe_sample: str | None = None,
         score_kind: str = "similarity",
-        allow_label_conflicts: bool = False,
+        label_conflicts: str = "raise",
     ) -> Comparisons:
         """Make comparisons from the columns of a data frame: pandas, polars, pyarrow or any other that narwhals knows.
 
@@ -190,7 +200,7 @@ class Comparisons:
             alone its columns serve for the probes, too; this is refused where the frame has a column for the probes.
         reference_sample, probe_sample : str, optional
             Columns with the ids of the samples.
-        score_kind, allow_label_conflicts
+        score_kind, label_conflicts
             As in `Comparisons`.
 
         Returns
@@ -223,7 +233,7 @@ class Comparisons:
             score_kind,
             reference_sample=None if reference_sample is None else columns.labels(reference_sample),
             probe_sample=None if probe_sample is None else columns.labels(probe_sample),
-            allow_label_conflicts=allow_label_conflicts,
+            label_conflicts=label_conflicts,
         )
 
     @classmethod
@@ -267,33 +277,8 @@ class Comparisons:
         >>> ff.Comparisons.from_matrix([[9, 1, 2], [0, 8, 3], [2, 1, 7]])
         Comparisons(3 mated, 6 non-mated, similarity, 3 subjects)
         """
-        matrix = arrays.numbers_in("scores", scores)
-        if matrix.ndim != 2:
-            raise InputError(f"a score matrix has two dimensions, but the shape of scores is {matrix.shape}")
-        n_rows, n_columns = matrix.shape
-        if reference is None and probe is None:
-            if n_rows != n_columns:
-                raise InputError(
-                    f"scores is {n_rows} x {n_columns}: give the subjects of rows (reference) and columns (probe), as "
-                    "only in a square matrix row i and column i can be taken for one subject"
-                )
-            reference = probe = np.arange(n_rows)
-        sides = {"reference": (reference, n_rows), "probe": (probe, n_columns)}
-        sides |= {"reference_group": (reference_group, n_rows), "probe_group": (probe_group, n_columns)}
-        memory.require(
-            n_rows * n_columns * (matrix.itemsize + 8 * sum(labels is not None for labels, _ in sides.values())),
-            f"the comparisons of {n_rows:,} x {n_columns:,} scores",
-            "give fewer rows or columns",
-        )
-        spread: dict[str, Any] = {}
-        for name, (labels, size) in sides.items():
-            if labels is None:
-                continue
-            coded = validation.encode(name, labels)
-            validation.same_length({name: coded.codes.size, "scores along that side": size})
-            codes = np.repeat(coded.codes, n_columns) if name.startswith("reference") else np.tile(coded.codes, n_rows)
-            spread[name] = validation.Coded(coded.labels, codes)
-        return cls(matrix.ravel(), None, score_kind=score_kind, **spread)
+        values, sides = score_matrices.columns_of(scores, reference, probe, reference_group, probe_group)
+        return cls(values, None, score_kind=score_kind, **sides)
 
     @checked(attributes=argument_kinds.text)
     def by(self, *attributes: str) -> Comparisons:
@@ -457,84 +442,3 @@ class Comparisons:
         if self.groups:
             parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
         return f"Comparisons({', '.join(parts)})"
-
-
-def _code_sides(
-    what: str, names: tuple[str, str], columns: tuple[validation.Labels | None, validation.Labels | None]
-) -> BothSides | None:
-    reference, probe = columns
-    if reference is None and probe is None:
-        return None
-    if reference is None or probe is None:
-        given, missing = reversed(names) if reference is None else names
-        raise InputError(f"{given} is given without {missing}: {what} are needed on both sides")
-    labels, (references, probes) = validation.encode_together(names, (reference, probe))
-    return labels, references.astype(np.int32, copy=False), probes.astype(np.int32, copy=False)
-
-
-def _subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[np.int32]:
-    """Find the one subject of each sample."""
-    if subjects is None:
-        raise InputError("reference_sample and probe_sample need the subjects: give reference and probe as well")
-    found = np.empty(samples[0].size, np.int32)
-    for sample, subject in zip(samples[1:], subjects[1:], strict=True):
-        found[sample] = subject
-    for name, sample, subject in zip(("reference", "probe"), samples[1:], subjects[1:], strict=True):
-        wrong = found[sample] != subject
-        if wrong.any():
-            row = int(wrong.argmax())
-            raise InputError(
-                f"{name}_sample {samples[0][sample[row]]!r} is of subject {subjects[0][subject[row]]!r} in row {row} "
-                f"(counted from 0), but of {subjects[0][found[sample[row]]]!r} in another; a sample has one subject",
-                row=row,
-            )
-    return read_only(found)
-
-
-def _code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
-    if reference_group is None:
-        if probe_group is not None:
-            raise InputError("probe_group is given without reference_group")
-        return {}
-    if probe_group is None:
-        probe_group = reference_group
-    if isinstance(reference_group, Mapping) != isinstance(probe_group, Mapping):
-        raise InputError("reference_group and probe_group must both be dicts of attributes, or both be columns")
-    same = probe_group is reference_group
-    reference_group = group_labels.columns_of("reference_group", reference_group)
-    probe_group = reference_group if same else group_labels.columns_of("probe_group", probe_group)
-    if list(reference_group) != list(probe_group):
-        raise InputError(
-            f"reference_group has the attributes {list(reference_group)}, but probe_group has {list(probe_group)}"
-        )
-    coded: Attributes = {}
-    for name, column in reference_group.items():
-        sides = (column,) if probe_group[name] is column else (column, probe_group[name])
-        labels, codes = validation.encode_together(("reference_group", "probe_group")[: len(sides)], sides)
-        text = group_labels.attribute(name, labels)
-        small = [c.astype(np.uint16) for c in codes]
-        coded[name] = (text, small[0], small[-1])
-    return coded
-
-
-def _refuse_conflicts(
-    flags: NDArray[np.bool_], labels: NDArray[Any], reference: NDArray[Any], probe: NDArray[Any]
-) -> None:
-    same = reference == probe
-    conflicts = np.flatnonzero(flags != same)
-    if conflicts.size == 0:
-        return
-    row = int(conflicts[0])
-    n_nonmated = int(same[conflicts].sum())
-    raise InputError(
-        f"mated contradicts the subjects in {conflicts.size} comparisons ({n_nonmated} of one subject marked "
-        f"non-mated, {conflicts.size - n_nonmated} of two subjects marked mated); the first is row {row} (counted "
-        f"from 0): {labels[reference[row]]!r} with {labels[probe[row]]!r} marked "
-        f"{'mated' if flags[row] else 'non-mated'}. "
-        + (
-            "The ids look like paths: say how to cut the subjects out of them with subject_pattern="
-            if any("/" in str(label) for label in labels[:100])
-            else "Correct the labels or the subjects, or pass allow_label_conflicts=True to keep them"
-        ),
-        row=row,
-    )

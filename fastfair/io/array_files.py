@@ -77,6 +77,15 @@ def read_matrix(path: Path, name: str | None) -> Array:
         return arrays[name]
 
 
+def recognise(path: Path, name: str | None) -> str:
+    """Return "matrix" for a file whose scores have two dimensions, or "arrays" for one array a column."""
+    if path.suffix == ".npy":
+        return "arrays" if read_npy(path).ndim == 1 else "matrix"
+    with opened(path) as arrays:
+        wanted = name or ("score" if len(arrays.names) != 1 else arrays.names[0])
+        return "arrays" if wanted in arrays.names and arrays[wanted].ndim == 1 else "matrix"
+
+
 def _check_header(place: object, stream: BinaryIO | Any, size: int) -> None:
     """Refuse Python objects, and a header that says another size than the file has."""
     version = npy.read_magic(stream)

@@ -12,10 +12,13 @@ from fastfair._lib import argument_kinds, side_columns, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.label_conflicts import LABEL_CONFLICTS, rows_without_conflicts
 from fastfair.errors import FileFormatError, InputError
 
-from . import array_files, field_files, formats, reading, tables, text_files
-from .subject_tables import MISSING_METADATA, Metadata, cut_out, take
+from . import array_columns, array_files, field_files, formats, reading, tables, text_files
+from .metadata import METADATA_PER, MISSING_METADATA, Metadata, agreeing
+from .pair_metadata import PairMetadata
+from .subject_patterns import cut_out, take
 from .text_files import Text
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ _WHAT = "comparisons"
 _BothSides = tuple[validation.Coded, validation.Coded]
 
 
-@checked(path=argument_kinds.source, groups=argument_kinds.texts_or_pairs)
+@checked(path=argument_kinds.source, groups=argument_kinds.texts_or_pairs, metadata_id=argument_kinds.texts)
 def read_comparisons(
     path: str | Path | IntoDataFrame,
     score: str | None = None,
@@ -35,16 +38,18 @@ def read_comparisons(
     probe: str | None = None,
     subject_pattern: str | None = None,
     metadata: str | Path | IntoDataFrame | None = None,
-    metadata_id: str | None = None,
+    metadata_id: str | Sequence[str] | None = None,
     groups: str | Sequence[str | tuple[str, str]] | None = None,
     format: str = "auto",
     *,
     trials: str | Path | None = None,
     score_kind: str = "similarity",
+    metadata_per: str = "subject",
+    metadata_subject: str | None = None,
     missing_metadata: str = "raise",
-    allow_label_conflicts: bool = False,
+    label_conflicts: str = "raise",
 ) -> Comparisons:
-    r"""Read a score file, and optionally a table with the subjects' metadata.
+    r"""Read a score file, and optionally a table with metadata of its subjects, samples or pairs.
 
     Parameters
     ----------
@@ -60,9 +65,10 @@ def read_comparisons(
         ``r"^([^/]+)/"`` for "id10001/Y8hIVOBuels/00001.wav": its first group, or else the whole match, is the subject
         id. The full text is then the id of the sample.
     metadata : path or data frame, optional
-        One row for each subject: CSV, TSV or Parquet, or any data frame.
-    metadata_id : str, optional
-        The column of `metadata` with subject ids.
+        One row for each subject, sample or pair: CSV, TSV or Parquet, or any data frame.
+    metadata_id : str or pair of str, optional
+        The column of `metadata` with the ids of subjects or of samples. A pair of columns says that each row is about
+        one pair: what the score file names in `reference`, and in `probe`.
     groups : str or sequence of str or of pairs of str, optional
         Attributes that make the groups: columns of `metadata` if it is given, else of the score file. An attribute x of
         the score file is one column x for reference and probe, or two columns "reference_x" and "probe_x" (bob:
@@ -78,11 +84,17 @@ def read_comparisons(
         The trial list, if `path` holds only scores: one on each line in the list's order, or lines "enrol test score".
     score_kind : {"similarity", "distance"}
         Whether high or low scores indicate the same subject.
+    metadata_per : {"subject", "sample"}
+        Whether `metadata_id` has ids of subjects or of samples, such as names of files.
+    metadata_subject : str, optional
+        The column of `metadata` with the subject of each sample, where no pattern can find it; `reference` and `probe`
+        then name samples.
     missing_metadata : {"raise", "drop"}
         What to do with comparisons of subjects that have no metadata, or an empty label: raise an error, or leave them
         out with a warning that says how many.
-    allow_label_conflicts : bool, default False
-        As in `Comparisons`. It also accepts labels in the score file that contradict `metadata`, whose labels are used.
+    label_conflicts : {"raise", "drop", "keep"}
+        As in `Comparisons`, and the same for labels in the score file that contradict `metadata`, whose labels are used
+        where such comparisons are kept.
 
     Returns
     -------
@@ -100,7 +112,7 @@ def read_comparisons(
     Warns
     -----
     DroppedWarning
-        Under ``missing_metadata="drop"``.
+        Under ``missing_metadata="drop"`` and ``label_conflicts="drop"``.
 
     Examples
     --------
@@ -117,24 +129,21 @@ def read_comparisons(
     """
     attributes = side_columns.named(groups)
     validation.choice("missing_metadata", missing_metadata, MISSING_METADATA)
+    validation.choice("label_conflicts", label_conflicts, LABEL_CONFLICTS)
+    validation.choice("metadata_per", metadata_per, METADATA_PER)
     validation.choice("format", format, ("auto", *formats.FORMATS))
-    paired = next((name for name in attributes if isinstance(name, tuple)), None)
-    if metadata is not None and paired is not None:
-        raise InputError(f"with metadata= groups are names of its columns, not pairs such as {paired}")
-    if metadata is None and metadata_id is not None:
-        raise InputError("metadata_id is given without metadata=")
-    table_of_subjects = None if metadata is None else Metadata(metadata, metadata_id, attributes)
+    described = _metadata(metadata, metadata_id, metadata_per, metadata_subject, attributes)
     names = {"score": score, "mated": mated, "reference": reference, "probe": probe}
     groups_of: dict[str, Any] = {
-        "groups": [] if table_of_subjects else attributes,
-        "of_metadata": attributes if table_of_subjects else [],
+        "groups": [] if described else attributes,
+        "of_metadata": described.attributes if described else [],
     }
     if isinstance(path, str | Path):
         path = reading.check_file(path)
-        kind, text, listed = _opened(path, trials, format)
+        kind, text, listed = _opened(path, trials, format, score)
         if kind == "matrix":
             matrix = array_files.read_matrix(path, score) if text is None else field_files.read_matrix(text)
-            return _from_matrix(path, matrix, attributes, table_of_subjects, missing_metadata, score_kind)
+            return _from_matrix(path, matrix, attributes, described, missing_metadata, score_kind)
         table = _read_table(path, kind, text, listed, names, groups_of)
     else:
         table = formats.choose(tables.of_frame(path, "path", "the data frame"), "frame", names, **groups_of)
@@ -146,20 +155,23 @@ def read_comparisons(
     keep = None
     with table.placed():
         subjects, samples = _subjects_and_samples(kind, table)
+        if metadata_subject is not None:
+            subjects, samples = _subjects_by_sample(described, table, subjects, samples)
         if subjects is not None:
             sides = {"reference": subjects[0], "probe": subjects[1]}
         if samples is not None:
             sides |= {"reference_sample": samples[0], "probe_sample": samples[1]}
         columns = FrameColumns(table.frame)
-        if table_of_subjects is not None:
-            if subjects is None:
-                raise InputError(
-                    "metadata= needs the subjects of the comparisons: name their columns with reference= and probe="
-                )
-            sides |= _look_up(table_of_subjects, subjects)
-            keep = table_of_subjects.find(subjects[0].labels, [c.codes for c in subjects], missing_metadata, _WHAT)
-            if not allow_label_conflicts:
-                table_of_subjects.require_agreement(columns, table.told, subjects)
+        if described is not None:
+            per_sample = metadata_per == "sample" or metadata_subject is not None
+            if isinstance(described, PairMetadata):
+                per_sample |= table.subject_pattern is not None
+            ids, others = (samples, subjects) if per_sample else (subjects, samples)
+            ids = _known(ids, per_sample)
+            found = described.groups_of(ids)
+            keep = described.find(ids, missing_metadata, _WHAT, None if others is None else others[0].labels)
+            keep = agreeing(label_conflicts, (columns, table.told), found, ids, keep)
+            sides |= found
         elif table.attributes:
             sides["reference_group"] = {name: columns.labels(pair[0]) for name, pair in table.attributes.items()}
             sides["probe_group"] = {
@@ -168,17 +180,83 @@ def read_comparisons(
             }
         flags = None if table.mated is None else validation.mated_flags(columns.values(table.mated))
         scores = columns.numbers(table.score)
+    rows = np.arange(scores.size) if keep is None else np.flatnonzero(keep)
     if keep is not None:
         scores, flags = scores[keep], None if flags is None else flags[keep]
         sides = {name: take(side, keep) for name, side in sides.items()}
     with table.placed(keep):
-        return Comparisons(scores, flags, score_kind=score_kind, allow_label_conflicts=allow_label_conflicts, **sides)
+        if flags is not None and subjects is not None:
+            marked = (subjects[0].labels, subjects[0].codes[rows], subjects[1].codes[rows])
+            agreed = rows_without_conflicts(label_conflicts, flags, marked, lambda row: table.where(int(rows[row])))
+            if agreed is not None:
+                scores, flags = scores[agreed], flags[agreed]
+                keep = np.isin(np.arange(table.frame.height), rows[agreed])
+                sides = {name: take(side, agreed) for name, side in sides.items()}
+    with table.placed(keep):
+        return Comparisons(scores, flags, score_kind=score_kind, label_conflicts="keep", **sides)
 
 
-def _opened(path: Path, trials: str | Path | None, format: str) -> tuple[str, Text | None, Text | None]:
+def _metadata(
+    source: Any, id_columns: str | Sequence[str] | None, per: str, subject: str | None, attributes: list[Any]
+) -> Metadata | PairMetadata | None:
+    """Read the table of metadata, if there is one."""
+    named = [id_columns] if isinstance(id_columns, str) else list(id_columns or [])
+    if source is None:
+        for name, value in (("metadata_id", named), ("metadata_subject", subject)):
+            if value:
+                raise InputError(f"{name} is given without metadata=")
+        return None
+    if len(named) > 2:
+        raise InputError(f"metadata_id has {len(named)} columns: name one with ids, or two with those of pairs")
+    if len(named) == 2:
+        if subject is not None:
+            raise InputError(
+                "metadata_subject= goes with a table of samples, but the two columns of metadata_id= say that "
+                "each row is about a pair"
+            )
+        return PairMetadata(source, (named[0], named[1]), attributes)
+    paired = next((name for name in attributes if isinstance(name, tuple)), None)
+    if paired is not None:
+        raise InputError(
+            f"with metadata= groups are names of its columns, not pairs such as {paired}; in a table with one row for "
+            "each pair of samples, name both columns of ids with metadata_id="
+        )
+    per = per if subject is None else "sample"
+    return Metadata(source, named[0] if named else None, attributes, per, subject)
+
+
+def _known(ids: _BothSides | None, of_samples: bool) -> _BothSides:
+    """Refuse metadata where the score file does not name what it is about."""
+    if ids is not None:
+        return ids
+    if of_samples:
+        raise InputError(
+            "metadata= needs the samples of the comparisons: name them with reference= and probe= and say how to find "
+            "their subjects, with subject_pattern= or metadata_subject=; or give columns called reference_sample and "
+            "probe_sample"
+        )
+    raise InputError("metadata= needs the subjects of the comparisons: name their columns with reference= and probe=")
+
+
+def _subjects_by_sample(
+    metadata: Any, table: formats.ScoreTable, subjects: _BothSides | None, samples: _BothSides | None
+) -> tuple[_BothSides, _BothSides]:
+    """Look the subjects of samples up; without columns of samples, those of references and probes name them."""
+    if table.subject_pattern is not None:
+        raise InputError("both subject_pattern= and metadata_subject= say whose the samples are: give one of them")
+    samples = _known(samples or subjects, True)
+    return metadata.subjects_of(samples), samples
+
+
+def _opened(
+    path: Path, trials: str | Path | None, format: str, score: str | None
+) -> tuple[str, Text | None, Text | None]:
     """Return the format, and the texts of the file and of the trial list, or None if they are not text."""
     kind = formats.recognise_suffix(path) if format == "auto" else format
-    is_text = kind != "parquet" and not (kind == "matrix" and path.suffix in (".npy", ".npz"))
+    of_numpy = path.suffix in (".npy", ".npz")
+    if format == "auto" and of_numpy:
+        kind = array_files.recognise(path, score)
+    is_text = kind not in ("parquet", "arrays") and not (kind == "matrix" and of_numpy)
     text = text_files.read(path) if is_text else None
     listed = None if trials is None else text_files.read(reading.check_file(trials))
     if kind is None and text is not None:
@@ -197,6 +275,8 @@ def _read_table(
     if text is None or kind in ("csv", "tsv", "bob-csv"):
         if listed is not None:
             raise InputError(f"a {kind} file has its own labels: trials= goes with scores alone")
+        if kind == "arrays":
+            return formats.choose(*array_columns.chosen(path, names, groups_of))
         if text is None:
             return formats.choose(tables.of_parquet(path), kind, names, **groups_of)
         separator = "\t" if kind == "tsv" else ";" if ";" in text.first and "," not in text.first else ","
@@ -270,20 +350,11 @@ def _have_one_subject(samples: _BothSides, subjects: _BothSides) -> bool:
     return all(bool((found[a.codes] == b.codes).all()) for a, b in zip(samples, subjects, strict=True))
 
 
-def _look_up(metadata: Metadata, subjects: _BothSides) -> dict[str, Any]:
-    """Return the labels of each comparison's reference and probe subjects, by attribute."""
-    found = metadata.look_up(subjects[0].labels)
-    return {
-        side: {name: validation.Coded(c.labels, c.codes[coded.codes]) for name, c in found.items()}
-        for side, coded in zip(("reference_group", "probe_group"), subjects, strict=True)
-    }
-
-
 def _from_matrix(
     path: Path,
     matrix: np.ndarray[Any, Any],
     attributes: list[Any],
-    metadata: Metadata | None,
+    metadata: Metadata | PairMetadata | None,
     missing_metadata: str,
     score_kind: str,
 ) -> Comparisons:
@@ -293,13 +364,18 @@ def _from_matrix(
                 f"a score matrix has no columns of labels: give metadata= and metadata_id= for groups={attributes}"
             )
         return Comparisons.from_matrix(matrix, score_kind=score_kind)
+    if not isinstance(metadata, Metadata) or metadata.subjects is not None:
+        raise InputError(
+            "rows and columns of a score matrix are subjects: with metadata= give metadata_id= the column that counts "
+            "them, and give matrices of samples to Comparisons.from_matrix"
+        )
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise FileFormatError(f"{path}: a score matrix is square, but this array's shape is {matrix.shape}")
     n = matrix.shape[0]
     subjects = np.arange(n)
     sides = tuple(validation.Coded(subjects, codes) for codes in (np.repeat(subjects, n), np.tile(subjects, n)))
-    groups = _look_up(metadata, (sides[0], sides[1]))
-    keep = metadata.find(subjects, [c.codes for c in sides], missing_metadata, _WHAT)
+    groups = metadata.groups_of((sides[0], sides[1]))
+    keep = metadata.find((sides[0], sides[1]), missing_metadata, _WHAT)
     columns: dict[str, Any] = {"scores": matrix.ravel(), "reference": sides[0], "probe": sides[1], **groups}
     if keep is not None:
         columns = {name: take(column, keep) for name, column in columns.items()}

@@ -17,7 +17,8 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.errors import FileFormatError, InputError
 
 from . import array_files, hdf5_files, reading, tables
-from .subject_tables import MISSING_METADATA, Metadata, cut_out, take
+from .metadata import MISSING_METADATA, Metadata
+from .subject_patterns import cut_out, take
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -147,7 +148,7 @@ def read_embeddings(
         validation.same_length({"vectors": len(array), "subject": who.codes.size}, "vector")
         found = table_of_subjects.look_up(who.labels)
         labels = {name: validation.Coded(c.labels, c.codes[who.codes]) for name, c in found.items()}
-        keep = table_of_subjects.find(who.labels, [who.codes], missing_metadata, "vectors")
+        keep = table_of_subjects.find([who], missing_metadata, "vectors")
     if keep is not None:
         array, who, labels = array[keep], take(who, keep), take(labels, keep)
     try:

@@ -15,7 +15,7 @@ from .text_files import Text, is_number
 if TYPE_CHECKING:
     import polars as pl
 
-FORMATS = ("csv", "tsv", "parquet", "bob-4", "bob-5", "bob-csv", "voxceleb", "kaldi", "matrix")
+FORMATS = ("csv", "tsv", "parquet", "bob-4", "bob-5", "bob-csv", "voxceleb", "kaldi", "matrix", "arrays")
 _CANONICAL = ("score", "mated", "reference", "probe")
 _SAMPLES = ("reference_sample", "probe_sample")
 _BOB_SUBJECTS = (("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id"))
@@ -41,7 +41,7 @@ class ScoreTable(Rows):
 def recognise_suffix(path: Path) -> str | None:
     """Recognise the format of a file by its name; None if its contents must be read to find it."""
     suffix = path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix
-    return {".parquet": "parquet", ".npy": "matrix", ".npz": "matrix"}.get(suffix)
+    return {".parquet": "parquet"}.get(suffix)
 
 
 def recognise(text: Text, trials: Text | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from oracles.strategies import ANY, from_rows, grouped
 
 import fastfair as ff
 from fastfair.data import score_keys
-from fastfair.errors import InputError
+from fastfair.errors import DroppedWarning, InputError
 
 SCORES, MATED = [0.9, 0.2, 0.8, 0.1], [1, 0, 1, 0]
 
@@ -224,8 +225,51 @@ def test_flags_that_contradict_the_subjects_are_counted_and_named():
     with pytest.raises(InputError, match=r"in 2 comparisons \(1 of one subject marked non-mated, 1 of two") as caught:
         ff.Comparisons(SCORES, MATED, reference, probe)
     assert "'a' with 'a' marked non-mated" in str(caught.value)
-    c = ff.Comparisons(SCORES, MATED, reference, probe, allow_label_conflicts=True)
+    c = ff.Comparisons(SCORES, MATED, reference, probe, label_conflicts="keep")
     assert len(c.mated) == 2
+
+
+@given(grouped(), st.randoms())
+def test_contradicting_flags_are_left_out_with_their_labels(rows, rng):
+    flags = [rng.random() < 0.5 for _ in rows]
+    kept = [k for k, r in enumerate(rows) if flags[k] == (r.reference == r.probe)]
+    columns = list(zip(*rows, strict=True))
+    samples = [[f"{r.reference}/{k}" for k, r in enumerate(rows)], [f"{r.probe}/{-k}" for k, r in enumerate(rows)]]
+
+    def made(places, **options):
+        taken = [[column[k] for k in places] for column in (*columns, *samples)]
+        return ff.Comparisons(
+            taken[0], [flags[k] for k in places], *taken[2:6], reference_sample=taken[6], probe_sample=taken[7],
+            **options,
+        )  # fmt: skip
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        if {flags[k] for k in kept} != {True, False}:
+            with pytest.raises(InputError, match="both classes are needed"):
+                made(range(len(rows)), label_conflicts="drop")
+            return
+        c = made(range(len(rows)), label_conflicts="drop")
+    assert len(told) == (len(kept) < len(rows))
+    expected = made(kept)
+    assert (c.attributes, c.groups) == (expected.attributes, expected.groups)
+    for name in ("subjects", "samples", "sample_subject"):
+        assert getattr(c, name).tolist() == getattr(expected, name).tolist()
+    for side, other in ((c.mated, expected.mated), (c.nonmated, expected.nonmated)):
+        assert side.similarities.tolist() == other.similarities.tolist()
+        for name in ("rows", "reference", "probe", "reference_sample", "probe_sample"):
+            assert getattr(side, name).tolist() == getattr(other, name).tolist()
+
+
+def test_rows_left_out_are_named():
+    reference, probe = ["a", "a", "b", "b"], ["a", "a", "c", "c"]
+    with pytest.warns(DroppedWarning, match=r"^2 of 4 comparisons left out, .*: row 1 \(counted from 0\), row 2 "):
+        c = ff.Comparisons(SCORES, MATED, reference, probe, label_conflicts="drop")
+    assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (1, 1, ["a", "b", "c"])
+    with pytest.raises(InputError, match="'a' and 'A' differ in upper and lower case only"):
+        ff.Comparisons(SCORES, MATED, ["a", "a", "b", "b"], ["A", "c", "b", "c"])
+    with pytest.raises(InputError, match="did you mean 'drop'"):
+        ff.Comparisons(SCORES, MATED, reference, probe, label_conflicts="drops")
 
 
 def test_flags_can_come_from_the_subjects():

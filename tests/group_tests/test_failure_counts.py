@@ -215,7 +215,7 @@ def test_comparisons_that_cannot_be_counted():
         ff.FailureCounts.from_comparisons(
             ff.Comparisons(scores, mated, reference_group=groups[0], probe_group=groups[1]), at
         )
-    conflicting = ff.Comparisons(scores, mated, *ids, *groups, allow_label_conflicts=True)
+    conflicting = ff.Comparisons(scores, mated, *ids, *groups, label_conflicts="keep")
     with pytest.raises(InputError, match="mated comparisons are of two subjects"):
         ff.FailureCounts.from_comparisons(conflicting, at)
     with pytest.raises(InputError, match="at must be an operating point"):

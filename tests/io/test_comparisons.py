@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import fastfair as ff
+from fastfair._lib import sample_names
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
 MATED, NONMATED = [0.8, 0.9], [0.1, 0.2]
@@ -90,8 +92,39 @@ def test_data_frames_are_read_like_files(make):
 
 def test_ids_that_look_like_paths_are_said_to(write):
     text = "score,mated,reference,probe\n0.9,1,a/1.wav,a/2.wav\n0.2,0,a/1.wav,b/1.wav\n"
-    with pytest.raises(InputError, match=r"look like paths: say how to cut .* with subject_pattern="):
+    said = r"look like names of files, such as 'a/1.wav': say how to cut .* with subject_pattern=, here perhaps '\^"
+    with pytest.raises(InputError, match=said):
         ff.read_comparisons(write("s.csv", text))
+    alone = text.replace("mated", "label")
+    with pytest.raises(InputError, match=r"no mated comparisons among the 2; .*look like names of files"):
+        ff.read_comparisons(write("s.csv", alone))
+    numbered = alone.replace("/", "_").replace(".wav", "")
+    with pytest.raises(InputError, match=r"numbered samples, such as 'a_1': .*here perhaps '\^\(\.\+\)_"):
+        ff.read_comparisons(write("s.csv", numbered))
+    with pytest.raises(InputError, match=r"both classes are needed$"):
+        ff.read_comparisons(write("s.csv", numbered.replace("_", "x")))
+
+
+@pytest.mark.parametrize(
+    ("names", "pattern"),
+    [
+        (["ann/1.jpg", "bob/22.jpg"], "^([^/]+)/"), (["Ann_Lee_0001.jpg", "Bob_0002.jpg"], r"^(.+)_\d+"),
+        (["ann-1", "bob-2"], r"^(.+)-\d+"), (["a/b/1.jpg", "c/d/1.jpg"], ""), (["1.png", "2.PNG"], ""),
+        (["ann", "bob"], None), (["2024_1", "2024_2"], None), ([1, 2], None),
+    ],
+)  # fmt: skip
+def test_names_of_samples_are_told_from_ids_of_subjects(names, pattern):
+    told = sample_names.advice(names)
+    assert (pattern is None) == (told == "")
+    if pattern:
+        assert told.endswith(f"with subject_pattern=, here perhaps {pattern!r}")
+        found = ff.read_comparisons(
+            pl.DataFrame({"score": [0.9, 0.1], "reference": names[:1] * 2, "probe": [names[0], names[1]]}),
+            subject_pattern=pattern,
+        )
+        assert all(re.search(pattern, name).group(1) in found.subjects for name in names)
+    elif pattern == "":
+        assert told.endswith("with subject_pattern=")
 
 
 def test_subjects_are_cut_out_of_paths(write):

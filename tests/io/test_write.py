@@ -31,7 +31,7 @@ def there_and_back(c, suffix, **options):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"scores{suffix}"
         ff.write_comparisons(c, path)
-        return ff.read_comparisons(path, score_kind=c.score_kind, allow_label_conflicts=True, **options)
+        return ff.read_comparisons(path, score_kind=c.score_kind, label_conflicts="keep", **options)
 
 
 def rows_of(c):
@@ -87,7 +87,7 @@ def comparisons(draw, names=NAMES, labels=TRIMMED):
         known["reference_group"] = {name: column(pool) for name in attributes}
         known["probe_group"] = {name: column(pool) for name in attributes}
     kind = draw(st.sampled_from(["similarity", "distance"]))
-    return ff.Comparisons(scores, mated, score_kind=kind, allow_label_conflicts=True, **known)
+    return ff.Comparisons(scores, mated, score_kind=kind, label_conflicts="keep", **known)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

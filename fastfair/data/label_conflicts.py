@@ -1,0 +1,79 @@
+"""Find comparisons whose mated label contradicts their subjects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import sample_names
+from fastfair._lib.warnings import warn
+from fastfair.errors import DroppedWarning, InputError
+
+LABEL_CONFLICTS = ("raise", "drop", "keep")
+_NAMED = 5  # rows that a warning names
+
+
+def row_of_arrays(row: int) -> str:
+    """Return the name of a row of arrays, for messages."""
+    return f"row {row} (counted from 0)"
+
+
+def rows_without_conflicts(
+    policy: str,
+    flags: NDArray[np.bool_],
+    subjects: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    where: Callable[[int], str] = row_of_arrays,
+) -> NDArray[np.bool_] | None:
+    """Find the comparisons whose mated label does not contradict their subjects.
+
+    Parameters
+    ----------
+    policy : {"raise", "drop", "keep"}
+        What to do with the others: raise an error, warn so that the caller leaves them out, or keep them.
+    flags : (n,) ndarray of bool
+        Whether each comparison is mated.
+    subjects : tuple of ndarray
+        Labels, and for each comparison the positions of its two subjects.
+    where : callable
+        Returns the name of a row in messages.
+
+    Returns
+    -------
+    (n,) ndarray of bool, or None
+        Whether to keep each comparison; None if all are kept.
+    """
+    labels, reference, probe = subjects
+    same = reference == probe
+    conflicts = np.flatnonzero(flags != same)
+    if policy == "keep" or conflicts.size == 0:
+        return None
+    n_nonmated = int(same[conflicts].sum())
+    kinds = f"{n_nonmated} of one subject marked non-mated, {conflicts.size - n_nonmated} of two subjects marked mated"
+    if policy == "drop":
+        named = ", ".join(map(where, conflicts[:_NAMED].tolist())) + (", ..." if conflicts.size > _NAMED else "")
+        warn(
+            f"{conflicts.size} of {flags.size} comparisons left out, as mated contradicts their subjects ({kinds}): "
+            f"{named}",
+            DroppedWarning,
+        )
+        keep = np.ones(flags.size, np.bool_)
+        keep[conflicts] = False
+        return keep
+    row = int(conflicts[0])
+    one, other = (str(labels[side[row]]) for side in (reference, probe))
+    by_case = flags[row] and one.casefold() == other.casefold()
+    raise InputError(
+        f"mated contradicts the subjects in {conflicts.size} comparisons ({kinds}); the first is {where(row)}: "
+        f"{labels[reference[row]]!r} with {labels[probe[row]]!r} marked {'mated' if flags[row] else 'non-mated'}. "
+        + (
+            f"{one!r} and {other!r} differ in upper and lower case only: write both alike"
+            if by_case
+            else sample_names.advice(labels)
+            or 'Correct the labels or the subjects, or pass label_conflicts="drop" to leave these comparisons out, or '
+            'label_conflicts="keep" to keep them as they are marked'
+        ),
+        row=row,
+    )

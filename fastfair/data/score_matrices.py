@@ -1,0 +1,51 @@
+"""Lay a full score matrix out as one row for each comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair._lib import arrays, memory, validation
+from fastfair.errors import InputError
+
+
+def columns_of(
+    scores: ArrayLike,
+    reference: validation.Labels | None,
+    probe: validation.Labels | None,
+    reference_group: ArrayLike | None,
+    probe_group: ArrayLike | None,
+) -> tuple[NDArray[Any], dict[str, Any]]:
+    """Return the scores of a matrix, row after row, and the labels of both sides of each comparison by argument.
+
+    See `Comparisons.from_matrix` for the arguments.
+    """
+    matrix = arrays.numbers_in("scores", scores)
+    if matrix.ndim != 2:
+        raise InputError(f"a score matrix has two dimensions, but the shape of scores is {matrix.shape}")
+    n_rows, n_columns = matrix.shape
+    if reference is None and probe is None:
+        if n_rows != n_columns:
+            raise InputError(
+                f"scores is {n_rows} x {n_columns}: give the subjects of rows (reference) and columns (probe), as "
+                "only in a square matrix row i and column i can be taken for one subject"
+            )
+        reference = probe = np.arange(n_rows)
+    sides = {"reference": (reference, n_rows), "probe": (probe, n_columns)}
+    sides |= {"reference_group": (reference_group, n_rows), "probe_group": (probe_group, n_columns)}
+    memory.require(
+        n_rows * n_columns * (matrix.itemsize + 8 * sum(labels is not None for labels, _ in sides.values())),
+        f"the comparisons of {n_rows:,} x {n_columns:,} scores",
+        "give fewer rows or columns",
+    )
+    spread: dict[str, Any] = {}
+    for name, (labels, size) in sides.items():
+        if labels is None:
+            continue
+        coded = validation.encode(name, labels)
+        validation.same_length({name: coded.codes.size, "scores along that side": size})
+        codes = np.repeat(coded.codes, n_columns) if name.startswith("reference") else np.tile(coded.codes, n_rows)
+        spread[name] = validation.Coded(coded.labels, codes)
+    return matrix.ravel(), spread

@@ -1,0 +1,215 @@
+"""Tables of metadata: with one row for each subject, each sample, or each pair."""
+
+from __future__ import annotations
+
+import random
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastfair as ff
+from fastfair.cli.main import cli
+from fastfair.errors import DroppedWarning, InputError
+
+TRIALS = {
+    "score": [0.9, 0.2, 0.8, 0.1], "mated": [1, 0, 1, 0],
+    "reference": ["a/1.png", "a/1.png", "b/1.png", "b/2.png"], "probe": ["a/2.png", "b/1.png", "b/2.png", "a/2.png"],
+}  # fmt: skip
+FILES = {
+    "file": ["a/1.png", "a/2.png", "b/1.png", "b/2.png"], "person": ["Ann", "Ann", "Bob", "Bob"],
+    "age": ["young", "old", "young", "young"], "sex": ["f", "f", "m", "m"],
+}  # fmt: skip
+PATTERN = "^([^/]+)/"
+# With non-mated comparisons in each group, as an evaluation needs them.
+MORE_TRIALS = pl.DataFrame(TRIALS).vstack(
+    pl.DataFrame({"score": [0.3, 0.4], "mated": [0, 0], "reference": ["a/1.png", "b/1.png"],
+                  "probe": ["c/1.png", "d/1.png"]})
+)  # fmt: skip
+SEX_1, SEX_2 = pl.Series("sex_1", list("ffmmfm")), pl.Series("sex_2", list("fmmffm"))
+
+
+def labels(c: ff.Comparisons, attribute: str) -> list[tuple[str, str]]:
+    """Return the labels of reference and probe in the order of the rows."""
+    known = c.attributes[attribute]
+    found = {}
+    for side in (c.mated, c.nonmated):
+        for row, *codes in zip(side.rows, side.reference_attributes[attribute], side.probe_attributes[attribute],
+                               strict=True):  # fmt: skip
+            found[int(row)] = tuple(known[code] for code in codes)
+    return [found[row] for row in sorted(found)]
+
+
+def test_labels_of_samples():
+    frame, files = pl.DataFrame(TRIALS), pl.DataFrame(FILES)
+    c = ff.read_comparisons(
+        frame, subject_pattern=PATTERN, metadata=files, metadata_id="file", metadata_per="sample", groups=["sex", "age"]
+    )
+    assert labels(c, "age") == [("young", "old"), ("young", "young"), ("young", "young"), ("young", "old")]
+    assert labels(c, "sex") == [("f", "f"), ("f", "m"), ("m", "m"), ("m", "f")]
+    assert c.subjects.tolist() == ["a", "b"]
+    named = frame.with_columns(
+        reference_sample=pl.col("reference"), probe_sample=pl.col("probe"),
+        reference=pl.col("reference").str.slice(0, 1), probe=pl.col("probe").str.slice(0, 1),
+    )  # fmt: skip
+    again = ff.read_comparisons(named, metadata=files, metadata_id="file", metadata_per="sample", groups="age")
+    assert labels(again, "age") == labels(c, "age")
+
+
+def test_subjects_of_samples(tmp_path):
+    frame, files = pl.DataFrame(TRIALS), pl.DataFrame(FILES)
+    options = {"metadata": files, "metadata_id": "file", "metadata_subject": "person", "groups": "sex"}
+    for given_frame in (frame, frame.drop("mated")):
+        c = ff.read_comparisons(given_frame, **options)
+        assert (c.subjects.tolist(), c.samples.tolist()) == (["Ann", "Bob"], sorted(FILES["file"]))
+        assert c.subjects[c.sample_subject].tolist() == ["Ann", "Ann", "Bob", "Bob"]
+        assert labels(c, "sex") == [("f", "f"), ("f", "m"), ("m", "m"), ("m", "f")]
+    with pytest.raises(InputError, match=r"both subject_pattern= and metadata_subject="):
+        ff.read_comparisons(frame, **options, subject_pattern=PATTERN)
+    with pytest.raises(InputError, match=r"1 of 4 samples have no metadata for sex: 'b/2.png'; 2 of 4 comparisons"):
+        ff.read_comparisons(frame, **options | {"metadata": files[:3]})
+    nameless = files.with_columns(person=pl.Series(["Ann", "Ann", "Bob", None]))
+    with pytest.warns(DroppedWarning, match=r"'b/2.png'; 2 of 4 comparisons left out"):
+        c = ff.read_comparisons(frame, **options | {"metadata": nameless}, missing_metadata="drop")
+    assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (1, 1, ["Ann", "Bob"])
+    more = {"file": ["c/1.png", "d/1.png"], "person": ["Eve", "Dan"], "age": ["old", "old"], "sex": ["f", "m"]}
+    MORE_TRIALS.write_csv(tmp_path / "s.csv")
+    files.vstack(pl.DataFrame(more)).write_csv(tmp_path / "w.csv")
+    words = ["evaluate", tmp_path / "s.csv", "--metadata", tmp_path / "w.csv", "--metadata-id", "file",
+             "--metadata-subject", "person", "--group", "sex", "--n-resamples", 0, "--at", "threshold=0.5"]  # fmt: skip
+    done = CliRunner().invoke(cli, list(map(str, words)), catch_exceptions=False)
+    assert "4 subjects, 2 groups" in done.output, done.output
+
+
+def test_the_message_says_what_the_ids_are_of():
+    frame, files = pl.DataFrame(TRIALS), pl.DataFrame(FILES)
+    people = pl.DataFrame({"id": ["A", "B"], "sex": ["f", "m"]})
+    with pytest.raises(InputError, match=r'The table has ids of samples: pass metadata_per="sample"'):
+        ff.read_comparisons(frame, subject_pattern=PATTERN, metadata=files, metadata_id="file", groups="sex")
+    lower = people.with_columns(pl.col("id").str.to_lowercase())
+    with pytest.raises(InputError, match=r'The table has ids of subjects: pass metadata_per="subject"'):
+        ff.read_comparisons(
+            frame, subject_pattern=PATTERN, metadata=lower, metadata_id="id", metadata_per="sample", groups="sex"
+        )
+    with pytest.raises(InputError, match=r"'a' is written 'A' in the metadata: write both alike"):
+        ff.read_comparisons(frame, subject_pattern=PATTERN, metadata=people, metadata_id="id", groups="sex")
+    with pytest.raises(InputError, match=r"look like names of files, such as 'a/1.png'"):
+        ff.read_comparisons(frame, metadata=lower, metadata_id="id", groups="sex")
+    with pytest.raises(InputError, match="needs the samples of the comparisons"):
+        ff.read_comparisons(frame, metadata=files, metadata_id="file", metadata_per="sample", groups="sex")
+
+
+@pytest.mark.parametrize("policy", ["raise", "drop", "keep"])
+def test_labels_that_contradict_the_table_of_samples(policy):
+    frame = pl.DataFrame(TRIALS).with_columns(sex_1=pl.Series(list("ffmm")), sex_2=pl.Series(list("fmff")))
+    options = {
+        "metadata": pl.DataFrame(FILES), "metadata_id": "file", "metadata_subject": "person", "groups": "sex",
+        "label_conflicts": policy,
+    }  # fmt: skip
+    if policy == "raise":
+        with pytest.raises(InputError, match=r"'sex_2' has 'f' for 'b/2.png' in row 2 .* the metadata is 'm' \(1 such"):
+            ff.read_comparisons(frame, **options)
+    elif policy == "drop":
+        with pytest.warns(DroppedWarning, match=r"1 of 4 comparisons left out, .* contradict the metadata: rows 2 "):
+            c = ff.read_comparisons(frame, **options)
+        assert (len(c.mated), len(c.nonmated)) == (1, 2)
+    else:
+        assert labels(ff.read_comparisons(frame, **options), "sex")[2] == ("m", "m")
+
+
+def test_conflicts_of_files_are_named_by_line(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("\nscore,mated,reference,probe\n0.9,1,a,a\n0.8,0,a,a\n0.7,1,a,b\n0.1,0,a,c\n0.2,0,c,b\n")
+    with pytest.raises(InputError, match=r"s\.csv: line 4: mated contradicts .* the first is line 4: 'a' with 'a'"):
+        ff.read_comparisons(path)
+    with pytest.warns(DroppedWarning, match=r"^2 of 5 comparisons left out, .*: line 4, line 5$"):
+        c = ff.read_comparisons(path, label_conflicts="drop")
+    assert (len(c.mated), len(c.nonmated)) == (1, 2)
+    who = pl.DataFrame({"id": ["a", "b"], "sex": ["f", "m"]})
+    path.write_text(path.read_text().replace("0.9,1,a,a", "0.3,0,c,a\n0.9,1,a,a") + "0.3,0,b,a\n")
+    with pytest.warns(DroppedWarning) as told:  # rows are those of the file, whatever else is left out
+        c = ff.read_comparisons(
+            path, metadata=who, metadata_id="id", groups="sex", label_conflicts="drop", missing_metadata="drop"
+        )
+    assert str(told[-1].message).endswith("line 5, line 6")
+    assert (len(c.mated), len(c.nonmated)) == (1, 1)
+
+
+def slow_pairs(trials, table, names):
+    """Return the labels of each trial's two sides, or None, by a search through the table."""
+    found = []
+    for reference, probe in trials:
+        rows = [row for row in table if (row["one"], row["two"]) == (reference, probe)]
+        cells = [row[name] for row in rows[:1] for name in names]
+        found.append(tuple(cells) if cells and all(cells) else None)
+    return found
+
+
+@given(st.randoms(use_true_random=False), st.integers(1, 12))
+def test_labels_of_pairs_are_those_of_a_search(rng: random.Random, n):
+    people = "abcd"
+    trials = [(rng.choice(people), rng.choice(people)) for _ in range(n)] + [("a", "a"), ("a", "b")]
+    table = [
+        {"one": one, "two": two, "sex_1": rng.choice(["f", "m", None]), "sex_2": rng.choice("fm")}
+        for one in people for two in people if rng.random() < 0.8 or (one, two) in [("a", "a"), ("a", "b")]
+    ]  # fmt: skip
+    for row in table:
+        if (row["one"], row["two"]) in [("a", "a"), ("a", "b")]:
+            row["sex_1"] = "f"
+    table += rng.sample(table, min(3, len(table)))  # a pair may be there twice
+    rng.shuffle(table)
+    expected = slow_pairs(trials, table, ["sex_1", "sex_2"])
+    frame = pl.DataFrame(
+        {"score": [rng.random() for _ in trials], "reference": [t[0] for t in trials], "probe": [t[1] for t in trials]}
+    )
+    options = {"metadata": pl.DataFrame(table), "metadata_id": ["one", "two"], "groups": "sex"}
+    lost = expected.count(None)
+    if lost:
+        with pytest.raises(InputError, match=f"have no metadata for sex: .*; {lost} of {len(trials)} comparisons"):
+            ff.read_comparisons(frame, **options)
+        with pytest.warns(DroppedWarning, match=f"{lost} of {len(trials)} comparisons left out"):
+            c = ff.read_comparisons(frame, **options, missing_metadata="drop")
+    else:
+        c = ff.read_comparisons(frame, **options)
+    assert labels(c, "sex") == [cells for cells in expected if cells is not None]
+
+
+def test_tables_of_pairs_of_files(tmp_path):
+    frame = pl.DataFrame(TRIALS)
+    pairs = frame.select("reference", "probe", sex_1=pl.Series(list("ffmm")), sex_2=pl.Series(list("fmmf")),
+                         light=pl.Series(["day", "day", "night", "night"]))  # fmt: skip
+    options = {"subject_pattern": PATTERN, "metadata": pairs, "groups": ["sex", "light"]}
+    c = ff.read_comparisons(frame, **options, metadata_id=["reference", "probe"])
+    assert labels(c, "sex") == [("f", "f"), ("f", "m"), ("m", "m"), ("m", "f")]
+    assert labels(c, "light") == [("day", "day")] * 2 + [("night", "night")] * 2
+    assert c.subjects.tolist() == ["a", "b"]
+    with pytest.raises(InputError, match="the other way round: name the columns of metadata_id= in that order"):
+        ff.read_comparisons(frame, **options, metadata_id=["probe", "reference"])
+    twice = pl.concat([pairs, pairs[:1].with_columns(sex_2=pl.lit("m"))])
+    with pytest.raises(InputError, match=r"'a/1.png' with 'a/2.png' has different labels in row 0 .* and row 4"):
+        ff.read_comparisons(frame, **options | {"metadata": twice}, metadata_id=["reference", "probe"])
+    empty = pairs.with_columns(probe=pl.lit(None, pl.String))
+    with pytest.raises(InputError, match="there is no id in column 'probe'"):
+        ff.read_comparisons(frame, **options | {"metadata": empty}, metadata_id=["reference", "probe"])
+    with pytest.raises(InputError, match="metadata_id has 3 columns"):
+        ff.read_comparisons(frame, **options, metadata_id=["reference", "probe", "light"])
+    with pytest.raises(InputError, match="metadata_subject= goes with a table of samples"):
+        ff.read_comparisons(frame, **options, metadata_id=["reference", "probe"], metadata_subject="light")
+    MORE_TRIALS.write_csv(tmp_path / "s.csv")
+    MORE_TRIALS.select("reference", "probe", SEX_1, SEX_2).write_csv(tmp_path / "p.csv")
+    words = ["evaluate", tmp_path / "s.csv", "--metadata", tmp_path / "p.csv", "--metadata-id", "reference",
+             "--metadata-id", "probe", "--subject-pattern", PATTERN, "--group", "sex", "--n-resamples", 0,
+             "--at", "threshold=0.5"]  # fmt: skip
+    done = CliRunner().invoke(cli, list(map(str, words)), catch_exceptions=False)
+    assert "4 subjects, 2 groups" in done.output, done.output
+
+
+def test_a_stranger_evaluates_a_table_of_pairs_in_one_command(tmp_path):
+    frame = MORE_TRIALS.rename({"reference": "image_1", "probe": "image_2", "mated": "same"})
+    frame.with_columns(SEX_1, SEX_2).write_csv(tmp_path / "s.csv")
+    words = ["evaluate", tmp_path / "s.csv", "--mated", "same", "--reference", "image_1", "--probe", "image_2",
+             "--subject-pattern", PATTERN, "--group", "sex", "--n-resamples", 0, "--at", "threshold=0.5"]  # fmt: skip
+    done = CliRunner().invoke(cli, list(map(str, words)), catch_exceptions=False)
+    assert "Comparisons(2 mated, 4 non-mated, similarity, 4 subjects, 2 groups)" in done.output, done.output
