@@ -43,7 +43,7 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     ),
     (k.any_float, "value"),
     (k.text_or_number, "policy zero_policy"),
-    (k.flag, "det follow_up normalize simultaneous stop"),
+    (k.flag, "det follow_up normalize percent simultaneous stop"),
     (k.seed, "rng"),
     (k.heard, "progress"),
     (k.array, "centers differences jackknife pvalues replicates scores vectors"),

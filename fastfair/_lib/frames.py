@@ -42,6 +42,17 @@ class FrameColumns:
         if odd:
             raise InputError(f"names of columns must be text, but {called} has {odd[0]!r}; rename it")
 
+    @property
+    def height(self) -> int:
+        """The number of rows."""
+        return len(self._frame)
+
+    @property
+    def backend(self) -> str | None:
+        """The library of the data frame, if `build` makes data frames of it."""
+        name = self._frame.implementation.value
+        return name if name in BACKENDS else None
+
     def __getitem__(self, name: str) -> nw.Series[Any]:
         if name not in self.names:
             raise InputError(validation.not_there(self._called, name, self.names))

@@ -31,6 +31,7 @@ from .embeddings import embeddings_command
 from .figures import figures_of
 from .group_tests import fnmr_test_command
 from .interrupts import leave_the_end_to_the_interrupt
+from .measures import measures_command
 from .model import model_command, strata_command
 from .options import (
     evaluation_options,
@@ -137,6 +138,7 @@ for command in (
     claim_command,
     embeddings_command,
     fnmr_test_command,
+    measures_command,
     model_command,
     plan_command,
     shrink_command,

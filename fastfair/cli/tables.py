@@ -160,7 +160,7 @@ def print_contrasts(paired: PairedEvaluation) -> None:
             table.add_row(
                 contrast.name,
                 contrast.group or "all",
-                *(_number(value) for value in (contrast.first, contrast.second)),
+                *(number(value) for value in (contrast.first, contrast.second)),
                 _limits(contrast.difference, contrast.low, contrast.high),
                 _limits(contrast.ratio, contrast.ratio_low, contrast.ratio_high),
                 _pvalue(contrast.pvalue_adjusted),
@@ -273,7 +273,7 @@ def print_synthesis(sets: Sequence[Mapping[str, Any]], measures: Sequence[System
 def _limits(value: float, low: float, high: float) -> str:
     if math.isnan(value):
         return "-"
-    return _number(value) + ("" if math.isnan(low) else f" [{_number(low)}, {_number(high)}]")
+    return number(value) + ("" if math.isnan(low) else f" [{number(low)}, {number(high)}]")
 
 
 def _about_intervals(settings: dict[str, Any], weights: str) -> str:
@@ -346,11 +346,10 @@ def _matrix_table(result: Rates, found: _Found) -> Table:
 
 
 def _measures_table(quantities: Sequence[Quantity], points: Sequence[OperatingPoint]) -> Table:
-    rows: dict[tuple[str, str], dict[OperatingPoint | None, Quantity]] = {}
+    rows: dict[str, dict[OperatingPoint | None, Quantity]] = {}
     for quantity in quantities:
-        label = _measure_and_metric(quantity)
-        if label is not None and quantity.group is None:
-            rows.setdefault(label, {})[quantity.at] = quantity
+        if quantity.group is None and measure_of(quantity.name) is not None:
+            rows.setdefault(quantity.name, {})[quantity.at] = quantity
     without = [None] if any(None in values for values in rows.values()) else []
     table = Table(pad_edge=False, box=None)
     table.add_column("measure")
@@ -358,21 +357,23 @@ def _measures_table(quantities: Sequence[Quantity], points: Sequence[OperatingPo
     for heading in (*(f"at {point}" for point in points), *("no threshold" for _ in without), "fair value"):
         table.add_column(heading, justify="right")
     table.add_column("fairer")
-    for (name, metric), values in rows.items():
-        measure = measure_of(name)
+    for name, values in rows.items():
+        measure, label = measure_of(name), title_and_metric(name)
         assert measure is not None
-        cells = [_with_interval(values[p], _number) if p in values else "" for p in [*points, *without]]
-        summary = name.removeprefix(measure.name).strip("_")
-        table.add_row(f"{summary} {measure.title}".strip(), metric, *cells, f"{measure.fairest:g}", measure.fairer)
+        assert label is not None
+        cells = [_with_interval(values[p], number) if p in values else "" for p in [*points, *without]]
+        table.add_row(*label, *cells, f"{measure.fairest:g}", measure.fairer)
     return table
 
 
-def _measure_and_metric(quantity: Quantity) -> tuple[str, str] | None:
-    """Split "nrb(eer)" into measure and base metric; return None for a quantity that is no measure over groups."""
-    if measure_of(quantity.name) is None:
+def title_and_metric(name: str) -> tuple[str, str] | None:
+    """Split "nrb(eer)" into "NRB" and "EER"; return None for a quantity that is no measure over groups."""
+    measure = measure_of(name)
+    if measure is None:
         return None
-    name, _, metric = quantity.name.partition("(")
-    return name, metric.rstrip(")").upper().replace("MIN_DCF", "minDCF").replace("CLLR", "Cllr")
+    code, _, metric = name.partition("(")
+    title = f"{code.removeprefix(measure.name).strip('_')} {measure.title}".strip()
+    return title, metric.rstrip(")").upper().replace("MIN_DCF", "minDCF").replace("CLLR", "Cllr")
 
 
 def _with_interval(quantity: Quantity, form: Callable[[float], str]) -> str:
@@ -412,7 +413,8 @@ def _whole(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:,.0f}"
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
+    """Write a number that is no rate."""
     if math.isnan(value):
         return "not computable"
     if abs(value) < 1e-12:

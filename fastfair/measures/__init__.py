@@ -29,6 +29,7 @@ from ._of_metrics import (
     std,
 )
 from ._of_rates import fdr, garbe, inequity_rate, mape, sed, skewed_error_ratio
+from ._table import table
 from ._zeros import ZERO_POLICIES, replace_zeros
 
 __all__ = [
@@ -52,4 +53,5 @@ __all__ = [
     "sed",
     "skewed_error_ratio",
     "std",
+    "table",
 ]

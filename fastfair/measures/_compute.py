@@ -9,7 +9,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair.measures import MEASURES, Measure, replace_zeros
+from ._facts import MEASURES, Measure
+from ._zeros import replace_zeros
 
 Floats = NDArray[np.float64]
 THRESHOLD_FREE = ("eer", "min_dcf", "cllr")

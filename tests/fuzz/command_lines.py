@@ -37,6 +37,7 @@ _FEW = ("--n-resamples", "20", "--seed", "0")
 VERBS: dict[str, tuple[str, ...]] = {
     "evaluate": ("scores.csv", "--group", "group", "--unit", "comparison", *_FEW),
     "claim": ("scores.csv", "fnmr <= 0.5", "--at", "fmr=0.3", "--group", "group", "--unit", "comparison", *_FEW),
+    "measures": ("rates.csv", "--fmr-column", "FMR.{group}", "--fnmr-column", "FNMR.{group}", "--by", "who"),
     "model": ("scores.csv", "--at", "fmr=0.3", "--group", "group"),
     "strata": ("pairs.csv", "--at", "fmr=0.3", "--group", "sex", "--group", "age", "--by", "sex"),
     "compare": ("scores.csv", "scores.csv", "--group", "group", *_FEW),
@@ -69,6 +70,7 @@ def make_files() -> None:
     labels = np.array(e.groups)[e.subject_group[e.subject]]
     np.savez("vectors.npz", vectors=e.vectors, subject=e.subject, group=labels)
     Path("failures.csv").write_text("failures,attempts,group\n0,3,a\n1,3,a\n2,3,a\n0,3,b\n1,3,b\n1,3,b\n")
+    Path("rates.csv").write_text("who,FMR.f,FMR.m,FNMR.f,FNMR.m\na,0.1,0.2,0,0.1\nb,0,0.1,0.2,0.2\n")
     Path("empty.csv").write_text("")
     Path("text.csv").write_text("score,mated\nhigh,yes\nlow,no\n")
 

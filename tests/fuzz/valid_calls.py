@@ -99,6 +99,7 @@ def calls() -> dict[str, dict[str, Any]]:
     frame = pd.DataFrame({"score": _SCORES, "mated": _MATED, "a": _WHO[0], "b": _WHO[1], "g": _GROUP[0]})
     rows = [[1.0, 0.0], [2.0, 1.0], [0.0, 1.0], [0.0, 3.0]]
     vectors = pl.DataFrame({"vectors": rows, "who": list("aabb"), "g": list("ffmm")})
+    wide = pd.DataFrame({"who": ["A"], "FMR.f": [0.1], "FMR.m": [0.2], "FNMR.f": [0.1], "FNMR.m": [0.2]})
     failures = pd.DataFrame({"failures": [0, 1], "attempts": [2, 2], "group": ["a", "b"]})
     few = {"n_resamples": 20, "rng": 0}
     band = {"data": c, "fmr": [0.3, 0.5], **few}
@@ -146,6 +147,7 @@ def calls() -> dict[str, dict[str, Any]]:
                                                  "concentration": 5.0, "rng": 0},
         "fastfair.write_comparisons": {"comparisons": c, "path": "scores.csv"},
         "fastfair.measures.limitations_table": {},
+        "fastfair.measures.table": {"frame": wide, "fmr": "FMR.{group}", "fnmr": "FNMR.{group}", "by": "who"},
         "fastfair.measures.replace_zeros": {"rates": [0.0, 0.1], "policy": "clopper-pearson", "comparisons": [10, 10]},
         "fastfair.measures.mape": {"fmr": _RATES, "fmr_global": 0.2},
         "fastfair.measures.sed": {**both, "fmr_global": 0.2, "fnmr_global": 0.2},
