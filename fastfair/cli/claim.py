@@ -23,6 +23,7 @@ from fastfair.resampling.units import UNITS
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, watched, with_options
 from .output import deliver, require_output
+from .verbs import Verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +50,15 @@ def _options(command: Any) -> Any:
     return with_options(command, options)
 
 
-@click.command("claim")
+@click.command(
+    "claim",
+    cls=Verb,
+    summary='Judge whether scores support a claim such as "fmr <= 1e-4".',
+    examples="""
+    fastfair claim scores.csv "fmr <= 1e-4" --at threshold=0.62
+    fastfair claim scores.csv "fnmr <= 2 %" --at fmr=0.001 --group sex --output results --plots
+    """,
+)
 @click.argument("scores", type=click.Path(path_type=Path))
 @click.argument("statement")
 @_options

@@ -40,6 +40,7 @@ from .options import (
 )
 from .output import deliver, require_output
 from .tables import print_bands
+from .verbs import Verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -88,7 +89,15 @@ def _options(command: Any) -> Any:
     return with_options(command, options)
 
 
-@click.command("embeddings")
+@click.command(
+    "embeddings",
+    cls=Verb,
+    summary="Measure vectors: FNMR at false match rates, groups, fairness.",
+    examples="""
+    fastfair embeddings faces.npz --group sex --output results --plots
+    fastfair embeddings faces.npy --samples images.csv --subject file --subject-pattern '^([^/]+)/' --fmr 0.001,0.01
+    """,
+)
 @click.argument("path", type=click.Path(path_type=Path))
 @_options
 def embeddings_command(

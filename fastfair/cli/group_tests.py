@@ -1,4 +1,4 @@
-"""The verb `fnmr-test` of the command line."""
+"""The verb `group-test` of the command line."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ from .options import (
 )
 from .output import deliver, require_output
 from .tables import print_group_tests
+from .verbs import Verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 _OF_INPUT = {
     "scores": (
         "at",
-        "also_fmr",
         "fmr_statistic",
         "reference_group",
         "probe_group",
@@ -54,6 +54,7 @@ _OF_INPUT = {
     "counts": ("failures", "attempts"),
     "decisions": ("failed", "subject"),
 }
+RATES = ("fnmr", "fmr", "both")
 _DEFAULT_POINT = at_fmr(1e-3)
 
 
@@ -73,7 +74,10 @@ def _options(command: Any) -> Any:
             help="Scores: operating point, fmr=0.001, fnmr=0.05, threshold=0.4, eer or mean-group-eer. "
             "[default: fmr=0.001]",
         ),
-        click.option("--fmr", "also_fmr", is_flag=True, help="Scores: test false match rates as well."),
+        click.option(
+            "--rate", "tested", type=click.Choice(RATES),
+            help="Error rates to test. [default: both, of scores; else fnmr]",
+        ),
         reading_options,
         click.option(
             "--statistic", type=click.Choice(STATISTICS), default="f", show_default=True,
@@ -106,46 +110,36 @@ def _options(command: Any) -> Any:
     return with_options(command, options)
 
 
-@click.command("fnmr-test")
+@click.command(
+    "group-test",
+    cls=Verb,
+    summary="Test whether error rates of groups differ by more than chance.",
+    examples="""
+    fastfair group-test scores.csv --group sex --at fmr=0.001
+    fastfair group-test counts.csv --input counts --group sex --output results --plots
+    """,
+)
 @click.argument("data", type=click.Path(path_type=Path))
 @_options
 @click.pass_context
-def fnmr_test_command(
+def group_test_command(
     context: click.Context,
     /,
     data: Path,
     *,
     kind: str,
-    at: OperatingPoint | None,
-    also_fmr: bool,
-    statistic: str,
-    fmr_statistic: str,
-    quantile: str,
-    center: str,
+    tested: str | None,
     as_json: bool,
     output: Path | None,
     plots: bool,
     **options: Any,
 ) -> None:
-    """Test whether the FNMRs of groups in the file DATA differ by more than chance, and give a margin of error."""
+    """Test whether FNMRs, and FMRs, of groups in the file DATA differ by more than chance, with a margin of error."""
     require_output(output, plots)
     _refuse_options_of_other_inputs(context, kind)
-    if kind == "scores":
-        read: Any = read_with(read_comparisons, data, options)
-        at = at or _DEFAULT_POINT
-    else:
-        columns = {name: options.pop(name) or name for name in _OF_INPUT[kind]}
-        read = read_failure_counts(data, groups=options["groups"] or "group", **columns)
-    shared = ("n_resamples", "confidence_level", "incomplete_groups", "rng", "n_threads")
-    asked = {name: options[name] for name in shared} | {"progress": watched(options["progress"])}
-    test = fnmr_test(read, at, statistic=statistic, **asked)
-    asked["rng"] = test.settings["rng"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)  # the test has given the same warnings
-        margin = margin_of_error(read, at, quantile=quantile, center=center, **asked)
-    found: dict[str, Any] = {"fnmr_test": test, "margin": margin}
-    if also_fmr and at is not None:
-        found["fmr_test"] = fmr_test(read, at, statistic=fmr_statistic, **asked)
+    if kind != "scores" and tested not in (None, "fnmr"):
+        raise click.UsageError(f"--rate {tested} needs scores, but --input is {kind}: they have FNMRs only")
+    found = _tested(data, kind, tested or ("both" if kind == "scores" else "fnmr"), options)
     deliver(
         output,
         partial(_files, found),
@@ -154,10 +148,52 @@ def fnmr_test_command(
     )
 
 
+def _tested(data: Path, kind: str, tested: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Read the data, and return the tests of each error rate and the margin of error of FNMRs."""
+    at: OperatingPoint | None = options.pop("at")
+    if kind == "scores":
+        read: Any = read_with(read_comparisons, data, options)
+        at = at or _DEFAULT_POINT
+    else:
+        columns = {name: options.pop(name) or name for name in _OF_INPUT[kind]}
+        read = read_failure_counts(data, groups=options["groups"] or "group", **columns)
+    shared = ("n_resamples", "confidence_level", "incomplete_groups", "rng", "n_threads")
+    asked = {name: options[name] for name in shared} | {"progress": watched(options["progress"])}
+    found: dict[str, Any] = {}
+    if tested != "fmr":
+        found["fnmr_test"] = fnmr_test(read, at, statistic=options["statistic"], **asked)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FastfairWarning)  # the test has given the same warnings
+            found["margin"] = margin_of_error(read, at, quantile=options["quantile"], center=options["center"], **asked)
+    if at is not None and tested != "fnmr":
+        found["fmr_test"] = fmr_test(read, at, statistic=options["fmr_statistic"], **asked)
+    return found
+
+
+def _by_old_name(fmr: bool, tested: str | None, **options: Any) -> None:
+    tested = tested or ("both" if fmr else "fnmr")
+    click.get_current_context().invoke(group_test_command.callback, tested=tested, **options)  # type: ignore[arg-type]
+
+
+fnmr_test_command = Verb(
+    "fnmr-test",
+    params=[
+        *(param for param in group_test_command.params if param.name != "config"),
+        click.Option(["--fmr"], is_flag=True, hidden=True),
+    ],
+    callback=_by_old_name,
+    help=group_test_command.help,
+    summary="The old name of group-test, until version 1.0; it tests FMRs if --fmr says so.",
+    examples="fastfair fnmr-test scores.csv --group sex --at fmr=0.001 --fmr",
+    hidden=True,
+)
+
+
 def _refuse_options_of_other_inputs(context: click.Context, kind: str) -> None:
     for other, names in _OF_INPUT.items():
         for option in context.command.params:
-            given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+            source = context.get_parameter_source(option.name or "")
+            given = source in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
             if given and other != kind and option.name in names:
                 raise click.UsageError(f"{option.opts[0]} goes with --input {other}, but --input is {kind}")
 
@@ -167,9 +203,10 @@ def _json(found: dict[str, Any]) -> str:
 
 
 def _files(found: dict[str, Any]) -> dict[str, Any]:
-    tables = {
-        "groups": found["fnmr_test"].to_frame("polars").with_columns(found["margin"].to_frame("polars")["outside"])
-    }
+    tables = {}
+    if "fnmr_test" in found:
+        outside = found["margin"].to_frame("polars")["outside"]
+        tables["groups"] = found["fnmr_test"].to_frame("polars").with_columns(outside)
     if "fmr_test" in found:
         tables["groups_fmr"] = found["fmr_test"].to_frame("polars")
     return {f"{name}.json": result.to_json for name, result in found.items()} | {

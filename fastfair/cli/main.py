@@ -29,7 +29,7 @@ from fastfair.io.comparisons import read_comparisons
 from .claim import claim_command
 from .embeddings import embeddings_command
 from .figures import figures_of
-from .group_tests import fnmr_test_command
+from .group_tests import fnmr_test_command, group_test_command
 from .interrupts import leave_the_end_to_the_interrupt
 from .measures import measures_command
 from .model import model_command, strata_command
@@ -45,6 +45,7 @@ from .plan import plan_command
 from .shrink import shrink_command
 from .synthesize import synthesize_command
 from .tables import print_contrasts, print_evaluation
+from .verbs import Verb
 
 _DEFAULT_POINTS = (operating_points.at_fmr(1e-3),)
 
@@ -66,7 +67,15 @@ def cli() -> None:
     """Measure how well and how fairly a biometric verification system works."""
 
 
-@cli.command("evaluate")
+@cli.command(
+    "evaluate",
+    cls=Verb,
+    summary="Evaluate scores: error rates of groups, fairness, intervals.",
+    examples="""
+    fastfair evaluate scores.csv --group sex --at fmr=0.001 --at fnmr=0.05 --seed 1 --output results
+    fastfair evaluate pairs.csv --mated same --reference file_1 --probe file_2 --subject-pattern '^([^/]+)/' --group sex
+    """,
+)
 @click.argument("scores", type=click.Path(path_type=Path))
 @reading_options
 @evaluation_options
@@ -85,7 +94,15 @@ def evaluate_command(scores: Path, **options: Any) -> None:
     _run(read_with(read_comparisons, scores, options), **options)
 
 
-@cli.command("compare")
+@cli.command(
+    "compare",
+    cls=Verb,
+    summary="Compare two systems by scores of the same comparisons.",
+    examples="""
+    fastfair compare first.csv second.csv --group sex --at fmr=0.001
+    fastfair compare first.csv second.csv --second-score-kind distance --group sex --measure garbe --output results
+    """,
+)
 @click.argument("first", type=click.Path(path_type=Path))
 @click.argument("second", type=click.Path(path_type=Path))
 @click.option("--second-score", metavar="COLUMN", help="Column of SECOND's scores, if it differs from --score.")
@@ -122,7 +139,15 @@ def compare_command(
     )
 
 
-@cli.command("demo")
+@cli.command(
+    "demo",
+    cls=Verb,
+    summary="Evaluate real data: VoxCeleb1-H, 550,894 trials.",
+    examples="""
+    fastfair demo
+    fastfair demo --system resnetse34l --at fmr=0.01 --output results --plots
+    """,
+)
 @click.option("--system", type=click.Choice(["resnetse34v2", "resnetse34l"]), default="resnetse34v2", show_default=True)
 @evaluation_options
 @method_option(METHODS_OF_EVALUATIONS)
@@ -138,6 +163,7 @@ for command in (
     claim_command,
     embeddings_command,
     fnmr_test_command,
+    group_test_command,
     measures_command,
     model_command,
     plan_command,

@@ -17,6 +17,7 @@ from fastfair.io.rate_tables import read_rates
 from .options import ALPHA, WRITING, with_options
 from .output import deliver, require_output
 from .tables import Table, number, title_and_metric
+from .verbs import Verb
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,7 +51,15 @@ def _options(command: Any) -> Any:
     return with_options(command, options)
 
 
-@click.command("measures")
+@click.command(
+    "measures",
+    cls=Verb,
+    summary="Compute all fairness measures of a table of error rates.",
+    examples="""
+    fastfair measures published.csv --fmr-column 'FMR.{group}' --fnmr-column 'FNMR.{group}' --by Algorithm
+    fastfair measures table.csv --fmr-column fmr --fnmr-column fnmr --by system --group nationality --percent
+    """,
+)
 @click.argument("rates", type=click.Path(path_type=Path))
 @_options
 def measures_command(rates: Path, by: tuple[str, ...], as_json: bool, output: Path | None, **options: Any) -> None:

@@ -23,6 +23,7 @@ from fastfair.io.comparisons import read_comparisons
 
 from .options import CONFIDENCE_LEVEL, WRITING, Point, read_with, reading_options, with_options
 from .output import deliver, require_output
+from .verbs import Verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,7 +60,15 @@ def _baselines(context: click.Context, option: click.Parameter, given: tuple[str
     return found
 
 
-@click.command("model")
+@click.command(
+    "model",
+    cls=Verb,
+    summary="Tell what each attribute does to errors, others held fixed.",
+    examples="""
+    fastfair model scores.csv --at fmr=0.001 --group sex --group age
+    fastfair model scores.csv --at threshold=0.6 --group sex --group age --baseline sex=m --output results
+    """,
+)
 @click.argument("scores", type=click.Path(path_type=Path))
 @click.option(
     "--baseline", multiple=True, metavar="ATTRIBUTE=VALUE", callback=_baselines,
@@ -87,7 +96,15 @@ def model_command(
     )
 
 
-@click.command("strata")
+@click.command(
+    "strata",
+    cls=Verb,
+    summary="Compare rates by one attribute within strata of others.",
+    examples="""
+    fastfair strata scores.csv --at fmr=0.001 --group sex --group age --by sex
+    fastfair strata scores.csv --at fmr=0.001 --group sex --group age --by sex --mix equal --output results
+    """,
+)
 @click.argument("scores", type=click.Path(path_type=Path))
 @click.option("--by", metavar="ATTRIBUTE", required=True, help="Attribute whose values are compared; also a --group.")
 @click.option(

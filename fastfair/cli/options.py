@@ -22,6 +22,8 @@ from fastfair.io.metadata import METADATA_PER, MISSING_METADATA
 from fastfair.resampling.comparison_replicates import SCHEMES
 from fastfair.resampling.units import UNITS
 
+from .verbs import seeded
+
 MOST_CURVES = 8  # more groups than this have too many curves for one figure
 _POINTS = {
     "fmr": operating_points.at_fmr,
@@ -126,7 +128,8 @@ WRITING = [
 ]  # fmt: skip
 RUNNING = [
     click.option(
-        "--seed", "rng", type=click.IntRange(min=0), help="Seed: the same seed gives the same random numbers."
+        "--seed", "rng", type=click.IntRange(min=0), callback=seeded,
+        help="Seed: the same seed gives the same random numbers. [default: a random one, which is told]"
     ),
     click.option(
         "--n-threads", type=click.IntRange(min=1), help="Number of threads. [default: one for each processor]"

@@ -15,6 +15,8 @@ import click
 from fastfair._lib import whole_files
 from fastfair.errors import OutputError
 
+from .verbs import write_configuration
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -55,6 +57,8 @@ def deliver(
         for name, write in files().items():
             written.append(output / name)
             write(written[-1])
+        written.append(output / "config.toml")
+        write_configuration(written[-1])
         for name, figure in figures().items() if figures else ():
             for kind in ("png", "svg"):
                 written.append(output / f"{name}.{kind}")

@@ -21,6 +21,7 @@ from .options import CONFIDENCE_LEVEL, RUNNING, Numbers, quantile_option, watche
 from .output import deliver, require_output
 from .plan_fmr import plan_fmr_command
 from .tables import print_plan
+from .verbs import VerbGroup
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,13 +42,6 @@ _FLAGS = {
     "difference": ("--difference", "Difference from --fnmr of the one group that a test should find."),
     "power": ("--power", "How often the test should find it; the plan computes the subjects needed. [default: 0.8]"),
 }
-
-_EXAMPLES = """\b
-fastfair plan --groups 3,10 --subjects 100,400 --attempts 2 --fnmr 0.05 --correlation 0.25
-fastfair plan --groups 10 --attempts 2 --fnmr 0.05 --correlation 0.25 --margin 0.03
-fastfair plan --groups 10 --attempts 2 --fnmr 0.05 --correlation 0.25 --difference 0.05 --power 0.8
-fastfair plan --groups 10 --pilot counts.csv --fnmr 0.05 --correlation 0.25 --margin 0.03 --assurance 0.9
-"""
 
 
 def _options(command: Any) -> Any:
@@ -88,7 +82,18 @@ def _options(command: Any) -> Any:
     return with_options(command, options)
 
 
-@click.group("plan", epilog=_EXAMPLES, invoke_without_command=True)
+@click.group(
+    "plan",
+    cls=VerbGroup,
+    invoke_without_command=True,
+    summary="Plan a study of groups' FNMRs: margins, power, subjects.",
+    examples="""
+    fastfair plan --groups 3,10 --subjects 100,400 --attempts 2 --fnmr 0.05 --correlation 0.25
+    fastfair plan --groups 10 --attempts 2 --fnmr 0.05 --correlation 0.25 --margin 0.03
+    fastfair plan --groups 10 --attempts 2 --fnmr 0.05 --correlation 0.25 --difference 0.05 --power 0.8
+    fastfair plan --groups 10 --pilot counts.csv --fnmr 0.05 --correlation 0.25 --margin 0.03 --assurance 0.9
+    """,
+)
 @_options
 @click.pass_context
 def plan_command(

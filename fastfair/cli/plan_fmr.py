@@ -20,14 +20,10 @@ from fastfair.planning.fmr_plans import FmrPlan
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, with_options
 from .output import deliver, require_output
+from .verbs import Verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_EXAMPLES = """\b
-fastfair plan fmr --claimed 1e-4 --fmr 5e-5 --covariance 1.2
-fastfair plan fmr --claimed 1e-4 --pilot scores.csv --at threshold=0.6 --partners 50
-"""
 
 
 def _options(command: Any) -> Any:
@@ -73,7 +69,15 @@ def _options(command: Any) -> Any:
     return with_options(command, options)
 
 
-@click.command("fmr", epilog=_EXAMPLES)
+@click.command(
+    "fmr",
+    cls=Verb,
+    summary="Plan how many subjects support a claimed FMR.",
+    examples="""
+    fastfair plan fmr --claimed 1e-4 --fmr 5e-5 --covariance 1.2
+    fastfair plan fmr --claimed 1e-4 --pilot scores.csv --at threshold=0.6 --partners 50
+    """,
+)
 @_options
 def plan_fmr_command(
     *,

@@ -20,6 +20,7 @@ from fastfair.small_groups.shrunken import RATES, ShrunkenRates, shrunken_rates
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, watched, with_options
 from .output import deliver, require_output
+from .verbs import Verb
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +44,15 @@ def _options(command: Any) -> Any:
     return with_options(command, options)
 
 
-@click.command("shrink")
+@click.command(
+    "shrink",
+    cls=Verb,
+    summary="Estimate rates of small groups with the help of the others.",
+    examples="""
+    fastfair shrink scores.csv --at fmr=0.001 --group nationality
+    fastfair shrink scores.csv --at threshold=0.6 --group nationality --rate fmr --output results --plots
+    """,
+)
 @click.argument("scores", type=click.Path(path_type=Path))
 @_options
 def shrink_command(

@@ -27,17 +27,11 @@ from fastfair.synthesis.systems import BiasedSystem, biased_system, scenario_fam
 from .options import RUNNING, watched, with_options
 from .output import deliver, require_output
 from .tables import print_synthesis
+from .verbs import Verb
 
 _ONE_SET: dict[str, Callable[..., Any]] = {"climb": synthesize, "binormal": binormal_comparisons}
 _HELD = {"fmr": "tmr", "fnmr": "tnmr"}
 _FLAGS = {"n_subjects": "--subjects", "rng": "--seed"}  # flags that differ from the argument's name
-
-_EXAMPLES = """\b
-fastfair synthesize --ratios 1:1:3:5 --output system
-fastfair synthesize --fmr 0.01 --n-nonmated 30000 --format parquet --output set
-fastfair synthesize --fmr 0.01 --generator binormal --subjects 500 --subject-effect 0.3 --output set
-fastfair synthesize --family --output family
-"""
 
 
 def _options(command: Any) -> Any:
@@ -95,7 +89,17 @@ class _Made:
     measures: Sequence[SystemMeasure] = ()
 
 
-@click.command("synthesize", epilog=_EXAMPLES)
+@click.command(
+    "synthesize",
+    cls=Verb,
+    summary="Make scores with given error rates, or of a biased system.",
+    examples="""
+    fastfair synthesize --ratios 1:1:3:5 --output system
+    fastfair synthesize --fmr 0.01 --n-nonmated 30000 --format parquet --output set
+    fastfair synthesize --fmr 0.01 --generator binormal --subjects 500 --subject-effect 0.3 --output set
+    fastfair synthesize --family --output family
+    """,
+)
 @_options
 def synthesize_command(
     *,

@@ -34,7 +34,13 @@ def test_json_is_that_of_the_library():
 
 def test_files_and_figures_are_written(tmp_path):
     run("claim", SCORES, "fnmr <= 0.9", *ASKED, "--output", tmp_path, "--plots")
-    assert {path.name for path in tmp_path.iterdir()} == {"claim.json", "claim.csv", "claim.png", "claim.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "config.toml",
+        "claim.json",
+        "claim.csv",
+        "claim.png",
+        "claim.svg",
+    }
     assert pl.read_csv(tmp_path / "claim.csv")["verdict"].to_list() == [
         row.verdict for row in (found().overall, *found().groups)
     ]

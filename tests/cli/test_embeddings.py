@@ -89,7 +89,7 @@ def test_plots_show_a_curve_and_tables_the_levels_asked(faces, tmp_path):
     done = run(*arguments, "--output", tmp_path / "out", "--plots")
     assert done.exit_code == 0, done.output
     names = {f"{figure}.{suffix}" for figure in ("roc", "fairness") for suffix in ("png", "svg")}
-    assert {p.name for p in (tmp_path / "out").iterdir()} == names | {"bands.json", "bands.csv"}
+    assert {p.name for p in (tmp_path / "out").iterdir()} == names | {"config.toml", "bands.json", "bands.csv"}
     rows = pl.read_csv(tmp_path / "out" / "bands.csv").filter(pl.col("name") == "threshold")
     assert len(rows) >= 50
     assert rows["operating_point"][-1] == "FMR=0.02"

@@ -1,4 +1,4 @@
-"""`fastfair fnmr-test` and `fastfair plan`: the numbers of the library, in tables, files and plots."""
+"""`fastfair group-test` and `fastfair plan`: the numbers of the library, in tables, files and plots."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def found_in(output: Path, name: str) -> dict:
 @pytest.mark.jit
 def test_tables_and_files_hold_what_the_library_gives(folder, tmp_path):
     done = run(
-        "fnmr-test", folder / "scores.csv", "--group", "sex", "--at", "threshold=0.5", "--fmr", *FEW_REPLICATES,
+        "group-test", folder / "scores.csv", "--group", "sex", "--at", "threshold=0.5", *FEW_REPLICATES,
         "--statistic", "max-ratio", "--fmr-statistic", "f", "--quantile", "paper", "--center", "replicate",
         "--confidence-level", 0.9, "--output", tmp_path, "--plots",
     )  # fmt: skip
@@ -84,7 +84,9 @@ def test_tables_and_files_hold_what_the_library_gives(folder, tmp_path):
     np.testing.assert_allclose(pl.read_csv(tmp_path / "groups_fmr.csv")["fmr"], of_fmr.group_fmr)
     figures = {f"{name}.{suffix}" for name in expected for suffix in ("png", "svg")}
     tables = {"groups.csv", "groups_fmr.csv"}
-    assert {path.name for path in tmp_path.iterdir()} == figures | tables | {f"{name}.json" for name in expected}
+    assert {path.name for path in tmp_path.iterdir()} == figures | tables | {
+        "config.toml", *(f"{name}.json" for name in expected)
+    }  # fmt: skip
     line = next(line for line in done.stdout.splitlines() if line.startswith("f  "))
     assert line.split()[1:4] == ["20", "60", str(test.n_errors[0])]
     assert f"{100 * test.group_fnmr[0]:.2f} % [{100 * test.low[0]:.2f}, {100 * test.high[0]:.2f}]" in line
@@ -94,10 +96,10 @@ def test_tables_and_files_hold_what_the_library_gives(folder, tmp_path):
 def test_scores_counts_and_decisions_give_the_same(folder):
     shared = [*FEW_REPLICATES, "--json"]
     runs = [
-        run("fnmr-test", folder / "scores.csv", "--group", "sex", "--at", "threshold=0.5", *shared),
-        run("fnmr-test", folder / "counts.parquet", "--input", "counts", *shared),
-        run("fnmr-test", folder / "counts.tsv", "--input", "counts", "--group", "group", *shared),
-        run("fnmr-test", folder / "decisions.csv", "--input", "decisions", *shared),
+        run("group-test", folder / "scores.csv", "--rate", "fnmr", "--group", "sex", "--at", "threshold=0.5", *shared),
+        run("group-test", folder / "counts.parquet", "--input", "counts", *shared),
+        run("group-test", folder / "counts.tsv", "--input", "counts", "--group", "group", *shared),
+        run("group-test", folder / "decisions.csv", "--input", "decisions", *shared),
     ]
     found = [json.loads(done.stdout) for done in runs]
     assert list(found[0]) == ["fastfair", "fnmr_test", "margin"]
@@ -106,14 +108,30 @@ def test_scores_counts_and_decisions_give_the_same(folder):
         assert content == found[0]
 
 
+def test_one_rate_and_the_old_name(folder, tmp_path):
+    words = [folder / "scores.csv", "--group", "sex", "--at", "threshold=0.5", *FEW_REPLICATES, "--json"]
+    both = json.loads(run("group-test", *words).stdout)
+    assert list(both) == ["fastfair", "fnmr_test", "margin", "fmr_test"]
+    assert json.loads(run("group-test", *words, "--rate", "fmr").stdout) == {
+        k: both[k] for k in ("fastfair", "fmr_test")
+    }
+    assert "Do FMRs differ at" in run("group-test", *words[:-1], "--rate", "fmr", "--output", tmp_path).output
+    assert {path.name for path in tmp_path.iterdir()} == {"config.toml", "fmr_test.json", "groups_fmr.csv"}
+    assert json.loads(run("fnmr-test", *words, "--fmr").stdout) == both
+    assert list(json.loads(run("fnmr-test", *words).stdout)) == ["fastfair", "fnmr_test", "margin"]
+    assert "fnmr-test" not in run("--help").output
+    counts = [folder / "counts.tsv", "--input", "counts", *FEW_REPLICATES]
+    assert "they have FNMRs only" in run("group-test", *counts, "--rate", "both").output
+
+
 def test_groups_intersect_and_the_usual_point_is_named(folder):
     done = run(
-        "fnmr-test", folder / "counts.tsv", "--input", "counts", "--group", "group", "--group", "land", *FEW_REPLICATES
+        "group-test", folder / "counts.tsv", "--input", "counts", "--group", "group", "--group", "land", *FEW_REPLICATES
     )
     assert done.exit_code == 0, done.output
     assert "f & UK" in done.stdout
     assert "Do FNMRs differ?" in done.stdout
-    done = run("fnmr-test", folder / "scores.csv", "--group", "sex", *FEW_REPLICATES)
+    done = run("group-test", folder / "scores.csv", "--rate", "fnmr", "--group", "sex", *FEW_REPLICATES)
     assert "Do FNMRs differ at FMR=0.001?" in done.stdout
 
 
@@ -121,7 +139,7 @@ def test_groups_that_cannot_be_tested_are_named_once(folder, tmp_path):
     table = pl.read_csv(folder / "counts.tsv", separator="\t")
     table = table.vstack(table.head(1).with_columns(pl.lit("x").alias("group")))
     table.write_csv(tmp_path / "counts.csv")
-    counts = ["fnmr-test", tmp_path / "counts.csv", "--input", "counts", *FEW_REPLICATES]
+    counts = ["group-test", tmp_path / "counts.csv", "--input", "counts", *FEW_REPLICATES]
     with pytest.raises(InputError, match="'x' \\(1\\)"):
         run(*counts)
     with pytest.warns(DroppedWarning, match="'x' \\(1\\)") as given:
@@ -129,7 +147,7 @@ def test_groups_that_cannot_be_tested_are_named_once(folder, tmp_path):
     assert len(given) == 1
     assert done.exit_code == 0
     with pytest.warns(NotComputableWarning, match="none of the attempts"):
-        done = run("fnmr-test", folder / "counts.tsv", "--input", "counts", "--failures", "none", *FEW_REPLICATES)
+        done = run("group-test", folder / "counts.tsv", "--input", "counts", "--failures", "none", *FEW_REPLICATES)
     assert "There is no margin of error" in done.stdout
     assert [line.split()[-3:] for line in done.stdout.splitlines() if line.startswith("f  ")] == [["-", "-", "-"]]
 
@@ -182,7 +200,7 @@ def test_the_place_of_what_is_wrong_is_named(folder, tmp_path):
         (["--failures", "e"], "--failures goes with --input counts, but --input is scores"),
         (["--input", "decisions", "--attempts", "e"], "--attempts goes with --input counts"),
         (["--input", "counts", "--at", "eer"], "--at goes with --input scores"),
-        (["--input", "counts", "--fmr"], "--fmr goes with --input scores"),
+        (["--input", "counts", "--fmr-statistic", "f"], "--fmr-statistic goes with --input scores"),
         (["--input", "counts", "--score-kind", "distance"], "--score-kind goes with --input scores"),
         (["--input", "embeddings"], "'embeddings' is not one of"),
         (["--at", "fmr=1%"], "0.01 for 1 %"),
@@ -196,7 +214,7 @@ def test_the_place_of_what_is_wrong_is_named(folder, tmp_path):
     ],
 )
 def test_bad_options_of_a_test_say_what_would_do(folder, arguments, message):
-    done = run("fnmr-test", folder / "scores.csv", *arguments)
+    done = run("group-test", folder / "scores.csv", *arguments)
     assert done.exit_code == 2
     assert message in " ".join(done.output.split())
 
@@ -212,14 +230,14 @@ def test_bad_options_of_a_test_say_what_would_do(folder, arguments, message):
 )
 def test_what_a_test_refuses_is_an_error_of_the_command(folder, arguments, message):
     with pytest.raises(InputError, match=message):
-        run("fnmr-test", folder / "scores.csv", *arguments)
+        run("group-test", folder / "scores.csv", *arguments)
 
 
 def test_false_match_rates_need_subjects(tmp_path):
     rows = {"score": [0.1, 0.9] * 4, "mated": [0, 1] * 4, "reference_group": list("ffffmmmm")}
     pl.DataFrame(rows | {"probe_group": rows["reference_group"]}).write_csv(tmp_path / "s.csv")
     with pytest.raises(InputError, match="subject"):
-        run("fnmr-test", tmp_path / "s.csv", "--fmr", "--at", "threshold=0.5")
+        run("group-test", tmp_path / "s.csv", "--rate", "fmr", "--at", "threshold=0.5")
 
 
 def plan(*arguments: object):
@@ -245,7 +263,9 @@ def test_margins_of_every_combination(tmp_path):
     written = found_in(tmp_path, "plan")
     assert written["plan"] == rows.to_dicts()
     assert written["settings"] == {"confidence_level": 0.9, "quantile": "paper", "method": "exact"}
-    assert {path.name for path in tmp_path.iterdir()} == {"plan.json", "plan.csv", "plan.png", "plan.svg"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "config.toml", "plan.json", "plan.csv", "plan.png", "plan.svg"
+    }  # fmt: skip
     again = plan("--subjects", "100,400", "--quantile", "paper", "--confidence-level", 0.9, "--json")
     assert json.loads(again.stdout) == written
 
@@ -308,7 +328,7 @@ def test_the_study_of_the_paper(tmp_path):
     assert "4,000 settings with margins from 0.5 % to 10.5 %" in done.stdout
     assert len(pl.read_csv(tmp_path / "plan.csv")) == 4000
     figures = {f"{name}.{suffix}" for name in ("overview", "one_at_a_time") for suffix in ("png", "svg")}
-    assert {path.name for path in tmp_path.iterdir()} == figures | {"plan.json", "plan.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == figures | {"config.toml", "plan.json", "plan.csv"}
 
 
 @pytest.mark.jit
@@ -327,7 +347,9 @@ def test_a_plan_for_fmr(tmp_path):
         one.n_subjects for one in expected.studies
     ]
     assert json.loads((tmp_path / "plan_fmr.json").read_text()) == json.loads(expected.to_json())
-    assert {path.name for path in tmp_path.iterdir()} == {f"plan_fmr.{kind}" for kind in ("json", "csv", "png", "svg")}
+    assert {path.name for path in tmp_path.iterdir()} == {"config.toml"} | {
+        f"plan_fmr.{kind}" for kind in ("json", "csv", "png", "svg")
+    }
     pilot = planned_studies.compared(100, None, 1, (0.02, 1.0, 0.0), np.random.default_rng(0))
     ff.write_comparisons(pilot, tmp_path / "scores.csv")
     done = run(
@@ -390,9 +412,9 @@ def test_what_a_plan_refuses_is_an_error_of_the_command(arguments, message):
     ("arguments", "message"),
     [
         (["plan", *STUDY, "--groups", "1", "--subjects", "9"], "Error: --groups must be whole numbers"),
-        (["fnmr-test", "decisions.csv", "--input", "counts"], "'failed'?): name one with --failures"),
-        (["fnmr-test", "counts.tsv", "--input", "counts", "--group", "x"], "name one with --group;"),
-        (["fnmr-test", "scores.csv", "--group", "reference"], "pass --incomplete-groups drop to leave them out"),
+        (["group-test", "decisions.csv", "--input", "counts"], "'failed'?): name one with --failures"),
+        (["group-test", "counts.tsv", "--input", "counts", "--group", "x"], "name one with --group;"),
+        (["group-test", "scores.csv", "--group", "reference"], "pass --incomplete-groups drop to leave them out"),
     ],
 )  # fmt: skip
 def test_errors_are_one_line_and_speak_of_options(folder, arguments, message):

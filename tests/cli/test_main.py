@@ -101,6 +101,7 @@ def test_output_folder(scores, tmp_path):
     done = run(*options(scores), *ESTIMATES, "--output", tmp_path / "out", "--plots")
     assert done.exit_code == 0
     assert {p.name for p in (tmp_path / "out").iterdir()} == {
+        "config.toml",
         "evaluation.json",
         "evaluation.csv",
         *(f"{name}.{kind}" for kind in ("png", "svg") for name in (

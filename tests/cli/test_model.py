@@ -51,5 +51,7 @@ def test_strata_are_those_of_the_library(scores):
 @pytest.mark.parametrize(("verb", "more"), [("model", []), ("strata", ["--by", "gender"])])
 def test_files_and_figures_are_written(verb, more, scores, tmp_path):
     run(verb, scores, *ASKED, *more, "--output", tmp_path, "--plots")
-    assert {path.name for path in tmp_path.iterdir()} == {f"{verb}.{end}" for end in ("json", "csv", "png", "svg")}
+    assert {path.name for path in tmp_path.iterdir()} == {"config.toml"} | {
+        f"{verb}.{end}" for end in ("json", "csv", "png", "svg")
+    }
     assert pl.read_csv(tmp_path / f"{verb}.csv").height > 0

@@ -23,7 +23,7 @@ VERBS = {
     "evaluate": ["evaluate", "nowhere.csv"],
     "compare": ["compare", "nowhere.csv", "nowhere.csv"],
     "embeddings": ["embeddings", "nowhere.npz"],
-    "fnmr-test": ["fnmr-test", "nowhere.csv"],
+    "group-test": ["group-test", "nowhere.csv"],
     "demo": ["demo"],
     "plan": PLAN,
     "synthesize": ["synthesize", "--fmr", 0.01],
@@ -116,8 +116,8 @@ def verbs_with_data(scores: Path) -> dict[str, tuple[list[object], set[str]]]:
             ["embeddings", vectors, "--fmr", 0.1, "--n-resamples", 20],
             {"bands.csv", "bands.json"},
         ),
-        "fnmr-test": (
-            ["fnmr-test", table, "--input", "counts", "--group", "sex", "--n-resamples", 20],
+        "group-test": (
+            ["group-test", table, "--input", "counts", "--group", "sex", "--n-resamples", 20],
             {"fnmr_test.json", "margin.json", "groups.csv"},
         ),
         "plan": (PLAN, {"plan.csv", "plan.json"}),
@@ -128,7 +128,7 @@ def verbs_with_data(scores: Path) -> dict[str, tuple[list[object], set[str]]]:
     }
 
 
-@pytest.mark.parametrize("verb", ["evaluate", "compare", "embeddings", "fnmr-test", "plan", "synthesize"])
+@pytest.mark.parametrize("verb", ["evaluate", "compare", "embeddings", "group-test", "plan", "synthesize"])
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 def test_results_are_written_before_they_are_printed(verb, scores, tmp_path, monkeypatch):
     def unread(*_args, **_kwargs):
@@ -138,7 +138,7 @@ def test_results_are_written_before_they_are_printed(verb, scores, tmp_path, mon
     arguments, files = verbs_with_data(scores)[verb]
     done = run(*arguments, "--json", "--output", tmp_path)
     assert str(done.exception) == "nobody reads"
-    assert {path.name for path in tmp_path.iterdir()} == files
+    assert {path.name for path in tmp_path.iterdir()} == files | {"config.toml"}
     for path in tmp_path.glob("*.json"):
         json.loads(path.read_text())
 

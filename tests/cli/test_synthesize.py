@@ -48,6 +48,7 @@ def test_systems_read_back_have_the_rates_asked_for(tmp_path, suffix, kind):
     garbe = next(row.value for row in system.measures() if row.measure == "garbe")
     assert f"{garbe:.4g}" in next(line for line in done.stdout.splitlines() if line.startswith("GARBE"))
     assert {path.name for path in tmp_path.iterdir()} == {
+        "config.toml",
         "synthesis.json", f"groups.{suffix}", f"overall.{suffix}", "measures.csv",
     }  # fmt: skip
 
@@ -83,7 +84,7 @@ def test_one_set(tmp_path, kind, generator):
     assert f"{100 * row['reached']:.3g}%" in rows_of(done.stdout)[0]
     accepted = (expected.nonmated if kind == "fmr" else expected.mated).similarities >= -row["threshold"]
     assert np.mean(accepted) == pytest.approx(row["reached"] if kind == "fmr" else 1 - row["reached"])
-    assert {path.name for path in tmp_path.iterdir()} == {"synthesis.json", "scores.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == {"config.toml", "synthesis.json", "scores.csv"}
 
 
 def test_sets_with_subjects(tmp_path):
@@ -106,7 +107,7 @@ def test_the_family_of_the_paper(tmp_path):
     expected = ff.scenario_family(n_mated=400, n_nonmated=400, rate=0.005, **OF_ALL, rng=3).to_frame("polars")
     np.testing.assert_array_equal(measures["value"], expected["value"])
     assert measures.select("table", "kind", "ratios").n_unique() == 44
-    assert {path.name for path in tmp_path.iterdir()} == {"synthesis.json", "measures.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == {"config.toml", "synthesis.json", "measures.csv"}
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "strata": ("pairs.csv", "--at", "fmr=0.3", "--group", "sex", "--group", "age", "--by", "sex"),
     "compare": ("scores.csv", "scores.csv", "--group", "group", *_FEW),
     "embeddings": ("vectors.npz", "--group", "group", "--fmr", "0.3", *_FEW),
-    "fnmr-test": ("failures.csv", "--input", "counts", "--n-resamples", "100", "--seed", "0"),
+    "group-test": ("failures.csv", "--input", "counts", "--n-resamples", "100", "--seed", "0"),
     "plan": ("--groups", "2", "--subjects", "50", "--attempts", "2", "--fnmr", "0.1", "--correlation", "0.05",
              "--method", "simulation", "--n-simulations", "20"),
     "shrink": ("three.csv", "--at", "threshold=0.5", "--group", "group", *_FEW),

@@ -73,7 +73,7 @@ _COMMANDS = {
     "evaluate": "evaluate first.csv --group sex --at fmr=0.01 --n-resamples 1000 --seed 1 --output out --plots",
     "compare": "compare first.csv second.csv --group sex --at fmr=0.01 --n-resamples 500 --seed 1 --output out",
     "embeddings": "embeddings vectors.npz --group sex --fmr 0.01 --seed 1 --output out",
-    "fnmr-test": "fnmr-test first.csv --group sex --at fmr=0.01 --n-resamples 2000 --seed 1 --output out",
+    "group-test": "group-test first.csv --group sex --at fmr=0.01 --n-resamples 2000 --seed 1 --output out",
     "synthesize": "synthesize --fmr 0.01 --n-steps 300 --n-nonmated 30000 --seed 1 --output out",
 }
 

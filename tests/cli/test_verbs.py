@@ -1,0 +1,132 @@
+"""What all verbs share: help in sections with examples, and `--config`, which repeats a run."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+from helpers.command_line import run
+
+from fastfair.cli.main import cli
+from fastfair.cli.verbs import Verb, VerbGroup
+from fastfair.errors import FileFormatError, MissingFileError
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
+import command_lines
+
+ALL = {
+    **{name: verb for name, verb in cli.commands.items() if not verb.hidden},
+    **{f"plan {name}": verb for name, verb in cli.commands["plan"].commands.items()},
+}
+
+
+def test_the_list_of_verbs_is_not_cut():
+    listed = run("--help").output
+    assert "..." not in listed.partition("Commands:")[2]
+    assert max(map(len, listed.splitlines())) <= 80
+    for name, verb in ALL.items():
+        assert isinstance(verb, Verb), name
+        shown = listed if " " not in name else run("plan", "--help").output
+        assert f"{name.split()[-1]} " in shown
+        assert verb.short_help in shown
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_help_has_sections_and_ends_with_examples_that_parse(name):
+    verb = ALL[name]
+    shown = run(*name.split(), "--help").output
+    sections = [line for line in shown.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert [s for s in ("Input:", "Groups:", "What is computed:", "Intervals:", "Output:", "Commands:")
+            if s in sections] == sections  # fmt: skip
+    assert {"Input:", "Output:"} <= set(sections)
+    assert len(verb.examples) >= 2
+    assert [line.strip() for line in shown.splitlines()][-len(verb.examples) :] == verb.examples
+    for example in verb.examples:
+        words = shlex.split(example)
+        assert words[: 1 + len(name.split())] == ["fastfair", *name.split()]
+        context = verb.make_context(name, words[1 + len(name.split()) :])
+        assert not isinstance(verb, VerbGroup) or not context.args
+    documented = [param for param in verb.params if isinstance(param, click.Option) and not param.hidden]
+    assert all(param.opts[0] in shown for param in documented)
+
+
+@pytest.mark.jit
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.parametrize("name", command_lines.VERBS)
+def test_a_run_is_repeated_by_the_file_that_it_writes(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command_lines.make_files()
+    words = [word for word in command_lines.VERBS[name] if word not in ("--output", "made")]
+    if "--seed" in words:  # the seed that is chosen is written, too
+        at = words.index("--seed")
+        words = words[:at] + words[at + 2 :]
+    assert run(name, *words, "--output", "first").exit_code == 0
+    done = run(name, "--config", "first/config.toml", "--output", "second")
+    assert done.exit_code == 0, done.output
+    written = sorted(path.name for path in (tmp_path / "first").iterdir())
+    assert written == sorted(path.name for path in (tmp_path / "second").iterdir())
+    assert "config.toml" in written
+    for file in written:
+        assert (tmp_path / "first" / file).read_bytes() == (tmp_path / "second" / file).read_bytes(), file
+
+
+def test_options_given_count_before_those_of_the_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command_lines.make_files()
+    Path("c.toml").write_text(
+        'scores = "scores.csv"\ngroup = "group"\nn-resamples = 0\nat = ["fmr=0.1", "eer"]\nalpha = 0.25\nplots = true\n'
+    )
+    done = run("evaluate", "--config", "c.toml", "--at", "threshold=0.5", "--output", "a", "--measure", "fdr")
+    assert done.exit_code == 0, done.output
+    assert "At threshold=0.5" in done.output
+    assert "EER:" not in done.output
+    written = tomllib.loads(Path("a/config.toml").read_text())
+    seed = written.pop("seed")
+    assert int(seed) >= 0
+    assert written == {
+        "verb": "evaluate", "scores": "scores.csv", "group": ["group"], "n-resamples": "0", "at": ["threshold=0.5"],
+        "alpha": "0.25", "plots": True, "measure": ["fdr"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('verb = "compare"', "holds options of fastfair compare, not of fastfair evaluate"),
+        ('n_resample = 3', "no option 'n_resample' (did you mean 'n-resamples'"),
+        ('config = "x.toml"', "no option 'config'"),
+        ('plots = "yes"', "plots is true or false, not 'yes'"),
+        ("alpha = [1, 2]", "alpha is text or a number, not [1, 2]"),
+        ("at = [[1]]", "at is text or a number, or a list of them"),
+        ("alpha = 2024-01-01", "alpha is text or a number"),
+        ('at = "far=1"', "'far=1' is not an operating point"),
+        ("n-resamples = 1.5", "not a valid integer"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_the_file_is_told(text, message, tmp_path):
+    path = tmp_path / "c.toml"
+    path.write_text(text)
+    done = run("evaluate", "scores.csv", "--config", path)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+
+
+def test_a_file_that_is_not_toml_or_not_there(tmp_path):
+    path = tmp_path / "c.toml"
+    path.write_text("at = fmr\n")
+    with pytest.raises(FileFormatError, match="is not TOML"):
+        run("evaluate", "s.csv", "--config", path)
+    with pytest.raises(MissingFileError, match=r"did you mean 'c\.toml'"):
+        run("evaluate", "s.csv", "--config", tmp_path / "d.toml")
+
+
+def test_labels_of_any_kind_come_back(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = 'a "b"\\x41é\x1b\x7f\n'
+    Path("s.csv").write_text("score,reference,probe\n0.9,a,a\n0.1,a,b\n0.8,b,b\n0.2,b,a\n")
+    run("evaluate", "s.csv", "--n-resamples", 0, "--at", "eer", "--subject-pattern", f"^(.)|{name}", "--output", "a")
+    assert tomllib.loads(Path("a/config.toml").read_text())["subject-pattern"] == f"^(.)|{name}"
