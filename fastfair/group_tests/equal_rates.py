@@ -31,7 +31,7 @@ from .inputs import (
     warn_of_small_groups,
 )
 from .replicates import STATISTICS, GroupRates, group_pvalues, of_counts, pvalue, replicate
-from .results import FmrTest, FnmrTest
+from .results import FmrTest, FnmrTest, significance_level
 
 Floats = NDArray[np.float64]
 DEVIANCE = "deviance"  # the statistic of false match rates that draws errors instead of subjects
@@ -135,7 +135,7 @@ def fnmr_test(
     found = _compare(observed, replicated, _statistic_of(observed, replicated, statistic), settings, "attempts")
     of_groups = np.full(len(counts.groups), np.nan)
     if follow_up and not np.isnan(found["statistic"]):
-        _warn_of_few_resamples(n_resamples, len(counts.groups), 1 - settings["confidence_level"])
+        _warn_of_few_resamples(n_resamples, len(counts.groups), significance_level(confidence_level))
         of_groups = group_pvalues(counts, n_resamples, key, n_threads)
     low, high = counts.confidence_interval(confidence_level)
     together = counts.confidence_interval(confidence_level ** (1 / len(counts.groups)))
@@ -224,10 +224,12 @@ def fmr_test(
     match in proportion to the product of its subjects' effects, and where it is, another of the same two subjects is
     one with the chance a. Everything is then estimated from the replicate anew.
 
-    A group's p-value compares the signed root of its part of the statistic with those in the replicates. To adjust for
-    being several, the largest root of all groups is compared with the largest in each replicate; that group is then set
-    aside, and the others are compared with the rate that they have in common, until two are left ([4]_, step-down). An
-    adjusted p-value is not below that of the test, so groups are named only where the test finds a difference.
+    A group's p-value compares the signed root of its part of the statistic with those in the replicates. Which groups
+    are named is decided by tests of several groups at once ([4]_, closed testing): as few groups as possible are set
+    aside so that the others, more than half of all, do not differ detectably. A group is named if it is among those set
+    aside whichever way that is done. Its adjusted p-value is that of the deviance of as many groups as are left, this
+    one among them, chosen to differ the least ([5]_, trimming). Where no more than half of the groups are alike, all
+    are named. An adjusted p-value is not below that of the test, so groups are named only where it finds a difference.
 
     For the other statistics a replicate draws the subjects of each group with replacement and weighs a comparison by
     the product of its subjects' numbers of draws, shrunk until the rates have the dyadic-robust variance (the scheme
@@ -240,7 +242,10 @@ def fmr_test(
        Groups".
     .. [2] McCullagh and Nelder, "Generalized Linear Models", 2nd edition, chapter 9.
     .. [3] Davison and Hinkley, "Bootstrap Methods and their Application", section 4.2.
-    .. [4] Westfall and Young, "Resampling-Based Multiple Testing".
+    .. [4] Marcus, Peritz and Gabriel, "On closed testing procedures with special reference to ordered analysis of
+       variance", Biometrika 63 (1976).
+    .. [5] Rousseeuw and Van Driessen, "Computing LTS regression for large data sets", Data Mining and Knowledge
+       Discovery 12 (2006).
 
     Examples
     --------
@@ -293,11 +298,14 @@ def fmr_test(
     found = _compare(observed, replicated, values, settings, "non-mated comparisons")
     low, high = intervals.confidence_interval(replicates.T, rate, confidence_level, "dyadic")
     together = intervals.confidence_interval(replicates.T, rate, confidence_level ** (1 / kept.size), "dyadic")
-    unknown = np.full(kept.size, np.nan)
+    of_groups = adjusted = np.full(kept.size, np.nan)
+    if roots is not None:
+        of_groups = roots.pvalues()
+        adjusted = np.maximum(roots.adjusted_pvalues(significance_level(confidence_level)), found["pvalue"])
     return FmrTest(
         **found,
-        group_pvalue=unknown if roots is None else roots.pvalues(),
-        group_pvalue_adjusted=unknown if roots is None else np.maximum(roots.adjusted_pvalues(), found["pvalue"]),
+        group_pvalue=of_groups,
+        group_pvalue_adjusted=adjusted,
         groups=tuple(comparisons.groups[k] for k in kept),
         n_subjects=subjects[kept],
         n_trials=size,

@@ -172,10 +172,30 @@ def estimate(counts: Counts, design: Design) -> Frailty:
 def signed_roots(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:
     """Compute the signed roots of the parts that groups, along the last axis, have in the quasi-deviance."""
     expected = size * _common_rate(errors, size, inflation)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logarithm = np.where(errors > 0, errors * np.log(errors / expected), 0.0)
-    part = np.maximum(2 * (logarithm - (errors - expected)) / inflation, 0.0)
-    return np.asarray(np.sign(errors - expected) * np.sqrt(part))
+    return np.asarray(np.sign(errors - expected) * np.sqrt(_parts(errors, expected, inflation)))
+
+
+def most_alike(errors: NDArray[Any], size: Floats, inflation: Floats, n: int, member: int | None = None) -> list[int]:
+    """Choose n groups, one given group among them, that have the smallest quasi-deviance.
+
+    The n groups closest to a rate are taken, then those closest to the rate that these have in common, and so on, as
+    long as the deviance falls. The rates to begin with are those of each group and of each two groups together.
+    """
+    one, other = np.triu_indices(size.size)
+    effective_errors, effective_size = errors / inflation, size / inflation
+    rate = (effective_errors[one] + effective_errors[other]) / (effective_size[one] + effective_size[other])
+    reached = np.full(rate.size, np.inf)
+    while True:
+        distance = _parts(errors, size * rate[:, None], inflation)
+        if member is not None:
+            distance[:, member] = -1.0  # taken first
+        chosen = np.argsort(distance, axis=1, kind="stable")[:, :n]
+        rate = effective_errors[chosen].sum(axis=1) / effective_size[chosen].sum(axis=1)
+        parts = _parts(errors, size * rate[:, None], inflation)
+        deviance = np.take_along_axis(parts, chosen, axis=1).sum(axis=1)
+        if not (deviance < reached).any():
+            return sorted(chosen[int(deviance.argmin())].tolist())
+        reached = np.minimum(reached, deviance)
 
 
 def replicate(
@@ -249,22 +269,27 @@ class Roots:
         observed, replicated = self._of(list(range(self.size.size)))
         return np.asarray(pvalue(np.abs(observed), np.abs(replicated)))
 
-    def adjusted_pvalues(self) -> Floats:
-        """Compute (g,) p-values of groups, adjusted for being several, by the largest root of those left.
+    def adjusted_pvalues(self, level: float) -> Floats:
+        """Compute (g,) p-values of groups, adjusted for being several: could a group be one of those that are alike?
 
-        The group farthest from the common rate comes first. The next is the farthest of the others from the rate that
-        these have in common, so that one group does not make others seem to differ.
+        As few groups are set aside as will make the others alike, more than half of all, whose p-value is then at least
+        `level`. The p-value of a group is that of as many groups, with this one among them, that differ the least.
         """
-        adjusted = np.empty(self.size.size)
-        left, highest = list(range(self.size.size)), 0.0
-        while True:
-            observed, replicated = self._of(left)
-            farthest = int(np.abs(observed).argmax())
-            highest = max(highest, pvalue(np.abs(observed[farthest]), np.abs(replicated).max(axis=1)))
-            if len(left) == 2:  # neither is farther from the other
-                adjusted[left] = highest
-                return adjusted
-            adjusted[left.pop(farthest)] = highest
+        n_groups = self.size.size
+        for n in range(n_groups, n_groups // 2, -1):
+            alike = most_alike(self.errors, self.size, self.inflation, n)
+            usual = self._pvalue(alike)
+            if usual >= level:
+                break
+        adjusted = np.full(n_groups, usual)
+        for group in set(range(n_groups)) - set(alike):
+            adjusted[group] = self._pvalue(most_alike(self.errors, self.size, self.inflation, n, group))
+        return adjusted
+
+    def _pvalue(self, groups: list[int]) -> float:
+        """Test whether some groups have one rate, by their quasi-deviance."""
+        observed, replicated = self._of(groups)
+        return float(pvalue((observed**2).sum(), (replicated**2).sum(axis=1)))
 
     def _of(self, groups: list[int]) -> tuple[Floats, Floats]:
         """Compare some groups with each other: (groups,) signed roots of the data, (r, groups) of the replicates."""
@@ -287,6 +312,13 @@ def draw_roots(
 def _common_rate(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:
     """Compute (..., 1) the rate of all groups, in which those that are known better weigh more."""
     return np.asarray((errors / inflation).sum(axis=-1, keepdims=True) / (size / inflation).sum(axis=-1, keepdims=True))
+
+
+def _parts(errors: NDArray[Any], expected: Floats, inflation: Floats) -> Floats:
+    """Compute the parts of the quasi-deviance; infinite for errors where none are expected."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logarithm = np.where(errors > 0, errors * np.log(errors / expected), 0.0)
+    return np.maximum(2 * (logarithm - (errors - expected)) / inflation, 0.0)
 
 
 def _share(part: Any, whole: Any) -> Floats:

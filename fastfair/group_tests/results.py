@@ -58,7 +58,7 @@ class GroupTest(Tabular):
         p-value of each group on its own; NaN where groups were not tested.
     group_pvalue_adjusted : (g,) ndarray
         The same p-values adjusted for being several, which limits the probability of any false finding: by Holm's
-        procedure for FNMRs, by the largest deviations of replicates for FMRs.
+        procedure for FNMRs, by tests of several groups at once for FMRs.
     replicates : (r,) ndarray
         The statistic in every replicate.
     confidence_level : float
@@ -96,15 +96,15 @@ class GroupTest(Tabular):
     @property
     def level(self) -> float:
         """The significance level, 1 - confidence_level."""
-        return round(1 - self.confidence_level, 12)  # so that 1 - 0.95 is 0.05
+        return significance_level(self.confidence_level)
 
     @cached_property
     def different(self) -> tuple[str, ...]:
         """Groups whose rate differs detectably from that of the others.
 
         Of FNMRs, each group is compared with all others, and one that differs much changes the rate of all others: if
-        there are few groups, these may be named as well, so look at the largest differences first. Of FMRs, each group
-        is compared with those that are not named yet.
+        there are few groups, these may be named as well, so look at the largest differences first. Of FMRs, a group is
+        named if it cannot be one of the groups, more than half of all, that do not differ detectably among themselves.
         """
         found = self.group_pvalue_adjusted < self.level
         return tuple(group for group, is_different in zip(self.groups, found, strict=True) if is_different)
@@ -154,12 +154,18 @@ class GroupTest(Tabular):
         for sign, word in ((1, "higher"), (-1, "lower")):
             found = [
                 f"{group} ({per_cent(value)})"
-                for group, value, d in zip(self.groups, self.group_rate, self.difference, strict=True)
+                for group, value, d in zip(self.groups, self.group_rate, self._from_others(), strict=True)
                 if group in self.different and sign * d > 0
             ]
             if found:
                 text.append(f"Detectably {word} than in the other groups, of {n_tested} tested: {', '.join(found)}.")
+        if self.pvalue < alpha and n_tested and not self.different:
+            text.append("Which groups differ from the others cannot be told.")
         return "\n".join(map(visible, text + self._remarks()))
+
+    def _from_others(self) -> Floats:
+        """Return each group's rate minus that of the groups it was compared with."""
+        return self.difference
 
     def _remarks(self) -> list[str]:
         return []
@@ -229,7 +235,10 @@ class FnmrTest(GroupTest):
         return super()._columns() | {"icc": self.icc.tolist(), "design_effect": self.design_effect.tolist()}
 
     def _remarks(self) -> list[str]:
-        return self.counts.remarks()
+        named = self.difference[np.isin(self.groups, self.different)]
+        both_sides = len(self.groups) > 2 and (named > 0).any() and (named < 0).any()
+        moved = "Each was compared with all others together, so the largest difference may make others seem to differ."
+        return [moved] * bool(both_sides) + self.counts.remarks()
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,6 +259,22 @@ class FmrTest(GroupTest):
     error: ClassVar[str] = "fmr"
     trials: ClassVar[str] = "comparisons"
 
+    def _from_others(self) -> Floats:
+        alike = ~np.isin(self.groups, self.different)
+        if not alike.any():
+            return self.difference
+        return np.asarray(self.group_rate - self.n_errors[alike].sum() / self.n_trials[alike].sum())
+
+    def _remarks(self) -> list[str]:
+        if len(self.groups) == 2 or not self.different:
+            return []
+        if len(self.different) == len(self.groups):
+            return ["No more than half of the groups are alike."]
+        return [
+            "Named are groups that have to be set aside, with as few others as possible, for the rest not to differ "
+            "detectably."
+        ]
+
     @property
     def fmr(self) -> float:
         """False matches divided by non-mated comparisons within groups."""
@@ -259,6 +284,11 @@ class FmrTest(GroupTest):
     def group_fmr(self) -> Floats:
         """(g,) FMR of each group."""
         return self.group_rate
+
+
+def significance_level(confidence_level: float) -> float:
+    """Return 1 - confidence_level, so that 1 - 0.95 is 0.05."""
+    return round(1 - confidence_level, 12)
 
 
 def _how_often(pvalue: float) -> str:

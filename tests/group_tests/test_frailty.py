@@ -11,7 +11,16 @@ from scipy import stats
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair.group_tests.frailty import Frailty, Roots, count_errors, draw_roots, estimate, replicate, signed_roots
+from fastfair.group_tests.frailty import (
+    Frailty,
+    Roots,
+    count_errors,
+    draw_roots,
+    estimate,
+    most_alike,
+    replicate,
+    signed_roots,
+)
 
 KEY = seeds.stream(0)[0]
 
@@ -112,17 +121,49 @@ def test_one_subject_with_a_part_in_all_errors_makes_covariance_large():
     assert draw_roots(design, counts, 500, KEY).pvalues()[0] > 0.05
 
 
+@st.composite
+def some_groups(draw) -> tuple[list[int], list[float], list[float]]:
+    """Errors, sizes and inflation of 2 to 6 groups, of which some have errors."""
+    n = draw(st.integers(2, 6))
+    errors = draw(st.lists(st.integers(0, 60), min_size=n, max_size=n).filter(any))
+    sizes = draw(st.lists(st.floats(100, 1e4), min_size=n, max_size=n))
+    return errors, sizes, draw(st.lists(st.floats(1, 5), min_size=n, max_size=n))
+
+
+@given(some_groups(), st.data())
+def test_the_groups_most_alike_are_those_of_all_choices(groups, data):
+    n_groups = len(groups[0])
+    n = data.draw(st.integers(n_groups // 2 + 1, n_groups))
+    member = data.draw(st.none() | st.integers(0, n_groups - 1))
+    chosen = most_alike(*(np.array(column) for column in groups), n, member)
+    assert len(set(chosen)) == n
+    assert member is None or member in chosen
+    assert slow.deviance(*groups, chosen) == pytest.approx(slow.least_deviance(*groups, n, member), abs=1e-9)
+
+
+@given(some_groups(), st.integers(0, 9), st.sampled_from([0.01, 0.05, 0.3]))
+def test_groups_are_named_as_by_the_oracle(groups, seed, level):
+    errors, sizes, inflation = groups
+    rate = sum(errors) / sum(sizes)
+    replicated = np.random.default_rng(seed).poisson(rate * np.array(sizes), (19, len(errors)))
+    roots = Roots(np.array(errors), np.array(inflation), replicated, np.tile(inflation, (19, 1)), np.array(sizes))
+    expected = slow.adjusted_pvalues(errors, sizes, inflation, replicated.tolist(), level)
+    np.testing.assert_allclose(roots.adjusted_pvalues(level), expected)
+
+
 def test_groups_are_compared_with_those_that_are_left():
     """One group far above makes the common rate too high for the three others, which are alike."""
     errors, ones = np.array([40, 40, 40, 400]), np.ones(4)
     rng = np.random.default_rng(0)
     roots = Roots(errors, ones, rng.poisson(130, (999, 4)), np.ones((999, 4)), 1000 * ones)
     assert (roots.pvalues() == 0.001).all()
-    adjusted = roots.adjusted_pvalues()
+    adjusted = roots.adjusted_pvalues(0.05)
     assert adjusted[3] == 0.001
     assert (adjusted[:3] > 0.9).all()
+    everyone = Roots(np.array([40, 90, 200, 400]), ones, rng.poisson(180, (999, 4)), np.ones((999, 4)), 1000 * ones)
+    assert (everyone.adjusted_pvalues(0.05) == 0.001).all()
     two = Roots(errors[2:], ones[2:], rng.poisson(220, (999, 2)), np.ones((999, 2)), 1000 * ones[2:])
-    assert two.adjusted_pvalues().tolist() == [0.001, 0.001]
+    assert two.adjusted_pvalues(0.05).tolist() == [0.001, 0.001]
 
 
 def fair(sizes=(40, 60, 80), seed=0, shift=0.0) -> ff.Comparisons:
@@ -158,7 +199,7 @@ def test_the_deviance_is_what_is_tested_by_default():
     np.testing.assert_array_equal(test.replicates, replicates)
     assert test.pvalue == (1 + (replicates >= statistic).sum()) / 2001
     np.testing.assert_array_equal(test.group_pvalue, roots.pvalues())
-    np.testing.assert_array_equal(test.group_pvalue_adjusted, np.maximum(roots.adjusted_pvalues(), test.pvalue))
+    np.testing.assert_array_equal(test.group_pvalue_adjusted, np.maximum(roots.adjusted_pvalues(0.05), test.pvalue))
     assert f"deviance = {statistic:.3g}, 2,000 replicates" in test.summary()
 
 

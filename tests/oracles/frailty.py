@@ -6,6 +6,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -95,6 +96,45 @@ def signed_roots(errors: Sequence[int], sizes: Sequence[int], inflation: Sequenc
         part = 2 * ((x * math.log(x / mu) if x else 0.0) - (x - mu)) / d
         roots.append(math.copysign(math.sqrt(max(part, 0.0)), x - mu))
     return roots
+
+
+def deviance(errors: Sequence[int], sizes: Sequence[float], inflation: Sequence[float], groups: Sequence[int]) -> float:
+    """The quasi-deviance of some groups from their common rate; 0 where none of them has errors."""
+    x, n, d = ([column[g] for g in groups] for column in (errors, sizes, inflation))
+    return sum(root**2 for root in signed_roots(x, n, d)) if any(x) else 0.0
+
+
+def least_deviance(
+    errors: Sequence[int], sizes: Sequence[float], inflation: Sequence[float], n: int, member: int | None
+) -> float:
+    """The smallest quasi-deviance of n groups, one given group among them, of all choices."""
+    choices = [groups for groups in combinations(range(len(errors)), n) if member is None or member in groups]
+    return min(deviance(errors, sizes, inflation, groups) for groups in choices)
+
+
+def adjusted_pvalues(
+    errors: Sequence[int],
+    sizes: Sequence[float],
+    inflation: Sequence[float],
+    replicates: Sequence[Sequence[int]],
+    level: float,
+) -> list[float]:
+    """The p-value of each group: that of the fewest groups set aside, and this one not among them.
+
+    replicates: the errors of the groups in each replicate, with the inflation of the data.
+    """
+
+    def pvalue(n: int, member: int | None) -> float:
+        choices = [groups for groups in combinations(range(len(errors)), n) if member is None or member in groups]
+        least = min(choices, key=lambda groups: deviance(errors, sizes, inflation, groups))
+        seen = deviance(errors, sizes, inflation, least)
+        beyond = sum(deviance(drawn, sizes, inflation, least) >= seen - 1e-9 * seen - 1e-12 for drawn in replicates)
+        return (1 + beyond) / (1 + len(replicates))
+
+    n = len(errors)
+    while pvalue(n, None) < level and 2 * (n - 1) > len(errors):
+        n -= 1
+    return [pvalue(n, g) for g in range(len(errors))]
 
 
 def draw(
