@@ -134,12 +134,13 @@ def has_concentrated_errors(quantity: Quantity) -> bool:
 def rests_on_any(quantity: Quantity, rates: Collection[Quantity]) -> bool:
     """Return whether a quantity rests on one of these FMRs, such as those whose false matches few subjects cause.
 
-    A minDCF rests on those of its own group, a threshold that holds an FMR on that of all comparisons, and a fairness
-    measure of false matches on those of all groups at its operating point.
+    A minDCF, and the min Cllr of a group, rest on those of their own group, a threshold that holds an FMR on that of all
+    comparisons, and a fairness measure of false matches on those of all groups at its operating point. The min Cllr of
+    all comparisons is held by so many mated and non-mated scores that it does not.
     """
     if not rates:
         return False
-    if quantity.name == "min_dcf":
+    if quantity.name == "min_dcf" or (quantity.name == "min_cllr" and quantity.group is not None):
         return any(fmr.name == "fmr" and fmr.group == quantity.group for fmr in rates)
     here = [fmr for fmr in rates if fmr.at == quantity.at and fmr.name == "fmr"]
     if quantity.name == "threshold":

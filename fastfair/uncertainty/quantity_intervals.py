@@ -127,7 +127,7 @@ class Uncertainty:
                 low=float(low[k]), high=float(high[k]), made_by=made[k], method=method, shift=float(shift[k]),
                 varies=bool(varies[k]), held=bool(self.held[k]), unit=self.unit, confidence_level=confidence_level,
                 independent=float(self.independent[k]), concentrated=rests_on_any(quantity, concentrated),
-                few=quantity in few or (quantity.name != "min_dcf" and rests_on_any(quantity, few)),
+                few=quantity in few or (quantity.name not in FITTED and rests_on_any(quantity, few)),
             )
             for k, quantity in enumerate(self.quantities)
         )  # fmt: skip
