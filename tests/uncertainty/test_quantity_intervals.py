@@ -227,6 +227,8 @@ def test_a_threshold_that_few_subjects_hold_is_noted():
         ("min_dcf", "f", None, True),
         ("min_dcf", "m", None, False),
         ("min_dcf", None, None, False),
+        ("min_cllr", "f", None, True),
+        ("min_cllr", "m", None, False),
         ("std(fmr)", None, ff.at_fmr(0.1), True),
         ("garbe", None, ff.at_fmr(0.1), True),
         ("garbe", None, ff.at_fmr(0.2), False),
@@ -239,7 +241,13 @@ def test_a_threshold_that_few_subjects_hold_is_noted():
 def test_what_rests_on_the_concentrated_false_matches_of_a_group(name, group, at, expected):
     concentrated = [Quantity("fmr", "f", ff.at_fmr(0.1), 0.1)]
     assert rests_on_any(Quantity(name, group, at, 0.5), concentrated) == expected
-    assert not rests_on_any(Quantity(name, group, at, 0.5), [])
+
+
+def test_min_cllr_of_all_comparisons_does_not_rest_on_concentrated_false_matches():
+    concentrated = [Quantity("fmr", None, ff.at_fmr(0.1), 0.1)]
+    assert rests_on_any(Quantity("min_dcf", None, None, 0.5), concentrated)
+    assert not rests_on_any(Quantity("min_cllr", None, None, 0.5), concentrated)
+    assert not rests_on_any(Quantity("min_dcf", None, None, 0.5), [])
 
 
 def test_measures_of_min_dcf_say_that_it_is_fitted():
