@@ -134,9 +134,9 @@ def has_concentrated_errors(quantity: Quantity) -> bool:
 def rests_on_any(quantity: Quantity, rates: Collection[Quantity]) -> bool:
     """Return whether a quantity rests on one of these FMRs, such as those whose false matches few subjects cause.
 
-    A minDCF, and the min Cllr of a group, rest on those of their own group, a threshold that holds an FMR on that of all
-    comparisons, and a fairness measure of false matches on those of all groups at its operating point. The min Cllr of
-    all comparisons is held by so many mated and non-mated scores that it does not.
+    A minDCF, and the min Cllr of a group, rest on those of their own group, a threshold that holds an FMR on that of
+    all comparisons, and a fairness measure of false matches on those of all groups at its operating point. The min Cllr
+    of all comparisons depends on so many scores that it is hardly changed by them.
     """
     if not rates:
         return False
