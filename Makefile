@@ -11,7 +11,7 @@ TESTS := $(BIN)/pytest -n $(WORKERS)
 .NOTPARALLEL:
 
 demo: .venv/.demo
-	$(BIN)/fastfair demo --seed 0 --output build/demo --plots
+	$(BIN)/fastfair demo --seed 0 --output build/demo
 
 test: .venv/.test
 	$(TESTS) -m "not slow" --doctest-modules tests fastfair docs/papers

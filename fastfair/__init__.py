@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from fastfair.io.embeddings import read_embeddings
     from fastfair.io.failure_counts import read_failure_counts
     from fastfair.io.write import write_comparisons
+    from fastfair.pages.report import report
     from fastfair.planning.fmr import plan_fmr
     from fastfair.planning.fmr_plans import FmrPlan
     from fastfair.planning.fmr_studies import FmrStudy
@@ -131,6 +132,7 @@ _HOMES = {
     "read_comparisons": "io.comparisons",
     "read_embeddings": "io.embeddings",
     "read_failure_counts": "io.failure_counts",
+    "report": "pages.report",
     "roc": "error_rates.curves",
     "roc_band": "bands.roc",
     "scenario_family": "synthesis.systems",
@@ -213,6 +215,7 @@ __all__ = [
     "read_comparisons",
     "read_embeddings",
     "read_failure_counts",
+    "report",
     "roc",
     "roc_band",
     "scenario_family",

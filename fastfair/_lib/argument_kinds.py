@@ -23,6 +23,10 @@ from .text import shown
 Check = Callable[[str, Any], Any]
 _FRAMES = ("pandas", "polars", "pyarrow")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, the limits of file systems
+_SHOWN_ON_PAGES = (
+    "Evaluation", "PairedEvaluation", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "ShrunkenRates", "ErrorModel",
+    "StratifiedRates", "FmrPlan",
+)  # fmt: skip
 # How to make the class wanted (first) from the class found (second), as a hint in messages.
 _WAYS = {
     ("Comparisons", "Embeddings"): "make them with its method comparisons()",
@@ -260,6 +264,23 @@ def path(name: str, value: Any) -> str | Path:
     if size >= _LONGEST_PATH or longest > _LONGEST_NAME:
         raise InputError(f"{name} is a name of {size:,} characters, longer than file systems allow: {shown(value)}")
     return value if isinstance(value, Path) else written
+
+
+def paths(name: str, value: Any) -> list[str | Path]:
+    """Require a list of possible names of files; the name of one counts as a list of it."""
+    several_paths = [value] if isinstance(value, str | os.PathLike) else value
+    if isinstance(several_paths, list | tuple):
+        return [path(name, one) for one in several_paths]
+    raise _wrong(name, "names of files", value)
+
+
+def results(name: str, value: Any) -> list[Any]:
+    """Require a result that a page can show, or a list of such; one counts as a list of it."""
+    found = list(value) if isinstance(value, list | tuple) else [value]
+    if found and all(_is_a(one, *_SHOWN_ON_PAGES) for one in found):
+        return found
+    wrong = next((one for one in found if not _is_a(one, *_SHOWN_ON_PAGES)), value)
+    raise _wrong(name, f"results, each a {' or '.join(', '.join(_SHOWN_ON_PAGES).rsplit(', ', 1))}", wrong)
 
 
 def source(name: str, value: Any) -> Any:

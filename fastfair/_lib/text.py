@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
 
 import numpy as np
@@ -29,6 +30,15 @@ def shown(value: object) -> str:
 def per_cent(rate: float, digits: int = 3) -> str:
     """Format a rate in per cent."""
     return f"{100 * rate:.{digits}g} %"
+
+
+def rate_with_interval(value: float, low: float | None = None, high: float | None = None) -> str:
+    """Format a rate in per cent, with its interval where there is one."""
+    if math.isnan(value):
+        return "–"
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return per_cent(value)
+    return f"{per_cent(value)} [{100 * low:.3g}, {100 * high:.3g}]"
 
 
 def shortened(label: str, most: int) -> str:

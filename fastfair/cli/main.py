@@ -6,6 +6,7 @@ import gc
 import re
 import sys
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,16 @@ except ImportError:
 from fastfair import __version__
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.validation import SCORE_KINDS
+from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import operating_points
 from fastfair.errors import FastfairError, FastfairWarning, visible
 from fastfair.evaluation.compare import METHODS_OF_CONTRASTS, compare
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.request import ALTERNATIVES
+from fastfair.evaluation.result import Evaluation
 from fastfair.intervals import METHODS_OF_EVALUATIONS
 from fastfair.io.comparisons import read_comparisons
+from fastfair.pages.report import report as write_report
 
 from .claim import claim_command
 from .embeddings import embeddings_command
@@ -42,11 +46,13 @@ from .options import (
 )
 from .output import deliver, guard_streams, require_output
 from .plan import plan_command
+from .reports import results_of
 from .shrink import shrink_command
 from .synthesize import synthesize_command
-from .tables import print_contrasts, print_evaluation
+from .tables import print_contrasts, print_evaluation, print_summary
 from .verbs import Verb
 
+_OF_THE_COMMAND_LINE = ("at", "names", "as_json", "output", "plots", "report")  # options that `evaluate` does not take
 _DEFAULT_POINTS = (operating_points.at_fmr(1e-3),)
 
 
@@ -72,7 +78,7 @@ def cli() -> None:
     cls=Verb,
     summary="Evaluate scores: error rates of groups, fairness, intervals.",
     examples="""
-    fastfair evaluate scores.csv --group sex --at fmr=0.001 --at fnmr=0.05 --seed 1 --output results
+    fastfair evaluate scores.csv --group sex --group age --at fmr=0.001 --seed 1 --report report.html
     fastfair evaluate pairs.csv --mated same --reference file_1 --probe file_2 --subject-pattern '^([^/]+)/' --group sex
     """,
 )
@@ -90,8 +96,9 @@ def cli() -> None:
 @click.option("--simultaneous", is_flag=True, help="Intervals that hold in all groups together.")
 def evaluate_command(scores: Path, **options: Any) -> None:
     """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals."""
-    require_output(options["output"], options["plots"])
-    _run(read_with(read_comparisons, scores, options), **options)
+    require_output(options["output"], options["plots"], options["report"])
+    inputs = _input_files(options, scores)
+    _run(read_with(read_comparisons, scores, options), inputs, **options)
 
 
 @cli.command(
@@ -121,7 +128,9 @@ def compare_command(
     output, as_json = options.pop("output"), options.pop("as_json")
     if options.pop("plots"):
         raise click.UsageError("--plots is for one system: use fastfair evaluate --plots for each")
-    require_output(output)
+    report = options.pop("report")
+    require_output(output, report=report)
+    inputs = _input_files(options, first, second)
     of_second = dict(options)
     if second_score is not None:
         of_second["score"] = second_score
@@ -136,6 +145,7 @@ def compare_command(
         lambda: {"comparison.json": found.to_json, "comparison.csv": partial(write_csv, found.to_frame("polars"))},
         None,
         partial(click.echo, found.to_json()) if as_json else partial(print_contrasts, found),
+        None if report is None else (report, partial(found.report, inputs=inputs)),
     )
 
 
@@ -145,18 +155,20 @@ def compare_command(
     summary="Evaluate real data: VoxCeleb1-H, 550,894 trials.",
     examples="""
     fastfair demo
-    fastfair demo --system resnetse34l --at fmr=0.01 --output results --plots
+    fastfair demo --system resnetse34l --at fmr=0.01 --report other.html
     """,
 )
 @click.option("--system", type=click.Choice(["resnetse34v2", "resnetse34l"]), default="resnetse34v2", show_default=True)
 @evaluation_options
 @method_option(METHODS_OF_EVALUATIONS)
 def demo_command(system: str, **options: Any) -> None:
-    """Evaluate real data: VoxCeleb1-H, 550,894 trials of 1,190 speakers, by gender and nationality."""
+    """Evaluate real data, VoxCeleb1-H by gender and nationality, and write a page about it: report.html."""
     from fastfair.datasets import voxceleb1_h
 
-    require_output(options["output"], options["plots"])
-    _run(voxceleb1_h(system), **options)
+    if options["report"] is None:
+        options["report"] = (options["output"] or Path()) / "report.html"
+    require_output(options["output"], options["plots"], options["report"])
+    _run(voxceleb1_h(system), (), short=True, **options)
 
 
 for command in (
@@ -174,19 +186,25 @@ for command in (
     cli.add_command(command)
 
 
-def _run(
-    comparisons: Any,
-    *,
-    at: tuple[operating_points.OperatingPoint, ...],
-    names: tuple[str, ...],
-    as_json: bool,
-    output: Path | None,
-    plots: bool,
-    progress: bool | None,
-    **options: Any,
-) -> None:
-    options["progress"] = watched(progress)
-    evaluation = evaluate(comparisons, at or _DEFAULT_POINTS, names or "all", **options)
+def _input_files(options: dict[str, Any], *scores: Path) -> list[Path]:
+    """List the files that are read."""
+    return [*scores, *(Path(options[name]) for name in ("trials", "metadata") if options.get(name) is not None)]
+
+
+def _run(comparisons: Comparisons, inputs: Sequence[Path], *, short: bool = False, **options: Any) -> None:
+    at, names, as_json, output, plots, report = (options.pop(name) for name in _OF_THE_COMMAND_LINE)
+    options["progress"] = watched(options["progress"])
+
+    def again(others: Comparisons, **changed: Any) -> Evaluation:
+        return evaluate(others, at or _DEFAULT_POINTS, names or "all", **(options | changed))
+
+    def page(path: Path) -> None:
+        with_seed = partial(again, rng=evaluation.settings.get("rng"))
+        results = results_of(evaluation, with_seed, options["n_threads"])
+        write_report(results, path, inputs=inputs)
+
+    evaluation = again(comparisons)
+    show = partial(print_summary if short else print_evaluation, evaluation)
     deliver(
         output,
         lambda: {
@@ -194,7 +212,8 @@ def _run(
             "evaluation.csv": partial(write_csv, evaluation.to_frame("polars")),
         },
         partial(figures_of, evaluation) if plots else None,
-        partial(click.echo, evaluation.to_json()) if as_json else partial(print_evaluation, evaluation),
+        partial(click.echo, evaluation.to_json()) if as_json else show,
+        None if report is None else (report, page),
     )
 
 

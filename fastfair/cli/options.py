@@ -231,6 +231,10 @@ def evaluation_options(command: Any) -> Any:
             "shrunk so that rates have the dyadic-robust variance.",
         ),
         *RUNNING,
+        click.option(
+            "--report", type=click.Path(path_type=Path), metavar="FILE",
+            help="Write one HTML page with everything: plots, tables, tests of groups, and each attribute alone.",
+        ),
         click.option("--plots", is_flag=True, help="With --output: draw curves, scores, rates and measures as well."),
     ]  # fmt: skip
     return with_options(command, options)

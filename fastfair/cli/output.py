@@ -24,12 +24,18 @@ _DOTS = 200  # per inch of a PNG
 _CUT_OFF = 128 + getattr(signal, "SIGPIPE", 13)  # exit status of a tool whose output is no longer read
 
 
-def require_output(output: Path | None, plots: bool = False) -> None:
-    """Refuse, before any work, --plots without --output and a folder that cannot be written to."""
+def require_output(output: Path | None, plots: bool = False, report: Path | None = None) -> None:
+    """Refuse, before any work, --plots without --output and places that cannot be written to."""
     if plots and output is None:
         raise click.UsageError("--plots needs --output DIR")
     if output is not None:
         whole_files.check_folder(output)
+    if report is not None:
+        if report.is_dir():
+            raise click.UsageError(
+                f"--report {report} is a folder: name a file in it, such as {report / 'report.html'}"
+            )
+        whole_files.check_folder(report.parent)
 
 
 def deliver(
@@ -37,6 +43,7 @@ def deliver(
     files: Callable[[], Mapping[str, Callable[[Path], Any]]],
     figures: Callable[[], Mapping[str, Figure]] | None,
     show: Callable[[], None],
+    report: tuple[Path, Callable[[Path], Any]] | None = None,
 ) -> None:
     """Write all files before printing, so that nothing is lost if the output is no longer read.
 
@@ -50,6 +57,8 @@ def deliver(
         Returns figures by name; each is written as PNG and SVG.
     show : callable
         Prints the results.
+    report : path and callable, or None
+        A page to write, and the function that writes it.
     """
     written: list[Path] = []
     if output is not None:
@@ -64,6 +73,10 @@ def deliver(
                 written.append(output / f"{name}.{kind}")
                 with whole_files.written(written[-1]) as file:
                     figure.savefig(file, format=kind, dpi=_DOTS)
+    if report is not None:
+        path, write = report
+        write(path)
+        written.append(path)
     show()
     if written:
         click.echo(f"Written: {', '.join(map(str, written))}", err=True)

@@ -93,6 +93,16 @@ def print_evaluation(evaluation: Evaluation) -> None:
             console.print(f"Left out of the measures: {visible(', '.join(left_out))}")
 
 
+def print_summary(evaluation: Evaluation) -> None:
+    """Print an evaluation in sentences, and the table of groups at the first operating point."""
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console.print(evaluation.summary())
+    found = {q.key: q for q in evaluation.quantities}
+    for result in evaluation.rates[:1]:
+        _print(console, f"At {result.at}", _rates_table(result, found, with_metrics=True))
+        console.print(f"\n* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of 30)")
+
+
 def print_bands(bands: Bands, levels: Sequence[float]) -> None:
     """Print the FNMR at each false match rate, of all pairs and of groups, and the fairness measures."""
     console = Console(width=1000, highlight=False, markup=False, emoji=False)

@@ -27,10 +27,10 @@ _SECTIONS = {
     "What is computed": "",
     "Intervals": """n_resamples unit confidence_level scheme method alternative simultaneous quantile center rng
         n_simulations weighting""",
-    _LAST: "n_threads progress as_json output plots suffix",
+    _LAST: "n_threads progress as_json output plots report suffix",
 }
 _SECTION_OF = {name: section for section, names in _SECTIONS.items() for name in names.split()}
-_NOT_REPEATED = ("config", "output", "progress", "as_json")
+_NOT_REPEATED = ("config", "output", "report", "progress", "as_json")
 
 
 class Verb(click.Command):

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from fastfair.pages.parts import Chapter
+
 METHODS_OF_CONTRASTS = ("auto", *intervals.METHODS_FOR_ANYTHING)
 
 
@@ -238,6 +240,28 @@ class PairedEvaluation:
 
         contrasts = self._differences(rate, at)
         return draw_both((self.first, self.second), contrasts, self.settings["confidence_level"])
+
+    @checked
+    def report(self, path: str | Path, *, title: str = "Two systems", inputs: Sequence[str | Path] = ()) -> None:
+        """Write the comparison as one page; see `report`.
+
+        Parameters
+        ----------
+        path : path
+            The HTML file to write.
+        title : str
+            The title of the page.
+        inputs : sequence of path
+            Files that the comparisons were read from; the page names them with their SHA-256.
+        """
+        from fastfair.pages.report import report
+
+        report([self], path, title=title, inputs=inputs)
+
+    def _chapter(self) -> Chapter:
+        from .paired_chapter import chapter_of_systems
+
+        return chapter_of_systems(self.first, self.second, self.contrasts, self.settings, self.to_json())
 
     def _differences(self, rate: str, at: OperatingPoint | None) -> list[Contrast]:
         """Return the contrasts of a rate at one operating point."""

@@ -34,6 +34,7 @@ _CURVE_POINTS = 240  # of each class, evenly spaced as normal deviates; more mak
 _BINS = 60
 _OUTSIDE = 1e-4  # the share of each class at each end that the first and last bin of a histogram gather
 _LONGEST_IN_LEGEND = 36  # characters of a group's name
+_PANEL, _LEFT, _BOTTOM = 1.7, 0.62, 0.55  # inches of a small plot with what surrounds it, and of the figure's margins
 _LONGEST_TITLE = 24  # characters of a group's name above a small plot
 _CLASSES = (("mated", USUAL, "-"), ("non-mated", STANDS_OUT, "--"))
 
@@ -84,7 +85,8 @@ def _to_name(evaluation: Evaluated) -> tuple[str, ...]:
     return tuple(groups[k] for k in chosen)
 
 
-def _keys(comparisons: Comparisons, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
+def keys_of(comparisons: Comparisons, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
+    """Return the sorted keys of mated and non-mated scores, of all comparisons or those within a group."""
     if group is None:
         return comparisons.mated.keys, comparisons.nonmated.keys
     k = comparisons.groups.index(group)
@@ -93,7 +95,7 @@ def _keys(comparisons: Comparisons, group: str | None) -> tuple[score_keys.Keys,
 
 def _curve(ax: Axes, comparisons: Comparisons, group: str | None, **style: Any) -> Any:
     """Draw a curve through some of its points; all lie on it."""
-    mated, nonmated = _keys(comparisons, group)
+    mated, nonmated = keys_of(comparisons, group)
     if not (mated.size and nonmated.size):  # named in the legend all the same
         return ax.plot([], [], **_without_curve(style, "no mated, or no non-mated"))[0]
     thresholds = np.unique(np.concatenate([_spread(mated), _spread(nonmated)]))
@@ -141,7 +143,7 @@ def draw_scores(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwa
         validation.choice("group", group, evaluation.groups)
     edges = _bin_edges(comparisons)
     ax = axes_or_new(ax)
-    for (name, color, line), keys in zip(_CLASSES, _keys(comparisons, group), strict=True):
+    for (name, color, line), keys in zip(_CLASSES, keys_of(comparisons, group), strict=True):
         heights = _densities(comparisons, keys, edges)
         style: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.4}
         style |= {"label": f"{name} ({keys.size:,})"} | kwargs
@@ -160,7 +162,7 @@ def draw_scores(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwa
 def _bin_edges(comparisons: Comparisons) -> Floats:
     """Return edges of bins that hold both classes of all comparisons but for their most extreme scores."""
     ends = []
-    for keys in _keys(comparisons, None):
+    for keys in keys_of(comparisons, None):
         last = keys.size - 1
         ends += [keys[int(last * share)] for share in (_OUTSIDE, 1 - _OUTSIDE)]
     found = _scores(comparisons, np.array(ends))
@@ -190,7 +192,13 @@ def draw_panels(evaluation: Evaluated, kind: str, columns: int = 4) -> Figure:
         raise InputError("the evaluation has no groups to draw side by side: evaluate comparisons with groups")
     columns = min(columns, len(groups))
     rows = -(-len(groups) // columns)
-    figure: Figure = figures.Figure(figsize=(1.7 * columns + 0.5, 1.7 * rows + 0.7), layout="constrained")
+    size = _PANEL * columns + _LEFT, _PANEL * rows + _BOTTOM
+    figure: Figure = figures.Figure(figsize=size)
+    # Constrained layout would take longer than all drawing.
+    figure.subplots_adjust(
+        left=_LEFT / size[0], right=1 - 0.06 / size[0], bottom=_BOTTOM / size[1], top=1 - 0.25 / size[1], wspace=0.15,
+        hspace=0.3,
+    )  # fmt: skip
     axes = figure.subplots(rows, columns, sharex=True, sharey=kind == "det", squeeze=False).ravel()
     PANELS[kind](evaluation, list(axes[: len(groups)]))
     for ax, group in zip(axes, groups, strict=False):
@@ -203,10 +211,10 @@ def draw_panels(evaluation: Evaluated, kind: str, columns: int = 4) -> Figure:
         ax.tick_params(labelbottom=True)
     figure.supxlabel(
         "False match rate (%)" if kind == "det" else f"Score ({comparisons_of(evaluation).score_kind})",
-        fontsize="small",
-    )
+        fontsize="small", y=0.08 / size[1],
+    )  # fmt: skip
     if kind == "det":
-        figure.supylabel("False non-match rate (%)", fontsize="small")
+        figure.supylabel("False non-match rate (%)", fontsize="small", x=0.08 / size[0])
     return figure
 
 

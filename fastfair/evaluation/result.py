@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,10 @@ from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 from .plotted import Plotted
 from .request import checked_alternative
+from .summary import summary_of
+
+if TYPE_CHECKING:
+    from fastfair.pages.parts import Chapter
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,6 +296,52 @@ class Evaluation(Plotted):
             "quantities": records(columns_of(self.quantities)),
         }
         return write_json(content, path)
+
+    @checked
+    def report(
+        self, path: str | Path, *, title: str = "Error rates and fairness", inputs: Sequence[str | Path] = ()
+    ) -> None:
+        """Write the evaluation as one page; see `report`.
+
+        Parameters
+        ----------
+        path : path
+            The HTML file to write.
+        title : str
+            The title of the page.
+        inputs : sequence of path
+            Files that the comparisons were read from; the page names them with their SHA-256.
+        """
+        from fastfair.pages.report import report
+
+        report([self], path, title=title, inputs=inputs)
+
+    @checked
+    def summary(self) -> str:
+        """Describe the most important numbers in sentences.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
+        >>> print(ff.evaluate(c, at=[ff.at_threshold(0.35)], n_resamples=0).summary())
+        2 mated and 2 non-mated comparisons.
+        At threshold=0.35 the threshold is 0.35, the FMR is 50 % and the FNMR is 50 %.
+        """
+        return "\n".join(summary_of(self, self._together()))
+
+    def _together(self) -> Evaluation:
+        """Return the evaluation with intervals that hold in all groups together."""
+        return self.with_intervals(simultaneous=True) if self.groups and self.uncertainty is not None else self
+
+    def _chapter(self) -> Chapter:
+        from .chapter import chapter_of
+
+        return chapter_of(self, self._together(), self.to_json())
 
     def __repr__(self) -> str:
         points = ", ".join(str(r.at) for r in self.rates)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -291,10 +293,37 @@ def test_groups_without_labels_print(scores):
 
 
 @pytest.mark.jit
-def test_demo_prints_the_known_figures(voxceleb):
-    for system, eer, min_dcf in (("resnetse34v2", "2.402", "0.0077"), ("resnetse34l", "4.373", "0.0142")):
+def test_demo_prints_the_known_figures_and_writes_a_page(voxceleb, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for system, eer, min_dcf in (("resnetse34v2", "2.40", "0.0077"), ("resnetse34l", "4.37", "0.0142")):
         done = run("demo", "--system", system, "--seed", 0)
-        assert f"EER {eer} % [" in done.output
-        assert f"minDCF {min_dcf} [" in done.output
+        assert re.search(rf"\nall .* {eer} % \[.* {min_dcf} \[", done.output)
         assert "2,000 replicates over subjects" in done.output
         assert "m & New Zealand" in done.output
+        assert "Written: report.html" in done.output
+        page = Path("report.html").read_text("utf-8")
+        for title in ("By Gender", "By Nationality", "By Gender &amp; Nationality", "Do false match rates differ"):
+            assert re.search(rf"<h2 id=\"c\d\">{title}", page)
+        assert len(page) < 1.5e6
+
+
+def test_a_page_is_written_with_each_attribute_and_the_files(scores, tmp_path):
+    page = tmp_path / "new" / "page.html"
+    done = run(*options(scores), *ESTIMATES, "--report", page)
+    assert done.exit_code == 0, done.output
+    text = page.read_text("utf-8")
+    titles = re.findall('<h2 id="c[0-9]+">(.*?)</h2>', text)
+    assert titles == ["By sex", "By land", "By sex &amp; land"]
+    assert hashlib.sha256(scores.read_bytes()).hexdigest() in text
+    assert "By land" in text
+    done = run(*options(scores), *ESTIMATES, "--report", tmp_path)
+    assert "is a folder: name a file in it" in " ".join(done.output.split())
+
+
+@pytest.mark.jit
+def test_two_systems_have_a_page(two_systems, tmp_path):
+    page = tmp_path / "page.html"
+    named = ["--score", "a", "--second-score", "b", "--group", "sex"]
+    done = run("compare", *two_systems, *named, "--n-resamples", 100, "--at", "fmr=0.05", "--report", page)
+    assert done.exit_code == 0, done.output
+    assert "Two systems</h2>" in page.read_text("utf-8")

@@ -163,10 +163,13 @@ def test_measures_are_drawn_by_their_distance_from_the_fair_value():
     ax = ev.plot_measures(POINTS[1])
     rendered(ax)
     names = [label.get_text() for label in ax.get_yticklabels()]
-    found = [q for q in ev.quantities if q.name in names and q.group is None and q.at in (None, POINTS[1])]
+    measured = ("fdr", "sed_", *(f"{name}(" for name in ff.measures.MEASURES), "inequity_rate", "garbe")
+    found = [
+        q for q in ev.quantities if q.name.startswith(measured) and q.group is None and q.at in (None, POINTS[1])
+    ]  # fmt: skip
     assert len(found) == len(names) > 15
-    assert {"fdr", "gini(fnmr)", "nrb(eer)"} <= set(names)
-    row = names.index("gini(fnmr)")
+    assert {"FDR", "Gini of FNMR", "NRB of EER", "NRB of minDCF", "SED, mean over groups"} <= set(names)
+    row = names.index("Gini of FNMR")
     gini = ev.quantity("gini(fnmr)", at=POINTS[1])
     mark = next(line for line in ax.lines if line.get_marker() == "o" and line.get_ydata()[0] == row)
     assert np.isclose(mark.get_xdata()[0], gini.estimate / max(gini.high, gini.estimate))

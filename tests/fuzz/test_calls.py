@@ -19,7 +19,7 @@ from fastfair.error_rates.rates import Rates
 
 def test_a_sample_of_calls_ends_as_allowed():
     told = []
-    counts = calls.run(400, seed=21, tell=told.append)
+    counts = calls.run(600, seed=21, tell=told.append)
     assert told == []
     assert counts["refused"] > 200
     assert counts["accepted"] > 10

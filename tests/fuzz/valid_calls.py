@@ -119,6 +119,8 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.det": {"comparisons": c},
         "fastfair.roc": {"comparisons": c}, "fastfair.eer": {"comparisons": c}, "fastfair.min_dcf": {"comparisons": c},
         "fastfair.rates": {"comparisons": c, "at": at},
+        "fastfair.report": {"results": have["Claim"], "path": "report.html"},
+        "Evaluation.report": {"path": "report.html"}, "PairedEvaluation.report": {"path": "report.html"},
         "fastfair.evaluate": {"comparisons": c, "at": at, **few},
         "fastfair.claim": {"comparisons": c, "statement": "fnmr <= 0.5", "at": at, **few},
         "fastfair.shrunken_rates": {"evaluation": _of_three_groups()},

@@ -1,0 +1,43 @@
+"""The page that `fastfair evaluate --report` writes: each attribute alone, the intersections, and tests of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastfair._lib.warnings import warn
+from fastfair.data.comparisons import Comparisons
+from fastfair.errors import FewResamplesWarning, InputError
+from fastfair.evaluation.result import Evaluation
+from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
+
+
+def results_of(evaluation: Evaluation, again: Callable[[Comparisons], Evaluation], n_threads: int | None) -> list[Any]:
+    """Gather what a page shows of comparisons.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        The evaluation by all attributes together.
+    again : callable
+        Evaluates comparisons of another grouping in the same way.
+    n_threads : int or None
+        As in `evaluate`.
+
+    Returns
+    -------
+    list
+        An evaluation by each attribute, where there are several, the one given, and the tests of its groups at the
+        first operating point.
+    """
+    comparisons = evaluation.comparisons
+    assert comparisons is not None
+    alone = [again(comparisons.by(name)) for name in comparisons.grouping] if len(comparisons.grouping) > 1 else []
+    tests: list[Any] = []
+    if len(comparisons.groups) > 1 and comparisons.subjects is not None and evaluation.rates:
+        options = {"at": evaluation.rates[0].at, "rng": evaluation.settings.get("rng"), "n_threads": n_threads}
+        try:
+            tests = [test(comparisons, **options) for test in (fnmr_test, fmr_test)]
+        except InputError as error:
+            warn(f"the report has no tests of groups: {error}", FewResamplesWarning)
+    return [*alone, evaluation, *tests]

@@ -1,0 +1,227 @@
+"""What a page says of an evaluation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from fastfair._lib.axes import new_axes
+from fastfair._lib.plot_style import LONGEST_LABEL
+from fastfair._lib.text import per_cent, rate_with_interval
+from fastfair.data import score_keys
+from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS
+from fastfair.errors import visible
+from fastfair.measures._compute import measure_of
+from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
+from fastfair.pages.vector import svg_of
+from fastfair.pages.words import QUESTIONS
+from fastfair.uncertainty.quantities import HELD, Quantity, find
+
+from .evaluated import Evaluated, interval_name
+from .plots import draw_det, draw_panels, draw_scores, keys_of
+from .rate_plots import (
+    RATE_NAMES,
+    draw_fmr_matrix,
+    draw_measures,
+    draw_rates,
+    has_cross_group_comparisons,
+    measures_at,
+    quantity_name,
+)
+from .summary import summary_of
+
+_WIDTH = 4.9  # inches of a plot that a phone shows in its own size
+_SHARES = (0.05, 0.5, 0.95)
+_FAIRER = {"lower": "lower is fairer", "higher": "higher is fairer", "nearer": "nearer is fairer"}
+
+
+def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str) -> Chapter:
+    """Make a chapter of an evaluation; `together` is the same one with intervals that hold in all groups together."""
+    sections = [_data(evaluation)]
+    if evaluation.comparisons is not None:
+        sections.append(_trade_off(evaluation))
+    sections += [_rates(evaluation, together, rates) for rates in evaluation.rates]
+    if evaluation.comparisons is not None:
+        sections.append(_scores(evaluation))
+    sections += [_measures(evaluation, rates) for rates in evaluation.rates if measures_at(evaluation, rates)]
+    return Chapter(
+        title_of(evaluation), summary_of(evaluation, together), sections, evaluation.settings, numbers,
+        remarks_of(evaluation.quantities),
+    )  # fmt: skip
+
+
+def title_of(evaluation: Evaluated) -> str:
+    """Name an evaluation by its grouping."""
+    grouping = evaluation.settings["grouping"]
+    return f"By {visible(' & '.join(grouping))}" if grouping else "All comparisons"
+
+
+def remarks_of(quantities: Sequence[Quantity]) -> dict[str, list[str]]:
+    """Gather the notes of quantities, each with the numbers that it stands at."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for one in quantities:
+        for note in filter(None, one.note.split("; ")):
+            about = quantity_name(one.name) + (f" at {one.at}" if one.at else "")
+            where = one.group if one.probe_group is None else f"{one.group} with {one.probe_group}"
+            found.setdefault(note, {}).setdefault(about, []).append(where or "all")
+    return {
+        note: [about if groups == ["all"] else f"{about}: {', '.join(groups)}" for about, groups in numbers.items()]
+        for note, numbers in found.items()
+        if note != HELD
+    }
+
+
+def _data(evaluation: Evaluated) -> Section:
+    sentences = []
+    if evaluation.settings.get("unit") == "comparison":
+        sentences.append(
+            "Comparisons were drawn as if they were independent; where subjects repeat, intervals are too narrow."
+        )
+    if not evaluation.groups or not evaluation.rates:
+        return Section("Data", sentences)
+    counts = evaluation.rates[0].counts
+    rows = [["all", *map(cell, (counts.mated, counts.nonmated, counts.mated_subjects, counts.nonmated_subjects))]]
+    per_group = (
+        counts.group_mated, counts.group_nonmated, counts.group_mated_subjects, counts.group_nonmated_subjects,
+    )  # fmt: skip
+    for k, group in enumerate(evaluation.groups):
+        rows.append([visible(group), *(cell(None if column is None else int(column[k])) for column in per_group)])
+    columns = ["Group", "Mated", "Non-mated", "Subjects of mated", "Subjects of non-mated"]
+    caption = "Comparisons within each group, and their subjects; all includes comparisons between groups"
+    return Section("Data", sentences, (), [Table(caption, columns, rows)])
+
+
+def _trade_off(evaluation: Evaluated) -> Section:
+    ax = draw_det(evaluation, None, None)
+    points = " and ".join(str(rates.at) for rates in evaluation.rates)
+    pictures = [
+        Picture(
+            svg_of(ax.figure),  # type: ignore[arg-type]
+            "DET curves: FNMR over FMR of all comparisons and of groups. The table below has EER and minDCF.",
+            f"The two errors over all thresholds. Circles: {points}, with the interval of the FNMR." if points else "",
+        )
+    ]
+    if len(evaluation.groups) > 1:
+        panels = draw_panels(evaluation, "det", columns=3)
+        alt = "A small DET plot for each group, with the curve of all comparisons in grey."
+        pictures.append(Picture(svg_of(panels), alt, "Each group (blue) before all comparisons (grey)."))
+    names = [name for name in ("eer", "min_dcf", "min_cllr") if name in evaluation.settings["metrics"]]
+    rows = []
+    for group in (None, *evaluation.groups):
+        found = [find(evaluation.quantities, name, group, None) for name in names]
+        write = [rate_with_interval if one.name == "eer" else number_cell for one in found]
+        cells = [form(one.estimate, one.low, one.high) for form, one in zip(write, found, strict=True)]
+        rows.append([visible(group or "all"), *cells])
+    tables = [Table("Summaries of the curves", ["Group", *map(quantity_name, names)], rows)] if names else []
+    return Section("Trade-off of the two errors", (), pictures, tables)
+
+
+def _rates(evaluation: Evaluated, together: Evaluated, rates: Rates) -> Section:
+    pictures = []
+    for name in ("fnmr", "fmr") if evaluation.groups else ():
+        ax = draw_rates(together, name, rates, new_axes(_size(evaluation)))
+        alt = f"{RATE_NAMES[name]} of each group at {rates.at}, with intervals. The table below has the numbers."
+        pictures.append(Picture(svg_of(ax.figure), alt, f"{RATE_NAMES[name]} at {rates.at}."))  # type: ignore[arg-type]
+    columns = ["Group", "FNMR", "FMR", "False non-matches", "False matches"]
+    with_all = evaluation.groups and "confidence_level" in together.settings
+    if with_all:
+        columns[3:3] = ["FNMR, all groups together", "FMR, all groups together"]
+    rows = []
+    for group in (None, *evaluation.groups):
+        found = [find(evaluation.quantities, name, group, rates.at) for name in ("fnmr", "fmr")]
+        row = [visible(group or "all"), *(rate_with_interval(one.estimate, one.low, one.high) for one in found)]
+        if with_all:
+            row += [_ends(find(together.quantities, one.name, group, rates.at)) for one in found]
+        rows.append([*row, *(_errors(one) for one in found)])
+    caption = f"Rates at {rates.at}"
+    if name := interval_name(evaluation.settings):
+        caption += f", with the {name} in brackets"
+    tables = [Table(f"{caption}; * fewer than {ENOUGH_ERRORS} errors", columns, rows)]
+    sentences = []
+    if evaluation.groups and has_cross_group_comparisons(rates):
+        ax = draw_fmr_matrix(evaluation, rates, None)
+        alt = f"Heat map of the FMR at {rates.at} by group of reference and of probe. The table below has the numbers."
+        wide = len(evaluation.groups) > 8
+        pictures.append(Picture(svg_of(ax.figure), alt, "FMR between groups, on a logarithmic scale.", wide))  # type: ignore[arg-type]
+        tables.append(_matrix(evaluation, rates))
+    elif evaluation.groups:
+        sentences.append("All non-mated comparisons are within groups, so there is no FMR between groups.")
+    return Section(f"Rates at {rates.at}", sentences, pictures, tables)
+
+
+def _size(evaluation: Evaluated) -> tuple[float, float]:
+    longest = min(max(map(len, evaluation.groups)), LONGEST_LABEL)
+    return _WIDTH + 0.08 * max(0, longest - 20), 1.9 + 0.22 * len(evaluation.groups)
+
+
+def _ends(one: Quantity) -> str:
+    if one.low is None or one.high is None or math.isnan(one.low):
+        return "–"
+    return f"[{100 * one.low:.3g}, {100 * one.high:.3g}] %"
+
+
+def _errors(one: Quantity) -> str:
+    return "–" if one.n_errors is None else f"{one.n_errors:,}" + ("*" if one.n_errors < ENOUGH_ERRORS else "")
+
+
+def _matrix(evaluation: Evaluated, rates: Rates) -> Table:
+    cells = {
+        (one.group, one.probe_group): one for one in evaluation.quantities
+        if one.name == "fmr_matrix" and one.at == rates.at
+    }  # fmt: skip
+    rows = []
+    for group in evaluation.groups:
+        found = [cells.get((group, other)) for other in evaluation.groups]
+        written = ["–" if one is None else rate_with_interval(one.estimate, one.low, one.high) for one in found]
+        rows.append([visible(group), *written])
+    caption = f"FMR at {rates.at} by group of the reference (rows) and of the probe (columns)"
+    return Table(caption, ["Reference", *map(visible, evaluation.groups)], rows)
+
+
+def _scores(evaluation: Evaluated) -> Section:
+    comparisons = evaluation.comparisons
+    assert comparisons is not None
+    ax = draw_scores(evaluation, None, new_axes((_WIDTH, 3.4)))
+    alt = "Distributions of mated and of non-mated scores, with thresholds. The table below has quantiles."
+    pictures = [Picture(svg_of(ax.figure), alt, "Scores of all comparisons.")]  # type: ignore[arg-type]
+    if len(evaluation.groups) > 1:
+        alt = "Distributions of mated and of non-mated scores of each group, with thresholds."
+        caption = "Scores of each group: mated (solid) and non-mated (dashed)."
+        pictures.append(Picture(svg_of(draw_panels(evaluation, "scores", columns=3)), alt, caption))
+    rows = []
+    for group in (None, *evaluation.groups):
+        row = [visible(group or "all")]
+        for keys in keys_of(comparisons, group):
+            places = [min(int(share * keys.size), keys.size - 1) for share in _SHARES] if keys.size else []
+            scores = np.sort(comparisons.to_scale(1.0) * score_keys.decode(keys[places]).astype(np.float64))
+            row += [f"{score:.4g}" for score in scores] or ["–"] * len(_SHARES)
+        rows.append(row)
+    columns = [f"{kind}, {per_cent(share)}" for kind in ("Mated", "Non-mated") for share in _SHARES]
+    return Section("Scores", (), pictures, [Table("Quantiles of scores", ["Group", *columns], rows)])
+
+
+def _measures(evaluation: Evaluated, rates: Rates) -> Section:
+    found = measures_at(evaluation, rates)
+    ax = draw_measures(evaluation, rates, new_axes((_WIDTH + 1.2, 1.4 + 0.24 * len(found))))
+    alt = f"How far each measure at {rates.at} is from its fair value, with intervals. The table below has the numbers."
+    caption = "Distance from the value of a fair system (dashed); each row has its own scale."
+    rows: dict[tuple[str, str], list[str]] = {}
+    for one in found:
+        measure = measure_of(one.name)
+        assert measure is not None
+        value = number_cell(one.estimate, one.low, one.high)
+        same = rows.get((measure.name, value))
+        if same is not None and math.isfinite(one.estimate):
+            same[0] += f", the same as {quantity_name(one.name)}"
+            continue
+        fair = f"{measure.fairest:g}, {_FAIRER[measure.fairer]}"
+        key = (measure.name, value) if math.isfinite(one.estimate) else (one.name, value)
+        rows[key] = [quantity_name(one.name), value, fair, one.note or "–", QUESTIONS.get(measure.name, "–")]
+    columns = ["Measure", "Value", "Fair value", "Remark", "What it asks"]
+    table = Table(
+        f"Fairness measures over {len(evaluation.measured_groups)} groups", columns, list(rows.values()), (2, 3, 4)
+    )
+    return Section(f"Fairness at {rates.at}", (), [Picture(svg_of(ax.figure), alt, caption)], [table])  # type: ignore[arg-type]

@@ -1,0 +1,85 @@
+"""What a page says of the comparison of two systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastfair._lib.axes import new_axes
+from fastfair.errors import visible
+from fastfair.measures._compute import measure_of
+from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
+from fastfair.pages.vector import svg_of
+
+from .chapter import remarks_of
+from .contrast_plots import draw_both_det, draw_differences
+from .contrasts import Contrast
+from .evaluated import Evaluated
+from .rate_plots import quantity_name
+
+_WIDTH = 4.9  # inches
+_COLUMNS = ("Quantity", "First", "Second", "First minus second", "Adjusted p-value", "Better or fairer", "Remark")
+
+
+def chapter_of_systems(
+    first: Evaluated, second: Evaluated, contrasts: Sequence[Contrast], settings: Mapping[str, Any], numbers: str
+) -> Chapter:
+    """Make a chapter of two systems and how they differ."""
+    level = settings["confidence_level"]
+    ax = draw_both_det((first, second), None)
+    alt = "DET curves of both systems: FNMR over FMR. The tables below have the differences."
+    pictures = [Picture(svg_of(ax.figure), alt, "The two errors of both systems, over all thresholds.")]  # type: ignore[arg-type]
+    sections = [Section("Trade-off of the two errors", (), pictures)]
+    for point in dict.fromkeys(one.at for one in contrasts):
+        found = [one for one in contrasts if one.at == point and one.name != "fmr_matrix"]
+        found = [one for one in found if one.group is None or measure_of(one.name) is None]
+        drawn = []
+        for name in ("fnmr", "fmr"):
+            rows = [one for one in found if one.name == name]
+            if rows:
+                ax = draw_differences(rows, level, new_axes((_WIDTH, 1.7 + 0.22 * len(rows))))
+                alt = (
+                    f"Difference in {name.upper()} of all comparisons and of each group, with intervals; see the table."
+                )
+                caption = f"{name.upper()} of the first system minus that of the second."
+                drawn.append(Picture(svg_of(ax.figure), alt, caption))  # type: ignore[arg-type]
+        table = Table(
+            f"Differences, with {100 * level:g} % intervals in brackets", _COLUMNS, [_row(one) for one in found], (5, 6)
+        )
+        title = "Without a threshold" if point is None else f"At {point}"
+        sections.append(Section(title, (), drawn, [table]))
+    remarks = remarks_of([*first.quantities, *second.quantities])
+    return Chapter("Two systems", _summary(contrasts), sections, settings, numbers, remarks)
+
+
+def _row(one: Contrast) -> list[str]:
+    return [
+        f"{quantity_name(one.name)}, {visible(one.group or 'all')}",
+        *(cell(value) for value in (one.first, one.second)),
+        number_cell(one.difference, one.low, one.high),
+        cell(one.pvalue_adjusted),
+        one.verdict or "–",
+        one.note or "–",
+    ]
+
+
+def _summary(contrasts: Sequence[Contrast]) -> list[str]:
+    said = []
+    for one in contrasts:
+        if one.group is None and one.name in ("fnmr", "fmr", "eer"):
+            at = f" at {one.at}" if one.at else ""
+            told = {
+                "first": "the first system has the lower one", "second": "the second system has the lower one",
+                "undecided": "the data do not tell which system has the lower one",
+            }.get(one.verdict, "no test is made")  # fmt: skip
+            said.append(
+                f"{one.name.upper()}{at}: {100 * one.first:.3g} % and {100 * one.second:.3g} %, a difference of "
+                f"{100 * one.difference:.3g} [{100 * one.low:.3g}, {100 * one.high:.3g}] percentage points; {told}."
+            )
+    for verdict in ("first", "second"):
+        groups = [
+            visible(one.group) for one in contrasts if one.name == "fnmr" and one.group and one.verdict == verdict
+        ]
+        if groups:
+            said.append(f"The {verdict} system has the lower FNMR in {len(groups)} groups: {', '.join(groups)}.")
+    return said

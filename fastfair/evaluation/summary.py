@@ -1,0 +1,76 @@
+"""An evaluation in sentences that follow from its numbers."""
+
+from __future__ import annotations
+
+import math
+
+from fastfair._lib.text import rate_with_interval
+from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS
+from fastfair.errors import visible
+from fastfair.uncertainty.quantities import HELD, find
+
+from .evaluated import Evaluated
+
+_ERRORS = {"fmr": "false matches", "fnmr": "false non-matches"}
+
+
+def summary_of(evaluation: Evaluated, together: Evaluated) -> list[str]:
+    """Return the sentences; `together` is the same evaluation with intervals that hold in all groups together."""
+    counts = evaluation.rates[0].counts if evaluation.rates else None
+    said = []
+    if counts is not None:
+        who = "" if counts.nonmated_subjects is None else _of_subjects(evaluation)
+        groups = f", in {len(evaluation.groups)} groups" if evaluation.groups else ""
+        said.append(f"{counts.mated:,} mated and {counts.nonmated:,} non-mated comparisons{who}{groups}.")
+    for rates in evaluation.rates:
+        told = [f"the threshold is {rates.threshold:.6g}"]
+        for name in ("fmr", "fnmr"):
+            one = find(evaluation.quantities, name, None, rates.at)
+            if HELD not in one.note:
+                told.append(f"the {name.upper()} is {rate_with_interval(one.estimate, one.low, one.high)}")
+        said.append(f"At {rates.at} {', '.join(told[:-1])} and {told[-1]}.")
+        if rates.below_resolution:
+            said.append(f"{rates.at} allows fewer than {ENOUGH_ERRORS} errors: too few data for this operating point.")
+        if evaluation.groups:
+            said += [_extremes(together, rates, name) for name in ("fnmr", "fmr")]
+    left_out = sorted(set(evaluation.groups) - set(evaluation.measured_groups))
+    if left_out:
+        said.append(f"Left out of the measures: {visible(', '.join(left_out))}.")
+    if "confidence_level" in evaluation.settings:
+        settings = evaluation.settings
+        said.append(
+            f"Numbers in brackets are {100 * settings['confidence_level']:g} % intervals, from "
+            f"{settings['n_resamples']:,} replicates over {settings['unit']}s."
+        )
+    return said
+
+
+def _of_subjects(evaluation: Evaluated) -> str:
+    comparisons = evaluation.comparisons
+    n = None if comparisons is None or comparisons.subjects is None else comparisons.subjects.size
+    return "" if n is None else f" of {n:,} subjects"
+
+
+def _extremes(evaluation: Evaluated, rates: Rates, name: str) -> str:
+    """Say which groups have the lowest and the highest rate, among those with enough errors."""
+    title = name.upper()
+    found = [find(evaluation.quantities, name, group, rates.at) for group in evaluation.groups]
+    enough = [one for one in found if (one.n_errors or 0) >= ENOUGH_ERRORS]
+    few = len(found) - len(enough)
+    told = (
+        f" {few} of {len(found)} groups have fewer than {ENOUGH_ERRORS} {_ERRORS[name]}, too few to tell."
+        if few
+        else ""
+    )
+    if len(enough) < 2:
+        return f"At {rates.at}, {len(enough)} of {len(found)} groups have enough errors to tell their {title}.{told}"
+    low, high = min(enough, key=lambda one: one.estimate), max(enough, key=lambda one: one.estimate)
+    written = [
+        f"{visible(str(one.group))}, {rate_with_interval(one.estimate, one.low, one.high)}" for one in (low, high)
+    ]
+    said = f"At {rates.at} the {title} is lowest in {written[0]}, and highest in {written[1]}."
+    if low.high is not None and high.low is not None and not math.isnan(low.high) and not math.isnan(high.low):
+        apart = "do not overlap" if low.high < high.low else "overlap"
+        said += f" These two intervals, which hold in all groups together, {apart}."
+    return said + told

@@ -1,0 +1,1 @@
+"""Pages that show results, made from plain records that modules of results fill in."""

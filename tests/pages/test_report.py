@@ -1,0 +1,192 @@
+"""Reports: one file, valid, with every number of the result, and labels that stay text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from functools import cache
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import fastfair as ff
+from fastfair.errors import InputError, OutputError
+
+AT = [ff.at_fmr(0.05)]
+HOSTILE = ("<img src=x onerror=alert(1)>", "</script><b>\"quoted\" & 'so'</b>", "\x1b[31mred\nline", "{{ 7 * 7 }} $x$")
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class Page(HTMLParser):
+    """A page, read strictly: every element is closed, and its text is kept."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: Counter[str] = Counter()
+        self.attributes: list[tuple[str, dict[str, str | None]]] = []
+        self.cells: list[str] = []
+        self.rows: list[list[str]] = []
+        self.text: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        assert len(dict(attrs)) == len(attrs), f"an attribute twice in {tag}"
+        self.tags[tag] += 1
+        self.attributes.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_startendtag(self, tag, attrs):
+        assert tag not in ("div", "p", "script")
+        self.tags[tag] += 1
+        self.attributes.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if {"td", "th"} & set(self.open):
+            self.rows[-1][-1] += data
+
+
+def comparisons(labels=("f", "m"), n: int = 3000, seed: int = 0) -> ff.Comparisons:
+    rng = np.random.default_rng(seed)
+    size = 12 * len(labels)
+    reference, mated = rng.integers(0, size, n), rng.random(n) < 0.5
+    probe = np.where(mated, reference, (reference + rng.integers(1, size, n)) % size)
+    group, age = np.array(labels, dtype=object), np.array(["old", "young"], dtype=object)
+    sides = [{"sex": group[who % len(labels)], "age": age[who // len(labels) % 2]} for who in (reference, probe)]
+    scores = np.random.default_rng(seed + 1).normal(size=n) + 2.5 * mated
+    return ff.Comparisons(scores, mated, reference, probe, *sides)
+
+
+@cache
+def evaluation(*grouping: str) -> ff.Evaluation:
+    return ff.evaluate(comparisons().by(*grouping), AT, n_resamples=100, rng=0)
+
+
+def written(tmp_path, results, **options) -> tuple[str, Page]:
+    ff.report(results, tmp_path / "report.html", **options)
+    text = (tmp_path / "report.html").read_text("utf-8")
+    return text, Page(text)
+
+
+def embedded(text: str) -> dict:
+    return json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")])
+
+
+def test_a_page_has_each_grouping_and_all_numbers(tmp_path):
+    results = [evaluation("sex"), evaluation("age"), evaluation("sex", "age"), ff.fnmr_test(comparisons(), *AT, rng=0)]
+    text, page = written(tmp_path, results, title="A study")
+    assert [name for name in ("By sex", "By age", "By sex & age") if f">{name.replace('&', '&amp;')}</h2>" in text] == [
+        "By sex", "By age", "By sex & age",
+    ]  # fmt: skip
+    assert "Do false non-match rates differ between groups?" in "".join(page.text)
+    numbers = embedded(text)["results"]
+    for result, found in zip(results, numbers, strict=True):
+        assert json.loads(result.to_json()) | {"title": found["title"]} == found
+    ev = results[0]
+    q = ev.quantity("fnmr", "f", AT[0])
+    row = next(row for row in page.rows if row[0] == "f" and len(row) == 7)
+    assert row[1] == f"{100 * q.estimate:.3g}\N{NO-BREAK SPACE}% [{100 * q.low:.3g}, {100 * q.high:.3g}]"
+    together = ev.with_intervals(simultaneous=True).quantity("fnmr", "f", AT[0])
+    assert row[3] == f"[{100 * together.low:.3g}, {100 * together.high:.3g}]\N{NO-BREAK SPACE}%"
+    assert row[5].rstrip("*") == f"{q.n_errors:,}"
+    assert (row[5][-1] == "*") == (q.n_errors < 30)
+
+
+def test_a_page_is_one_valid_file(tmp_path):
+    text, page = written(tmp_path, [evaluation("sex"), evaluation("sex", "age")])
+    assert text.startswith('<!DOCTYPE html>\n<html lang="en">')
+    ids = [attributes["id"] for _, attributes in page.attributes if "id" in attributes]
+    assert len(ids) == len(set(ids)) > 10
+    for tag, attributes in page.attributes:
+        for name, value in attributes.items():
+            assert not name.startswith("on"), (tag, name)
+            if name in ("href", "src") and tag != "link":
+                assert value.startswith("#") or value.startswith("data:image/png"), (tag, value)
+                assert not value.startswith("#") or value[1:] in ids, value
+    assert page.tags["script"] == 1
+    assert 'type="application/json"' in text
+    drawings = [a for tag, a in page.attributes if tag == "div" and a.get("class") == "drawing"]
+    assert len(drawings) == page.tags["figure"] == page.tags["svg"] > 10
+    assert all(a["role"] == "img" and len(a["aria-label"]) > 30 for a in drawings)
+    assert page.tags["table"] >= 10
+    assert page.tags["h1"] == 1
+
+
+def test_labels_are_text(tmp_path):
+    c = comparisons(HOSTILE)
+    ev = ff.evaluate(c.by("sex"), AT, n_resamples=0)
+    text, page = written(tmp_path, ev, title="<script>alert(1)</script>")
+    assert page.tags["img"] == page.tags["b"] == 0
+    assert page.tags["script"] == 1
+    said = "".join(page.text)
+    for label in (
+        "<img src=x onerror=alert(1)>",
+        "</script><b>\"quoted\" & 'so'</b>",
+        r"\x1b[31mred\nline",
+        "{{ 7 * 7 }} $x$",
+    ):
+        assert label in said
+        assert label in {row[0] for row in page.rows}
+    assert "\x1b" not in text
+    assert "49" not in {row[0] for row in page.rows}
+    assert embedded(text)["results"][0]["groups"] == list(ev.groups)
+
+
+def test_the_same_results_make_the_same_page(tmp_path):
+    first, _ = written(tmp_path, evaluation("sex"))
+    second, _ = written(tmp_path, evaluation("sex"))
+    assert first == second
+
+
+def test_inputs_are_named_with_their_hash(tmp_path):
+    source = tmp_path / "a <b>.csv"
+    source.write_bytes(b"scores")
+    text, page = written(tmp_path, evaluation("sex"), inputs=source)
+    digest = hashlib.sha256(b"scores").hexdigest()
+    assert [str(source), digest] in page.rows
+    assert embedded(text)["inputs"] == {str(source): digest}
+    with pytest.raises(InputError, match="cannot be read"):
+        ff.report(evaluation("sex"), tmp_path / "report.html", inputs=[tmp_path / "nothing.csv"])
+
+
+def test_two_systems_have_a_page(tmp_path):
+    c = comparisons()
+    found = ff.compare(c, comparisons(), AT, n_resamples=100, rng=0)
+    found.report(tmp_path / "two.html", inputs=())
+    page = Page((tmp_path / "two.html").read_text("utf-8"))
+    row = next(row for row in page.rows if row[0] == "FNMR, all")
+    one = found.contrast("fnmr")
+    assert row[1] == f"{one.first:.4g}"
+    assert row[5] == one.verdict
+    assert page.tags["figure"] == 3
+
+
+@pytest.mark.parametrize("labels", [("f", "m"), tuple(f"group {k} " + "x" * 50 for k in range(40))], ids=["2", "40"])
+def test_pages_of_few_and_many_groups(tmp_path, labels):
+    ev = ff.evaluate(comparisons(labels, 400 * len(labels)).by("sex"), AT, n_resamples=0, incomplete_groups="nan")
+    ev.report(tmp_path / "page.html")
+    page = Page((tmp_path / "page.html").read_text("utf-8"))
+    named = Counter(row[0] for row in page.rows)
+    assert all(named[group] >= 5 for group in ev.groups)  # data, curves, rates, matrix, scores
+
+
+def test_what_a_page_cannot_show_is_refused(tmp_path):
+    with pytest.raises(InputError, match="results must be results, each a Evaluation"):
+        ff.report([evaluation("sex"), 5], tmp_path / "report.html")
+    with pytest.raises(InputError, match="results must be"):
+        ff.report([], tmp_path / "report.html")
+    with pytest.raises(OutputError):
+        evaluation("sex").report("/dev/null/report.html")
