@@ -25,7 +25,8 @@ from .label_codes import encode_together as encode_together
 from .label_codes import is_missing as is_missing
 from .text import shown as shown
 
-SCORE_KINDS = ("similarity", "distance")
+LOG_LIKELIHOOD_RATIO = "log-likelihood-ratio"
+SCORE_KINDS = ("similarity", "distance", LOG_LIKELIHOOD_RATIO)
 SIMILARITIES = ("cosine", "inner_product", "negative_euclidean")
 INTERSECTION = " & "
 LARGEST_SCORE = 1e150  # so that float64 holds sums, squares and differences of scores

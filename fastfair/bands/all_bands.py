@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
-from fastfair._lib import seeds, validation
+from fastfair._lib import seeds
 from fastfair._lib.tables import columns_of, records, write_json
 from fastfair._lib.warnings import warn
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr
 from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES
+from fastfair.measures._names import measure_name
 from fastfair.uncertainty.quantities import Quantity
 
 from .curve import Curve, curve_of, rate_curve
@@ -140,7 +141,8 @@ def bands_of(
     groups = embeddings.groups
     if measures and len(groups) < 2:
         raise InputError(f"fairness measures compare groups, but the embeddings have {len(groups)}: give groups=")
-    names = measures or (DEFAULT_MEASURES if len(groups) > 1 else ())
+    named = measures or (DEFAULT_MEASURES if len(groups) > 1 else ())
+    names = [measure_name(name, BAND_MEASURES) for name in named]
     asked = [(name, rate) for name in names for rate in _rates_of(name)]
     needs_average = [check_measure(name, rate, zero_policy) for name, rate in asked]
     options["rng"] = rng = seeds.fixed(options.get("rng"))
@@ -217,5 +219,5 @@ def _with_few(quantity: Quantity) -> Quantity:
 
 def _rates_of(measure: str) -> tuple[str, ...]:
     """Return the rates that a measure of one rate is computed for; a single entry for a measure of both."""
-    facts = MEASURES[validation.choice("measures", measure, BAND_MEASURES)]
+    facts = MEASURES[measure]
     return tuple(rate for rate in RATES if rate in facts.metrics) or RATES[:1]

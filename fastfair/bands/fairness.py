@@ -18,6 +18,7 @@ from fastfair.error_rates.operating_points import at_fmr
 from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES, Measure
 from fastfair.measures._compute import BaseMetric, RatePair, measure_all
+from fastfair.measures._names import measure_name
 from fastfair.resampling.blocks import Replicates
 from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
 from fastfair.uncertainty.entries import Selection
@@ -132,7 +133,7 @@ def fairness_band(
     data : Comparisons or Embeddings
         Comparisons, or vectors whose pairs are the comparisons, with at least two groups.
     measure : str, default "max_geomean_ratio"
-        Name in `measures.MEASURES`, except "sed", which defines its own threshold.
+        Name in `measures.MEASURES` or its title, except "sed", which defines its own threshold.
     rate : {"fnmr", "fmr"}
         The rate of the groups that the measure compares; ignored for measures of both.
     fmr : (levels,) array_like, optional
@@ -192,6 +193,7 @@ def fairness_band(
     >>> bool(((band.low == 1) & (band.value < band.high)).all())  # the groups may well be equal
     True
     """
+    measure = measure_name(measure, BAND_MEASURES)
     needs_average = check_measure(measure, rate, zero_policy)
     options = BandOptions(
         weighting=weighting, unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, method=method,
@@ -219,7 +221,7 @@ def check_measure(measure: str, rate: str, zero_policy: str | float) -> bool:
     -------
     bool
     """
-    facts = MEASURES[validation.choice("measure", measure, BAND_MEASURES)]
+    facts = MEASURES[measure]
     validation.choice("rate", rate, RATES)
     if isinstance(zero_policy, str):
         validation.choice("zero_policy", zero_policy, BAND_ZERO_POLICIES)

@@ -13,10 +13,11 @@ from fastfair import measures
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import records, write_json
 from fastfair.io.rate_tables import read_rates
+from fastfair.measures._names import printed_name
 
 from .options import ALPHA, WRITING, with_options
 from .output import deliver, require_output
-from .tables import Table, number, title_and_metric
+from .tables import Table, number
 from .verbs import Verb
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _print(found: pl.DataFrame, by: tuple[str, ...]) -> None:
     for row in found.filter(found["group"].is_null()).iter_rows(named=True):
         values[row["name"], " & ".join(row[name] for name in by) or "value"] = row["value"]
     names, systems = (list(dict.fromkeys(keys)) for keys in zip(*values, strict=True))
-    titles = {name: " of ".join(filter(None, title_and_metric(name) or ())) for name in names}
+    titles = {name: printed_name(name) for name in names}
     table = Table(pad_edge=False, box=None)
     across = len(systems) <= _MOST_SYSTEMS
     table.add_column("measure" if across else " & ".join(by))

@@ -15,10 +15,12 @@ from fastfair._lib import validation
 from fastfair._lib.validation import SCORE_KINDS
 from fastfair.data.label_conflicts import LABEL_CONFLICTS
 from fastfair.error_rates import curves, operating_points
+from fastfair.errors import InputError
 from fastfair.evaluation.request import INCOMPLETE_GROUPS
 from fastfair.group_tests.margins import QUANTILES
 from fastfair.io.formats import FORMATS
 from fastfair.io.metadata import METADATA_PER, MISSING_METADATA
+from fastfair.measures._names import measure_name
 from fastfair.resampling.comparison_replicates import SCHEMES
 from fastfair.resampling.units import UNITS
 
@@ -85,6 +87,21 @@ class Rates(Numbers):
     def checked(self, number: float) -> float:
         """Return a rate."""
         return validation.rate("fmr", number)
+
+
+class _Measure(click.ParamType):  # type: ignore[type-arg]
+    """A fairness measure by any of its names."""
+
+    name = "measure"
+
+    def __init__(self, known: Sequence[str]) -> None:
+        self.known = known
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        try:
+            return measure_name(value, self.known)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
 
 
 class _ZeroPolicy(click.ParamType):  # type: ignore[type-arg]
@@ -243,8 +260,8 @@ def evaluation_options(command: Any) -> Any:
 def measure_option(names: list[str], default: str) -> Callable[[Any], Any]:
     """Make the option that chooses fairness measures."""
     return click.option(
-        "--measure", "names", multiple=True, type=click.Choice(names), metavar="NAME",
-        help=f"Fairness measure, a function of fastfair.measures. May be repeated. [default: {default}]",
+        "--measure", "names", multiple=True, type=_Measure(names), metavar="NAME",
+        help=f"Fairness measure, as FDR, garbe or \"inequity rate\". May be repeated. [default: {default}]",
     )  # fmt: skip
 
 

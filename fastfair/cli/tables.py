@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table as _PlainTable
 
 from fastfair._lib.text import per_cent
+from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair.bands.all_bands import FEW, Bands
 from fastfair.bands.fairness import FAIR_OUTSIDE
 from fastfair.error_rates.curve_results import Rates
@@ -22,6 +23,7 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.margins import MarginOfError
 from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
 from fastfair.measures._compute import measure_of
+from fastfair.measures._names import printed_name
 from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
 from fastfair.synthesis.system_measures import SystemMeasure
 from fastfair.uncertainty.quantities import HELD, Key, Quantity
@@ -60,6 +62,8 @@ def print_evaluation(evaluation: Evaluation) -> None:
         ("Cllr", "cllr", lambda value: f"{value:.3f}", ""),
         ("min Cllr", "min_cllr", lambda value: f"{value:.3f}", ""),
     ]
+    if evaluation.settings["score_kind"] != LOG_LIKELIHOOD_RATIO:
+        found.pop(("cllr", None, None, None), None)  # of other scores it tells their scale
     parts = [
         f"{title} {_with_interval(found[name, None, None, None], form)}{more}"
         for title, name, form, more in overall
@@ -168,7 +172,7 @@ def print_contrasts(paired: PairedEvaluation) -> None:
             if contrast.group is not None and measure_of(contrast.name) is not None:
                 continue
             table.add_row(
-                contrast.name,
+                printed_name(contrast.name),
                 contrast.group or "all",
                 *(number(value) for value in (contrast.first, contrast.second)),
                 _limits(contrast.difference, contrast.low, contrast.high),
@@ -368,27 +372,15 @@ def _measures_table(quantities: Sequence[Quantity], points: Sequence[OperatingPo
     without = [None] if any(None in values for values in rows.values()) else []
     table = Table(pad_edge=False, box=None)
     table.add_column("measure")
-    table.add_column("of")
     for heading in (*(f"at {point}" for point in points), *("no threshold" for _ in without), "fair value"):
         table.add_column(heading, justify="right")
     table.add_column("fairer")
     for name, values in rows.items():
-        measure, label = measure_of(name), title_and_metric(name)
+        measure = measure_of(name)
         assert measure is not None
-        assert label is not None
         cells = [_with_interval(values[p], number) if p in values else "" for p in [*points, *without]]
-        table.add_row(*label, *cells, f"{measure.fairest:g}", measure.fairer)
+        table.add_row(printed_name(name), *cells, f"{measure.fairest:g}", measure.fairer)
     return table
-
-
-def title_and_metric(name: str) -> tuple[str, str] | None:
-    """Split "nrb(eer)" into "NRB" and "EER"; return None for a quantity that is no measure over groups."""
-    measure = measure_of(name)
-    if measure is None:
-        return None
-    code, _, metric = name.partition("(")
-    title = f"{code.removeprefix(measure.name).strip('_')} {measure.title}".strip()
-    return title, metric.rstrip(")").upper().replace("MIN_DCF", "minDCF").replace("CLLR", "Cllr")
 
 
 def _with_interval(quantity: Quantity, form: Callable[[float], str]) -> str:

@@ -39,8 +39,9 @@ class Comparisons:
     reference_group, probe_group : (n,) array_like or dict of str to (n,) array_like, optional
         Group labels of the references and of the probes. A dict holds several attributes; the groups are then their
         intersections, labelled as in "f & USA". With `reference_group` alone, its labels are those of the probes, too.
-    score_kind : {"similarity", "distance"}
-        Whether a comparison is accepted when its score is >= the threshold, or <= the threshold.
+    score_kind : {"similarity", "distance", "log-likelihood-ratio"}
+        Whether a comparison is accepted when its score is >= the threshold, or (distance) <= the threshold. Scores that
+        are declared to be natural logarithms of likelihood ratios are similarities of which Cllr says something.
     reference_sample, probe_sample : (n,) array_like, optional
         Ids of the samples (files, images, recordings) compared; they need `reference` and `probe`.
     label_conflicts : {"raise", "drop", "keep"}
@@ -64,7 +65,7 @@ class Comparisons:
     grouping : tuple of str
         The attributes that the groups are made of.
     score_kind : str
-        "similarity" or "distance", as given.
+        "similarity", "distance" or "log-likelihood-ratio", as given.
 
     Raises
     ------
@@ -427,12 +428,12 @@ class Comparisons:
     @checked(similarity=argument_kinds.any_float)
     def to_scale(self, similarity: float) -> float:
         """Turn a similarity into a score of `score_kind`."""
-        return similarity if self.score_kind == "similarity" else 0.0 - similarity  # not -0.0
+        return 0.0 - similarity if self.score_kind == "distance" else similarity  # not -0.0
 
     @checked(threshold=argument_kinds.any_float)
     def to_key(self, threshold: float) -> np.signedinteger[Any]:
         """Turn a threshold on the scale of the scores into the lowest key that it accepts."""
-        similarity = threshold if self.score_kind == "similarity" else -threshold
+        similarity = -threshold if self.score_kind == "distance" else threshold
         return score_keys.first_key_at_least(similarity, self.mated.keys)
 
     def __repr__(self) -> str:

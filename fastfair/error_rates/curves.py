@@ -59,7 +59,7 @@ def roc(comparisons: Comparisons) -> Roc:
         similarity[last] = np.nextafter(similarity[last - 1], np.inf, dtype=similarity.dtype)
     fmr[last], fnmr[last] = 0, 1
     points = slice(first, last + 1)
-    threshold = similarity[points] if comparisons.score_kind == "similarity" else 0 - similarity[points]
+    threshold = 0 - similarity[points] if comparisons.score_kind == "distance" else similarity[points]
     return Roc(threshold, fmr[points], fnmr[points])
 
 

@@ -17,6 +17,7 @@ from fastfair.error_rates import curves
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES
+from fastfair.measures._names import measure_name
 from fastfair.resampling.comparison_replicates import SCHEMES
 from fastfair.resampling.preparation import METRICS
 from fastfair.resampling.units import UNITS, require_units
@@ -152,9 +153,7 @@ def _listed(names: str | Sequence[str]) -> Sequence[str]:
 def _measure_names(measures: str | Sequence[str], comparisons: Comparisons) -> Sequence[str]:
     if isinstance(measures, str) and measures == "all":
         return list(MEASURES) if comparisons.groups else []
-    names = _listed(measures)
-    for name in names:
-        validation.choice("measure", name, MEASURES)
+    names = [measure_name(name) for name in _listed(measures)]
     if names and not comparisons.groups:
         raise InputError(f"{names[0]} is a measure over groups, but the comparisons have none: give reference_group")
     return names

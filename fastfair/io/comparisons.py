@@ -82,8 +82,8 @@ def read_comparisons(
         raises; it never guesses between two.
     trials : path, optional
         The trial list, if `path` holds only scores: one on each line in the list's order, or lines "enrol test score".
-    score_kind : {"similarity", "distance"}
-        Whether high or low scores indicate the same subject.
+    score_kind : {"similarity", "distance", "log-likelihood-ratio"}
+        Whether high or low scores indicate the same subject, or scores are logarithms of likelihood ratios.
     metadata_per : {"subject", "sample"}
         Whether `metadata_id` has ids of subjects or of samples, such as names of files.
     metadata_subject : str, optional

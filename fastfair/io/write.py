@@ -78,7 +78,7 @@ def _frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
     pl = reading.polars()
     sides = comparisons.mated, comparisons.nonmated
     similarities = np.concatenate([side.similarities for side in sides])
-    scores = similarities if comparisons.score_kind == "similarity" else 0 - similarities
+    scores = 0 - similarities if comparisons.score_kind == "distance" else similarities
     columns: dict[str, Any] = {
         "score": scores.astype(np.float64)
         if as_text

@@ -281,7 +281,7 @@ class Resampler:
         thresholds = self._find_thresholds(scratch)
         missing = thresholds == sweep.NO_LIMIT
         found = score_keys.decode(np.where(missing, 0, thresholds).astype(x.keys.dtype)).astype(np.float64)
-        scale = 1 if self._prepared.comparisons.score_kind == "similarity" else -1
+        scale = -1 if self._prepared.comparisons.score_kind == "distance" else 1
         out["threshold"][:] = np.where(missing, np.nan, 0.0 + scale * found)
         for lists, side, shares in ((self._prepared.x, x, scratch.fmr), (self._prepared.y, y, scratch.fnmr)):
             limits = np.where(missing, thresholds, lists.limits(thresholds))

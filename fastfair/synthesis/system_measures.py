@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from fastfair._lib import validation
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, mean_group_eer_key, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.measures import MEASURES
 from fastfair.measures._compute import THRESHOLD_FREE, BaseMetric, RatePair, measure_all
+from fastfair.measures._names import measure_name
 from fastfair.uncertainty.quantities import TakenAt
 
 
@@ -72,13 +72,8 @@ def system_measures(
 
     `about` is the table, the ratios and the kind; `overall_metrics` come from `threshold_free(overall)`.
     """
-    names = (
-        [measures]
-        if isinstance(measures, str) and measures != "all"
-        else list(MEASURES if measures == "all" else measures)
-    )
-    for name in names:
-        validation.choice("measure", name, MEASURES)
+    named = [measures] if isinstance(measures, str) else measures
+    names = list(MEASURES) if measures == "all" else [measure_name(name) for name in named]
 
     def rates(key: np.signedinteger[Any]) -> RatePair:
         point = at_threshold(overall.to_threshold(key))

@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 from fastfair._lib import validation
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
+from fastfair.measures._names import quantity_name
 
 HELD = "held by the operating point"
 
@@ -117,10 +118,11 @@ def find(rows: Sequence[_AnyRow], name: str, group: Group, at: OperatingPoint | 
     InputError
         Where there is no such row, or more than one.
     """
-    named = [row for row in rows if row.name == name]
+    called = quantity_name(name)
+    named = [row for row in rows if row.name == called]
     if not named:
         names = sorted({row.name for row in rows})
-        raise InputError(f"there is no quantity {name!r}{validation.did_you_mean(name, names)}")
+        raise InputError(f"there is no quantity {name!r}{validation.did_you_mean(called, names)}")
     found = [row for row in named if _group_of(row) == group]
     if not found:
         known = ", ".join(dict.fromkeys(_written(_group_of(row)) for row in named))

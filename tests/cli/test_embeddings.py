@@ -149,7 +149,7 @@ def test_rates_without_errors_have_the_interval_of_clopper_and_pearson(tmp_path)
         (["--fmr", "1%"], "0.01 for 1 %"),
         (["--fmr", "5"], "for 5 % write 0.05"),
         (["--fmr", "0.1;0.2"], "could not convert"),
-        (["--measure", "sed"], "'sed' is not one of"),
+        (["--measure", "sed"], "by this name or another that it has, not 'sed'"),
         (["--unit", "comparison"], "'comparison' is not one of"),
         (["--n-resamples", 1], "x>=2"),
         (["--zero-policy", "raise"], "neither a number nor one of keep, clopper-pearson"),

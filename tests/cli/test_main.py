@@ -123,7 +123,7 @@ def test_output_folder(scores, tmp_path):
         (["--at", "fmr=x"], "could not convert"),
         (["--at", "fmr=1%"], "0.01 for 1 %"),
         (["--zero-policy", "nothing"], "neither a number nor one of keep"),
-        (["--measure", "giny"], "'giny' is not one of"),
+        (["--measure", "giny"], "did you mean 'gini'"),
     ],
 )
 def test_bad_options_say_what_would_do(scores, arguments, message):
@@ -167,7 +167,7 @@ def test_compare_prints_and_writes(two_systems, tmp_path):
     arguments = ["compare", *two_systems, "--score", "a", "--second-score", "b", "--group", "sex", "--seed", 1]
     done = run(*arguments, "--n-resamples", 200, "--at", "fmr=0.05", "--output", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    eer = next(line.split() for line in done.output.splitlines() if line.startswith("eer"))
+    eer = next(line.split() for line in done.output.splitlines() if line.startswith("EER "))
     assert eer[1] == "all"
     assert eer[-1] == "first"
     assert "At FMR=0.05" in done.output
@@ -206,7 +206,7 @@ def test_zero_policy_and_incomplete_groups_reach_evaluate(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith("Warning: left out of the measures: 'c'")
     assert "Left out of the measures: c" in done.stdout
-    ratios = [line.split()[3] for line in done.stdout.splitlines() if line.startswith("max-min ratio")]
+    ratios = [line.split()[4] for line in done.stdout.splitlines() if line.startswith("max-min ratio")]
     assert ratios == ["50", "1"]
 
 
@@ -327,3 +327,10 @@ def test_two_systems_have_a_page(two_systems, tmp_path):
     done = run("compare", *two_systems, *named, "--n-resamples", 100, "--at", "fmr=0.05", "--report", page)
     assert done.exit_code == 0, done.output
     assert "Two systems</h2>" in page.read_text("utf-8")
+
+
+def test_cllr_is_printed_of_log_likelihood_ratios(scores):
+    words = [*options(scores), *ESTIMATES]
+    assert "Cllr " in run(*words, "--score-kind", "log-likelihood-ratio").output.replace("min Cllr", "")
+    assert "Cllr " not in run(*words).output.splitlines()[1].replace("min Cllr", "")
+    assert "min Cllr" in run(*words).output

@@ -464,3 +464,16 @@ def test_matrices():
         ff.Comparisons.from_matrix(matrix[0])
     with pytest.raises(InputError, match="probe has 2, scores along that side has 3"):
         ff.Comparisons.from_matrix(matrix[:2], reference=["x", "y"], probe=["x", "z"])
+
+
+@given(grouped())
+def test_log_likelihood_ratios_are_similarities(rows):
+    columns = list(zip(*rows, strict=True))
+    kinds = [ff.Comparisons(*columns, score_kind=kind) for kind in ("similarity", "log-likelihood-ratio")]
+    one, other = (
+        ff.evaluate(c, [ff.at_threshold(0.3), ff.at_eer()], [], n_resamples=0, incomplete_groups="nan") for c in kinds
+    )
+    assert [(q.key, q.estimate) for q in one.quantities] == [
+        (q.key, pytest.approx(q.estimate, nan_ok=True)) for q in other.quantities
+    ]
+    assert ff.roc(kinds[0]).threshold.tolist() == ff.roc(kinds[1]).threshold.tolist()
