@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import re
 import sys
 import warnings
@@ -18,11 +19,12 @@ except ImportError:
 
 from fastfair import __version__
 from fastfair._lib.csv_text import write_csv
+from fastfair._lib.tables import write_json
 from fastfair._lib.validation import SCORE_KINDS
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import operating_points
 from fastfair.errors import FastfairError, FastfairWarning, visible
-from fastfair.evaluation.compare import METHODS_OF_CONTRASTS, compare
+from fastfair.evaluation.compare import METHODS_OF_CONTRASTS, PairedEvaluation, compare
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.request import ALTERNATIVES
 from fastfair.evaluation.result import Evaluation
@@ -142,9 +144,12 @@ def compare_command(
     found = compare(*systems, at or _DEFAULT_POINTS, names or "all", **options)
     deliver(
         output,
-        lambda: {"comparison.json": found.to_json, "comparison.csv": partial(write_csv, found.to_frame("polars"))},
+        lambda: {
+            "comparison.json": partial(_json_of, found, inputs),
+            "comparison.csv": partial(write_csv, found.to_frame("polars")),
+        },
         None,
-        partial(click.echo, found.to_json()) if as_json else partial(print_contrasts, found),
+        (lambda: click.echo(_json_of(found, inputs))) if as_json else partial(print_contrasts, found),
         None if report is None else (report, partial(found.report, inputs=inputs)),
     )
 
@@ -191,6 +196,12 @@ def _input_files(options: dict[str, Any], *scores: Path) -> list[Path]:
     return [*scores, *(Path(options[name]) for name in ("trials", "metadata") if options.get(name) is not None)]
 
 
+def _json_of(found: Evaluation | PairedEvaluation, inputs: Sequence[Path], path: Path | None = None) -> str:
+    """Write a result as JSON, with the files that it was computed from."""
+    content = json.loads(found.to_json()) | {"inputs": [str(file) for file in inputs]}
+    return write_json(content, path)
+
+
 def _run(comparisons: Comparisons, inputs: Sequence[Path], *, short: bool = False, **options: Any) -> None:
     at, names, as_json, output, plots, report = (options.pop(name) for name in _OF_THE_COMMAND_LINE)
     options["progress"] = watched(options["progress"])
@@ -208,11 +219,11 @@ def _run(comparisons: Comparisons, inputs: Sequence[Path], *, short: bool = Fals
     deliver(
         output,
         lambda: {
-            "evaluation.json": evaluation.to_json,
+            "evaluation.json": partial(_json_of, evaluation, inputs),
             "evaluation.csv": partial(write_csv, evaluation.to_frame("polars")),
         },
         partial(figures_of, evaluation) if plots else None,
-        partial(click.echo, evaluation.to_json()) if as_json else show,
+        (lambda: click.echo(_json_of(evaluation, inputs))) if as_json else show,
         None if report is None else (report, page),
     )
 

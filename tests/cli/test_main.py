@@ -96,7 +96,7 @@ def test_json_is_the_evaluation(scores):
     expected = ff.evaluate(
         c, measures=["fdr", "gini"], alpha=0.2, p_target=0.1, unit="comparison", n_resamples=200, rng=3
     )
-    assert json.loads(done.output) == json.loads(expected.to_json())
+    assert json.loads(done.output) == json.loads(expected.to_json()) | {"inputs": [str(scores)]}
 
 
 def test_output_folder(scores, tmp_path):
@@ -177,7 +177,7 @@ def test_compare_prints_and_writes(two_systems, tmp_path):
         ff.read_comparisons(path, **given | {"score": name}) for path, name in zip(two_systems, "ab", strict=True)
     ]
     expected = ff.compare(*systems, ff.at_fmr(0.05), n_resamples=200, rng=1)
-    assert written == json.loads(expected.to_json())
+    assert written == json.loads(expected.to_json()) | {"inputs": list(map(str, two_systems))}
     assert run(*arguments, "--n-resamples", 100, "--json").output.startswith("{")
     assert "for one system" in run(*arguments, "--plots").output
 
