@@ -6,7 +6,7 @@ ASV := $(BIN)/asv --config benchmarks/asv.conf.json
 WORKERS ?= 2
 TESTS := $(BIN)/pytest -n $(WORKERS)
 
-.PHONY: demo test slow studies timing lint docs papers bench bench-smoke bench-check versus nojit boundscheck floors \
+.PHONY: demo test slow studies timing lint docs papers bench bench-smoke bench-check versus browser nojit boundscheck floors \
 	newest fuzz fuzz-sample clean
 .NOTPARALLEL:
 
@@ -70,6 +70,12 @@ bench-check: .venv/.bench
 
 versus: .venv/.bench
 	$(BIN)/python -m benchmarks.versus --output build/versus
+
+# Reports in Chromium (Debian: apt-get install chromium), with axe-core and html-validate out of npm. Without Chromium the
+# tests are skipped, with the reason.
+browser: .venv/.test
+	npm install --silent --no-fund --no-audit --prefix build/browser axe-core@4 html-validate@10
+	$(BIN)/pytest -n 0 -m browser tests/browser
 
 # The kernels and what calls them. As plain Python they are slow, and checked ones are those of `make test`: fewer
 # examples of each property will do.

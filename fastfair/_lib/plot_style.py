@@ -56,10 +56,15 @@ def line_style(k: int) -> dict[str, Any]:
     return {"color": COLORS[k % len(COLORS)], "linestyle": LINES[k // len(COLORS) % len(LINES)]}
 
 
+def row_size(labels: Sequence[str], width: float = 6.4) -> tuple[float, float]:
+    """Return the inches that named rows need: at least the width given, and more for long labels."""
+    longest = max((min(len(label), LONGEST_LABEL) for label in labels), default=0)
+    return width + 0.08 * max(0, longest - 20), max(2.4, 1.5 + 0.24 * len(labels))
+
+
 def row_axes(ax: Axes | None, labels: Sequence[str]) -> Axes:
     """Set up axes with a named row for each label, the first on top; new ones are as tall as the rows need."""
-    longest = max((min(len(label), LONGEST_LABEL) for label in labels), default=0)
-    ax = axes_or_new(ax, (6.4 + 0.08 * max(0, longest - 20), max(2.4, 1.5 + 0.24 * len(labels))))
+    ax = axes_or_new(ax, row_size(labels))
     fontsize = "medium" if len(labels) <= 25 else "small"
     ax.set_yticks(range(len(labels)), [drawn(shortened(label, LONGEST_LABEL)) for label in labels], fontsize=fontsize)
     ax.set_ylim(len(labels) - 0.5, -0.5)

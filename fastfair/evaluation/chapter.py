@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fastfair._lib.axes import new_axes
-from fastfair._lib.plot_style import LONGEST_LABEL
+from fastfair._lib.plot_style import row_size
 from fastfair._lib.text import per_cent, rate_with_interval
 from fastfair.data import score_keys
 from fastfair.error_rates.curve_results import Rates
@@ -34,6 +34,7 @@ from .rate_plots import (
 from .summary import summary_of
 
 _WIDTH = 4.9  # inches of a plot that a phone shows in its own size
+_MOST_LISTED = 6  # groups that a remark names; tables mark them all
 _SHARES = (0.05, 0.5, 0.95)
 _FAIRER = {"lower": "lower is fairer", "higher": "higher is fairer", "nearer": "nearer is fairer"}
 
@@ -53,6 +54,12 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str) -> Chap
     )  # fmt: skip
 
 
+def _about(about: str, groups: list[str]) -> str:
+    if groups == ["all"]:
+        return about
+    return f"{about}: {', '.join(groups) if len(groups) <= _MOST_LISTED else f'{len(groups)} groups'}"
+
+
 def title_of(evaluation: Evaluated) -> str:
     """Name an evaluation by its grouping."""
     grouping = evaluation.settings["grouping"]
@@ -68,7 +75,7 @@ def remarks_of(quantities: Sequence[Quantity]) -> dict[str, list[str]]:
             where = one.group if one.probe_group is None else f"{one.group} with {one.probe_group}"
             found.setdefault(note, {}).setdefault(about, []).append(where or "all")
     return {
-        note: [about if groups == ["all"] else f"{about}: {', '.join(groups)}" for about, groups in numbers.items()]
+        note: [_about(about, groups) for about, groups in numbers.items()]
         for note, numbers in found.items()
         if note != HELD
     }
@@ -122,7 +129,7 @@ def _trade_off(evaluation: Evaluated) -> Section:
 def _rates(evaluation: Evaluated, together: Evaluated, rates: Rates) -> Section:
     pictures = []
     for name in ("fnmr", "fmr") if evaluation.groups else ():
-        ax = draw_rates(together, name, rates, new_axes(_size(evaluation)))
+        ax = draw_rates(together, name, rates, new_axes(row_size(["all", *evaluation.groups], _WIDTH)))
         alt = f"{RATE_NAMES[name]} of each group at {rates.at}, with intervals. The table below has the numbers."
         pictures.append(Picture(svg_of(ax.figure), alt, f"{RATE_NAMES[name]} at {rates.at}."))  # type: ignore[arg-type]
     columns = ["Group", "FNMR", "FMR", "False non-matches", "False matches"]
@@ -150,11 +157,6 @@ def _rates(evaluation: Evaluated, together: Evaluated, rates: Rates) -> Section:
     elif evaluation.groups:
         sentences.append("All non-mated comparisons are within groups, so there is no FMR between groups.")
     return Section(f"Rates at {rates.at}", sentences, pictures, tables)
-
-
-def _size(evaluation: Evaluated) -> tuple[float, float]:
-    longest = min(max(map(len, evaluation.groups)), LONGEST_LABEL)
-    return _WIDTH + 0.08 * max(0, longest - 20), 1.9 + 0.22 * len(evaluation.groups)
 
 
 def _ends(one: Quantity) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastfair._lib.axes import new_axes
+from fastfair._lib.plot_style import row_size
 from fastfair.errors import visible
 from fastfair.measures._compute import measure_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
@@ -37,7 +38,7 @@ def chapter_of_systems(
         for name in ("fnmr", "fmr"):
             rows = [one for one in found if one.name == name]
             if rows:
-                ax = draw_differences(rows, level, new_axes((_WIDTH, 1.7 + 0.22 * len(rows))))
+                ax = draw_differences(rows, level, new_axes(row_size([one.group or "all" for one in rows], _WIDTH)))
                 alt = (
                     f"Difference in {name.upper()} of all comparisons and of each group, with intervals; see the table."
                 )

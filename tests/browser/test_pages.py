@@ -1,0 +1,89 @@
+"""Reports in a browser: nothing is cut or wider than the page, and labels make no elements."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+from browser.headless import AXE, CHROMIUM, COLORS, VALIDATOR, ask, run
+
+import fastfair as ff
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt-get install chromium"),
+]
+LABELS = ["<img src=x onerror=alert(1)>", "m", "a group whose label is long, as those of five attributes are"] + [
+    f"group {k}" for k in range(17)
+]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A report of 20 groups with comparisons between them, their two tests, and two systems."""
+    rng = np.random.default_rng(0)
+    n, each = 20_000, 10
+    reference = rng.integers(0, each * len(LABELS), n)
+    mated = rng.random(n) < 0.5
+    probe = np.where(mated, reference, (reference + rng.integers(1, each * len(LABELS), n)) % (each * len(LABELS)))
+    group = np.array(LABELS, dtype=object)
+    who = mated, reference, probe, group[reference // each], group[probe // each]
+    one, other = (ff.Comparisons(rng.normal(size=n) + 2.5 * mated, *who) for _ in range(2))
+    at = ff.at_fmr(0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ff.errors.FastfairWarning)  # of few replicates
+        results = [ff.evaluate(one, at, n_resamples=100, rng=0), ff.fnmr_test(one, at, n_resamples=200, rng=0)]
+        results.append(ff.compare(one, other, at, n_resamples=100, rng=0))
+    path = tmp_path_factory.mktemp("pages") / "report.html"
+    ff.report(results, path, title="A study of <b>20</b> groups")
+    return path
+
+
+@pytest.mark.parametrize("color", COLORS)
+@pytest.mark.parametrize("width", [1280, 768, 400])
+def test_a_report_fits_and_is_silent(page, width, color, tmp_path):
+    found = ask(page, tmp_path, width, color)
+    assert found["title"] == "A study of <b>20</b> groups"
+    assert found["width"] == found["scrollWidth"] == width
+    assert found["beyond"] == []
+    assert found["console"] == found["errors"] == []
+    assert found["images"] == 0  # no label became an element
+    assert found["paper"] == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[color]
+    if AXE.exists():
+        assert found["violations"] == []
+
+
+def test_the_questions_find_faults(page, tmp_path):
+    broken = tmp_path / "broken.html"
+    faults = "<img src='data:,'><div style='width:2000px'>wide</div><script>console.error('spoken')</script></main>"
+    broken.write_text(page.read_text("utf-8").replace("</main>", faults), "utf-8")
+    found = ask(broken, tmp_path, 400)
+    assert found["images"] == 1
+    assert found["scrollWidth"] > 1900
+    assert found["beyond"]
+    assert any("spoken" in line for line in found["console"])
+    assert not AXE.exists() or any(one.startswith("image-alt") for one in found["violations"])
+
+
+def test_a_report_prints(page, tmp_path):
+    run(f"--print-to-pdf={tmp_path / 'report.pdf'}", "--no-pdf-header-footer", page.as_uri(), folder=tmp_path)
+    content = (tmp_path / "report.pdf").read_bytes()
+    assert content.startswith(b"%PDF")
+    assert content.count(b"/Type /Page\n") + content.count(b"/Type /Page ") > 5
+
+
+@pytest.mark.skipif(not VALIDATOR.exists(), reason="html-validate is not here: make browser installs it")
+def test_a_report_is_valid_html(page, tmp_path):
+    rules = {
+        "extends": ["html-validate:standard"],
+        "rules": {"no-inline-style": "off", "no-trailing-whitespace": "off"},
+    }
+    (tmp_path / "rules.json").write_text(json.dumps(rules))
+    done = subprocess.run(
+        [VALIDATOR, "--config", tmp_path / "rules.json", "--formatter", "text", page],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[:3000]
