@@ -16,8 +16,8 @@ Replicates with product weights have the variance
     sum_s [(K_s - 2) / (K_s - 1) sum_k (T_k - mean T)^2 + K_s / (K_s - 1) sum_k q_k / 2] / n^2.
 
 Weights must be shrunk by the square root of the ratio of the two.
-Where no comparison has two units whose weights vary, weights are linear, which overstates nothing, and V is
-sum_s K_s / (K_s - 1) sum_k (T_k - mean T)^2 / n^2.
+Where no comparison has two units whose weights vary, weights are linear, which overstates nothing: V is
+sum_s K_s / (K_s - 1) sum_k (T_k - mean T)^2 / n^2, and replicates have the same without K_s / (K_s - 1).
 
 V is the less certain the more of it comes from few units. With K units' contributions c_k = (T_k - mean T)^2 - q_k / 2,
 or q_k / 2 where V is the least that it may be, and x errors (or comparisons without, if these are fewer), it has
@@ -104,13 +104,14 @@ def _finish(of_list, of_errors, mean, totals, found):
         of_unit = of_stratum[stratum[unit]]
         of_unit[_T] += deviation[unit]
         of_unit[_T_SQUARED] += deviation[unit] ** 2
-    robust, product, one_way = 0.0, 0.0, 0.0
+    robust, product, one_way, linear = 0.0, 0.0, 0.0, 0.0
     for s in strata:
         of_one, fixed, size = of_stratum[s], of_comparisons[s], np.float64(stratum_size[s])
         mean[s] = of_one[_T] / size
         if size > 1 and fixed[_M] > 0:
             spread = of_one[_T_SQUARED] - of_one[_T] ** 2 / size
             one_way += size / (size - 1) * spread
+            linear += spread
             inside = fixed[_INSIDE] / fixed[_M]
             repeated = fixed[_M_SQUARED] - fixed[_REPEATS_SQUARED] / 2
             left = 1 - repeated * (1 + inside) * 2 / fixed[_M] ** 2
@@ -121,7 +122,7 @@ def _finish(of_list, of_errors, mean, totals, found):
             of_one[column] = 0.0
     floored = two_way and robust <= pairs_squared * (1 + 1e-9)
     found[ROBUST] = max(robust, pairs_squared) if two_way else one_way
-    found[PRODUCT] = product if two_way else one_way
+    found[PRODUCT] = product if two_way else linear
     n_varying, total, total_squared = 0, 0.0, 0.0
     for unit in units:
         if stratum_size[stratum[unit]] > 1:

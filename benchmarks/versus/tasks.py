@@ -1,6 +1,19 @@
 """The rows, in the order of the table."""
 
-from . import bootstraps, curves, draws, embeddings, groups, growth, models, runs, sweeps, synthesis, threads
+from . import (
+    bootstraps,
+    closed_forms,
+    curves,
+    draws,
+    embeddings,
+    groups,
+    growth,
+    models,
+    runs,
+    sweeps,
+    synthesis,
+    threads,
+)
 
 ROWS = (
     *curves.ROWS,
@@ -10,6 +23,7 @@ ROWS = (
     *growth.ROWS,
     *embeddings.ROWS,
     *groups.ROWS,
+    *closed_forms.ROWS,
     *models.ROWS,
     *synthesis.ROWS,
     *runs.ROWS,

@@ -17,6 +17,7 @@ from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 from .claimed_rates import MANY_ERRORS, UNKNOWN_CONCENTRATION, ClaimedRate, verdict_of, with_adjusted
 from .evidence import Evidence, independent_limit
@@ -98,7 +99,7 @@ def claim(
         comparisons, at, [], metrics=[], unit=unit, n_resamples=n_resamples, confidence_level=level,
         alternative="less", rng=rng, n_threads=n_threads, progress=progress, incomplete_groups="nan",
     )  # fmt: skip
-    if evaluation.uncertainty is None:
+    if not n_resamples:
         raise InputError("a claim needs replicates: n_resamples must be at least 2")
     overall = _judged(evaluation, evaluation.quantity(rate), claimed, level)
     groups = [_judged(evaluation, evaluation.quantity(rate, group), claimed, level) for group in evaluation.groups]
@@ -122,7 +123,7 @@ def _read(statement: str) -> tuple[str, float]:
 
 def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: float) -> ClaimedRate:
     uncertainty = evaluation.uncertainty
-    assert uncertainty is not None
+    assert isinstance(uncertainty, Uncertainty)
     row = evaluation.quantities.index(quantity)
     n, errors, subjects = quantity.n_comparisons or 0, quantity.n_errors or 0, quantity.n_subjects or 0
     freedom = float(uncertainty.freedom[row])

@@ -99,6 +99,7 @@ def cli() -> None:
 def evaluate_command(scores: Path, **options: Any) -> None:
     """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals."""
     require_output(options["output"], options["plots"], options["report"])
+    _set_replicates(options)
     inputs = _input_files(options, scores)
     _run(read_with(read_comparisons, scores, options), inputs, **options)
 
@@ -132,6 +133,7 @@ def compare_command(
         raise click.UsageError("--plots is for one system: use fastfair evaluate --plots for each")
     report = options.pop("report")
     require_output(output, report=report)
+    _set_replicates(options)
     inputs = _input_files(options, first, second)
     of_second = dict(options)
     if second_score is not None:
@@ -173,6 +175,7 @@ def demo_command(system: str, **options: Any) -> None:
     if options["report"] is None:
         options["report"] = (options["output"] or Path()) / "report.html"
     require_output(options["output"], options["plots"], options["report"])
+    _set_replicates(options)
     _run(voxceleb1_h(system), (), short=True, **options)
 
 
@@ -189,6 +192,11 @@ for command in (
     synthesize_command,
 ):
     cli.add_command(command)
+
+
+def _set_replicates(options: dict[str, Any]) -> None:
+    if options.pop("quick"):
+        options["n_resamples"] = 0
 
 
 def _input_files(options: dict[str, Any], *scores: Path) -> list[Path]:

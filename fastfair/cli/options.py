@@ -234,8 +234,9 @@ def evaluation_options(command: Any) -> Any:
         ),
         click.option(
             "--n-resamples", type=click.IntRange(min=0), default=2000, show_default=True,
-            help="Number of bootstrap replicates; 0 for estimates without intervals.",
+            help="Number of bootstrap replicates; 0 for intervals of rates alone, in closed form.",
         ),
+        click.option("--quick", is_flag=True, help="No replicates: intervals of rates alone, in closed form."),
         click.option(
             "--unit", type=click.Choice(UNITS), default="subject", show_default=True,
             help="What replicates draw with replacement: subjects inside each group, comparisons (too narrow where "

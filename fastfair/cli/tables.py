@@ -71,7 +71,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     ]
     console.print("   ".join(parts))
     if evaluation.uncertainty is not None:
-        console.print(_about_intervals(evaluation.settings, f"{evaluation.settings['scheme']} weights"))
+        console.print(_about_intervals(evaluation.settings))
     for k, result in enumerate(evaluation.rates):
         point = result.at
         threshold = _with_interval(found["threshold", None, None, point], lambda value: f"{value:.6g}")
@@ -111,7 +111,7 @@ def print_bands(bands: Bands, levels: Sequence[float]) -> None:
     """Print the FNMR at each false match rate, of all pairs and of groups, and the fairness measures."""
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     console.print(bands.description, style="bold")
-    console.print(_about_intervals(bands.settings, f"{bands.settings['weighting']} weighting"))
+    console.print(_about_intervals(bands.settings))
     points = [at_fmr(level) for level in levels]
     shown = [q for q in bands.quantities if q.at in points]
     found = {q.key: q for q in shown}
@@ -155,7 +155,7 @@ def print_contrasts(paired: PairedEvaluation) -> None:
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     for name, evaluation in (("first", paired.first), ("second", paired.second)):
         console.print(f"{name}: {evaluation.description}", style="bold")
-    console.print(_about_intervals(paired.first.settings, f"{paired.first.settings['scheme']} weights"))
+    console.print(_about_intervals(paired.first.settings))
     console.print("difference: first - second; p: two-sided test of no difference, adjusted (Holm) for several groups")
     points = [None, *(result.at for result in paired.first.rates)]
     reasons: set[str] = set()
@@ -295,14 +295,18 @@ def _limits(value: float, low: float, high: float) -> str:
     return number(value) + ("" if math.isnan(low) else f" [{number(low)}, {number(high)}]")
 
 
-def _about_intervals(settings: dict[str, Any], weights: str) -> str:
+def _about_intervals(settings: dict[str, Any]) -> str:
     units = _UNITS.get(settings["unit"], f"{settings['unit']}s")
     kind = {"less": "upper limits", "greater": "lower limits"}.get(settings.get("alternative", ""), "intervals")
     if settings.get("simultaneous"):
         kind = f"{kind} that hold in all groups together"
+    about = f"[low, high]: {100 * settings['confidence_level']:g} % {kind}"
+    if not settings["n_resamples"]:
+        return f"{about} of rates over {units}, in closed form, without replicates; nothing else has any"
+    weights = f"{settings['scheme']} weights" if "scheme" in settings else f"{settings['weighting']} weighting"
     return (
-        f"[low, high]: {100 * settings['confidence_level']:g} % {kind}, {settings['n_resamples']:,} replicates over "
-        f"{units}, {settings['method']} method, {weights}, seed {settings['rng']}"
+        f"{about}, {settings['n_resamples']:,} replicates over {units}, {settings['method']} method, {weights}, "
+        f"seed {settings['rng']}"
     )
 
 

@@ -301,7 +301,8 @@ def compare(
     measures : "all" or sequence of str
         As in `evaluate`.
     n_resamples : int, default 2000
-        Replicates, the same for both systems.
+        Replicates, the same for both systems. With 0, differences of rates have intervals in closed form, and nothing
+        else is compared; see Notes.
     confidence_level : float, default 0.95
         In (0, 1).
     method : {"auto", "percentile", "basic", "normal", "bca"}
@@ -348,6 +349,9 @@ def compare(
     with fewer than 10 errors in either system; and for rates at an operating point whose threshold rests on fewer than
     10 errors. Holm's procedure does not count withheld p-values.
 
+    Without replicates (``n_resamples=0``) the correlation of two rates that MOVER needs is computed in closed form,
+    from what each subject adds to either. Only rates have p-values then.
+
     References
     ----------
     .. [1] Zou and Donner, "Construction of confidence limits about effect measures: A general approach", Statistics in
@@ -371,13 +375,16 @@ def compare(
     (0.5, 0.0, 0.5)
     """
     n_resamples = validation.count("n_resamples", n_resamples)
-    if n_resamples < 2:
-        raise InputError("compare needs replicates: n_resamples must be at least 2")
     validation.choice("method", method, METHODS_OF_CONTRASTS)
     seed = seeds.fixed(rng)
     second = matching.match(first, second, one_by_one=options.get("unit") == "comparison")
     options |= {"n_resamples": n_resamples, "confidence_level": confidence_level, "method": method, "rng": seed}
     one, other = (evaluate(system, at, measures, **options) for system in (first, second))
+    if one.uncertainty is None:
+        raise InputError(
+            "without replicates, compare needs an operating point and the units of closed forms: give at, and subjects "
+            'or unit="comparison"; or n_resamples of at least 2'
+        )
     settings = {name: value for name, value in one.settings.items() if name not in ("thresholds", "score_kind")}
     settings["score_kinds"] = [first.score_kind, second.score_kind]
     tests = difference_tests((first, second), (one, other))

@@ -14,8 +14,10 @@ from fastfair import intervals
 from fastfair._lib.warnings import warn
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import FewResamplesWarning
+from fastfair.uncertainty.closed_form import ClosedForm
 from fastfair.uncertainty.inversion import is_fairer_above
 from fastfair.uncertainty.quantities import HELD, Quantity, TakenAt
+from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 from .difference_tests import DifferenceTest
 from .mover import difference_interval, ratio_interval
@@ -24,7 +26,7 @@ from .result import Evaluation
 Floats = NDArray[np.float64]
 WITHHELD = "withheld"
 NO_SPREAD = "no interval, as replicates of a system, or of the difference, are all the same"
-NO_DIFFERENCE = "no interval, as the two systems are the same in the data and in every replicate"
+NO_DIFFERENCE = "no interval, as the two systems do not differ, in the data or in what is drawn from them"
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Contrast(TakenAt):
     ratio, ratio_low, ratio_high : float
         First estimate divided by second, with its interval.
     not_computable : float
-        Share of replicates in which the difference was not computable.
+        Share of replicates in which the difference was not computable; NaN without replicates.
     verdict : str
         "first" or "second", the system with the lower rate, EER or cost, or with the fairer measure, where
         `pvalue_adjusted` is at most one minus the confidence level; else "undecided". "withheld" where there is no test
@@ -100,7 +102,10 @@ def contrasts_of(
         for k, (one, other) in enumerate(zip(first.quantities, second.quantities, strict=True))
         if one.name != "threshold" and HELD not in one.note and one.key == other.key
     ]
-    found = _intervals(first, second, rows, level, method)
+    if first.settings["n_resamples"]:
+        found = _of_replicates(first, second, rows, level, method)
+    else:
+        found = _in_closed_form(first, second, rows)
     contrasts = []
     for n, k in enumerate(rows):
         one, other, test = first.quantities[k], second.quantities[k], tests[k]
@@ -145,7 +150,33 @@ class _Intervals:
     not_computable: Floats
 
 
-def _intervals(first: Evaluation, second: Evaluation, rows: list[int], level: float, method: str) -> _Intervals:
+def _in_closed_form(first: Evaluation, second: Evaluation, rows: list[int]) -> _Intervals:
+    """Compute the intervals of rates from those of the systems; other quantities have none."""
+    one, other = first.uncertainty, second.uncertainty
+    assert isinstance(one, ClosedForm)
+    assert isinstance(other, ClosedForm)
+    here, there = (
+        np.array([[q.estimate, _number(q.low), _number(q.high)] for q in _chosen(e, rows)]).T for e in (first, second)
+    )
+    known = np.asarray(np.isfinite(here).all(axis=0) & np.isfinite(there).all(axis=0))
+    correlation = np.array([one.correlation(other, k) if has else 0.0 for k, has in zip(rows, known, strict=True)])
+    same = known & (here == there).all(axis=0) & (correlation > 1 - 1e-9)
+    known &= ~same
+    with np.errstate(invalid="ignore", divide="ignore"):
+        low, high = difference_interval(here, there, correlation)
+        ratio_low, ratio_high = ratio_interval(here, there, correlation)
+    has_ratio = known & ((here[0] > 0) | (there[0] > 0))
+    return _Intervals(
+        low=np.where(known, low, np.nan),
+        high=np.where(known, high, np.nan),
+        ratio_low=np.where(has_ratio, ratio_low, np.nan),
+        ratio_high=np.where(has_ratio, ratio_high, np.nan),
+        note=[NO_DIFFERENCE if alike else "" for alike in same],
+        not_computable=np.full(len(rows), np.nan),
+    )
+
+
+def _of_replicates(first: Evaluation, second: Evaluation, rows: list[int], level: float, method: str) -> _Intervals:
     pair = [first, second]
     estimates = np.array([[evaluation.quantities[k].estimate for k in rows] for evaluation in pair])
     sets = np.array([_need(evaluation).replicates[rows] for evaluation in pair])
@@ -244,5 +275,5 @@ def _adjusted(contrasts: list[Contrast], least: Sequence[float], significance: f
 
 
 def _need(evaluation: Evaluation) -> Any:
-    assert evaluation.uncertainty is not None
+    assert isinstance(evaluation.uncertainty, Uncertainty)
     return evaluation.uncertainty

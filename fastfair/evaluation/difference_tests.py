@@ -29,7 +29,8 @@ OF_THRESHOLDS = (
     f"no p-value and no verdict where the threshold of one of the systems is held by fewer than {FEWEST_ERRORS} errors"
 )
 OF_FEW_SUBJECTS = "no p-value and no verdict for a rate of one subject"
-REASONS = (OF_MEASURES, NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_THRESHOLDS, OF_FEW_SUBJECTS)
+WITHOUT_REPLICATES = "no p-value and no verdict without replicates"
+REASONS = (OF_MEASURES, NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_THRESHOLDS, OF_FEW_SUBJECTS, WITHOUT_REPLICATES)
 
 
 @dataclass(frozen=True)
@@ -65,18 +66,22 @@ def difference_tests(systems: Sequence[Comparisons], evaluations: Sequence[Evalu
     -------
     tuple of DifferenceTest
         For each quantity of the evaluations. Rates have score tests, fairness measures joint test inversion, and EER
-        and costs, as well as rates where units are not independent, bootstrap p-values.
+        and costs, as well as rates where units are not independent, bootstrap p-values. Without replicates only rates
+        are tested.
     """
     first, second = evaluations
     pairs = list(zip(first.quantities, second.quantities, strict=True))
-    of_both = [_need(evaluation) for evaluation in evaluations]
     one_system, other_system = systems
-    scores = score_pvalues(one_system, other_system, [result.at for result in first.rates], pairs, of_both[0].unit)
+    points = [result.at for result in first.rates]
+    scores = score_pvalues(one_system, other_system, points, pairs, first.settings["unit"]).tolist()
+    if not first.settings["n_resamples"]:
+        return tuple(DifferenceTest(p, WITHOUT_REPLICATES if math.isnan(p) else "") for p in scores)
+    of_both = [_need(evaluation) for evaluation in evaluations]
     errors = [_errors_behind(*one) for one in zip(systems, evaluations, strict=True)]
     few = {result.at for evaluation in evaluations for result in evaluation.rates if _held_by_few(result)}
     joint = _of_measures(of_both)
     found = []
-    for k, ((one, other), score) in enumerate(zip(pairs, scores.tolist(), strict=True)):
+    for k, ((one, other), score) in enumerate(zip(pairs, scores, strict=True)):
         measure = measure_of(one.name)
         if measure is not None:
             reason = OF_MEASURES if measure.fairer == "nearer" else NOTHING_TO_DRAW
@@ -156,5 +161,5 @@ def _held_by_few(result: Rates) -> bool:
 
 
 def _need(evaluation: Evaluation) -> Uncertainty:
-    assert evaluation.uncertainty is not None
+    assert isinstance(evaluation.uncertainty, Uncertainty)
     return evaluation.uncertainty

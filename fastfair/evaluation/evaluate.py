@@ -29,11 +29,13 @@ from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
-from fastfair.resampling.preparation import Metrics, different_groups
+from fastfair.resampling.preparation import NO_METRICS, Metrics, different_groups
+from fastfair.uncertainty.closed_form import closed_form
 from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates
 from fastfair.uncertainty.held_thresholds import OF_FEW_SUBJECTS
+from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.interval_notes import (
     BY_PERCENTILES,
     CONCENTRATED,
@@ -98,7 +100,7 @@ def evaluate(
         which makes intervals too narrow where subjects repeat; samples within each subject; or subjects, and then
         samples of these.
     n_resamples : int, default 2000
-        Number of replicates; 0 for estimates without intervals.
+        Number of replicates. With 0, rates have intervals in closed form, and nothing else has any; see Notes.
     confidence_level : float, default 0.95
         In (0, 1).
     method : {"auto", "percentile", "basic", "normal", "bca", "dyadic"}
@@ -166,6 +168,12 @@ def evaluate(
     product of its units' weights [1]_. The page "Intervals" of the user guide has the formulas, and says when to use
     which unit, scheme and method.
 
+    Without replicates (``n_resamples=0``), and with subjects or comparisons as units, the intervals of FMRs and FNMRs
+    are computed from their standard errors in closed form: of sums over subjects for FNMRs, dyadic-robust for FMRs,
+    and with what a threshold that holds a rate adds to either. Their method is named "closed form". They are about as
+    wide as those of replicates. EERs, costs, thresholds and fairness measures have none, and neither have rates at
+    `at_mean_group_eer`. "simultaneous" ones take groups for independent.
+
     References
     ----------
     .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", for embeddings.
@@ -198,10 +206,13 @@ def evaluate(
     key, seed = seeds.stream(rng) if request.n_resamples else (None, None)
     settings = request.settings(comparisons, [result.threshold for result in at_points], seed)
     measured = tuple(comparisons.groups[k] for k in request.measured)
-    uncertainty = None
-    if key is not None:
-        points = request.points
-        _warn_of_repeated_subjects(comparisons, unit)
+    points = request.points
+    held = [_is_held(entry, points) for entry in listed]
+    uncertainty: IntervalMaker | None = None
+    if request.is_in_closed_form(comparisons):
+        of_rates = Resampler(comparisons, points, unit=unit, metrics=NO_METRICS, measured=request.measured)
+        uncertainty = closed_form(quantities, listed, held, of_rates)
+    elif key is not None:
         resampler = Resampler(
             comparisons,
             [*points, *(result.at for result in own)],
@@ -219,7 +230,7 @@ def evaluate(
         uncertainty = Uncertainty(
             quantities,
             replicates,
-            np.array([_is_held(entry, points) for entry in listed]),
+            np.array(held),
             unit,
             settings["scheme"],
             partial(_jackknife, resampler, selection, n_threads),
@@ -229,6 +240,8 @@ def evaluate(
             partial(_counted, resampler, base, selection, points, (request.n_resamples, key)),
             {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
         )
+    if uncertainty is not None:
+        _warn_of_repeated_subjects(comparisons, unit)
         quantities = uncertainty.with_intervals(
             request.confidence_level, method, request.alternative, request.simultaneous
         )

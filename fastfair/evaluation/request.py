@@ -21,7 +21,8 @@ from fastfair.measures._names import measure_name
 from fastfair.resampling.comparison_replicates import SCHEMES
 from fastfair.resampling.preparation import METRICS
 from fastfair.resampling.units import UNITS, require_units
-from fastfair.uncertainty.quantity_intervals import require_method, two_sided_level
+from fastfair.uncertainty.interval_maker import two_sided_level
+from fastfair.uncertainty.quantity_intervals import require_method
 
 INCOMPLETE_GROUPS = ("raise", "drop", "nan")
 ALTERNATIVES = ("two-sided", "less", "greater")
@@ -109,10 +110,18 @@ class Request:
                 "themselves: use another method"
             )
         validation.choice("unit", self.unit, UNITS)
+        if not self.n_resamples and self.method != "auto":
+            raise InputError(f'method="{self.method}" needs replicates, and n_resamples is 0')
         if self.n_resamples:
             require_units(comparisons, self.unit)
             if self.method == "dyadic":
                 require_method(self.method, self.unit, self.scheme)
+
+    def is_in_closed_form(self, comparisons: Comparisons) -> bool:
+        """Return whether rates have intervals without replicates: at a point, of units that are known."""
+        if self.n_resamples or not self.points:
+            return False
+        return self.unit == "comparison" or (self.unit == "subject" and comparisons.subjects is not None)
 
     def settings(self, comparisons: Comparisons, thresholds: Sequence[float], seed: Any) -> dict[str, Any]:
         """List the settings that an evaluation's result reports."""
@@ -127,7 +136,9 @@ class Request:
         found |= {name: getattr(self, name) for name in _SETTINGS}
         if self.n_resamples:
             scheme = self.scheme if self.unit == "subject" else "product"
-            found |= {"unit": self.unit, "scheme": scheme, "rng": seed}
+            found |= {"scheme": scheme, "rng": seed}
+        if self.n_resamples or self.is_in_closed_form(comparisons):
+            found["unit"] = self.unit
             found |= {"confidence_level": self.confidence_level, "method": self.method, "alternative": self.alternative}
             found["simultaneous"] = self.simultaneous
         return found

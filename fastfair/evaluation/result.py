@@ -19,6 +19,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
+from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.quantities import Group, Quantity, find
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
@@ -28,6 +29,8 @@ from .summary import summary_of
 
 if TYPE_CHECKING:
     from fastfair.pages.parts import Chapter
+
+_NO_REPLICATES = "there are no replicates: evaluate with n_resamples > 0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +51,9 @@ class Evaluation(Plotted):
         The arguments of the call, with the thresholds found and the seed.
     description : str
         A short description of the comparisons evaluated.
-    uncertainty : Uncertainty or None
-        The replicates, or None without; use `replicates` and `with_intervals`.
+    uncertainty : IntervalMaker or None
+        The replicates, or what intervals in closed form are made of; None where nothing has an interval. Use
+        `replicates` and `with_intervals`.
     comparisons : Comparisons or None
         The comparisons, which curves and distributions of scores are drawn from.
     """
@@ -60,7 +64,7 @@ class Evaluation(Plotted):
     measured_groups: tuple[str, ...]
     settings: dict[str, Any]
     description: str
-    uncertainty: Uncertainty | None = field(default=None, repr=False)
+    uncertainty: IntervalMaker | None = field(default=None, repr=False)
     comparisons: Comparisons | None = field(default=None, repr=False)
 
     @checked(group=argument_kinds.group_or_cell)
@@ -118,7 +122,8 @@ class Evaluation(Plotted):
         (0.0009, 0.9963)
         """
         found = self.quantity(name, group, at)
-        self._need_replicates()
+        if found.low is None:
+            raise InputError(f"{name} has no interval without replicates: evaluate with n_resamples > 0")
         return (math.nan, math.nan) if found.low is None or found.high is None else (found.low, found.high)
 
     @checked(group=argument_kinds.group_or_cell)
@@ -148,7 +153,9 @@ class Evaluation(Plotted):
         (100,)
         """
         found = self.quantity(name, group, at)
-        uncertainty = self._need_replicates()
+        uncertainty = self.uncertainty
+        if not isinstance(uncertainty, Uncertainty):
+            raise InputError(_NO_REPLICATES)
         row = next(k for k, quantity in enumerate(self.quantities) if quantity is found)
         return uncertainty.replicates[row]
 
@@ -188,7 +195,8 @@ class Evaluation(Plotted):
         >>> ev.with_intervals(0.5, "percentile").interval("eer")
         (0.0, 0.5)
         """
-        uncertainty = self._need_replicates()
+        if self.uncertainty is None:
+            raise InputError("there are no intervals: evaluate with n_resamples > 0")
         settings = self.settings | {
             "confidence_level": intervals.level(
                 self.settings["confidence_level"] if confidence_level is None else confidence_level
@@ -201,15 +209,10 @@ class Evaluation(Plotted):
         settings["alternative"] = checked_alternative(side, settings["confidence_level"])
         if simultaneous is not None:
             settings["simultaneous"] = simultaneous
-        found = uncertainty.with_intervals(
+        found = self.uncertainty.with_intervals(
             *(settings[name] for name in ("confidence_level", "method", "alternative", "simultaneous"))
         )
         return replace(self, quantities=found, settings=settings)
-
-    def _need_replicates(self) -> Uncertainty:
-        if self.uncertainty is None:
-            raise InputError("there are no replicates: evaluate with n_resamples > 0")
-        return self.uncertainty
 
     @checked(group=argument_kinds.group_or_cell)
     def quantity(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Quantity:

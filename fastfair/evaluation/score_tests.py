@@ -9,7 +9,7 @@ to the rate held, times minus the slope of the rate tested over the rate held.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,16 +19,14 @@ from numpy.typing import NDArray
 
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, threshold_key
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.error_rates.threshold_slopes import KINDS, Cell, HeldThreshold, cells_of
 from fastfair.uncertainty.quantities import Quantity
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Cell = tuple[int, int] | None  # groups of reference and probe, or all comparisons
 RATES_TESTED = ("fmr", "fnmr", "fmr_matrix")
 UNITS_TESTED = ("subject", "comparison")
-_KINDS_TESTED = ("threshold", "fmr", "fnmr", "eer")
-_LEAST_SHARE = 1 / 3  # of a rate held, below which its slope is not looked for
 
 
 def score_pvalues(
@@ -68,7 +66,7 @@ def score_pvalues(
     tests = {
         point: _ScoreTests(trials, [_System(system, point, unit) for system in (first, second)], point)
         for point in points
-        if point.kind in _KINDS_TESTED
+        if point.kind in KINDS
     }
     position = {group: k for k, group in enumerate(first.groups)}
     for k, (one, other) in enumerate(quantities):
@@ -147,110 +145,27 @@ class _Errors:
         return self.codes if cell is None or self.cells is None else self.codes[self.cells == cell]
 
 
-class _System:
+class _System(HeldThreshold):
     """One system's decisions at its threshold, and near it."""
 
     def __init__(self, comparisons: Comparisons, point: OperatingPoint, unit: str) -> None:
-        self._comparisons, self._unit = comparisons, unit
+        super().__init__(comparisons, point)
+        self._unit = unit
         self.n_units = 0 if comparisons.subjects is None else len(comparisons.subjects)
-        self.sizes = len(comparisons.mated), len(comparisons.nonmated)
-        self.key = int(threshold_key(comparisons, point))
-
-    def _errors_below(self, key: int) -> tuple[int, int]:
-        """Return the number of false non-matches, and of correct non-matches, of a threshold."""
-        sides = self._comparisons.mated, self._comparisons.nonmated
-        return tuple(int(np.searchsorted(side.keys, key)) for side in sides)  # type: ignore[return-value]
 
     @cached_property
     def errors(self) -> tuple[_Errors, _Errors]:
         """The false non-matches and the false matches."""
-        below = self._errors_below(self.key)
+        below = self.errors_below(self.key)
         rows = slice(0, below[0]), slice(below[1], None)
-        comparisons = self._comparisons
+        comparisons = self.comparisons
         grouped: tuple[GroupedSide | None, GroupedSide | None] = (None, None)
         if comparisons.groups:
             grouped = comparisons.mated_by_group, comparisons.nonmated_by_group
         return tuple(  # type: ignore[return-value]
-            _Errors(_codes(side, row, self._unit, self.n_units), _cells(by_group, row, len(comparisons.groups)))
+            _Errors(_codes(side, row, self._unit, self.n_units), cells_of(by_group, row, len(comparisons.groups)))
             for side, row, by_group in zip((comparisons.mated, comparisons.nonmated), rows, grouped, strict=True)
         )
-
-    def held(self, kind: str, key: int) -> float:
-        """Return what an operating point holds, at another threshold: a rate, or FMR minus FNMR."""
-        fnmr, fmr = self._rates(key)
-        return {"fmr": fmr, "fnmr": fnmr, "eer": fmr - fnmr}[kind]
-
-    def _rates(self, key: int) -> tuple[float, float]:
-        below = self._errors_below(key)
-        return below[0] / self.sizes[0], (self.sizes[1] - below[1]) / self.sizes[1]
-
-    def errors_held(self, kind: str) -> int:
-        """Return how many errors are behind the rate that the operating point holds, the fewer where it holds two."""
-        false_nonmatches, correct_nonmatches = self._errors_below(self.key)
-        behind = false_nonmatches, self.sizes[1] - correct_nonmatches
-        return min(number for number, sign in zip(behind, self.signs(kind), strict=True) if sign)
-
-    def signs(self, kind: str) -> tuple[float, float]:
-        """Return how the FNMR and the FMR enter what is held."""
-        return {"fmr": (0.0, 1.0), "fnmr": (1.0, 0.0), "eer": (-1.0, 1.0)}[kind]
-
-    def rates_at(self) -> tuple[float, float]:
-        """Return the FNMR and the FMR at the threshold."""
-        return self._rates(self.key)
-
-    def near(self, kind: str, spread: float) -> tuple[int, int]:
-        """Return the thresholds at which what is held lies a standard error to either side."""
-        at = self.held(kind, self.key)
-        least = at - spread if kind == "eer" else max(at - spread, at * _LEAST_SHARE)
-        return self._first_key(kind, least), self._first_key(kind, at + spread)
-
-    def _first_key(self, kind: str, aim: float) -> int:
-        """Return the lowest threshold at which a falling rate is at most `aim`, or the FNMR, which grows, at least."""
-        reached: Callable[[float], bool] = (lambda rate: rate >= aim) if kind == "fnmr" else (lambda rate: rate <= aim)
-        sides = self._comparisons.mated.keys, self._comparisons.nonmated.keys
-        low, high = int(min(keys[0] for keys in sides)), int(max(keys[-1] for keys in sides)) + 1
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if reached(self.held(kind, middle)) else (middle + 1, high)
-        return low
-
-    def slopes(self, kind: str, spread: float) -> Callable[[bool, Cell], tuple[float, float]]:
-        """Return the slope of a rate over what is held, and by what share of it counts of errors let it vary.
-
-        It is that between thresholds a standard error to either side.
-        """
-        keys = self.near(kind, spread)
-        ends = [self.held(kind, key) for key in keys]
-        run = ends[1] - ends[0]
-        if kind != "eer" and min(ends) > 0 and self.errors_held(kind) >= ENOUGH_ERRORS:
-            # Rates grow with the logarithm of others, rather than with these; with few errors that is too flat.
-            run = self.held(kind, self.key) * float(np.log(ends[1] / ends[0]))
-        below = [self._errors_below(key) for key in keys]
-        behind = sum(abs(below[1][side] - below[0][side]) for side in (0, 1) if self.signs(kind)[side])
-        comparisons = self._comparisons
-        n_groups = len(comparisons.groups)
-
-        def slope(mated: bool, cell: Cell) -> tuple[float, float]:
-            start, stop = (counts[0 if mated else 1] for counts in below)
-            rise = stop - start
-            n = self.sizes[0 if mated else 1]
-            if cell is not None:
-                by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-                rows = slice(min(start, stop), max(start, stop))
-                cells = _cells(by_group, rows, n_groups)
-                assert cells is not None
-                rise = int(np.sign(rise)) * int(np.count_nonzero(cells == cell[0] * n_groups + cell[1]))
-                n = int(by_group.cells[cell])
-            found = (rise if mated else -rise) / n / run if run else 0.0
-            return found, 1 / max(1, abs(rise)) + 1 / max(1, behind)
-
-        return slope
-
-
-def _cells(by_group: GroupedSide | None, rows: slice, n_groups: int) -> Integers | None:
-    if by_group is None:
-        return None
-    return np.asarray(by_group.reference_group[rows].astype(np.int64) * n_groups + by_group.probe_group[rows])
 
 
 class _ScoreTests:
@@ -261,9 +176,9 @@ class _ScoreTests:
         kind = point.kind
         if kind != "threshold":
             aim = 0.0 if kind == "eer" else point.value
-            self._missed = [system.held(kind, system.key) - aim for system in systems]
+            self._missed = [system.held(system.key) - aim for system in systems]
             spreads = [np.sqrt(self._variance(*self._sum_held([(system, 1.0)]))) for system in systems]
-            self._slopes = [system.slopes(kind, float(spread)) for system, spread in zip(systems, spreads, strict=True)]
+            self._slopes = [system.slopes(float(spread)) for system, spread in zip(systems, spreads, strict=True)]
 
     def pvalue(self, mated: bool, cell: Cell, difference: float, n: int, size: int, freedom: float) -> float:
         """Return the two-sided p-value of one rate, of n comparisons and so many units."""
@@ -282,7 +197,7 @@ class _ScoreTests:
                 (system, -sign * slope) for system, slope, sign in zip(self._systems, slopes, (1.0, -1.0), strict=True)
             ]
             # The variance of what x errors hold is itself known with a relative variance of 1 / x only.
-            freedom = min(freedom, *(2.0 * system.errors_held(self._kind) for system in self._systems))
+            freedom = min(freedom, *(2.0 * system.errors_held() for system in self._systems))
             # Among ties no threshold may hold the rate aimed at: where rates moved to it differ less, they count.
             at_aim = difference + sum(weight * missed for (_, weight), missed in zip(held, self._missed, strict=True))
             difference = min(abs(difference), abs(at_aim))
@@ -303,7 +218,7 @@ class _ScoreTests:
         values: list[list[tuple[Integers, float]]] = [[], []]
         constants = [0.0, 0.0]
         for system, weight in weighted:
-            for side, (sign, rate) in enumerate(zip(system.signs(self._kind), system.rates_at(), strict=True)):
+            for side, (sign, rate) in enumerate(zip(system.signs, system.rates_at(), strict=True)):
                 each = sign * weight / system.sizes[side]
                 if each:
                     values[side].append((system.errors[side].codes, each))

@@ -39,9 +39,10 @@ def summary_of(evaluation: Evaluated, together: Evaluated) -> list[str]:
         said.append(f"Left out of the measures: {visible(', '.join(left_out))}.")
     if "confidence_level" in evaluation.settings:
         settings = evaluation.settings
+        drawn = f"from {settings['n_resamples']:,} replicates" if settings["n_resamples"] else "in closed form"
         said.append(
-            f"Numbers in brackets are {100 * settings['confidence_level']:g} % intervals, from "
-            f"{settings['n_resamples']:,} replicates over {settings['unit']}s."
+            f"Numbers in brackets are {100 * settings['confidence_level']:g} % intervals, {drawn} over "
+            f"{settings['unit']}s."
         )
     return said
 

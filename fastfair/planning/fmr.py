@@ -16,7 +16,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.group_tests.frailty import count_errors, estimate
 from fastfair.resampling.units import require_units
-from fastfair.uncertainty.quantity_intervals import two_sided_level
+from fastfair.uncertainty.interval_maker import two_sided_level
 
 from .false_matches import MOST_ERRORS, Design, FalseMatches, Limits, simulate
 from .fmr_plans import FmrPlan

@@ -126,6 +126,20 @@ class ErrorLists:
         kernels.count_below_in_lists(self.keys, self.start, self.end, limits, found)
         return found.reshape(thresholds.shape)
 
+    def variances(self, errors: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Compute the variances of each list's rate with so many errors, times n^2, and their degrees of freedom.
+
+        errors: (points, lists) ndarray. Returns (points, lists, 3), as `kernels.dyadic` writes them.
+        """
+        from fastfair.kernels import dyadic as kernels
+
+        pairs, found = self.pairs, np.empty((*errors.shape, 3))
+        of_errors = pairs.of_comparison, self.start, self.start + errors
+        kernels.variances_of_rates(
+            (pairs.first, pairs.second, pairs.repeats), pairs.end, of_errors, self.stratum, self.stratum_size, found
+        )
+        return found
+
     def shrinkage(self, errors: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Compute the shrinkage of each list's weights for rates with so many errors; see `kernels.dyadic`.
 
@@ -137,11 +151,7 @@ class ErrorLists:
 
         if not self.two_way:
             return np.ones(errors.shape), np.full(errors.shape, np.inf)
-        pairs, found = self.pairs, np.empty((*errors.shape, 3))
-        of_errors = pairs.of_comparison, self.start, self.start + errors
-        kernels.variances_of_rates(
-            (pairs.first, pairs.second, pairs.repeats), pairs.end, of_errors, self.stratum, self.stratum_size, found
-        )
+        found = self.variances(errors)
         return shrinkage_of(found), found[..., kernels.FREEDOM]
 
     def shrinkage_of_sums(self, sums: NDArray[Any]) -> NDArray[np.float64]:

@@ -54,6 +54,11 @@ class Resampler:
     with_groups : bool
         Whether to compute the rates of groups and of pairs of groups.
 
+    Attributes
+    ----------
+    prepared : Preparation
+        The comparisons as they are resampled.
+
     Raises
     ------
     InputError
@@ -71,12 +76,12 @@ class Resampler:
         measured: Sequence[int] = (),
         with_groups: bool = True,
     ) -> None:
-        self._prepared = Preparation(comparisons, points, unit, scheme, metrics, measured, with_groups)
+        self.prepared = Preparation(comparisons, points, unit, scheme, metrics, measured, with_groups)
 
     @property
     def units(self) -> ComparisonUnits:
         """The units drawn with replacement."""
-        return self._prepared.units
+        return self.prepared.units
 
     def independent_comparisons(
         self, mated: bool, cell: tuple[int, int] | None = None, nothing_but_errors: bool = False
@@ -97,7 +102,7 @@ class Resampler:
         float
             The number of comparisons where the units drawn are not subjects; else see `design_effects`.
         """
-        lists, k = self._prepared.y if mated else self._prepared.x, self._prepared.position(cell)
+        lists, k = self.prepared.y if mated else self.prepared.x, self.prepared.position(cell)
         if self.units.unit != "subject":
             return float(lists.sizes[k])
         return independent_comparisons(lists, k, nothing_but_errors)
@@ -105,7 +110,7 @@ class Resampler:
     @property
     def points(self) -> tuple[OperatingPoint, ...]:
         """The operating points."""
-        return self._prepared.points
+        return self.prepared.points
 
     def freedom(self, point: int, cell: tuple[int, int] | None = None) -> float:
         """Return the degrees of freedom of the dyadic-robust variance of an FMR.
@@ -122,7 +127,7 @@ class Resampler:
         float
             See `kernels.dyadic`; infinite where the scheme or the units are others.
         """
-        return float(self._prepared.shrinkage.freedom[self._prepared.position(cell), point])
+        return float(self.prepared.shrinkage.freedom[self.prepared.position(cell), point])
 
     def count_models(self) -> list[dict[str, CountModel]]:
         """Estimate how the numbers of errors of groups vary at each operating point.
@@ -134,13 +139,13 @@ class Resampler:
         """
         if "sample" in self.units.unit:
             return []
-        sides = {"fmr": self._prepared.x, "fnmr": self._prepared.y}
+        sides = {"fmr": self.prepared.x, "fnmr": self.prepared.y}
         return [
             {
-                name: count_model(lists, lists.count_errors(np.full(lists.end.size, key)), self._prepared.n_groups)
+                name: count_model(lists, lists.count_errors(np.full(lists.end.size, key)), self.prepared.n_groups)
                 for name, lists in sides.items()
             }
-            for key in self._prepared.thresholds
+            for key in self.prepared.thresholds
         ]
 
     def replicate(
@@ -228,21 +233,21 @@ class Resampler:
         n_threads: int | None,
         progress: Callable[[int, int], None] | None,
     ) -> Replicates:
-        n_points, n_metrics = len(self._prepared.points), 1 + self._prepared.n_groups
+        n_points, n_metrics = len(self.prepared.points), 1 + self.prepared.n_groups
         shapes = {
             "threshold": (n_points,),
-            "fmr": (n_points, self._prepared.x.end.size),
-            "fnmr": (n_points, self._prepared.y.end.size),
-        } | dict.fromkeys(self._prepared.metrics, (n_metrics,))
+            "fmr": (n_points, self.prepared.x.end.size),
+            "fnmr": (n_points, self.prepared.y.end.size),
+        } | dict.fromkeys(self.prepared.metrics, (n_metrics,))
 
         def compute(scratch: _Scratch, first: int, out: dict[str, Floats]) -> None:
             fill(first, scratch.weights)
             self._sweep(scratch, out)
 
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
-        found = compute_blocks(n, shapes, lambda: _Scratch(self._prepared), compute, would_do, n_threads, progress)
-        metrics = {name: found[name] for name in self._prepared.metrics}
-        return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self._prepared.cells)
+        found = compute_blocks(n, shapes, lambda: _Scratch(self.prepared), compute, would_do, n_threads, progress)
+        metrics = {name: found[name] for name in self.prepared.metrics}
+        return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self.prepared.cells)
 
     def _sweep(self, scratch: _Scratch, out: dict[str, Floats]) -> None:
         """Compute a block of 64 replicates from their weights."""
@@ -251,16 +256,16 @@ class Resampler:
         weights = scratch.weights
         largest = sweep.largest_weight(weights)
         x, y = scratch.x, scratch.y = tuple(side._replace(largest=largest) for side in (scratch.x, scratch.y))
-        self._prepared.x.total_weights(weights, largest, x.totals)
-        self._prepared.y.total_weights(weights, largest, y.totals)
-        if self._prepared.need_eer:
+        self.prepared.x.total_weights(weights, largest, x.totals)
+        self.prepared.y.total_weights(weights, largest, y.totals)
+        if self.prepared.need_eer:
             replicated_eer.equal_error_rates(
-                *self._shrunk("eer", scratch), self._prepared.guesses, _EER_METHODS[self._prepared.eer_method],
+                *self._shrunk("eer", scratch), self.prepared.guesses, _EER_METHODS[self.prepared.eer_method],
                 scratch.x_sums, scratch.y_sums, scratch.eer, scratch.eer_keys,
             )  # fmt: skip
             if "eer" in out:
                 out["eer"][:] = scratch.eer
-        if self._prepared.hull_eer:
+        if self.prepared.hull_eer:
             self._read_hull("eer", scratch, out["eer"])
         if "min_cllr" in out:
             self._read_hull("min_cllr", scratch, out["min_cllr"])
@@ -268,22 +273,22 @@ class Resampler:
             sides = self._shrunk("min_dcf", scratch)
             replicated_cost.least_costs(
                 *sides,
-                self._prepared.costs.miss,
-                self._prepared.costs.false_match,
-                self._prepared.least_costs,
+                self.prepared.costs.miss,
+                self.prepared.costs.false_match,
+                self.prepared.least_costs,
                 scratch.costs,
             )
-            out["min_dcf"][:] = scratch.costs / self._prepared.costs.unit
+            out["min_dcf"][:] = scratch.costs / self.prepared.costs.unit
         if "cllr" in out:
             out["cllr"][:] = self._cllr(scratch)
-        if not self._prepared.points:
+        if not self.prepared.points:
             return
         thresholds = self._find_thresholds(scratch)
         missing = thresholds == sweep.NO_LIMIT
         found = score_keys.decode(np.where(missing, 0, thresholds).astype(x.keys.dtype)).astype(np.float64)
-        scale = -1 if self._prepared.comparisons.score_kind == "distance" else 1
+        scale = -1 if self.prepared.comparisons.score_kind == "distance" else 1
         out["threshold"][:] = np.where(missing, np.nan, 0.0 + scale * found)
-        for lists, side, shares in ((self._prepared.x, x, scratch.fmr), (self._prepared.y, y, scratch.fnmr)):
+        for lists, side, shares in ((self.prepared.x, x, scratch.fmr), (self.prepared.y, y, scratch.fnmr)):
             limits = np.where(missing, thresholds, lists.limits(thresholds))
             order = np.argsort(limits, axis=None, kind="stable")
             sweep.shares_at(side, limits, order, shares)
@@ -291,32 +296,32 @@ class Resampler:
 
     def _shrunk(self, name: str, scratch: _Scratch) -> tuple[Side, Side]:
         """Return the non-mated and the mated side with weights shrunk for a metric."""
-        mated, nonmated = self._prepared.shrinkage.metrics[name]
+        mated, nonmated = self.prepared.shrinkage.metrics[name]
         return scratch.x._replace(shrinkage=nonmated), scratch.y._replace(shrinkage=mated)
 
     def _find_thresholds(self, scratch: _Scratch) -> NDArray[np.int64]:
         """Find the (points, 64) threshold keys of a block."""
         from fastfair.kernels import sweep
 
-        thresholds = np.empty((len(self._prepared.points), BLOCK), np.int64)
-        kinds = np.array([point.kind for point in self._prepared.points])
-        thresholds[kinds == "threshold"] = self._prepared.thresholds[kinds == "threshold", None]
+        thresholds = np.empty((len(self.prepared.points), BLOCK), np.int64)
+        kinds = np.array([point.kind for point in self.prepared.points])
+        thresholds[kinds == "threshold"] = self.prepared.thresholds[kinds == "threshold", None]
         thresholds[kinds == "eer"] = scratch.eer_keys[0]
         if "mean group eer" in kinds:
-            keys = scratch.eer_keys[1 + self._prepared.measured]
+            keys = scratch.eer_keys[1 + self.prepared.measured]
             missing = (keys == sweep.NO_LIMIT).any(axis=0)
-            kind_of_keys = self._prepared.x.keys.dtype
+            kind_of_keys = self.prepared.x.keys.dtype
             similarities = score_keys.decode(np.where(missing, 0, keys).astype(kind_of_keys)).astype(np.float64)
-            means = score_keys.first_keys_at_least(similarities.mean(axis=0), self._prepared.x.keys).astype(np.int64)
+            means = score_keys.first_keys_at_least(similarities.mean(axis=0), self.prepared.x.keys).astype(np.int64)
             thresholds[kinds == "mean group eer"] = np.where(missing, sweep.NO_LIMIT, means)
         for mated, kind, side in ((False, "fmr", scratch.x), (True, "fnmr", scratch.y)):
             found = np.flatnonzero(kinds == kind)
             if found.size == 0:
                 continue
-            found = found[np.argsort(self._prepared.rates[found], kind="stable")]
+            found = found[np.argsort(self.prepared.rates[found], kind="stable")]
             errors = side.first(found)
             positions = np.empty((found.size, BLOCK), np.int64)
-            sweep.first_beyond(errors, self._prepared.rates[found], positions)
+            sweep.first_beyond(errors, self.prepared.rates[found], positions)
             at = np.minimum(positions, errors.keys.size - 1)  # at the end where shares round
             keys = errors.keys[at].astype(np.int64)
             # The non-mated score there is the first that must be rejected: the threshold is the next float above it.
@@ -327,19 +332,19 @@ class Resampler:
         from fastfair.kernels import replicated_hull
 
         what = replicated_hull.EQUAL_ERROR if name == "eer" else replicated_hull.MIN_CLLR
-        replicated_hull.hull_figures(*self._shrunk(name, scratch), *self._prepared.blocks, what, scratch.of_hull)
+        replicated_hull.hull_figures(*self._shrunk(name, scratch), *self.prepared.blocks, what, scratch.of_hull)
         values[:] = scratch.of_hull
 
     def _cllr(self, scratch: _Scratch) -> Floats:
         from fastfair.kernels import sweep
 
         means = []
-        of_lists = (self._prepared.y, scratch.y.totals), (self._prepared.x, scratch.x.totals)
+        of_lists = (self.prepared.y, scratch.y.totals), (self.prepared.x, scratch.x.totals)
         found = zip(
             of_lists,
-            self._prepared.shrinkage.metrics["cllr"],
-            self._prepared.pair_costs,
-            self._prepared.mean_costs,
+            self.prepared.shrinkage.metrics["cllr"],
+            self.prepared.pair_costs,
+            self.prepared.mean_costs,
             strict=True,
         )
         for (lists, totals), shrinkage, costs, mean in found:

@@ -18,6 +18,7 @@ from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, visible
 from fastfair.evaluation.result import Evaluation
 from fastfair.uncertainty.quantities import HELD, Quantity
+from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 from .posterior import learn
 
@@ -185,7 +186,7 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
     validation.choice("rate", rate, RATES)
     evaluation.quantity(rate, None, at)  # refuses what is not there, or there more than once
     uncertainty = evaluation.uncertainty
-    if uncertainty is None:
+    if not isinstance(uncertainty, Uncertainty):
         raise InputError("evaluation has no replicates: evaluate with n_resamples > 0")
     if evaluation.settings["alternative"] != "two-sided" or evaluation.settings["simultaneous"]:
         raise InputError("evaluation has intervals to one side, or simultaneous ones: use those of evaluate's defaults")

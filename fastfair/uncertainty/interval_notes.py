@@ -26,6 +26,7 @@ NO_SUCH_ERRORS = "no group has such errors"
 BY_PERCENTILES = "a group has no errors, so the interval is of percentiles: likely too narrow"
 FEW_DRAWN = "inversion with few errors"  # drawn anew
 INVERSION = "inversion"  # what the method of intervals by test inversion is called
+CLOSED_FORM = "closed form"  # what that of intervals without replicates is called
 
 
 @dataclass
@@ -118,7 +119,7 @@ def has_few_effective_errors(quantity: Quantity) -> bool:
         return False
     rarer = min(quantity.estimate, 1 - quantity.estimate)
     few = (rarer / quantity.standard_error) ** 2 < ENOUGH_EFFECTIVE_ERRORS
-    return few and quantity.method not in ("logit", "dyadic")
+    return few and quantity.method not in ("logit", "dyadic", CLOSED_FORM)
 
 
 def has_concentrated_errors(quantity: Quantity) -> bool:
@@ -222,6 +223,10 @@ _SETTLED: tuple[tuple[Callable[[Case], bool], Callable[[Case], Quantity]], ...] 
     (
         lambda case: case.unit == "subject" and case.quantity.n_subjects == 1,
         _no_interval("there is one subject, so replicates do not vary"),
+    ),
+    (
+        lambda case: not case.varies and case.made_by == CLOSED_FORM,
+        _no_interval("the rate does not vary between units"),
     ),
     (lambda case: not case.varies, _no_interval("replicates do not vary")),
     (

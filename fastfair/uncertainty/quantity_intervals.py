@@ -16,6 +16,7 @@ from . import ratios_to_average
 from .count_inversion import CountedSystems
 from .entries import Key
 from .held_thresholds import widened
+from .interval_maker import IntervalMaker
 from .interval_notes import (
     FEW_DRAWN,
     FITTED,
@@ -25,7 +26,6 @@ from .interval_notes import (
     Case,
     are_concentrated,
     has_few_false_matches,
-    one_sided,
     rests_on_any,
     with_interval,
 )
@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False)
-class Uncertainty:
+class Uncertainty(IntervalMaker):
     """The replicates of an evaluation's quantities, and all else that intervals are computed from.
 
     Attributes
@@ -99,18 +99,7 @@ class Uncertainty:
                 self._by_counts = systems, systems.invert()
         return self._by_counts
 
-    def with_intervals(
-        self, confidence_level: float, method: str, alternative: str = "two-sided", simultaneous: bool = False
-    ) -> tuple[Quantity, ...]:
-        """Return the quantities with intervals, or with one limit and the bound of what is possible.
-
-        Simultaneous intervals of a quantity hold in all groups together.
-        """
-        if alternative != "two-sided":
-            found = self.with_intervals(two_sided_level(confidence_level), method, simultaneous=simultaneous)
-            return tuple(one_sided(quantity, alternative) for quantity in found)
-        if simultaneous:
-            return self._with_simultaneous(confidence_level, method)
+    def _pointwise(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
         require_method(method, self.unit, self.scheme)
         estimates = np.array([quantity.estimate for quantity in self.quantities])
         errors = intervals.standard_error(self.replicates)
@@ -139,14 +128,14 @@ class Uncertainty:
             for q, row in zip(found, self.replicates, strict=True)
         )
 
-    def _with_simultaneous(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
-        found = list(self.with_intervals(confidence_level, method))
+    def _simultaneous(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
+        found = list(self._pointwise(confidence_level, method))
         for rows in families(self.quantities):
             rows = [k for k in rows if not math.isnan(found[k].low or 0.0)]
             drawn = [k for k in rows if math.isnan(self.independent[k])]
             estimates = np.array([self.quantities[k].estimate for k in drawn])
             level = level_of_groups(self.replicates[drawn], estimates, confidence_level, len(rows) - len(drawn))
-            for k, wider in zip(rows, self._of(rows).with_intervals(level, method), strict=True):
+            for k, wider in zip(rows, self._of(rows)._pointwise(level, method), strict=True):
                 found[k] = replace(found[k], low=wider.low, high=wider.high)
         return tuple(found)
 
@@ -230,16 +219,6 @@ class Uncertainty:
         for key, low, high in zip(systems.keys, *inverted.intervals(confidence_level), strict=True):
             if systems.key_of(key) in keys:
                 yield systems.key_of(key), low, high, systems.rests_on_few_errors(key)
-
-
-def two_sided_level(confidence_level: float) -> float:
-    """Return the level of the interval whose limits are one-sided ones of another level, above 0.5."""
-    if confidence_level <= 0.5:
-        raise InputError(
-            f"confidence_level must be above 0.5 for a limit to one side, not {confidence_level:g}: below that the "
-            "limit would lie beyond the estimate"
-        )
-    return 2 * confidence_level - 1
 
 
 def require_method(method: str, unit: str, scheme: str) -> None:

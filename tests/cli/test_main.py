@@ -334,3 +334,16 @@ def test_cllr_is_printed_of_log_likelihood_ratios(scores):
     assert "Cllr " in run(*words, "--score-kind", "log-likelihood-ratio").output.replace("min Cllr", "")
     assert "Cllr " not in run(*words).output.splitlines()[1].replace("min Cllr", "")
     assert "min Cllr" in run(*words).output
+
+
+@pytest.mark.jit
+def test_quick_is_without_replicates(two_systems, tmp_path):
+    asked = ["--score", "a", "--group", "sex", "--at", "threshold=1", "--quick"]
+    done = run("evaluate", two_systems[0], *asked, "--output", tmp_path / "out")
+    assert "95 % intervals of rates over subjects, in closed form, without replicates" in done.output
+    written = json.loads((tmp_path / "out" / "evaluation.json").read_text())
+    c = ff.read_comparisons(two_systems[0], score="a", groups=["sex"])
+    assert written == json.loads(ff.evaluate(c, ff.at_threshold(1), n_resamples=0).to_json())
+    compared = run("compare", *two_systems, "--second-score", "b", *asked)
+    assert "in closed form" in compared.output
+    assert "no p-value and no verdict without replicates" in compared.output

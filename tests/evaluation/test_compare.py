@@ -350,8 +350,9 @@ def test_what_is_not_the_same_is_named(systems):
         ff.compare(one, [0.1])
     with pytest.raises(InputError, match="some mated comparisons have the same reference and probe"):
         ff.compare(one, one, unit="comparison")
-    with pytest.raises(InputError, match="needs replicates"):
-        ff.compare(one, one, n_resamples=0)
+    for without in ({"unit": "sample"}, {"at": ()}):
+        with pytest.raises(InputError, match="without replicates, compare needs"):
+            ff.compare(one, one, n_resamples=0, **without)
     with pytest.raises(InputError, match="method must be"):
         ff.compare(one, one, method="dyadic")
 

@@ -71,12 +71,11 @@ def variance(values: dict[int, float], trials: Sequence[Trial], factor: float = 
     return factor * max(robust, pairs_squared + sum(value**2 for value in alone.values()))
 
 
-def near(trials: Sequence[Trial], kind: str, system: int, threshold: float) -> tuple[float, float]:
+def near(trials: Sequence[Trial], kind: str, system: int, threshold: float, spread: float) -> tuple[float, float]:
     """The scores whose rate held lies about one standard error below and above that at the threshold.
 
     Not below a third of the rate, as fewer errors have no slope.
     """
-    spread = math.sqrt(variance(influences(trials, kind, system, threshold), trials))
     at = held(trials, kind, system, threshold)
     scores = sorted({trial.scores[system] for trial in trials})
     scores.append(math.nextafter(scores[-1], math.inf))
@@ -90,6 +89,33 @@ def near(trials: Sequence[Trial], kind: str, system: int, threshold: float) -> t
         ]  # fmt: skip
         ends.append(reached[0] if reached else scores[-1])
     return ends[0], ends[1]
+
+
+def slope(
+    trials: Sequence[Trial],
+    among: Sequence[Trial],
+    kind: str,
+    system: int,
+    threshold: float,
+    spread: float,
+    enough: int = 30,
+) -> tuple[float, float]:
+    """Return the slope of the rate among some trials over the rate held, and its variance by counts over its square."""
+    low, high = near(trials, kind, system, threshold, spread)
+    ends = [held(trials, kind, system, end) for end in (low, high)]
+    run = ends[1] - ends[0]
+    errors = sum(error(trial, system, threshold) for trial in of_rate(trials, kind, None))
+    if kind != "eer" and min(ends) > 0 and errors >= enough:
+        run = held(trials, kind, system, threshold) * math.log(ends[1] / ends[0])
+    rise = rate(among, system, high) - rate(among, system, low)
+    behind = 0
+    for held_rate in ("fmr", "fnmr") if kind == "eer" else (kind,):
+        of_held = of_rate(trials, held_rate, None)
+        behind += abs(
+            sum(error(trial, system, high) for trial in of_held) - sum(error(trial, system, low) for trial in of_held)
+        )
+    share = 1 / max(1, round(abs(rise) * len(among))) + 1 / max(1, behind)
+    return rise / run if run else 0.0, share
 
 
 def score_test(
@@ -118,31 +144,18 @@ def score_test(
     if kind != "threshold":
         slopes, chance = [], 0.0
         for system in (0, 1):
-            low, high = near(trials, kind, system, thresholds[system])
-            ends = [held(trials, kind, system, end) for end in (low, high)]
-            run = ends[1] - ends[0]
-            errors = sum(error(trial, system, thresholds[system]) for trial in of_rate(trials, kind, None))
-            if kind != "eer" and min(ends) > 0 and errors >= enough:
-                run = held(trials, kind, system, thresholds[system]) * math.log(ends[1] / ends[0])
-            rise = rate(among, system, high) - rate(among, system, low)
-            slopes.append(rise / run if run else 0.0)
-            behind = 0
-            for held_rate in ("fmr", "fnmr") if kind == "eer" else (kind,):
-                of_held = of_rate(trials, held_rate, None)
-                behind += abs(
-                    sum(error(trial, system, high) for trial in of_held)
-                    - sum(error(trial, system, low) for trial in of_held)
-                )
-            share = 1 / max(1, round(abs(rise) * len(among))) + 1 / max(1, behind)
-            chance += slopes[system] ** 2 * share
+            spread = math.sqrt(variance(influences(trials, kind, system, thresholds[system]), trials))
+            found, share = slope(trials, among, kind, system, thresholds[system], spread, enough)
+            slopes.append(found)
+            chance += found**2 * share
         apart = slopes[0] - slopes[1]
         kept = max(0.0, 1 - chance / apart**2) if apart else 0.0
         for system, sign in ((0, 1), (1, -1)):
             threshold = thresholds[system]
-            slope = sum(slopes) / 2 + sign * kept * apart / 2
-            at_aim -= sign * slope * (held(trials, kind, system, threshold) - aim)
+            shrunk = sum(slopes) / 2 + sign * kept * apart / 2
+            at_aim -= sign * shrunk * (held(trials, kind, system, threshold) - aim)
             for key, value in influences(trials, kind, system, threshold).items():
-                values[key] -= sign * slope * value
+                values[key] -= sign * shrunk * value
         degrees_of_freedom = min(
             degrees_of_freedom,
             *(

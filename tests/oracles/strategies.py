@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 from oracles.naive import Comparison
+from oracles.paired import Trial
 
 import fastfair as ff
 
@@ -55,3 +56,23 @@ def from_rows(rows: list[Comparison], dtype: type = np.float64) -> ff.Comparison
     """Comparisons with subjects and groups."""
     columns = list(zip(*rows, strict=True))
     return ff.Comparisons(np.array(columns[0], dtype), *columns[1:])
+
+
+@st.composite
+def two_systems(draw: st.DrawFn) -> list[Trial]:
+    """Some comparisons that two systems scored inside and across two groups, with ties and repeated pairs."""
+    subjects = {f"{group}{k}": group for group in "xy" for k in range(draw(st.integers(2, 4)))}
+    score = st.integers(0, 6).map(float)
+    names = st.sampled_from(sorted(subjects))
+    found = [Trial(name, name, True, draw(st.tuples(score, score)), (group,) * 2) for name, group in subjects.items()]
+    for _ in range(draw(st.integers(3, 25))):
+        one, other = draw(st.lists(names, min_size=2, max_size=2, unique=True))
+        found.append(Trial(one, other, False, draw(st.tuples(score, score)), (subjects[one], subjects[other])))
+    for name in draw(st.lists(names, max_size=6)):
+        found.append(Trial(name, name, True, draw(st.tuples(score, score)), (subjects[name],) * 2))
+    return found
+
+
+def comparisons_of_system(found: list[Trial], system: int) -> ff.Comparisons:
+    columns = [[trial.scores[system], trial.mated, trial.reference, trial.probe, *trial.groups] for trial in found]
+    return ff.Comparisons(*map(list, zip(*columns, strict=True)))

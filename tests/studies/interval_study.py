@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -195,7 +196,7 @@ class Study:
     note: list[list[str]]
 
 
-def _some(population: Population, measures: Sequence[str], metrics: object, seeds: range) -> Study:
+def _some(population: Population, measures: Sequence[str], metrics: object, n_resamples: int, seeds: range) -> Study:
     true = truth(population)
     points = [point for point, _ in thresholds(population).values()]
     rows, notes = [], []
@@ -206,7 +207,7 @@ def _some(population: Population, measures: Sequence[str], metrics: object, seed
             # What these warn of is what is counted here.
             warnings.simplefilter("ignore", FastfairWarning)
             found = ff.evaluate(
-                comparisons, points, measures, metrics=metrics, n_resamples=RESAMPLES, rng=seed, n_threads=1
+                comparisons, points, measures, metrics=metrics, n_resamples=n_resamples, rng=seed, n_threads=1
             )
         quantities = [q for q in found.quantities if (q.name, q.group, q.operating_point) in true]
         keys = tuple((q.name, q.group, q.operating_point) for q in quantities)
@@ -223,10 +224,11 @@ def study(
     *,
     measures: Sequence[str] = MEASURES,
     metrics: object = "all",
+    n_resamples: int = RESAMPLES,
     processes: int | None = 1,
 ) -> Study:
     """Simulate data sets, evaluate each, and collect estimates, intervals and notes; data set r has seed r."""
-    look = functools.partial(_some, population, measures, metrics)
+    look = functools.partial(_some, population, measures, metrics, n_resamples)
     (parts,) = over_data_sets([look], n_data_sets, processes)
     whole = parts[0]
     arrays = [np.concatenate([getattr(part, name) for part in parts]) for name in ("estimate", "low", "high", "errors")]
@@ -355,9 +357,11 @@ def main() -> None:
     parser.add_argument("--data-sets", type=int, default=1000)
     parser.add_argument("--populations", nargs="*", help="names; by default all")
     parser.add_argument("--processes", type=int)
+    parser.add_argument("--closed-form", action="store_true", help="rates alone, without replicates")
     asked = parser.parse_args()
     wanted = [p for p in POPULATIONS if not asked.populations or p.name in asked.populations]
-    studies = [study(population, asked.data_sets, processes=asked.processes) for population in wanted]
+    what: dict[str, Any] = {"measures": (), "metrics": (), "n_resamples": 0} if asked.closed_form else {}
+    studies = [study(population, asked.data_sets, processes=asked.processes, **what) for population in wanted]
     print(f"{table(studies)}\n\n{ranges(studies)}")
 
 

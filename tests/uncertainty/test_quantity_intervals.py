@@ -326,14 +326,6 @@ def test_the_dyadic_scheme_narrows_false_match_rates_alone(comparisons):
     assert one.quantity("fnmr", "f").standard_error == other.quantity("fnmr", "f").standard_error
 
 
-def test_without_replicates_there_are_none(comparisons):
-    ev = ff.evaluate(comparisons, HELD, n_resamples=0)
-    assert ev.quantity("eer").low is None
-    for ask in (lambda: ev.interval("eer"), lambda: ev.replicates("eer"), lambda: ev.with_intervals(0.9)):
-        with pytest.raises(InputError, match="no replicates"):
-            ask()
-
-
 def test_metrics_and_points_can_be_left_out(comparisons):
     ev = ff.evaluate(comparisons, at=[], metrics=["eer"], measures=["nrb", "std"], n_resamples=100, rng=0)
     names = {q.name for q in ev.quantities}

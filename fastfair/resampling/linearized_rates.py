@@ -1,0 +1,241 @@
+"""Standard errors of error rates, and correlations of two systems' rates, in closed form, near those of replicates.
+
+With A_k what unit k adds to an FNMR, minus its mean over the stratum, replicates have the variance V = sum_k A_k^2.
+That of an FMR is the dyadic-robust one, which weights are shrunk for; see `fastfair.kernels.dyadic`. A threshold that
+holds a rate is an estimate. With B_k what unit k adds to the rate held, and s the slope of a rate over the rate held,
+the rate at the estimated threshold has the variance
+
+    V(A) + s^2 V(B) - 2 s C(A, B),    C(A, B) = sum_k A_k B_k - sum_kl a_kl b_kl.
+
+The last sum is over the pairs of units behind both, and counts each once; a_kl and b_kl are what the pair adds. The
+covariance of two systems' rates is C(A - s B, A' - s' B').
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.error_rates.threshold_slopes import KINDS, HeldThreshold
+
+from .comparison_lists import ErrorLists
+from .preparation import Preparation
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.integer]
+Pairs = NDArray[np.int32]
+_ROUNDING = 1e-12  # of a variance, relative to its parts
+
+
+class _Rates:
+    """The error rates of lists of comparisons at all operating points, and what units and their pairs add to them."""
+
+    def __init__(self, lists: ErrorLists, thresholds: NDArray[np.int64]) -> None:
+        self.lists, self.sizes = lists, np.maximum(lists.sizes, 1)
+        self.errors = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
+        self.rates = self.errors / self.sizes
+
+    @cached_property
+    def variances(self) -> Floats:
+        """(points, lists) variances at given thresholds, which replicates have; NaN for lists without comparisons."""
+        from fastfair.kernels import dyadic as kernels
+
+        found = self.lists.variances(self.errors)
+        least = np.minimum(found[..., kernels.ROBUST], found[..., kernels.PRODUCT])
+        return np.where(self.lists.sizes, least / self.sizes**2, np.nan)
+
+    def of_units(self, point: int, k: int) -> Floats:
+        """Return what each unit adds to the rate of a list, minus the mean of its stratum."""
+        lists, n_rows = self.lists, self.lists.stratum.size
+        start = lists.start[k]
+        errors, comparisons = (
+            np.bincount(lists.a[start:stop], minlength=n_rows) + np.bincount(lists.b[start:stop], minlength=n_rows)
+            for stop in (start + self.errors[point, k], lists.end[k])
+        )
+        added = (errors - self.rates[point, k] * comparisons) / self.sizes[k]
+        mean = np.bincount(lists.stratum, weights=added) / lists.stratum_size
+        return np.asarray(added - mean[lists.stratum])
+
+    def sums_of_units(self, point: int, of_units: Floats) -> Floats:
+        """Sum, for each list, what units add to its rate times what they add to another."""
+        from fastfair.kernels import unit_sums
+
+        lists, found = self.lists, np.empty((self.sizes.size, 2))
+        unit_sums.sum_units(lists.a, lists.b, of_units, lists.end, self.errors[point], found)
+        return np.asarray((found[:, 0] - self.rates[point] * found[:, 1]) / self.sizes)
+
+    def errors_of_pairs(self, point: int, k: int) -> tuple[Pairs, Integers]:
+        """Return the pairs of units whose weights vary that have errors in a list, and how many each has."""
+        start = self.lists.start[k]
+        wrong, errors = np.unique(
+            self.lists.pairs.of_comparison[start : start + self.errors[point, k]], return_counts=True
+        )
+        vary = self.repeats[0][wrong] > 0
+        return wrong[vary], errors[vary]
+
+    @cached_property
+    def repeats(self) -> tuple[Floats, Floats]:
+        """How often each pair of units occurs, 0 where the weight of one never varies, and sums of squares by list."""
+        pairs, varies = self.lists.pairs, self.lists.stratum_size[self.lists.stratum] > 1
+        repeats = np.where(varies[pairs.first] & varies[pairs.second], pairs.repeats, 0).astype(np.float64)
+        running = np.concatenate(([0.0], np.cumsum(repeats**2)))
+        return repeats, np.diff(running[pairs.end], prepend=0.0)
+
+
+def _sum_of_pairs(point: int, k: int, first: tuple[_Rates, int], second: tuple[_Rates, int]) -> float:
+    """Sum what the pairs of units in list k add to two rates: each that of a list of one system."""
+    (one, of_one), (other, of_other) = first, second
+    rate, other_rate = one.rates[point, of_one], other.rates[point, of_other]
+    pairs, errors = one.errors_of_pairs(point, k)
+    other_pairs, other_errors = (pairs, errors) if other is one else other.errors_of_pairs(point, k)
+    _, here, there = np.intersect1d(pairs, other_pairs, assume_unique=True, return_indices=True)
+    repeats, squared = one.repeats
+    found = errors[here] @ other_errors[there] + rate * other_rate * squared[k]
+    found -= other_rate * (errors @ repeats[pairs]) + rate * (other_errors @ repeats[other_pairs])
+    return float(found / one.sizes[of_one] / other.sizes[of_other])
+
+
+@dataclass(frozen=True, eq=False)
+class _Threshold:
+    """How the threshold of an operating point moves with the data.
+
+    Attributes
+    ----------
+    sign : float
+        How the FMR enters what the operating point holds.
+    of_units : (units,) ndarray
+        What each unit adds to what is held; 0 where the threshold is given.
+    variance : float
+        Of what is held.
+    slopes : two (lists,) ndarray
+        Of the rates of mated and non-mated lists over what is held.
+    """
+
+    sign: float
+    of_units: Floats
+    variance: float
+    slopes: tuple[Floats, Floats]
+
+
+class LinearizedRates:
+    """The error rates of one system, and how their thresholds move with the data.
+
+    Parameters
+    ----------
+    prepared : Preparation
+        The comparisons and the operating points. Units are subjects or comparisons.
+    """
+
+    def __init__(self, prepared: Preparation) -> None:
+        self.prepared = prepared
+        self._sides = _Rates(prepared.y, prepared.thresholds), _Rates(prepared.x, prepared.thresholds)
+
+    @cached_property
+    def _errors(self) -> tuple[Floats, Floats]:
+        """(points, mated lists) and (points, non-mated lists) standard errors."""
+        found = [np.full(side.rates.shape, np.nan) for side in self._sides]
+        for point, threshold in self._thresholds.items():
+            for side, slopes, variances in zip(self._sides, threshold.slopes, found, strict=True):
+                shared = side.sums_of_units(point, threshold.of_units)
+                if threshold.sign and side is self._sides[1] and side.lists.two_way:
+                    pairs = [_sum_of_pairs(point, k, (side, k), (side, 0)) for k in range(side.sizes.size)]
+                    shared = shared - threshold.sign * np.array(pairs)
+                own, held = side.variances[point], threshold.variance
+                most = np.sqrt(own * held)
+                apart = own + slopes**2 * held
+                together = apart - 2 * slopes * np.clip(shared, -most, most)
+                variances[point] = np.where(together > _ROUNDING * apart, together, np.where(np.isnan(apart), apart, 0))
+        return np.sqrt(found[0]), np.sqrt(found[1])
+
+    def standard_error(self, mated: bool, point: int, cell: tuple[int, int] | None = None) -> float:
+        """Return the standard error of an error rate.
+
+        Parameters
+        ----------
+        mated : bool
+            Whether the rate is an FNMR.
+        point : int
+            Position of the operating point.
+        cell : tuple of int, optional
+            The groups of its references and probes; by default all comparisons.
+
+        Returns
+        -------
+        float
+            NaN without comparisons, and at operating points that fix no threshold in a way that is known here.
+        """
+        return float(self._errors[0 if mated else 1][point, self.prepared.position(cell)])
+
+    def correlation(
+        self, other: LinearizedRates, mated: bool, point: int, cell: tuple[int, int] | None = None
+    ) -> float:
+        """Return the correlation of the same error rate of two systems that scored the same comparisons.
+
+        Parameters
+        ----------
+        other : LinearizedRates
+            Of the other system, with the same operating points and units.
+        mated, point, cell
+            As in `standard_error`, which is finite.
+
+        Returns
+        -------
+        float
+            0 where one of the rates does not vary.
+        """
+        k = self.prepared.position(cell)
+        variances = [one._covariance(one, mated, point, k) for one in (self, other)]
+        if not min(variances) > 0:
+            return 0.0
+        found = self._covariance(other, mated, point, k) / np.sqrt(variances[0] * variances[1])
+        return float(np.clip(found, -1, 1))
+
+    def _covariance(self, other: LinearizedRates, mated: bool, point: int, k: int) -> float:
+        """Return the covariance of a list's rates; 0 where it is what rounding makes of 0."""
+        added, slopes, scale = [], [], 1.0
+        for system in (self, other):
+            threshold = system._thresholds[point]
+            slope = float(threshold.slopes[0 if mated else 1][k])
+            own, moved = system._sides[0 if mated else 1].of_units(point, k), slope * threshold.of_units
+            added.append(own - moved)
+            slopes.append(slope * threshold.sign)
+            scale *= float(np.linalg.norm(own) + np.linalg.norm(moved))
+        found = float(added[0] @ added[1])
+        one, another = self._sides[1], other._sides[1]
+        if one.lists.two_way:
+            if slopes[0] and slopes[1]:
+                found -= slopes[0] * slopes[1] * _sum_of_pairs(point, 0, (one, 0), (another, 0))
+            if not mated:
+                found -= _sum_of_pairs(point, k, (one, k), (another, k))
+                found += slopes[1] * _sum_of_pairs(point, k, (one, k), (another, 0))
+                found += slopes[0] * _sum_of_pairs(point, k, (one, 0), (another, k))
+        return found if abs(found) > _ROUNDING * scale else 0.0
+
+    @cached_property
+    def _thresholds(self) -> dict[int, _Threshold]:
+        points = self.prepared.points
+        return {k: self._threshold(k) for k, point in enumerate(points) if point.kind in KINDS}
+
+    def _threshold(self, point: int) -> _Threshold:
+        prepared, at = self.prepared, self.prepared.points[point]
+        of_units, variance = np.zeros(prepared.units.n_rows), 0.0
+        if at.kind == "threshold":
+            slopes = np.zeros(prepared.y.end.size), np.zeros(prepared.x.end.size)
+            return _Threshold(0.0, of_units, variance, slopes)
+        held = HeldThreshold(prepared.comparisons, at)
+        for side, sign in zip(self._sides, held.signs, strict=True):
+            if sign:
+                added = sign * side.of_units(point, 0)
+                variance += float(side.variances[point, 0] + 2 * (of_units @ added))
+                of_units = of_units + added
+        variance = max(variance, 0.0)
+        slope = held.slopes(float(np.sqrt(variance)))
+        cells = [None, *((k, k) for k in range(prepared.n_groups)), *prepared.cells]
+        of_mated, of_nonmated = (
+            np.array([slope(mated, cell)[0] if n else 0.0 for cell, n in zip(cells, side.lists.sizes, strict=False)])
+            for mated, side in zip((True, False), self._sides, strict=True)
+        )
+        return _Threshold(held.signs[1], of_units, variance, (of_mated, of_nonmated))

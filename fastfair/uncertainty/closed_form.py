@@ -1,0 +1,152 @@
+"""Intervals of error rates without replicates, from standard errors in closed form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair import intervals
+from fastfair.errors import InputError
+from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.linearized_rates import LinearizedRates
+
+from .degrees_of_freedom import degrees_of_freedom
+from .entries import Entry
+from .interval_maker import IntervalMaker
+from .interval_notes import (
+    CLOSED_FORM,
+    RATES,
+    Case,
+    are_concentrated,
+    has_few_false_matches,
+    rests_on_any,
+    with_interval,
+)
+from .quantities import HELD, Quantity
+from .simultaneous import families
+from .zero_errors import independent_comparisons
+
+Floats = NDArray[np.float64]
+_Place = tuple[bool, int, tuple[int, int] | None]
+
+
+@dataclass(eq=False)
+class ClosedForm(IntervalMaker):
+    """The standard errors of an evaluation's rates, and all else that their intervals are computed from.
+
+    Attributes
+    ----------
+    quantities : tuple of Quantity
+        The quantities, without intervals.
+    errors : (quantities,) ndarray
+        Standard error of each rate; NaN for all other quantities, which get no interval.
+    held : (quantities,) ndarray of bool
+        Thresholds that were given, and rates that operating points hold.
+    unit : str
+        "subject" or "comparison".
+    freedom, independent : (quantities,) ndarray
+        As in `Uncertainty`.
+    rates : LinearizedRates
+        What the standard errors come from.
+    places : dict
+        For the position of each rate: whether it is an FNMR, the operating point, and the groups.
+    """
+
+    quantities: tuple[Quantity, ...]
+    errors: Floats
+    held: NDArray[np.bool_]
+    unit: str
+    freedom: Floats
+    independent: Floats
+    rates: LinearizedRates
+    places: dict[int, _Place]
+
+    def correlation(self, other: ClosedForm, k: int) -> float:
+        """Return the correlation of a rate of two systems; NaN for other quantities."""
+        if k not in self.places:
+            return math.nan
+        return self.rates.correlation(other.rates, *self.places[k])
+
+    def _pointwise(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
+        return self._of_rows(range(len(self.quantities)), confidence_level, method)
+
+    def _simultaneous(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
+        """Widen the intervals of groups as if these were independent, which is Sidak's way."""
+        found = list(self._pointwise(confidence_level, method))
+        for rows in families(self.quantities):
+            rows = [k for k in rows if found[k].low is not None and not math.isnan(found[k].low or 0.0)]
+            level = confidence_level ** (1 / max(1, len(rows)))
+            for k, wider in zip(rows, self._of_rows(rows, level, method), strict=True):
+                found[k] = replace(found[k], low=wider.low, high=wider.high)
+        return tuple(found)
+
+    def _of_rows(self, rows: Sequence[int], confidence_level: float, method: str) -> tuple[Quantity, ...]:
+        if method != "auto":
+            raise InputError(f'method="{method}" needs replicates: evaluate with n_resamples > 0, or method="auto"')
+        estimates = np.array([self.quantities[k].estimate for k in rows])
+        errors, freedom = self.errors[list(rows)], self.freedom[list(rows)]
+        known = ~np.isnan(errors) & (estimates >= 0) & (estimates <= 1)
+        low, high = np.full((2, len(rows)), np.nan)
+        low[known], high[known] = intervals.logit_interval(
+            estimates[known], errors[known], freedom[known], confidence_level
+        )
+        concentrated = [q for q in self.quantities if are_concentrated(q)]
+        few = [q for q in self.quantities if has_few_false_matches(q)]
+        found = []
+        for row, k in enumerate(rows):
+            quantity, held = self.quantities[k], bool(self.held[k])
+            if math.isnan(errors[row]) and not held:
+                found.append(quantity)
+                continue
+            case = Case(
+                quantity if held else replace(quantity, standard_error=float(errors[row])),
+                low=float(low[row]), high=float(high[row]), made_by=CLOSED_FORM, method=method, shift=0.0,
+                varies=bool(errors[row] > 0), held=held, unit=self.unit, confidence_level=confidence_level,
+                independent=float(self.independent[k]), concentrated=rests_on_any(quantity, concentrated),
+                few=quantity in few,
+            )  # fmt: skip
+            found.append(with_interval(case))
+        return tuple(found)
+
+
+def closed_form(
+    quantities: tuple[Quantity, ...], entries: Sequence[Entry], held: Sequence[bool], resampler: Resampler
+) -> ClosedForm:
+    """Compute what intervals without replicates are made of.
+
+    Parameters
+    ----------
+    quantities : tuple of Quantity
+        The quantities of an evaluation, without intervals.
+    entries : sequence of Entry
+        The same, as numbers.
+    held : sequence of bool
+        Which of them are thresholds that were given.
+    resampler : Resampler
+        What would draw the replicates of rates. Its units are subjects or comparisons.
+
+    Returns
+    -------
+    ClosedForm
+    """
+    comparisons, rates = resampler.prepared.comparisons, LinearizedRates(resampler.prepared)
+    own = {group: (k, k) for k, group in enumerate(comparisons.groups)}
+    places = {
+        k: (entry.name == "fnmr", entry.point, entry.cell or own.get(entry.group or ""))
+        for k, entry in enumerate(entries)
+        if entry.name in RATES and entry.point is not None
+    }
+    return ClosedForm(
+        quantities,
+        np.array([rates.standard_error(*places[k]) if k in places else math.nan for k in range(len(entries))]),
+        np.array([given or HELD in quantity.note for given, quantity in zip(held, quantities, strict=True)], bool),
+        resampler.units.unit,
+        degrees_of_freedom(entries, comparisons, resampler),
+        independent_comparisons(entries, comparisons.groups, resampler),
+        rates,
+        places,
+    )
