@@ -343,7 +343,8 @@ def test_quick_is_without_replicates(two_systems, tmp_path):
     assert "95 % intervals of rates over subjects, in closed form, without replicates" in done.output
     written = json.loads((tmp_path / "out" / "evaluation.json").read_text())
     c = ff.read_comparisons(two_systems[0], score="a", groups=["sex"])
-    assert written == json.loads(ff.evaluate(c, ff.at_threshold(1), n_resamples=0).to_json())
+    expected = json.loads(ff.evaluate(c, ff.at_threshold(1), n_resamples=0).to_json())
+    assert written == expected | {"inputs": [str(two_systems[0])]}
     compared = run("compare", *two_systems, "--second-score", "b", *asked)
     assert "in closed form" in compared.output
     assert "no p-value and no verdict without replicates" in compared.output
