@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 RATES_TESTED = ("fmr", "fnmr", "fmr_matrix")
 UNITS_TESTED = ("subject", "comparison")
+_NO_VARIANCE = 1e-24  # below which nothing but rounding is left
 
 
 def score_pvalues(
@@ -191,25 +192,31 @@ class _ScoreTests:
             for system, sign in zip(self._systems, (1.0, -1.0), strict=True)
         ]
         held: list[tuple[_System, float]] = []
+        errors_held = np.inf
         if self._kind != "threshold":
             slopes = _shrunk(*(slope(mated, cell) for slope in self._slopes))
             held = [
                 (system, -sign * slope) for system, slope, sign in zip(self._systems, slopes, (1.0, -1.0), strict=True)
             ]
-            # The variance of what x errors hold is itself known with a relative variance of 1 / x only.
-            freedom = min(freedom, *(2.0 * system.errors_held() for system in self._systems))
+            errors_held = min(system.errors_held() for system in self._systems)
             # Among ties no threshold may hold the rate aimed at: where rates moved to it differ less, they count.
             at_aim = difference + sum(weight * missed for (_, weight), missed in zip(held, self._missed, strict=True))
             difference = min(abs(difference), abs(at_aim))
         values, constants = self._sum_held(held)
+        of_held = self._variance(values, constants) if held else 0.0
         values[0 if mated else 1] += parts
         few = size / (size - 1) if mated and size > 1 else 1.0
-        spread = np.sqrt(few * self._variance(values, constants))
-        if freedom < 1:
+        variance = few * self._variance(values, constants)
+        if freedom < 1 or errors_held == 0:
             return float("nan")
-        if spread < 1e-12:  # no decision differs
+        if variance < _NO_VARIANCE:  # no decision differs
             return 1.0
-        return float(2 * stdtr(freedom, -abs(difference) / spread))
+        # The variance of what x errors hold is known with a relative variance of 1 / x only, as with 2 x degrees of
+        # freedom; it counts as far as it makes up the variance of the difference (Satterthwaite).
+        share = min(of_held / variance, 1.0)
+        if share > 0:
+            freedom = min(freedom, 1 / (share**2 / (2 * errors_held) + (1 - share) ** 2 / freedom))
+        return float(2 * stdtr(freedom, -abs(difference) / np.sqrt(variance)))
 
     def _sum_held(
         self, weighted: Sequence[tuple[_System, float]]

@@ -132,13 +132,15 @@ def score_test(
 
     Where at least `enough` errors are behind the rate held, its logarithm is taken for straight.
     Among ties no threshold may hold the rate aimed at: rates are moved along their slopes to where it is held, and the
-    smaller difference counts. At most twice the errors behind the rates held are left of the degrees of freedom; with
-    none, there is no p-value.
+    smaller difference counts. The part of the variance that comes from the rates held has twice as many degrees of
+    freedom as errors are behind them, and Satterthwaite's formula puts both parts together; with no such errors, there
+    is no p-value.
     """
     among = of_rate(trials, name, cell)
     difference = rate(among, 0, thresholds[0]) - rate(among, 1, thresholds[1])
     at_aim = difference
     values: dict[int, float] = defaultdict(float)
+    at_thresholds: dict[int, float] = defaultdict(float)
     for trial in among:
         values[id(trial)] += (error(trial, 0, thresholds[0]) - error(trial, 1, thresholds[1])) / len(among)
     if kind != "threshold":
@@ -156,19 +158,22 @@ def score_test(
             at_aim -= sign * shrunk * (held(trials, kind, system, threshold) - aim)
             for key, value in influences(trials, kind, system, threshold).items():
                 values[key] -= sign * shrunk * value
-        degrees_of_freedom = min(
-            degrees_of_freedom,
-            *(
-                2 * sum(error(trial, system, thresholds[system]) for trial in of_rate(trials, held_rate, None))
-                for system in (0, 1)
-                for held_rate in (("fmr", "fnmr") if kind == "eer" else (kind,))
-            ),
+                at_thresholds[key] -= sign * shrunk * value
+        errors_held = min(
+            sum(error(trial, system, thresholds[system]) for trial in of_rate(trials, held_rate, None))
+            for system in (0, 1)
+            for held_rate in (("fmr", "fnmr") if kind == "eer" else (kind,))
         )
-        if degrees_of_freedom < 1:
+        if degrees_of_freedom < 1 or errors_held == 0:
             return difference, math.nan
     subjects = {subject for trial in among for subject in (trial.reference, trial.probe)}
     factor = len(subjects) / (len(subjects) - 1) if name == "fnmr" else 1.0
     spread = math.sqrt(variance(values, trials, factor))
     if spread < 1e-12:
         return difference, 1.0
+    if kind != "threshold":
+        share = min(1.0, variance(at_thresholds, trials) / spread**2)
+        if share > 0:
+            together = 1 / (share**2 / (2 * errors_held) + (1 - share) ** 2 / degrees_of_freedom)
+            degrees_of_freedom = min(degrees_of_freedom, together)
     return difference, 2 * float(t.sf(min(abs(difference), abs(at_aim)) / spread, degrees_of_freedom))
