@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,29 +19,11 @@ from fastfair.data.sorted_scores import read_only
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, visible
 
+from .subject_kinds import SubjectKinds, design_effect, kinds_of_all, kinds_of_groups, squared_deviations, sum_kinds
+
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 GroupLabels = validation.Labels | Mapping[str, validation.Labels]
-_CELLS_A_SUBJECT = 8  # of failures x attempts x groups, up to which counting takes no sort
-_ROUNDING = 1e-13  # share of the squares that sums of squared deviations of 0 may be off by
-
-
-@dataclass(frozen=True, eq=False)
-class SubjectKinds:
-    """Kinds of subjects, who have the same failures and attempts; the most frequent kinds of each group come first.
-
-    Attributes
-    ----------
-    failures, attempts, subjects : (kinds,) ndarray of int64
-        Failures and attempts of one subject of each kind, and the number of such subjects.
-    end : (groups,) ndarray of int64
-        Position after the last kind of each group.
-    """
-
-    failures: Counts
-    attempts: Counts
-    subjects: Counts
-    end: Counts
 
 
 class FailureCounts:
@@ -286,41 +267,17 @@ class FailureCounts:
     @cached_property
     def kinds(self) -> SubjectKinds:
         """Subjects with the same failures and attempts, counted together."""
-        from fastfair.kernels import clusters
-
-        widths = len(self.groups), int(self.attempts.max(initial=0)) + 1, int(self.failures.max(initial=0)) + 1
-        if np.prod(widths, dtype=np.float64) <= _CELLS_A_SUBJECT * self.failures.size:
-            sizes = np.zeros(int(np.prod(widths)), np.int64)
-            clusters.count_kinds(self.failures, self.attempts, self.subject_group, *widths[1:], sizes)
-            cells = np.flatnonzero(sizes)
-            sizes = sizes[cells]
-        else:
-            cell = (self.subject_group.astype(np.int64) * widths[1] + self.attempts) * widths[2] + self.failures
-            cells, sizes = np.unique(cell, return_counts=True)
-        group = cells // (widths[1] * widths[2])
-        order = np.lexsort((-sizes, group))
-        cells = cells[order]
-        end = np.searchsorted(group, np.arange(widths[0]), side="right")
-        return SubjectKinds(cells % widths[2], cells // widths[2] % widths[1], sizes[order], end.astype(np.int64))
+        return kinds_of_groups(self.failures, self.attempts, self.subject_group, len(self.groups))
 
     @cached_property
     def all_kinds(self) -> SubjectKinds:
         """Subjects of all groups with the same failures and attempts, counted together."""
-        kinds = self.kinds
-        pairs, which = np.unique(np.stack((kinds.failures, kinds.attempts)), axis=1, return_inverse=True)
-        sizes = np.bincount(which.ravel(), kinds.subjects).astype(np.int64)  # NumPy 2.0.0 gives two dimensions
-        order = np.argsort(-sizes, kind="stable")
-        failures, attempts = pairs[:, order]
-        return SubjectKinds(failures, attempts, sizes[order], np.array([order.size]))
+        return kinds_of_all(self.kinds)
 
     @cached_property
     def sums(self) -> Counts:
         """(5, g) sums over the subjects of each group, in the rows of `kernels.clusters`."""
-        kinds = self.kinds
-        e, m = kinds.failures, kinds.attempts
-        rows = np.array([m, e, e * e, e * m, m * m]) * kinds.subjects
-        totals = np.concatenate((np.zeros((5, 1), np.int64), np.cumsum(rows, axis=1)), axis=1)
-        return np.diff(totals[:, np.append(0, kinds.end)], axis=1)
+        return sum_kinds(self.kinds)
 
     @cached_property
     def n_subjects(self) -> Counts:
@@ -468,22 +425,6 @@ class FailureCounts:
             (int(self.n_failures.sum()), "failure"), (len(self.groups), "group"),
         )  # fmt: skip
         return f"FailureCounts({', '.join(f'{n} {what}{chr(115) * (n != 1)}' for n, what in parts)})"
-
-
-def squared_deviations(sums: Counts) -> Floats:
-    """Sum (e_i - m_i pi)^2 over subjects, from the sums of `kernels.clusters`, (5, ...)."""
-    m, e, ee, em, mm = sums
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rate = e / m
-        found = ee - 2 * rate * em + rate * rate * mm
-        return np.where(found > _ROUNDING * ee, found, 0.0)
-
-
-def design_effect(sums: Counts) -> Floats:
-    """Compute 1 + (m0 - 1) rho from the sums of `kernels.clusters`, (5, ...); 1 where no or all attempts failed."""
-    m, e = sums[:2]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where((e > 0) & (e < m), squared_deviations(sums) * m / (e * (m - e).astype(np.float64)), 1.0)
 
 
 def _whole(name: str, values: ArrayLike) -> Counts:

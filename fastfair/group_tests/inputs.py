@@ -14,7 +14,8 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import DroppedWarning, InputError, NarrowIntervalsWarning
 
-from .failure_counts import FailureCounts, design_effect
+from .failure_counts import FailureCounts
+from .subject_kinds import design_effect
 
 POLICIES = ("raise", "drop")
 _ENOUGH_FAILURES = 5  # independent ones

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair._lib import memory
 from fastfair._lib.progress import Report
 
-from .failure_counts import FailureCounts, design_effect, squared_deviations
+from .failure_counts import FailureCounts
 from .group_sums import AT_ONCE, draw_groups
+from .subject_kinds import design_effect, squared_deviations
 
 Floats = NDArray[np.float64]
 STATISTICS = ("f", "max-difference", "max-ratio")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair.group_tests.failure_counts import squared_deviations
 from fastfair.group_tests.group_sums import draw_groups
+from fastfair.group_tests.subject_kinds import squared_deviations
 
 from .subjects import Groups, draw_studies, require_memory
 
