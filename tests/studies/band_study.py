@@ -53,7 +53,8 @@ class Coverage:
 
     def line(self) -> str:
         """Return the numbers as a row of a table."""
-        at_levels = np.nanmean(self.inside, axis=0)
+        given = (~np.isnan(self.inside)).mean(axis=0)
+        at_levels = np.where(given >= OFTEN, np.nanmean(self.inside, axis=0), np.nan)
         return (
             f"{100 * np.nanmean(self.inside):5.1f} {100 * np.nanmin(at_levels):5.1f} {100 * self.whole.mean():5.1f} "
             f"{100 * self.ends.mean():5.1f} {np.nanmean(self.width):7.4f} {np.nanmean(self.band_width):7.4f} "
@@ -73,6 +74,7 @@ def _noted_of(noted: NDArray[np.bool_], inside: Floats) -> str:
 WARNING = "likely too narrow"
 ROUNDED = 5e-3  # three digits
 LEAST = 0.92  # share of data sets that an interval is to hold the truth in
+OFTEN = 0.2  # share of data sets with an interval at a level, from which on the level is looked at on its own
 HEADINGS = (
     "point least whole empty   width    band | noted fails | levels noted fails | levels noted fails\n"
     f"{'':69} | noted: |  held below {100 * LEAST:.0f} % |    in more"

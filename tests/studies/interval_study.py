@@ -273,6 +273,11 @@ class Coverage:
     warned_of_misses: float
     given: float
 
+    @property
+    def failed_without_a_note(self) -> float:
+        """Share of intervals that fail and say nothing of being too narrow."""
+        return (1 - self.share) * (1 - self.warned_of_misses) if self.share < 1 else 0.0
+
 
 def coverage(found: Study, name: str, at: str = "") -> Coverage:
     """Count how often the intervals of a quantity hold the truth."""
@@ -333,8 +338,11 @@ def table(studies: Sequence[Study]) -> str:
 
 def ranges(studies: Sequence[Study]) -> str:
     """Lay out, for every quantity, the least and greatest coverage, and how often notes come at the least."""
-    heads = ("Quantity", "Least", "in", "at", "Noted there", "Noted where it fails", "or of few false matches", "Most")
-    lines = ["| " + " | ".join(heads) + " |", "|---|--:|---|---|" + "--:|" * 4]
+    heads = (
+        "Quantity", "Least", "in", "at", "Noted there", "Noted where it fails", "or of few false matches",
+        "Fails without a note", "Most",
+    )  # fmt: skip
+    lines = ["| " + " | ".join(heads) + " |", "|---|--:|---|---|" + "--:|" * 5]
     together: dict[str, list[tuple[Coverage, str, str]]] = {}
     for found in studies:
         for name, at in places(found):
@@ -346,6 +354,7 @@ def ranges(studies: Sequence[Study]) -> str:
         shares = least.noted, least.noted_of_misses, least.warned_of_misses
         cells = [f"{100 * least.share:.1f}", population, at]
         cells += ["–" if math.isnan(share) else f"{100 * share:.0f}" for share in shares]
+        cells.append(f"{100 * least.failed_without_a_note:.1f}")
         most = max(result.share for result, _, _ in results)
         lines.append("| " + " | ".join((name, *cells, f"{100 * most:.1f}")) + " |")
     return "\n".join(lines)
