@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import frames
 from .arguments import checked
+from .notebook import Shown
 from .tables import write_json
+
+_MOST_COLUMNS = 8  # that a notebook shows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Tabular(ABC):
+class Tabular(Shown):
     """A result with a table."""
 
     @abstractmethod
@@ -23,6 +27,10 @@ class Tabular(ABC):
     @abstractmethod
     def _content(self) -> dict[str, Any]:
         """Return all that JSON holds."""
+
+    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+        columns = dict(list(self._columns().items())[:_MOST_COLUMNS])
+        return self.summary().splitlines() if hasattr(self, "summary") else (), columns
 
     @checked
     def to_frame(self, backend: str | None = None) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
+from fastfair._lib.notebook import Shown
 from fastfair.resampling.blocks import Replicates
 from fastfair.uncertainty.quantities import Quantity
 
@@ -17,6 +19,7 @@ from . import limits
 from .rates_at_levels import BandSettings, RatesOverLevels
 
 Floats = NDArray[np.float64]
+_MOST_SHOWN = 8  # FMRs in a notebook's table
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,6 +57,29 @@ class Curve:
     replicates: Floats = field(repr=False)
     confidence_level: float = 0.95
     note: str = ""
+
+
+class ShownCurve(Shown, Curve):
+    """A curve that shows itself in notebooks."""
+
+    @abstractmethod
+    def _values(self) -> tuple[str, Floats, Sequence[str]]:
+        """Return the name of the quantity, its values and, where there is one for each group, the groups."""
+
+    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+        name, values, groups = self._values()
+        places = np.unique(np.linspace(0, self.fmr.size - 1, _MOST_SHOWN).round().astype(int))
+        sentences = [
+            f"{name} at {self.fmr.size} FMRs from {self.fmr.min():.3g} to {self.fmr.max():.3g}, with "
+            f"{100 * self.confidence_level:g} % intervals and a band that holds for all"
+        ]
+        columns = {"fmr": self.fmr[places].tolist(), "threshold": self.threshold[places].tolist()}
+        if values.ndim > 1:
+            columns |= {group: values[places, k].tolist() for k, group in enumerate(groups)}
+        else:
+            shown = {name: values, "low": self.low, "high": self.high}
+            columns |= {label: array[places].tolist() for label, array in shown.items()}
+        return [*sentences, *([self.note] if self.note else [])], columns
 
 
 def curve_of(

@@ -28,7 +28,7 @@ from fastfair.uncertainty.quantities import Quantity
 from fastfair.uncertainty.ratios_to_average import ratio_of, widened
 
 from . import limits
-from .curve import Curve, curve_of, fields, note_of
+from .curve import ShownCurve, curve_of, fields, note_of
 from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, rates_over_levels
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ BAND_ZERO_POLICIES = tuple(policy for policy in ZERO_POLICIES if policy != "rais
 FAIR_OUTSIDE = "these intervals leave out the value of a fair system, so they do not show that groups differ"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class FairnessBand(Curve):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class FairnessBand(ShownCurve):
     """A fairness measure at many FMRs, with its uncertainty.
 
     Attributes
@@ -80,6 +80,9 @@ class FairnessBand(Curve):
     rate: str | None
     value: Floats
     groups: tuple[str, ...]
+
+    def _values(self) -> tuple[str, Floats, Sequence[str]]:
+        return self.measure, self.value, self.groups
 
     @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:

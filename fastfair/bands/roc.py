@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 
-from .curve import Curve, rate_curve
+from .curve import ShownCurve, rate_curve
 from .rates_at_levels import BandOptions, BandSettings, rates_over_levels
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RocBand(Curve):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RocBand(ShownCurve):
     """FNMR over FMR, with its uncertainty.
 
     Attributes
@@ -52,6 +52,9 @@ class RocBand(Curve):
     """
 
     fnmr: Floats
+
+    def _values(self) -> tuple[str, Floats, Sequence[str]]:
+        return "FNMR", self.fnmr, ()
 
     @checked
     def plot(self, ax: Axes | None = None, *, det: bool = False, **kwargs: Any) -> Axes:

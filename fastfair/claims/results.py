@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _ADJUSTED = "p-values adjusted for their number"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Claim(Tabular):
     """The result of `claim`.
 

@@ -25,7 +25,7 @@ def figures_of(evaluation: Evaluation) -> dict[str, Figure]:
 
 def _drawn(evaluation: Evaluation) -> dict[str, Figure]:
     axes: dict[str, Axes] = {"det": evaluation.plot_det(), "scores": evaluation.plot_scores()}
-    if evaluation.uncertainty is not None and evaluation.comparisons is not None:
+    if evaluation.settings["n_resamples"] and evaluation.comparisons is not None:
         settings = {name: evaluation.settings[name] for name in _SHARED}
         band = roc_band(evaluation.comparisons, **settings)
         limits = axes["det"].axis()

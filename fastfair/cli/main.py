@@ -214,12 +214,11 @@ def _run(comparisons: Comparisons, inputs: Sequence[Path], *, short: bool = Fals
     at, names, as_json, output, plots, report = (options.pop(name) for name in _OF_THE_COMMAND_LINE)
     options["progress"] = watched(options["progress"])
 
-    def again(others: Comparisons, **changed: Any) -> Evaluation:
-        return evaluate(others, at or _DEFAULT_POINTS, names or "all", **(options | changed))
+    def again(others: Comparisons) -> Evaluation:
+        return evaluate(others, at or _DEFAULT_POINTS, names or "all", **options)
 
     def page(path: Path) -> None:
-        with_seed = partial(again, rng=evaluation.settings.get("rng"))
-        results = results_of(evaluation, with_seed, options["n_threads"])
+        results = results_of(evaluation, again, {name: options[name] for name in ("rng", "n_threads")})
         write_report(results, path, inputs=inputs)
 
     evaluation = again(comparisons)

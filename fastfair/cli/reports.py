@@ -12,7 +12,9 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
 
 
-def results_of(evaluation: Evaluation, again: Callable[[Comparisons], Evaluation], n_threads: int | None) -> list[Any]:
+def results_of(
+    evaluation: Evaluation, again: Callable[[Comparisons], Evaluation], options: dict[str, Any]
+) -> list[Any]:
     """Gather what a page shows of comparisons.
 
     Parameters
@@ -21,8 +23,8 @@ def results_of(evaluation: Evaluation, again: Callable[[Comparisons], Evaluation
         The evaluation by all attributes together.
     again : callable
         Evaluates comparisons of another grouping in the same way.
-    n_threads : int or None
-        As in `evaluate`.
+    options : dict
+        The seed and the number of threads.
 
     Returns
     -------
@@ -35,7 +37,7 @@ def results_of(evaluation: Evaluation, again: Callable[[Comparisons], Evaluation
     alone = [again(comparisons.by(name)) for name in comparisons.grouping] if len(comparisons.grouping) > 1 else []
     tests: list[Any] = []
     if len(comparisons.groups) > 1 and comparisons.subjects is not None and evaluation.rates:
-        options = {"at": evaluation.rates[0].at, "rng": evaluation.settings.get("rng"), "n_threads": n_threads}
+        options = options | {"at": evaluation.rates[0].at}
         try:
             tests = [test(comparisons, **options) for test in (fnmr_test, fmr_test)]
         except InputError as error:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import argument_kinds, sample_names, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.notebook import Shown
 from fastfair.errors import InputError
 
 from . import group_labels, label_columns, score_keys, score_matrices
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
-class Comparisons:
+class Comparisons(Shown):
     """Comparison scores, with the subjects and samples compared and their groups; checked and sorted once.
 
     Parameters
@@ -435,6 +436,16 @@ class Comparisons:
         """Turn a threshold on the scale of the scores into the lowest key that it accepts."""
         similarity = -threshold if self.score_kind == "distance" else threshold
         return score_keys.first_key_at_least(similarity, self.mated.keys)
+
+    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+        if not self.groups:
+            return [repr(self)], {}
+        columns: dict[str, Sequence[Any]] = {"group": self.groups}
+        for name, side in (("mated", self.mated_by_group), ("non-mated", self.nonmated_by_group)):
+            columns[name] = np.diagonal(side.cells).tolist()
+            if side.subjects is not None:
+                columns[f"subjects of {name}"] = np.diagonal(side.subjects).tolist()
+        return [repr(self)], columns
 
     def __repr__(self) -> str:
         parts = [f"{len(self.mated)} mated", f"{len(self.nonmated)} non-mated", self.score_kind]

@@ -25,7 +25,7 @@ _ERROR = {"fmr": "a false match", "fnmr": "a false non-match"}
 _KINDS = {"fmr": "non-mated", "fnmr": "mated"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ErrorModel(Tabular):
     """The result of `error_model`.
 
@@ -137,7 +137,7 @@ class ErrorModel(Tabular):
         return draw_effects(self.effects, self.rate, ax)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StratifiedRates(Tabular):
     """The result of `stratified_rates`.
 

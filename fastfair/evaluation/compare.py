@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastfair import intervals
 from fastfair._lib import argument_kinds, frames, seeds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.notebook import Shown
 from fastfair._lib.tables import columns_of, records, write_json
 from fastfair.data import matching
 from fastfair.data.comparisons import Comparisons
@@ -33,7 +34,7 @@ METHODS_OF_CONTRASTS = ("auto", *intervals.METHODS_FOR_ANYTHING)
 
 
 @dataclass(frozen=True, eq=False)
-class PairedEvaluation:
+class PairedEvaluation(Shown):
     """The result of `compare`: contrasts, each the difference between the two systems in one quantity.
 
     Attributes
@@ -257,6 +258,23 @@ class PairedEvaluation:
         from fastfair.pages.report import report
 
         report([self], path, title=title, inputs=inputs)
+
+    @checked
+    def summary(self) -> str:
+        """Describe the most important differences in sentences.
+
+        Returns
+        -------
+        str
+        """
+        from .paired_chapter import summary_of_systems
+
+        return "\n".join(summary_of_systems(self.contrasts))
+
+    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+        rows = [one for one in self.contrasts if one.group is None]
+        names = ("name", "operating_point", "first", "second", "difference", "low", "high", "pvalue", "verdict")
+        return self.summary().splitlines(), {name: [getattr(one, name) for one in rows] for name in names}
 
     def _chapter(self) -> Chapter:
         from .paired_chapter import chapter_of_systems

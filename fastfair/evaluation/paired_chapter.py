@@ -50,7 +50,7 @@ def chapter_of_systems(
         title = "Without a threshold" if point is None else f"At {point}"
         sections.append(Section(title, (), drawn, [table]))
     remarks = remarks_of([*first.quantities, *second.quantities])
-    return Chapter("Two systems", _summary(contrasts), sections, settings, numbers, remarks)
+    return Chapter("Two systems", summary_of_systems(contrasts), sections, settings, numbers, remarks)
 
 
 def _row(one: Contrast) -> list[str]:
@@ -64,7 +64,8 @@ def _row(one: Contrast) -> list[str]:
     ]
 
 
-def _summary(contrasts: Sequence[Contrast]) -> list[str]:
+def summary_of_systems(contrasts: Sequence[Contrast]) -> list[str]:
+    """Say how two systems differ, in sentences."""
     said = []
     for one in contrasts:
         if one.group is None and one.name in ("fnmr", "fmr", "eer"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, frames, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.notebook import Shown
 from fastfair._lib.tables import columns_of, records, write_json
+from fastfair._lib.text import rate_with_interval
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import OperatingPoint
@@ -34,7 +36,7 @@ _NO_REPLICATES = "there are no replicates: evaluate with n_resamples > 0"
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Plotted):
+class Evaluation(Plotted, Shown):
     """The result of `evaluate`: a list of quantities, with the rates and replicates behind them.
 
     Attributes
@@ -336,6 +338,18 @@ class Evaluation(Plotted):
         At threshold=0.35 the threshold is 0.35, the FMR is 50 % and the FNMR is 50 %.
         """
         return "\n".join(summary_of(self, self._together()))
+
+    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+        if not self.rates:
+            return [self.description], {}
+        found = [(rates.at, group) for rates in self.rates for group in (None, *self.groups)]
+        columns: dict[str, list[Any]] = {"at": [str(at) for at, _ in found]}
+        columns["group"] = ["all" if group is None else group for _, group in found]
+        for name in ("fnmr", "fmr"):
+            rows = [find(self.quantities, name, group, at) for at, group in found]
+            columns[name.upper()] = [rate_with_interval(one.estimate, one.low, one.high) for one in rows]
+            columns[f"errors of {name.upper()}"] = [one.n_errors for one in rows]
+        return summary_of(self, self._together()), columns
 
     def _together(self) -> Evaluation:
         """Return the evaluation with intervals that hold in all groups together."""

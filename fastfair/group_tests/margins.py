@@ -58,7 +58,7 @@ def share_inside(confidence_level: float, quantile: str) -> float:
     return level if validation.choice("quantile", quantile, QUANTILES) == "family-wise" else (1 + level) / 2
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MarginOfError(Tabular):
     """The result of `margin_of_error`: the margin, and the groups whose FNMRs are outside of it.
 

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 _NAMES = {"deviance": "deviance", "f": "F", "max-difference": "largest difference", "max-ratio": "largest ratio"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GroupTest(Tabular):
     """The result of a test of equal error rates.
 
@@ -193,7 +193,7 @@ class GroupTest(Tabular):
         return ax
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FnmrTest(GroupTest):
     """The result of `fnmr_test`. It has the attributes of `GroupTest`, and:
 
@@ -241,7 +241,7 @@ class FnmrTest(GroupTest):
         return [moved] * bool(both_sides) + self.counts.remarks()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FmrTest(GroupTest):
     """The result of `fmr_test`. It has the attributes of `GroupTest`, and:
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import frames, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.notebook import Shown
 
 from .settings import SETTINGS
 
@@ -21,7 +23,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-class _Plan:
+class _Plan(Shown):
     """What plans have in common: arrays of one shape, as a table and as lines."""
 
     _given: ClassVar[tuple[str, ...]] = SETTINGS
@@ -30,6 +32,9 @@ class _Plan:
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         return {name: array.ravel() for name, array in vars(self).items() if isinstance(array, np.ndarray)}
+
+    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+        return (), {name: values.tolist() for name, values in self._columns().items()}
 
     @checked
     def to_frame(self, backend: str | None = None) -> Any:
@@ -74,7 +79,7 @@ class _Plan:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MarginPlan(_Plan):
     """Margins of error that studies would have.
 
@@ -169,7 +174,7 @@ class MarginPlan(_Plan):
         return draw_one_at_a_time(self._columns(), held)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PowerPlan(_Plan):
     """The probability that studies find a group that differs.
 
@@ -215,7 +220,7 @@ class PowerPlan(_Plan):
     seed: Any
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SubjectsPlan(_Plan):
     """The number of subjects that studies need.
 

@@ -30,7 +30,7 @@ RATES = ("fmr", "fnmr")
 _FEWEST_GROUPS = 3
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ShrunkenRates(Tabular):
     """The result of `shrunken_rates`.
 

@@ -115,6 +115,12 @@ def test_output_folder(scores, tmp_path):
     assert "--plots needs --output" in run(*options(scores), *ESTIMATES, "--plots").output
 
 
+def test_plots_of_intervals_without_replicates(scores, tmp_path):
+    done = run(*options(scores), "--quick", "--unit", "comparison", "--output", tmp_path, "--plots")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "fnmr_at_fmr_0.001.svg").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,0 +1,79 @@
+"""What a notebook shows of results: short, and with labels as text."""
+
+from __future__ import annotations
+
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fastfair as ff
+from fastfair._lib.notebook import Shown
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
+import valid_calls
+
+SHOWN = sorted(name for name, one in valid_calls.made().items() if isinstance(one, Shown))
+
+
+class Read(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_results_show_themselves_in_short(name):
+    result = valid_calls.made()[name]
+    read = Read(result._repr_html_())
+    assert type(result).__name__ in read.text
+    assert len(read.text) < 4000
+    assert read.tags.count("tr") <= 21
+    assert len(repr(result)) < 200
+    assert repr(result).startswith(type(result).__name__)
+    assert "\n" not in repr(result)
+
+
+def test_tests_plans_bands_and_evaluations_are_among_them():
+    classes = {type(valid_calls.made()[name]) for name in SHOWN}
+    assert {
+        ff.Comparisons, ff.Evaluation, ff.PairedEvaluation, ff.RocBand, ff.FairnessBand, ff.FnmrTest, ff.FmrTest,
+        ff.MarginOfError, ff.MarginPlan, ff.PowerPlan, ff.SubjectsPlan, ff.FmrPlan, ff.Claim,
+    } <= classes  # fmt: skip
+
+
+def test_tables_hold_counts_rates_and_escaped_labels():
+    label = "<img src=x onerror=alert(1)>\x1b"
+    group = np.array([label, "m"], dtype=object)[np.arange(40) % 2]
+    c = ff.Comparisons(np.arange(40.0), np.arange(40) % 4 > 1, reference_group=group)
+    ev = ff.evaluate(c, ff.at_threshold(20), n_resamples=0)
+    for shown in (c, ev):
+        read = Read(shown._repr_html_())
+        assert "img" not in read.tags
+        assert r"<img src=x onerror=alert(1)>\x1b" in read.text
+    assert "20 mated and 20 non-mated" in read.text
+    assert "50 %" in read.text
+
+
+def test_long_tables_say_what_is_left_out():
+    plan = ff.plan_margin(n_groups=2, n_subjects=np.arange(10, 410, 10), n_attempts=1, fnmr=0.1, correlation=0.0,
+                          n_simulations=20, rng=0)  # fmt: skip
+    assert "and 20 rows more" in Read(plan._repr_html_()).text
+    assert repr(plan) == "MarginPlan(40 rows)"
