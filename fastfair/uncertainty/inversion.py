@@ -64,8 +64,11 @@ class Inversion:
         for k in np.flatnonzero(known):
             path = self.path[k]
             inside = path[:0]
-            if not (_comes_first(as_unfair[k] < wanted) and _comes_first(as_fair[k, ::-1] < wanted)):
-                # As of a group in the middle, whose distance from the best one grows and then shrinks.
+            rises = np.diff(path)
+            turns = bool((rises < -_ROUNDING).any() and (rises > _ROUNDING).any())
+            if turns and not (_comes_first(as_unfair[k] < wanted) and _comes_first(as_fair[k, ::-1] < wanted)):
+                # As of a group in the middle, whose distance from the best one grows and then shrinks. Where it does
+                # not turn, chance alone rejects systems between others, and a fair one is never rejected as too fair.
                 accepted = np.interp(_STEPS, POWERS, np.minimum(as_unfair[k], as_fair[k])) >= wanted
                 inside = path[accepted]
             if inside.size == 0:

@@ -89,6 +89,16 @@ def test_systems_on_both_sides_of_those_rejected_are_accepted():
     assert not rejected[:-1].any()
 
 
+def test_an_estimate_that_is_fairer_than_chance_leaves_a_fair_system_accepted():
+    """Chance rejected the fair system as too fair and accepted the next one."""
+    path = np.linspace(1, 3, 201)[None]
+    as_unfair = np.array([[0.99, 0.999, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]])
+    as_fair = np.array([[0.004, 0.008, 0.002, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
+    low, high = Inversion(("a",), as_unfair, as_fair, path, 999).intervals(0.99)
+    assert low[0] == 1
+    assert 1 <= high[0] < 1.05
+
+
 def test_a_fair_system_is_found_fair_and_an_unfair_one_is_not():
     fair = ff.Comparisons(**columns(n=20_000))
     ev = ff.evaluate(fair, AT, n_resamples=400, rng=1)
