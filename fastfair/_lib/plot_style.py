@@ -20,7 +20,7 @@ LINES = ("-", "--", "-.", ":")
 USUAL, STANDS_OUT = COLORS[:2]
 GREY = "0.45"
 LONGEST_LABEL = 60  # characters of a row's label; longer ones lose their middle
-LIGHTER = 0.45  # how opaque a row is drawn that rests on few errors
+LIGHTER = 0.7  # how opaque a row is drawn that rests on few errors
 _LEGEND_DROP = 0.42  # inches from the axes down to a legend below them, beyond the numbers and the label of the axis
 
 
@@ -115,7 +115,12 @@ def _draw_row(ax: Axes, y: int, row: ForestRow, edge: float | None, kwargs: dict
     place = row.value if edge is None else max(row.value, edge)
     if math.isfinite(row.low) and row.high > row.low:
         right = row.high if math.isfinite(row.high) else ax.get_xlim()[1]
-        ax.plot([row.low if edge is None else max(row.low, edge), right], [y, y], linewidth=1.6, **style)
+        ax.plot(
+            [row.low if edge is None else max(row.low, edge), right],
+            [y, y],
+            linewidth=1.0 if row.is_light else 1.6,
+            **style,
+        )
     marker = "<" if at_edge else "D" if row.stands_out else "o"
     style |= {"marker": marker, "markersize": 5, "markerfacecolor": "none" if row.is_light else style["color"]}
     ax.plot([place], [y], clip_on=not at_edge, **(style | {"linestyle": ""} | kwargs))

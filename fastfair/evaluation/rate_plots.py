@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LONGEST_LABEL = 24  # characters beside a matrix
+_ON_LIGHT = "#111111"  # not black, which pages turn into the colour of their text
 _MOST_WRITTEN = 10  # with more groups the numbers do not fit the cells of a matrix
 RATE_NAMES = {"fmr": "False match rate", "fnmr": "False non-match rate"}
 
@@ -65,15 +66,14 @@ def _legend(evaluation: Evaluated, rows: Sequence[ForestRow], logarithmic: bool)
     name = interval_name(evaluation.settings)
     about = f"estimate and {name}" if name else "estimate"
     mark = {"color": USUAL, "marker": "o", "markersize": 5, "linewidth": 1.6 if name else 0}
+    light = mark | {"alpha": LIGHTER, "markerfacecolor": "none", "linewidth": 1.0 if name else 0}
     found: list[tuple[str, dict[str, Any]]] = []
     if not all(row.is_light for row in rows):
         found.append((about, mark))
     if any(row.is_light for row in rows):
-        light = mark | {"alpha": LIGHTER, "markerfacecolor": "none"}
-        found.append((f"the same, from fewer than {ENOUGH_ERRORS} errors", light))
+        found.append((f"{'the same' if found else about}, from fewer than {ENOUGH_ERRORS} errors", light))
     if logarithmic and any(row.value == 0 for row in rows):
-        none = mark | {"marker": "<", "alpha": LIGHTER, "markerfacecolor": "none"}
-        found.append(("no errors: the estimate is 0, left of the axis", none))
+        found.append(("no errors: the estimate is 0, left of the axis", light | {"marker": "<"}))
     found.append(("all comparisons", {"color": "black", "linestyle": "--", "linewidth": 1}))
     return found
 
@@ -104,7 +104,7 @@ def draw_fmr_matrix(evaluation: Evaluated, rates: Rates, ax: Axes | None, **kwar
         elif value == 0 or n <= _MOST_WRITTEN:
             light = value == 0 or norm(value) > 0.55
             text = "0" if value == 0 else f"{100 * value:.2g}"
-            ax.text(j, i, text, ha="center", va="center", color="black" if light else "white", fontsize=size)
+            ax.text(j, i, text, ha="center", va="center", color=_ON_LIGHT if light else "white", fontsize=size)
     ax.set_xticks(range(n), labels, rotation=90 if max(map(len, labels)) > 3 else 0, fontsize=size)
     ax.set_yticks(range(n), labels, fontsize=size)
     ax.set(xlabel="Group of the probe", ylabel="Group of the reference")
