@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from fastfair.evaluation.contrasts import Contrast
     from fastfair.evaluation.evaluate import evaluate
     from fastfair.evaluation.result import Evaluation
+    from fastfair.first_run import warm_up
     from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
     from fastfair.group_tests.failure_counts import FailureCounts
     from fastfair.group_tests.margins import MarginOfError, margin_of_error
@@ -141,6 +142,7 @@ _HOMES = {
     "synthesize": "synthesis.hill_climbing",
     "synthesize_each": "synthesis.hill_climbing",
     "von_mises_fisher_embeddings": "synthesis.simulators",
+    "warm_up": "first_run",
     "write_comparisons": "io.write",
 }
 
@@ -224,6 +226,7 @@ __all__ = [
     "synthesize",
     "synthesize_each",
     "von_mises_fisher_embeddings",
+    "warm_up",
     "write_comparisons",
 ]
 

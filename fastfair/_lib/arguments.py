@@ -34,8 +34,8 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (k.texts, "groups measures metrics probe_group reference_group strata tables"),
     (
         k.whole,
-        """dim max_subjects n_attempts n_datasets n_mated n_nonmated n_partners n_resamples n_simulations n_steps
-        n_subjects n_threads overall_mated overall_nonmated""",
+        """dim max_subjects n_attempts n_datasets n_mated n_nonmated n_partners n_processes n_resamples n_simulations
+        n_steps n_subjects n_threads overall_mated overall_nonmated""",
     ),
     (
         k.number,

@@ -21,9 +21,9 @@ from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.io.comparisons import read_comparisons
 from fastfair.resampling.units import UNITS
 
-from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, watched, with_options
+from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, with_options
 from .output import deliver, require_output
-from .verbs import Verb
+from .verbs import Verb, watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

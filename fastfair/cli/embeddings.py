@@ -34,13 +34,12 @@ from .options import (
     measure_option,
     method_option,
     read_with,
-    watched,
     with_options,
     zero_policy_option,
 )
 from .output import deliver, require_output
 from .tables import print_bands
-from .verbs import Verb
+from .verbs import Verb, watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

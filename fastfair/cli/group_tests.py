@@ -32,12 +32,11 @@ from .options import (
     quantile_option,
     read_with,
     reading_options,
-    watched,
     with_options,
 )
 from .output import deliver, require_output
 from .tables import print_group_tests
-from .verbs import Verb
+from .verbs import Verb, watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

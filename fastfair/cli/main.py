@@ -44,7 +44,6 @@ from .options import (
     method_option,
     read_with,
     reading_options,
-    watched,
 )
 from .output import deliver, guard_streams, require_output
 from .plan import plan_command
@@ -52,7 +51,8 @@ from .reports import results_of
 from .shrink import shrink_command
 from .synthesize import synthesize_command
 from .tables import print_contrasts, print_evaluation, print_summary
-from .verbs import Verb
+from .verbs import Verb, watched
+from .warm_up import warm_up_command
 
 _OF_THE_COMMAND_LINE = ("at", "names", "as_json", "output", "plots", "report")  # options that `evaluate` does not take
 _DEFAULT_POINTS = (operating_points.at_fmr(1e-3),)
@@ -190,6 +190,7 @@ for command in (
     shrink_command,
     strata_command,
     synthesize_command,
+    warm_up_command,
 ):
     cli.add_command(command)
 

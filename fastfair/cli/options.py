@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from fastfair import measures
+from fastfair import intervals, measures
 from fastfair._lib import validation
 from fastfair._lib.validation import SCORE_KINDS
 from fastfair.data.label_conflicts import LABEL_CONFLICTS
@@ -132,10 +131,22 @@ class Folder(click.Path):
         return super().convert(value, param, ctx)
 
 
-ALPHA = click.option("--alpha", type=float, default=0.5, show_default=True, help="Weight of false matches, 0 to 1.")
-CONFIDENCE_LEVEL = click.option(
-    "--confidence-level", type=float, default=0.95, show_default=True, help="Confidence level of intervals, 0 to 1."
+def _alpha(_context: click.Context, _param: click.Parameter, value: float) -> float:
+    return validation.rate("alpha", value, one_allowed=True)
+
+
+def _level(_context: click.Context, _param: click.Parameter, value: float) -> float:
+    return intervals.level(value)
+
+
+# Checked as soon as they are read, before any file is.
+ALPHA = click.option(
+    "--alpha", type=float, default=0.5, show_default=True, callback=_alpha, help="Weight of false matches, 0 to 1."
 )
+CONFIDENCE_LEVEL = click.option(
+    "--confidence-level", type=float, default=0.95, show_default=True, callback=_level,
+    help="Confidence level of intervals, 0 to 1.",
+)  # fmt: skip
 WRITING = [
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
     click.option(
@@ -341,8 +352,3 @@ def read_with(reader: Callable[..., Any], path: Path, options: dict[str, Any]) -
         options["groups"] = [*options["groups"], *zip(reference, probe, strict=True)]
     names = [name for name in inspect.signature(reader).parameters if name in options]
     return reader(path, **{name: options.pop(name) for name in names})
-
-
-def watched(progress: bool | None) -> bool:
-    """Return whether to show a progress bar; by default, whether standard error is a terminal."""
-    return sys.stderr.isatty() if progress is None else progress

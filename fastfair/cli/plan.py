@@ -17,11 +17,11 @@ from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
 from fastfair.planning.power import plan_power, plan_subjects
 from fastfair.planning.settings import SETTINGS
 
-from .options import CONFIDENCE_LEVEL, RUNNING, Numbers, quantile_option, watched, with_options
+from .options import CONFIDENCE_LEVEL, RUNNING, Numbers, quantile_option, with_options
 from .output import deliver, require_output
 from .plan_fmr import plan_fmr_command
 from .tables import print_plan
-from .verbs import VerbGroup
+from .verbs import VerbGroup, watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,9 +18,9 @@ from fastfair.evaluation.evaluate import evaluate
 from fastfair.io.comparisons import read_comparisons
 from fastfair.small_groups.shrunken import RATES, ShrunkenRates, shrunken_rates
 
-from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, watched, with_options
+from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, with_options
 from .output import deliver, require_output
-from .verbs import Verb
+from .verbs import Verb, watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -24,10 +24,10 @@ from fastfair.synthesis.hill_climbing import KINDS, Synthesis, synthesize
 from fastfair.synthesis.system_measures import SystemMeasure
 from fastfair.synthesis.systems import BiasedSystem, biased_system, scenario_family
 
-from .options import RUNNING, watched, with_options
+from .options import RUNNING, with_options
 from .output import deliver, require_output
 from .tables import print_synthesis
-from .verbs import Verb
+from .verbs import Verb, watched
 
 _ONE_SET: dict[str, Callable[..., Any]] = {"climb": synthesize, "binormal": binormal_comparisons}
 _HELD = {"fmr": "tmr", "fnmr": "tnmr"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ from fastfair._version import __version__
 from fastfair.errors import FileFormatError
 from fastfair.io import reading
 
+from .compiling import told_of_compiling
+
 _GIVEN = "fastfair.given"  # what a command line or a configuration says, before it is checked
+_COMPILING = "fastfair.compiling"  # set while compiled kernels are told of
 _VERB = "verb"
 _LAST = "Output"
 # Options that are in none of these sections say what is computed.
@@ -67,6 +71,14 @@ class Verb(click.Command):
             ctx.meta[_GIVEN] = {name: value for name, value in given.items() if _is_written(value)}
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the verb, and where it shows its progress, tell of kernels that are compiled."""
+        if _COMPILING in ctx.meta or "progress" not in ctx.params or not watched(ctx.params["progress"]):
+            return super().invoke(ctx)
+        ctx.meta[_COMPILING] = True
+        with told_of_compiling():
+            return super().invoke(ctx)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in sections."""
         records: dict[str, list[tuple[str, str]]] = {section: [] for section in _SECTIONS}
@@ -104,6 +116,11 @@ def write_configuration(path: Path) -> None:
     lines += [f"{name} = {_toml(given[key])}" for name, key in names.items() if key in given]
     with whole_files.written(path) as file:
         file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
+
+
+def watched(progress: bool | None) -> bool:
+    """Return whether to show a progress bar; by default, whether standard error is a terminal."""
+    return sys.stderr.isatty() if progress is None else progress
 
 
 def seeded(_context: click.Context, _param: click.Parameter, seed: int | None) -> int:

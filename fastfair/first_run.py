@@ -1,0 +1,236 @@
+"""`warm_up`: compile all kernels at once, in parallel processes, so that no later call has to."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fastfair._lib import validation
+from fastfair._lib.arguments import checked
+from fastfair._lib.progress import Report, reporting
+from fastfair._lib.threads import count_threads
+from fastfair.errors import FastfairError, OutputError
+
+_GLANCE = 0.05  # seconds between looks at whether a process has ended
+_SHOWN = 1000  # characters of a failed process's last words
+
+
+@checked
+def warm_up(n_processes: int | None = None, progress: bool | Report = False) -> int:
+    """Compile all kernels now, so that no later call on this machine has to.
+
+    Parameters
+    ----------
+    n_processes : int, optional
+        Number of processes; by default one for each processor.
+    progress : bool or callable, default False
+        Whether to show a progress bar, or a function of the work done and all the work.
+
+    Returns
+    -------
+    int
+        The number of kernels that were compiled; those that were compiled before stay.
+
+    Raises
+    ------
+    OutputError
+        Where no folder to keep compiled kernels in is writable.
+
+    Notes
+    -----
+    Kernels are compiled by use: each process makes small data and measures them. Compiled kernels are kept beside
+    the library, or in ``~/.cache/fastfair`` where that is not writable, until fastfair or numba changes.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ff.warm_up()  # doctest: +SKIP
+    124
+    """
+    from fastfair.kernels._jit import CACHE_FOLDER, config
+
+    n_processes = count_threads(None) if n_processes is None else validation.count("n_processes", n_processes, 1)
+    if config.DISABLE_JIT:
+        return 0
+    if not CACHE_FOLDER:
+        raise OutputError("no folder to keep compiled kernels in is writable: set NUMBA_CACHE_DIR to a folder that is")
+    folder = Path(CACHE_FOLDER)
+    before = _n_kernels(folder)
+    with reporting(progress, "compiling kernels") as report:
+        _run_all(list(_JOBS), n_processes, report)
+    return _n_kernels(folder) - before
+
+
+def run(job: str) -> None:
+    """Make small data and measure them, which compiles the kernels of one job; called in a process of its own."""
+    warnings.simplefilter("ignore")
+    _JOBS[job]()
+
+
+def _n_kernels(folder: Path) -> int:
+    return sum(1 for _ in folder.glob("*.nbc"))
+
+
+def _run_all(waiting: list[str], n_processes: int, report: Report | None) -> None:
+    """Run jobs in processes, so many at a time; end all of them at an error or an interrupt."""
+    total = len(waiting)
+    running: dict[str, subprocess.Popen[str]] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < n_processes:
+                job = waiting.pop(0)
+                code = f"from fastfair.first_run import run; run({job!r})"
+                running[job] = subprocess.Popen(
+                    [sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+                )
+            for job, process in list(running.items()):
+                if process.poll() is None:
+                    continue
+                said = process.communicate()[1]
+                del running[job]
+                if process.returncode:
+                    raise FastfairError(f"the kernels of {job} could not be compiled: {said[-_SHOWN:]}")
+                if report is not None:
+                    report(total - len(waiting) - len(running), total)
+            time.sleep(_GLANCE)
+    finally:
+        for process in running.values():
+            with contextlib.suppress(OSError):
+                process.kill()
+            process.communicate()
+
+
+def _scores(*, narrow: bool = True) -> Any:
+    """Return comparisons of 24 subjects with two samples each, in three groups of two attributes."""
+    import numpy as np
+
+    from fastfair.data.comparisons import Comparisons
+
+    rng = np.random.default_rng(0)
+    reference, probe = np.divmod(np.arange(48 * 48), 48)
+    mated = reference // 2 == probe // 2
+    scores = rng.normal(size=mated.size) + 1.5 * mated
+    sex, age = np.array(["f", "m"]), np.array(["old", "young", "young"])
+    sides: dict[str, Any] = {}
+    for side, sample in (("reference", reference), ("probe", probe)):
+        sides[side], sides[f"{side}_sample"] = sample // 2, sample
+        sides[f"{side}_group"] = {"sex": sex[sample // 2 % 2], "age": age[sample // 4 % 3]}
+    return Comparisons(scores.astype(np.float32) if narrow else scores, mated, **sides)
+
+
+def _evaluate(unit: str, *, narrow: bool = True) -> None:
+    from fastfair.error_rates.operating_points import at_eer, at_fmr, at_fnmr, at_mean_group_eer, at_threshold
+    from fastfair.evaluation.evaluate import evaluate
+
+    c = _scores(narrow=narrow)
+    points = [at_fmr(0.05), at_fnmr(0.1), at_eer(), at_mean_group_eer(), at_threshold(0.5)]
+    evaluation = evaluate(c, points, n_resamples=70, unit=unit, rng=0)
+    evaluation.with_intervals(simultaneous=True)
+
+
+def _evaluate_subjects() -> None:
+    _evaluate("subject")
+
+
+def _evaluate_subjects_of_float64() -> None:
+    _evaluate("subject", narrow=False)
+
+
+def _evaluate_samples() -> None:
+    for unit in ("sample", "subject+sample", "comparison"):
+        _evaluate(unit)
+
+
+def _compare() -> None:
+    import numpy as np
+
+    from fastfair.data.comparisons import Comparisons
+    from fastfair.error_rates.operating_points import at_fmr
+    from fastfair.evaluation.compare import compare
+
+    rng = np.random.default_rng(1)
+    who = np.repeat(np.arange(24), 24), np.tile(np.arange(24), 24)
+    sex = np.array(["f", "m"])
+    mated = who[0] == who[1]
+    first, second = (
+        Comparisons(
+            rng.normal(size=mated.size) + 2 * mated, mated, *who,
+            reference_group=sex[who[0] % 2], probe_group=sex[who[1] % 2],
+        )
+        for _ in range(2)
+    )  # fmt: skip
+    compare(first, second, [at_fmr(0.05)], n_resamples=70, rng=0)
+
+
+def _bands() -> None:
+    from fastfair.bands.all_bands import bands_of
+    from fastfair.bands.roc import roc_band
+    from fastfair.data.embeddings import Embeddings
+    from fastfair.synthesis.simulators import von_mises_fisher_embeddings
+
+    made = von_mises_fisher_embeddings(24, 3, 16, concentration=20, rng=0)
+    for similarity in ("cosine", "negative_euclidean"):
+        embeddings = Embeddings(made.vectors, made.subject, made.subject % 2, similarity)
+        bands_of(embeddings, [0.05, 0.1], n_resamples=70, rng=0)
+    for unit in ("sample", "subject+sample"):
+        roc_band(embeddings, [0.05, 0.1], unit=unit, n_resamples=70, rng=0)
+    roc_band(_scores(), [0.05, 0.1], n_resamples=70, rng=0)
+
+
+def _curves() -> None:
+    from fastfair.error_rates import curves
+
+    for narrow in (True, False):
+        c = _scores(narrow=narrow)
+        curves.roc(c)
+        curves.min_cllr(c)
+        for method in curves.EER_METHODS:
+            curves.eer(c, method=method)
+
+
+def _tests_of_groups() -> None:
+    from fastfair.claims.claim import claim
+    from fastfair.error_models.error_model import error_model
+    from fastfair.error_models.stratified_rates import stratified_rates
+    from fastfair.error_rates.operating_points import at_fmr, at_threshold
+    from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
+    from fastfair.group_tests.margins import margin_of_error
+
+    c, point = _scores(), at_fmr(0.1)
+    for test in (fnmr_test, fmr_test, margin_of_error):
+        test(c, point, n_resamples=99, rng=0)
+    claim(c, "fmr <= 0.2", at_threshold(1.5), n_resamples=70, rng=0)
+    error_model(c, ["sex", "age"], point)
+    stratified_rates(c, "sex", ["age"], point)
+
+
+def _plans_and_synthesis() -> None:
+    from fastfair.planning.fmr import plan_fmr
+    from fastfair.planning.margins import plan_margin
+    from fastfair.synthesis.hill_climbing import synthesize
+
+    study: dict[str, Any] = {"n_groups": 2, "n_subjects": 50, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.05}
+    plan_margin(**study, method="simulation", n_simulations=20, rng=0)
+    plan_fmr(claimed=0.05, fmr=0.01, covariance=1, n_simulations=20, rng=0)
+    synthesize(40, 40, fmr=0.1, n_steps=20, rng=0)
+
+
+_JOBS: dict[str, Callable[[], None]] = {
+    job.__name__.removeprefix("_"): job
+    for job in (
+        _evaluate_subjects,
+        _bands,
+        _evaluate_samples,
+        _tests_of_groups,
+        _compare,
+        _evaluate_subjects_of_float64,
+        _plans_and_synthesis,
+        _curves,
+    )
+}

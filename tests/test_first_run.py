@@ -1,0 +1,85 @@
+"""Kernels are compiled once: `warm_up` compiles all of them, and the command line tells of those that it compiles."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+
+import numba
+import pytest
+from fastfair.kernels import _jit
+from helpers.command_line import run
+
+import fastfair as ff
+from fastfair import first_run
+from fastfair.cli.compiling import told_of_compiling
+from fastfair.errors import FastfairError, InputError, OutputError
+
+WITHOUT_COMPILING = """
+import warnings
+from numba.core import event
+from fastfair.first_run import _JOBS
+warnings.simplefilter("ignore")
+with event.install_recorder("numba:compile") as seen:
+    for job in _JOBS.values():
+        job()
+print(len(seen.buffer))
+"""
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("job", first_run._JOBS)
+def test_every_job_runs(job):
+    with warnings.catch_warnings():
+        first_run.run(job)
+
+
+@pytest.mark.jit
+def test_jobs_run_in_processes_and_are_counted(monkeypatch):
+    seen = []
+    monkeypatch.setattr(first_run, "_JOBS", {"curves": first_run._JOBS["curves"]})
+    assert ff.warm_up(1, progress=lambda done, total: seen.append((done, total))) >= 0
+    assert seen == [(1, 1)]
+    done = run("warm-up", "--n-processes", 1)
+    assert done.output == "All kernels are compiled.\n"
+
+
+@pytest.mark.jit
+def test_what_goes_wrong_is_told(monkeypatch):
+    with pytest.raises(FastfairError, match=r"the kernels of nonsense could not be compiled: .*KeyError: 'nonsense'"):
+        first_run._run_all(["nonsense"], 2, None)
+    with pytest.raises(InputError, match="n_processes must be a whole number of at least 1"):
+        ff.warm_up(0)
+    monkeypatch.setattr(_jit, "CACHE_FOLDER", "")
+    with pytest.raises(OutputError, match="set NUMBA_CACHE_DIR"):
+        ff.warm_up()
+
+
+@pytest.mark.jit
+def test_compiling_is_told_once(capsys, monkeypatch):
+    with told_of_compiling():
+        assert numba.njit(lambda x: x + 1)(1) == 2
+        assert numba.njit(lambda x: x + 2)(1) == 3
+    told = capsys.readouterr().err
+    assert told.startswith("Compiling kernels, once on this machine")
+    assert told.count("\n") == 1
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with told_of_compiling():
+        assert numba.njit(lambda x: x + 3)(1) == 4
+    told = capsys.readouterr().err
+    assert ": 1 ..." in told
+    assert told.endswith("\x1b[2K")
+    assert numba.njit(lambda x: x + 4)(1) == 5
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.slow
+@pytest.mark.jit
+def test_nothing_is_left_to_compile(tmp_path):
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    for code in ("import fastfair as ff; assert ff.warm_up(2) > 50", WITHOUT_COMPILING):
+        done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["0"]
