@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 
 from fastfair._lib import validation
 from fastfair._lib.axes import axes_or_new, probit_axes
-from fastfair._lib.plot_style import STANDS_OUT, USUAL, legend_below, line_style
+from fastfair._lib.plot_style import STANDS_OUT, USUAL, legend_below, line_style, rate_ticks
 from fastfair._lib.text import drawn, per_cent, shortened
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
@@ -36,6 +36,7 @@ _OUTSIDE = 1e-4  # the share of each class at each end that the first and last b
 _LONGEST_IN_LEGEND = 36  # characters of a group's name
 _PANEL, _LEFT, _BOTTOM = 1.7, 0.62, 0.55  # inches of a small plot with what surrounds it, and of the figure's margins
 _LONGEST_TITLE = 24  # characters of a group's name above a small plot
+_POINT_LINES = ("-", ":", "-.", "--")  # of thresholds
 _CLASSES = (("mated", USUAL, "-"), ("non-mated", STANDS_OUT, "--"))
 
 
@@ -150,11 +151,38 @@ def draw_scores(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwa
         ax.stairs(heights, edges, **style)
         ax.stairs(heights, edges, fill=True, color=style["color"], alpha=0.2)
     for k, rates in enumerate(evaluation.rates):
-        ax.axvline(rates.threshold, color="black", linewidth=1, linestyle=("-", ":", "-.", "--")[k % 4],
+        ax.axvline(rates.threshold, color="black", linewidth=1, linestyle=_POINT_LINES[k % len(_POINT_LINES)],
                    label=f"threshold at {rates.at}")  # fmt: skip
     ax.set(xlabel=f"Score ({comparisons.score_kind})", ylabel="Density")
     ax.set_yticks([])
     ax.set_ylim(bottom=0)
+    ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
+    return ax
+
+
+def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw FMR and FNMR over the threshold on a logarithmic scale, with the thresholds of the operating points."""
+    comparisons = comparisons_of(evaluation)
+    if group is not None:
+        validation.choice("group", group, evaluation.groups)
+    mated, nonmated = keys_of(comparisons, group)
+    thresholds = np.unique(np.concatenate([_spread(mated), _spread(nonmated)]))
+    ax = axes_or_new(ax)
+    curves = (
+        ("FMR", STANDS_OUT, "--", 1 - np.searchsorted(nonmated, thresholds) / max(nonmated.size, 1)),
+        ("FNMR", USUAL, "-", np.searchsorted(mated, thresholds) / max(mated.size, 1)),
+    )
+    for name, color, line, rate in curves:
+        seen = rate > 0
+        style: dict[str, Any] = {"color": color, "linestyle": line, "label": name} | kwargs
+        ax.plot(_scores(comparisons, thresholds[seen]), rate[seen], **style)
+    for k, rates in enumerate(evaluation.rates):
+        ax.axvline(rates.threshold, color="black", linewidth=1, linestyle=_POINT_LINES[k % len(_POINT_LINES)],
+                   label=f"threshold at {rates.at}")  # fmt: skip
+    ax.set_yscale("log")
+    rate_ticks(ax.yaxis)
+    ax.set(xlabel=f"Threshold ({comparisons.score_kind})", ylabel="Rate")
+    ax.grid(alpha=0.3)
     ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
     return ax
 

@@ -125,6 +125,27 @@ class Plotted:
         return draw_scores(self, group, ax, **kwargs)
 
     @checked
+    def plot_thresholds(self: Evaluated, group: str | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw FMR and FNMR over the threshold, with the thresholds of the operating points.
+
+        Parameters
+        ----------
+        group : str, optional
+            The group; by default all comparisons.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            Passed to `Axes.plot` for both curves.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from .plots import draw_thresholds
+
+        return draw_thresholds(self, group, ax, **kwargs)
+
+    @checked
     def plot_measures(self: Evaluated, at: OperatingPoint | None = None, ax: Axes | None = None, **kwargs: Any) -> Axes:
         """Draw how far each fairness measure is from the value of a fair system, with its interval.
 

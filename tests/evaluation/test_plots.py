@@ -148,6 +148,24 @@ def test_histograms_hold_every_score_and_show_thresholds(kind):
     assert legend(ax) == ["mated (2,000)", "non-mated (2,000)", *(f"threshold at {point}" for point in POINTS)]
 
 
+@pytest.mark.parametrize("kind", ["similarity", "distance"])
+def test_rates_over_thresholds_are_those_of_the_whole_curve(kind):
+    rng = np.random.default_rng(0)
+    mated = np.arange(3000) % 3 == 0
+    scores = rng.normal(size=3000) + 3 * mated
+    c = ff.Comparisons(scores if kind == "similarity" else -scores, mated, score_kind=kind)
+    ev = ff.evaluate(c, POINTS, n_resamples=0)
+    ax = ev.plot_thresholds()
+    rendered(ax)
+    curve = ff.roc(c)
+    for line, rate in zip(ax.lines, (curve.fmr, curve.fnmr), strict=False):
+        exact = dict(zip(curve.threshold.tolist(), rate.tolist(), strict=True))
+        found = dict(zip(*(values.tolist() for values in line.get_data()), strict=True))
+        assert len(found) > 150
+        assert all(np.isclose(exact[threshold], value) for threshold, value in found.items())
+    assert legend(ax) == ["FMR", "FNMR", *(f"threshold at {point}" for point in POINTS)]
+
+
 @pytest.mark.parametrize("kind", ["det", "scores"])
 @pytest.mark.parametrize("n_groups", [2, 18, 40])
 def test_each_group_has_a_small_plot(kind, n_groups):
