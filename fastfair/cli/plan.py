@@ -20,7 +20,7 @@ from fastfair.planning.settings import SETTINGS
 from .options import CONFIDENCE_LEVEL, RUNNING, Numbers, quantile_option, with_options
 from .output import deliver, require_output
 from .plan_fmr import plan_fmr_command
-from .tables import print_plan
+from .plan_tables import print_plan
 from .verbs import VerbGroup, watched
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from fastfair.synthesis.systems import BiasedSystem, biased_system, scenario_fam
 
 from .options import RUNNING, with_options
 from .output import deliver, require_output
-from .tables import print_synthesis
+from .plan_tables import print_synthesis
 from .verbs import Verb, watched
 
 _ONE_SET: dict[str, Callable[..., Any]] = {"climb": synthesize, "binormal": binormal_comparisons}

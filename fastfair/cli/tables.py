@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -24,12 +24,9 @@ from fastfair.group_tests.margins import MarginOfError
 from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
 from fastfair.measures._compute import measure_of
 from fastfair.measures._names import printed_name
-from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
-from fastfair.synthesis.system_measures import SystemMeasure
 from fastfair.uncertainty.quantities import HELD, Key, Quantity
 
 _Found = dict[Key, Quantity]
-_MOST_SETTINGS = 200  # a plan with more settings is not printed as a table
 _MOST_COLUMNS = 10  # with more groups the FMR matrix does not fit a terminal; JSON and CSV always have it
 _UNITS = {
     "sample": "samples (other images of these very people)",
@@ -75,10 +72,12 @@ def print_evaluation(evaluation: Evaluation) -> None:
     for k, result in enumerate(evaluation.rates):
         point = result.at
         threshold = _with_interval(found["threshold", None, None, point], lambda value: f"{value:.6g}")
-        _print(console, f"At {point}: threshold {threshold}", _rates_table(result, found, with_metrics=k == 0))
+        print_titled(console, f"At {point}: threshold {threshold}", _rates_table(result, found, with_metrics=k == 0))
         across = result.counts.matrix_nonmated.sum() - result.counts.group_nonmated.sum()
         if across and len(result.groups) <= _MOST_COLUMNS:
-            _print(console, "FMR by group of reference (rows) and of probe (columns)", _matrix_table(result, found))
+            print_titled(
+                console, "FMR by group of reference (rows) and of probe (columns)", _matrix_table(result, found)
+            )
         if result.below_resolution:
             console.print(f"{point} allows fewer than {ENOUGH_ERRORS} errors: too few data for this operating point.")
     if any(q.n_errors is not None and q.n_errors < ENOUGH_ERRORS for q in evaluation.quantities):
@@ -90,8 +89,8 @@ def print_evaluation(evaluation: Evaluation) -> None:
     if any(q.low is not None and q.n_errors == 0 for q in evaluation.quantities):
         console.print(f"  {_WITHOUT_ERRORS}")
     if evaluation.measured_groups and evaluation.settings["measures"]:
-        table = _measures_table(evaluation.quantities, [result.at for result in evaluation.rates])
-        _print(console, f"Fairness over {len(evaluation.measured_groups)} groups", table)
+        table = measures_table(evaluation.quantities, [result.at for result in evaluation.rates])
+        print_titled(console, f"Fairness over {len(evaluation.measured_groups)} groups", table)
         if len(evaluation.measured_groups) < len(evaluation.groups):
             left_out = sorted(set(evaluation.groups) - set(evaluation.measured_groups))
             console.print(f"Left out of the measures: {visible(', '.join(left_out))}")
@@ -103,7 +102,7 @@ def print_summary(evaluation: Evaluation) -> None:
     console.print(evaluation.summary())
     found = {q.key: q for q in evaluation.quantities}
     for result in evaluation.rates[:1]:
-        _print(console, f"At {result.at}", _rates_table(result, found, with_metrics=True))
+        print_titled(console, f"At {result.at}", _rates_table(result, found, with_metrics=True))
         console.print(f"\n* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of 30)")
 
 
@@ -120,16 +119,16 @@ def print_bands(bands: Bands, levels: Sequence[float]) -> None:
         return _with_interval(quantity, form) + ("*" if FEW in quantity.note else " ")
 
     def rate(name: str, group: str | None, point: OperatingPoint) -> str:
-        return starred(found[name, group, None, point], _short_percent)
+        return starred(found[name, group, None, point], short_percent)
 
     table = Table(pad_edge=False, box=None)
     for heading in ("at", "threshold", "FNMR", "uncertainty of FNMR"):
         table.add_column(heading, justify="left" if heading == "at" else "right")
     for point in points:
         threshold = found["threshold", None, None, point]
-        uncertainty = _short_percent(found["fnmr", None, None, point].uncertainty)
+        uncertainty = short_percent(found["fnmr", None, None, point].uncertainty)
         table.add_row(str(point), starred(threshold, "{:.4g}".format), rate("fnmr", None, point), uncertainty)
-    _print(console, "All pairs", table)
+    print_titled(console, "All pairs", table)
     for name, kind in (("fnmr", "mated"), ("fmr", "non-mated")) if bands.groups else ():
         table = Table(pad_edge=False, box=None)
         table.add_column("group")
@@ -139,13 +138,13 @@ def print_bands(bands: Bands, levels: Sequence[float]) -> None:
             behind = found[name, group, None, points[0]]
             counts = (f"{number:,}" for number in (behind.n_comparisons, behind.n_subjects))
             table.add_row(group, *(rate(name, group, point) for point in points), *counts)
-        _print(console, f"{name.upper()} inside each group, at the same thresholds", table)
+        print_titled(console, f"{name.upper()} inside each group, at the same thresholds", table)
     if any(FEW in q.note for q in shown):
         console.print(f"\n* {FEW} behind the number (Doddington's rule of {ENOUGH_ERRORS})")
     if any(q.n_errors == 0 for q in shown):
         console.print(f"  {_WITHOUT_ERRORS}")
     if bands.fairness:
-        _print(console, f"Fairness over {len(bands.groups)} groups", _measures_table(shown, points))
+        print_titled(console, f"Fairness over {len(bands.groups)} groups", measures_table(shown, points))
     if any(q.note == FAIR_OUTSIDE for q in shown):
         console.print(f"  {FAIR_OUTSIDE}")
 
@@ -181,7 +180,7 @@ def print_contrasts(paired: PairedEvaluation) -> None:
                 contrast.verdict,
             )
             reasons.update(reason for reason in REASONS if reason in contrast.note)
-        _print(console, "Without a threshold" if point is None else f"At {point}", table)
+        print_titled(console, "Without a threshold" if point is None else f"At {point}", table)
     if reasons:
         console.print(f"\n{WITHHELD}: no test that would not too often tell equal systems apart")
     for reason in REASONS:
@@ -211,12 +210,12 @@ def print_group_tests(
             "inside" if group not in margin.outside else "above" if rate > margin.fnmr else "below"
             for group, rate in zip(margin.groups, margin.group_fnmr, strict=True)
         ]  # fmt: skip
-        _print(console, f"Do FNMRs differ{at}?", said)
-        _print(console, "By more than the margin of error?", "\n".join(more))
-        _print(console, "FNMR of groups", _groups_table(fnmr_test, "failures", {"margin": place}))
+        print_titled(console, f"Do FNMRs differ{at}?", said)
+        print_titled(console, "By more than the margin of error?", "\n".join(more))
+        print_titled(console, "FNMR of groups", _groups_table(fnmr_test, "failures", {"margin": place}))
     if fmr_test is not None:
-        _print(console, f"Do FMRs differ{at}?", fmr_test.summary())
-        _print(console, "FMR of groups", _groups_table(fmr_test, "false matches", {}))
+        print_titled(console, f"Do FMRs differ{at}?", fmr_test.summary())
+        print_titled(console, "FMR of groups", _groups_table(fmr_test, "false matches", {}))
 
 
 def _groups_table(test: GroupTest, errors: str, more: dict[str, list[str]]) -> Table:
@@ -242,53 +241,6 @@ def _groups_table(test: GroupTest, errors: str, more: dict[str, list[str]]) -> T
     return table
 
 
-def print_plan(plan: MarginPlan | PowerPlan | SubjectsPlan) -> None:
-    """Print one row for each setting, or only the range of margins if there are many settings."""
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
-    console.print(_PLANS[type(plan)], style="bold")
-    how = "exact"
-    if plan.n_simulations is not None:
-        how = f"{plan.n_simulations:,} simulated studies of each setting, seed {plan.seed}"
-    console.print(f"confidence level {100 * plan.confidence_level:g} %, {plan.quantile} quantile, {how}")
-    if isinstance(plan, MarginPlan) and plan.assurance is not None:
-        console.print(f"{_short_percent(plan.assurance)} of studies stay within their margin")
-    columns = plan.to_frame("polars").to_dict(as_series=False)
-    if plan.margin.size > _MOST_SETTINGS:
-        console.print(
-            f"\n{plan.margin.size:,} settings with margins from {_short_percent(plan.margin.min())} to "
-            f"{_short_percent(plan.margin.max())}; --output DIR and --json have all."
-        )
-        return
-    table = Table(pad_edge=False, box=None)
-    for name in columns:
-        table.add_column(_PLANNED[name][0], justify="right")
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*(_PLANNED[name][1](value) for name, value in zip(columns, row, strict=True)))
-    console.print()
-    console.print(table)
-
-
-def print_synthesis(sets: Sequence[Mapping[str, Any]], measures: Sequence[SystemMeasure]) -> None:
-    """Print the rate reached in each set, and the measures of one system; of many systems, only their number."""
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
-    console.print("Reached", style="bold")
-    table = Table(pad_edge=False, box=None)
-    for name in sets[0]:
-        table.add_column(name.replace("_", " "), justify="left" if name in ("group", "rate") else "right")
-    for row in sets:
-        table.add_row(*(_MADE.get(name, str)(value) for name, value in row.items()))
-    console.print(table)
-    systems = {(row.table, row.ratios) for row in measures}
-    if len(systems) > 1:
-        console.print(
-            f"\n{len(systems)} systems with {len(measures):,} values of measures; --output DIR and --json have all."
-        )
-    elif systems:
-        points = list(dict.fromkeys(row.at for row in measures if row.at is not None))
-        quantities = [Quantity(row.measure, row.group, row.at, row.value) for row in measures]
-        _print(console, f"Fairness of {measures[0].ratios}", _measures_table(quantities, points))
-
-
 def _limits(value: float, low: float, high: float) -> str:
     if math.isnan(value):
         return "-"
@@ -310,7 +262,8 @@ def _about_intervals(settings: dict[str, Any]) -> str:
     )
 
 
-def _print(console: Console, title: str, content: Table | str) -> None:
+def print_titled(console: Console, title: str, content: Table | str) -> None:
+    """Print a title, and a table or text below it."""
     # A table's own title would be folded to the width of a narrow table.
     console.print(f"\n{title}", style="bold")
     console.print(content)
@@ -368,7 +321,8 @@ def _matrix_table(result: Rates, found: _Found) -> Table:
     return table
 
 
-def _measures_table(quantities: Sequence[Quantity], points: Sequence[OperatingPoint]) -> Table:
+def measures_table(quantities: Sequence[Quantity], points: Sequence[OperatingPoint]) -> Table:
+    """Make the table of fairness measures, a row for each and a column for each operating point."""
     rows: dict[str, dict[OperatingPoint | None, Quantity]] = {}
     for quantity in quantities:
         if quantity.group is None and measure_of(quantity.name) is not None:
@@ -407,7 +361,8 @@ def _percent(rate: float, digits: int = 2) -> str:
     return per_cent(rate, digits=1)  # more digits, so that a small rate is never printed as 0
 
 
-def _short_percent(rate: float) -> str:
+def short_percent(rate: float) -> str:
+    """Write a rate in few digits."""
     return "-" if math.isnan(rate) else per_cent(rate)
 
 
@@ -420,10 +375,6 @@ def _pvalue(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.2g}"
 
 
-def _whole(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:,.0f}"
-
-
 def number(value: float) -> str:
     """Write a number that is no rate."""
     if math.isnan(value):
@@ -431,29 +382,3 @@ def number(value: float) -> str:
     if abs(value) < 1e-12:
         return "0"  # a rounding error
     return "infinite" if math.isinf(value) else f"{value:.4g}"
-
-
-_PLANS: dict[type, str] = {
-    MarginPlan: "Margin of error: how far from the overall FNMR groups with equal FNMRs may lie by chance",
-    PowerPlan: "Power: how often a test finds the one group whose FNMR differs from that of the others",
-    SubjectsPlan: "Subjects that a study needs in each group",
-}
-_PLANNED: dict[str, tuple[str, Callable[[float], str]]] = {
-    "n_groups": ("groups", _whole),
-    "n_subjects": ("subjects", _whole),
-    "n_attempts": ("attempts", lambda value: f"{value:,.1f}".removesuffix(".0")),
-    "fnmr": ("FNMR", _short_percent),
-    "correlation": ("correlation", "{:g}".format),
-    "difference": ("difference", _short_percent),
-    "wanted_margin": ("margin wanted", _short_percent),
-    "wanted_assurance": ("assurance wanted", _short_percent),
-    "wanted_power": ("power wanted", _short_percent),
-    "margin": ("margin", _short_percent),
-    "assurance": ("assurance", _short_percent),
-    "power": ("power", _short_percent),
-}
-_MADE: dict[str, Callable[[Any], str]] = {
-    "target": _short_percent,
-    "reached": _short_percent,
-    "threshold": "{:.6f}".format,
-}
