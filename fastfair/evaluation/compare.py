@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from fastfair import intervals
 from fastfair._lib import argument_kinds, frames, seeds, validation
 from fastfair._lib.arguments import checked
@@ -19,6 +21,7 @@ from fastfair.errors import InputError
 from fastfair.uncertainty.quantities import Group, find
 
 from .contrasts import Contrast, contrasts_of
+from .correlations import rate_correlations
 from .difference_tests import DifferenceTest, difference_tests
 from .evaluate import evaluate
 from .plotted import rates_at
@@ -47,6 +50,8 @@ class PairedEvaluation(Shown):
         The arguments of the call.
     tests : tuple of DifferenceTest
         The test of each quantity of the evaluations.
+    correlations : (quantities,) ndarray
+        The correlation of the two systems' rates; NaN for other quantities.
     """
 
     contrasts: tuple[Contrast, ...]
@@ -54,6 +59,7 @@ class PairedEvaluation(Shown):
     second: Evaluation
     settings: dict[str, Any] = field(repr=False)
     tests: tuple[DifferenceTest, ...] = field(repr=False)
+    correlations: NDArray[Any] = field(repr=False)
 
     @checked(group=argument_kinds.group_or_cell)
     def contrast(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Contrast:
@@ -119,8 +125,8 @@ class PairedEvaluation(Shown):
         )
         first, second = (evaluation.with_intervals(level, method) for evaluation in (self.first, self.second))
         settings = self.settings | {"confidence_level": level, "method": method}
-        contrasts = contrasts_of(first, second, self.tests, level, method)
-        return PairedEvaluation(contrasts, first, second, settings, self.tests)
+        contrasts = contrasts_of((first, second), self.tests, self.correlations, level, method)
+        return PairedEvaluation(contrasts, first, second, settings, self.tests, self.correlations)
 
     @checked
     def to_frame(self, backend: str | None = None) -> Any:
@@ -325,7 +331,8 @@ def compare(
         In (0, 1).
     method : {"auto", "percentile", "basic", "normal", "bca"}
         Method of the intervals. "auto" computes those of differences and ratios from the systems' own intervals of the
-        method "auto" of `evaluate`, by MOVER [1]_ [2]_, with the correlation of the replicates; the others, from the
+        method "auto" of `evaluate`, by MOVER [1]_ [2]_, with the correlation of rates in closed form, and of the
+        replicates of all else; the others, from the
         replicates of differences and ratios, are those of `intervals.confidence_interval`. The p-values are the same.
     rng : None, int, SeedSequence or Generator
         Seed of the random numbers.
@@ -367,8 +374,8 @@ def compare(
     with fewer than 10 errors in either system; and for rates at an operating point whose threshold rests on fewer than
     10 errors. Holm's procedure does not count withheld p-values.
 
-    Without replicates (``n_resamples=0``) the correlation of two rates that MOVER needs is computed in closed form,
-    from what each subject adds to either. Only rates have p-values then.
+    The correlation of two rates in closed form is that of what subjects, and pairs of them, add to either. Without
+    replicates (``n_resamples=0``) only rates have intervals and p-values.
 
     References
     ----------
@@ -406,5 +413,6 @@ def compare(
     settings = {name: value for name, value in one.settings.items() if name not in ("thresholds", "score_kind")}
     settings["score_kinds"] = [first.score_kind, second.score_kind]
     tests = difference_tests((first, second), (one, other))
-    found = contrasts_of(one, other, tests, settings["confidence_level"], method)
-    return PairedEvaluation(found, one, other, settings, tests)
+    correlations = rate_correlations((first, second), (one, other))
+    found = contrasts_of((one, other), tests, correlations, settings["confidence_level"], method)
+    return PairedEvaluation(found, one, other, settings, tests, correlations)

@@ -14,7 +14,6 @@ from fastfair import intervals
 from fastfair._lib.warnings import warn
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import FewResamplesWarning
-from fastfair.uncertainty.closed_form import ClosedForm
 from fastfair.uncertainty.inversion import is_fairer_above
 from fastfair.uncertainty.quantities import HELD, Quantity, TakenAt
 from fastfair.uncertainty.quantity_intervals import Uncertainty
@@ -77,16 +76,22 @@ class Contrast(TakenAt):
 
 
 def contrasts_of(
-    first: Evaluation, second: Evaluation, tests: Sequence[DifferenceTest], level: float, method: str
+    evaluations: Sequence[Evaluation],
+    tests: Sequence[DifferenceTest],
+    correlations: Floats,
+    level: float,
+    method: str,
 ) -> tuple[Contrast, ...]:
     """Compute the differences between two evaluations with the same replicates.
 
     Parameters
     ----------
-    first, second : Evaluation
-        The evaluations, with replicates.
+    evaluations : two Evaluation
+        The evaluations, with the same replicates or without any.
     tests : sequence of DifferenceTest
         The test of each quantity.
+    correlations : (quantities,) ndarray
+        The correlations of rates in closed form; NaN where replicates have to tell.
     level : float
         Confidence level of the intervals; verdicts need p-values of at most one minus it.
     method : str
@@ -97,15 +102,16 @@ def contrasts_of(
     tuple of Contrast
         For every quantity but thresholds and the rates that operating points hold.
     """
+    first, second = evaluations
     rows = [
         k
         for k, (one, other) in enumerate(zip(first.quantities, second.quantities, strict=True))
         if one.name != "threshold" and HELD not in one.note and one.key == other.key
     ]
     if first.settings["n_resamples"]:
-        found = _of_replicates(first, second, rows, level, method)
+        found = _of_replicates(evaluations, rows, correlations[rows], level, method)
     else:
-        found = _in_closed_form(first, second, rows)
+        found = _in_closed_form(evaluations, rows, correlations[rows])
     contrasts = []
     for n, k in enumerate(rows):
         one, other, test = first.quantities[k], second.quantities[k], tests[k]
@@ -150,16 +156,13 @@ class _Intervals:
     not_computable: Floats
 
 
-def _in_closed_form(first: Evaluation, second: Evaluation, rows: list[int]) -> _Intervals:
+def _in_closed_form(evaluations: Sequence[Evaluation], rows: list[int], correlations: Floats) -> _Intervals:
     """Compute the intervals of rates from those of the systems; other quantities have none."""
-    one, other = first.uncertainty, second.uncertainty
-    assert isinstance(one, ClosedForm)
-    assert isinstance(other, ClosedForm)
     here, there = (
-        np.array([[q.estimate, _number(q.low), _number(q.high)] for q in _chosen(e, rows)]).T for e in (first, second)
+        np.array([[q.estimate, _number(q.low), _number(q.high)] for q in _chosen(e, rows)]).T for e in evaluations
     )
     known = np.asarray(np.isfinite(here).all(axis=0) & np.isfinite(there).all(axis=0))
-    correlation = np.array([one.correlation(other, k) if has else 0.0 for k, has in zip(rows, known, strict=True)])
+    correlation = np.where(known, correlations, 0.0)
     same = known & (here == there).all(axis=0) & (correlation > 1 - 1e-9)
     known &= ~same
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -176,8 +179,9 @@ def _in_closed_form(first: Evaluation, second: Evaluation, rows: list[int]) -> _
     )
 
 
-def _of_replicates(first: Evaluation, second: Evaluation, rows: list[int], level: float, method: str) -> _Intervals:
-    pair = [first, second]
+def _of_replicates(
+    pair: Sequence[Evaluation], rows: list[int], correlations: Floats, level: float, method: str
+) -> _Intervals:
     estimates = np.array([[evaluation.quantities[k].estimate for k in rows] for evaluation in pair])
     sets = np.array([_need(evaluation).replicates[rows] for evaluation in pair])
     unknown = ~np.isfinite(sets).all(axis=0)
@@ -189,7 +193,8 @@ def _of_replicates(first: Evaluation, second: Evaluation, rows: list[int], level
                 [[[_number(quantity.low), _number(quantity.high)] for quantity in _chosen(e, rows)] for e in pair]
             ).reshape(2, len(rows), 2)
             one, other = (np.vstack((values[None], ends.T)) for values, ends in zip(estimates, of_each, strict=True))
-            correlation = _correlations(np.where(unknown, np.nan, sets))
+            of_replicates = _correlations(np.where(unknown, np.nan, sets))
+            correlation = np.where(np.isnan(correlations), of_replicates, correlations)
             limits = [difference_interval(one, other, correlation), ratio_interval(one, other, correlation)]
             finite = finite[0], finite[0] & ((estimates[0] > 0) | (estimates[1] > 0))
             spread = np.ones(len(rows), bool)

@@ -37,6 +37,7 @@ class _Rates:
         self.lists, self.sizes = lists, np.maximum(lists.sizes, 1)
         self.errors = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
         self.rates = self.errors / self.sizes
+        self._pairs: dict[tuple[int, int], tuple[Pairs, Integers]] = {}
 
     @cached_property
     def variances(self) -> Floats:
@@ -69,12 +70,14 @@ class _Rates:
 
     def errors_of_pairs(self, point: int, k: int) -> tuple[Pairs, Integers]:
         """Return the pairs of units whose weights vary that have errors in a list, and how many each has."""
-        start = self.lists.start[k]
-        wrong, errors = np.unique(
-            self.lists.pairs.of_comparison[start : start + self.errors[point, k]], return_counts=True
-        )
-        vary = self.repeats[0][wrong] > 0
-        return wrong[vary], errors[vary]
+        if (point, k) not in self._pairs:
+            start = self.lists.start[k]
+            wrong, errors = np.unique(
+                self.lists.pairs.of_comparison[start : start + self.errors[point, k]], return_counts=True
+            )
+            vary = self.repeats[0][wrong] > 0
+            self._pairs[point, k] = wrong[vary], errors[vary]
+        return self._pairs[point, k]
 
     @cached_property
     def repeats(self) -> tuple[Floats, Floats]:
@@ -118,6 +121,42 @@ class _Threshold:
     of_units: Floats
     variance: float
     slopes: tuple[Floats, Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class _Linear:
+    """A rate as a sum over units and pairs of units.
+
+    Attributes
+    ----------
+    of_units : (units,) ndarray
+        What each unit adds, with the threshold's part.
+    slope : float
+        What is subtracted of the FMR of all comparisons, as the threshold moves.
+    norm : float
+        The size of what is added up in `of_units`.
+    nonmated : _Rates
+        The FMRs of the system.
+    """
+
+    of_units: Floats
+    slope: float
+    norm: float
+    nonmated: _Rates
+
+
+def _covariance(first: _Linear, second: _Linear, mated: bool, point: int, k: int) -> float:
+    """Return the covariance of the rate of list k in two systems; 0 where it is what rounding makes of 0."""
+    found = float(first.of_units @ second.of_units)
+    one, another = first.nonmated, second.nonmated
+    if one.lists.two_way:
+        if first.slope and second.slope:
+            found -= first.slope * second.slope * _sum_of_pairs(point, 0, (one, 0), (another, 0))
+        if not mated:
+            found -= _sum_of_pairs(point, k, (one, k), (another, k))
+            found += second.slope * _sum_of_pairs(point, k, (one, k), (another, 0)) if second.slope else 0.0
+            found += first.slope * _sum_of_pairs(point, k, (one, 0), (another, k)) if first.slope else 0.0
+    return found if abs(found) > _ROUNDING * first.norm * second.norm else 0.0
 
 
 class LinearizedRates:
@@ -186,33 +225,20 @@ class LinearizedRates:
         float
             0 where one of the rates does not vary.
         """
-        k = self.prepared.position(cell)
-        variances = [one._covariance(one, mated, point, k) for one in (self, other)]
+        place = mated, point, self.prepared.position(cell)
+        one, another = self._linear(*place), other._linear(*place)
+        variances = [_covariance(parts, parts, *place) for parts in (one, another)]
         if not min(variances) > 0:
             return 0.0
-        found = self._covariance(other, mated, point, k) / np.sqrt(variances[0] * variances[1])
+        found = _covariance(one, another, *place) / np.sqrt(variances[0] * variances[1])
         return float(np.clip(found, -1, 1))
 
-    def _covariance(self, other: LinearizedRates, mated: bool, point: int, k: int) -> float:
-        """Return the covariance of a list's rates; 0 where it is what rounding makes of 0."""
-        added, slopes, scale = [], [], 1.0
-        for system in (self, other):
-            threshold = system._thresholds[point]
-            slope = float(threshold.slopes[0 if mated else 1][k])
-            own, moved = system._sides[0 if mated else 1].of_units(point, k), slope * threshold.of_units
-            added.append(own - moved)
-            slopes.append(slope * threshold.sign)
-            scale *= float(np.linalg.norm(own) + np.linalg.norm(moved))
-        found = float(added[0] @ added[1])
-        one, another = self._sides[1], other._sides[1]
-        if one.lists.two_way:
-            if slopes[0] and slopes[1]:
-                found -= slopes[0] * slopes[1] * _sum_of_pairs(point, 0, (one, 0), (another, 0))
-            if not mated:
-                found -= _sum_of_pairs(point, k, (one, k), (another, k))
-                found += slopes[1] * _sum_of_pairs(point, k, (one, k), (another, 0))
-                found += slopes[0] * _sum_of_pairs(point, k, (one, 0), (another, k))
-        return found if abs(found) > _ROUNDING * scale else 0.0
+    def _linear(self, mated: bool, point: int, k: int) -> _Linear:
+        threshold = self._thresholds[point]
+        slope = float(threshold.slopes[0 if mated else 1][k])
+        own, moved = self._sides[0 if mated else 1].of_units(point, k), slope * threshold.of_units
+        norm = float(np.linalg.norm(own) + np.linalg.norm(moved))
+        return _Linear(own - moved, slope * threshold.sign, norm, self._sides[1])
 
     @cached_property
     def _thresholds(self) -> dict[int, _Threshold]:

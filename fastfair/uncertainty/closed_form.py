@@ -31,7 +31,6 @@ from .simultaneous import families
 from .zero_errors import independent_comparisons
 
 Floats = NDArray[np.float64]
-_Place = tuple[bool, int, tuple[int, int] | None]
 
 
 @dataclass(eq=False)
@@ -50,10 +49,6 @@ class ClosedForm(IntervalMaker):
         "subject" or "comparison".
     freedom, independent : (quantities,) ndarray
         As in `Uncertainty`.
-    rates : LinearizedRates
-        What the standard errors come from.
-    places : dict
-        For the position of each rate: whether it is an FNMR, the operating point, and the groups.
     """
 
     quantities: tuple[Quantity, ...]
@@ -62,14 +57,6 @@ class ClosedForm(IntervalMaker):
     unit: str
     freedom: Floats
     independent: Floats
-    rates: LinearizedRates
-    places: dict[int, _Place]
-
-    def correlation(self, other: ClosedForm, k: int) -> float:
-        """Return the correlation of a rate of two systems; NaN for other quantities."""
-        if k not in self.places:
-            return math.nan
-        return self.rates.correlation(other.rates, *self.places[k])
 
     def _pointwise(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
         return self._of_rows(range(len(self.quantities)), confidence_level, method)
@@ -147,6 +134,4 @@ def closed_form(
         resampler.units.unit,
         degrees_of_freedom(entries, comparisons, resampler),
         independent_comparisons(entries, comparisons.groups, resampler),
-        rates,
-        places,
     )
