@@ -8,7 +8,8 @@ the rate at the estimated threshold has the variance
     V(A) + s^2 V(B) - 2 s C(A, B),    C(A, B) = sum_k A_k B_k - sum_kl a_kl b_kl.
 
 The last sum is over the pairs of units behind both, and counts each once; a_kl and b_kl are what the pair adds. The
-covariance of two systems' rates is C(A - s B, A' - s' B').
+covariance of two systems' rates is C(A - s B, A' - s' B'), of which what units have in several pairs counts for no
+more than it does in the variances.
 """
 
 from __future__ import annotations
@@ -109,8 +110,8 @@ class _Threshold:
     ----------
     sign : float
         How the FMR enters what the operating point holds.
-    of_units : (units,) ndarray
-        What each unit adds to what is held; 0 where the threshold is given.
+    of_units : two (units,) ndarray
+        What each unit adds to what is held in mated, and in non-mated comparisons; 0 where the threshold is given.
     variance : float
         Of what is held.
     slopes : two (lists,) ndarray
@@ -118,7 +119,7 @@ class _Threshold:
     """
 
     sign: float
-    of_units: Floats
+    of_units: tuple[Floats, Floats]
     variance: float
     slopes: tuple[Floats, Floats]
 
@@ -129,34 +130,61 @@ class _Linear:
 
     Attributes
     ----------
-    of_units : (units,) ndarray
-        What each unit adds, with the threshold's part.
+    mated, nonmated : (units,) ndarray
+        What each unit adds in mated, and in non-mated comparisons, with the threshold's part.
     slope : float
         What is subtracted of the FMR of all comparisons, as the threshold moves.
     norm : float
-        The size of what is added up in `of_units`.
-    nonmated : _Rates
+        The size of what is added up.
+    fmr : _Rates
         The FMRs of the system.
     """
 
-    of_units: Floats
+    mated: Floats
+    nonmated: Floats
     slope: float
     norm: float
-    nonmated: _Rates
+    fmr: _Rates
 
 
-def _covariance(first: _Linear, second: _Linear, mated: bool, point: int, k: int) -> float:
-    """Return the covariance of the rate of list k in two systems; 0 where it is what rounding makes of 0."""
-    found = float(first.of_units @ second.of_units)
-    one, another = first.nonmated, second.nonmated
-    if one.lists.two_way:
-        if first.slope and second.slope:
-            found -= first.slope * second.slope * _sum_of_pairs(point, 0, (one, 0), (another, 0))
-        if not mated:
-            found -= _sum_of_pairs(point, k, (one, k), (another, k))
-            found += second.slope * _sum_of_pairs(point, k, (one, k), (another, 0)) if second.slope else 0.0
-            found += first.slope * _sum_of_pairs(point, k, (one, 0), (another, k)) if first.slope else 0.0
-    return found if abs(found) > _ROUNDING * first.norm * second.norm else 0.0
+def _of_pairs(first: _Linear, second: _Linear, mated: bool, point: int, k: int) -> float:
+    """Sum what pairs of units add to two systems' rates of list k."""
+    one, another, found = first.fmr, second.fmr, 0.0
+    if not one.lists.two_way:
+        return found
+    if first.slope and second.slope:
+        found += first.slope * second.slope * _sum_of_pairs(point, 0, (one, 0), (another, 0))
+    if not mated:
+        found += _sum_of_pairs(point, k, (one, k), (another, k))
+        found -= second.slope * _sum_of_pairs(point, k, (one, k), (another, 0)) if second.slope else 0.0
+        found -= first.slope * _sum_of_pairs(point, k, (one, 0), (another, k)) if first.slope else 0.0
+    return found
+
+
+def _correlation(first: _Linear, second: _Linear, mated: bool, point: int, k: int) -> float:
+    """Return the correlation of the rate of list k in two systems.
+
+    What units have in several pairs adds to the variance of an FMR; where it is estimated to be negative it counts as
+    none, and in the covariance it counts for no more than in the variances.
+    """
+    both = ((first, first), (second, second), (first, second))
+    of_pairs = [_of_pairs(*pair, mated, point, k) for pair in both]
+    two_way = first.fmr.lists.two_way
+    in_several = [
+        float(one.nonmated @ other.nonmated) - (2 * pairs if two_way else 0.0)
+        for (one, other), pairs in zip(both, of_pairs, strict=True)
+    ]
+    if two_way:
+        in_several[:2] = [max(0.0, value) for value in in_several[:2]]
+        most = float(np.sqrt(in_several[0] * in_several[1]))
+        in_several[2] = min(max(in_several[2], -most), most)
+    variance, another, covariance = (
+        float(one.mated @ other.mated + one.mated @ other.nonmated + one.nonmated @ other.mated) + pairs + several
+        for (one, other), pairs, several in zip(both, of_pairs, in_several, strict=True)
+    )
+    if variance <= _ROUNDING * first.norm**2 or another <= _ROUNDING * second.norm**2:
+        return 0.0
+    return float(np.clip(covariance / np.sqrt(variance * another), -1, 1))
 
 
 class LinearizedRates:
@@ -178,7 +206,7 @@ class LinearizedRates:
         found = [np.full(side.rates.shape, np.nan) for side in self._sides]
         for point, threshold in self._thresholds.items():
             for side, slopes, variances in zip(self._sides, threshold.slopes, found, strict=True):
-                shared = side.sums_of_units(point, threshold.of_units)
+                shared = side.sums_of_units(point, sum(threshold.of_units))
                 if threshold.sign and side is self._sides[1] and side.lists.two_way:
                     pairs = [_sum_of_pairs(point, k, (side, k), (side, 0)) for k in range(side.sizes.size)]
                     shared = shared - threshold.sign * np.array(pairs)
@@ -226,19 +254,15 @@ class LinearizedRates:
             0 where one of the rates does not vary.
         """
         place = mated, point, self.prepared.position(cell)
-        one, another = self._linear(*place), other._linear(*place)
-        variances = [_covariance(parts, parts, *place) for parts in (one, another)]
-        if not min(variances) > 0:
-            return 0.0
-        found = _covariance(one, another, *place) / np.sqrt(variances[0] * variances[1])
-        return float(np.clip(found, -1, 1))
+        return _correlation(self._linear(*place), other._linear(*place), *place)
 
     def _linear(self, mated: bool, point: int, k: int) -> _Linear:
         threshold = self._thresholds[point]
         slope = float(threshold.slopes[0 if mated else 1][k])
-        own, moved = self._sides[0 if mated else 1].of_units(point, k), slope * threshold.of_units
-        norm = float(np.linalg.norm(own) + np.linalg.norm(moved))
-        return _Linear(own - moved, slope * threshold.sign, norm, self._sides[1])
+        own, moved = self._sides[0 if mated else 1].of_units(point, k), [slope * one for one in threshold.of_units]
+        norm = float(np.linalg.norm(own) + sum(map(np.linalg.norm, moved)))
+        parts = (own - moved[0], -moved[1]) if mated else (-moved[0], own - moved[1])
+        return _Linear(*parts, slope * threshold.sign, norm, self._sides[1])
 
     @cached_property
     def _thresholds(self) -> dict[int, _Threshold]:
@@ -247,16 +271,19 @@ class LinearizedRates:
 
     def _threshold(self, point: int) -> _Threshold:
         prepared, at = self.prepared, self.prepared.points[point]
-        of_units, variance = np.zeros(prepared.units.n_rows), 0.0
+        nothing = np.zeros(prepared.units.n_rows)
         if at.kind == "threshold":
             slopes = np.zeros(prepared.y.end.size), np.zeros(prepared.x.end.size)
-            return _Threshold(0.0, of_units, variance, slopes)
+            return _Threshold(0.0, (nothing, nothing), 0.0, slopes)
         held = HeldThreshold(prepared.comparisons, at)
-        for side, sign in zip(self._sides, held.signs, strict=True):
-            if sign:
-                added = sign * side.of_units(point, 0)
-                variance += float(side.variances[point, 0] + 2 * (of_units @ added))
-                of_units = of_units + added
+        mated, nonmated = (
+            sign * side.of_units(point, 0) if sign else nothing
+            for side, sign in zip(self._sides, held.signs, strict=True)
+        )
+        variance = float(2 * (mated @ nonmated))
+        variance += sum(
+            abs(sign) * side.variances[point, 0] for side, sign in zip(self._sides, held.signs, strict=True)
+        )
         variance = max(variance, 0.0)
         slope = held.slopes(float(np.sqrt(variance)))
         cells = [None, *((k, k) for k in range(prepared.n_groups)), *prepared.cells]
@@ -264,4 +291,4 @@ class LinearizedRates:
             np.array([slope(mated, cell)[0] if n else 0.0 for cell, n in zip(cells, side.lists.sizes, strict=False)])
             for mated, side in zip((True, False), self._sides, strict=True)
         )
-        return _Threshold(held.signs[1], of_units, variance, (of_mated, of_nonmated))
+        return _Threshold(held.signs[1], (mated, nonmated), variance, (of_mated, of_nonmated))

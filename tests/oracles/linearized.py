@@ -114,12 +114,45 @@ def of_rate(
 
 
 def correlation(first: Linear, second: Linear, trials: Sequence[paired.Trial]) -> float:
-    def covariance(one: Linear, other: Linear) -> float:
-        return sum(
-            product(a, b, trials) for a in (one.own, one.threshold) for b in (other.own, other.threshold) if a and b
-        )
+    """That of two systems' rates; what subjects have in several pairs counts for no more than in the variances."""
 
-    variances = covariance(first, first), covariance(second, second)
+    def of_kind(values: dict[int, float], mated: bool) -> dict[int, float]:
+        return {k: value for k, value in values.items() if trials[k].mated == mated}
+
+    def of_units(linear: Linear, mated: bool) -> dict[str, float]:
+        parts = [unit_sums(of_kind(values, mated), trials) for values in (linear.own, linear.threshold)]
+        return {subject: parts[0][subject] + parts[1][subject] for subject in parts[0]}
+
+    def summed(one: dict[str, float], other: dict[str, float]) -> float:
+        return sum(one[subject] * other[subject] for subject in one)
+
+    def of_pairs(one: Linear, other: Linear) -> float:
+        found = 0.0
+        for a in (of_kind(one.own, False), of_kind(one.threshold, False)):
+            for b in (of_kind(other.own, False), of_kind(other.threshold, False)):
+                sums = (
+                    pair_sums({k: a[k] for k in a if k in b}, trials),
+                    pair_sums({k: b[k] for k in b if k in a}, trials),
+                )
+                found += sum(value * sums[1].get(who, 0.0) for who, value in sums[0].items())
+        return found
+
+    def parts(one: Linear, other: Linear) -> tuple[float, float]:
+        """What is well known, and what subjects have in several pairs."""
+        mated, nonmated = ([of_units(linear, kind) for linear in (one, other)] for kind in (True, False))
+        pairs = of_pairs(one, other)
+        known = summed(*mated) + summed(mated[0], nonmated[1]) + summed(nonmated[0], mated[1]) + pairs
+        return known, summed(*nonmated) - 2 * pairs
+
+    (own, several), (another, others), (both, together) = (
+        parts(first, first),
+        parts(second, second),
+        parts(first, second),
+    )
+    several, others = max(several, 0.0), max(others, 0.0)
+    most = math.sqrt(several * others)
+    variances = own + several, another + others
     if not min(variances) > 1e-12:  # and not what rounding makes of 0
         return 0.0
-    return min(max(covariance(first, second) / math.sqrt(variances[0] * variances[1]), -1.0), 1.0)
+    covariance = both + min(max(together, -most), most)
+    return min(max(covariance / math.sqrt(variances[0] * variances[1]), -1.0), 1.0)
