@@ -206,7 +206,7 @@ class LinearizedRates:
         found = [np.full(side.rates.shape, np.nan) for side in self._sides]
         for point, threshold in self._thresholds.items():
             for side, slopes, variances in zip(self._sides, threshold.slopes, found, strict=True):
-                shared = side.sums_of_units(point, sum(threshold.of_units))
+                shared = side.sums_of_units(point, threshold.of_units[0] + threshold.of_units[1])
                 if threshold.sign and side is self._sides[1] and side.lists.two_way:
                     pairs = [_sum_of_pairs(point, k, (side, k), (side, 0)) for k in range(side.sizes.size)]
                     shared = shared - threshold.sign * np.array(pairs)
