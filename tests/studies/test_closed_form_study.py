@@ -14,8 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.study]
 def test_intervals_in_closed_form_are_as_wide_as_those_of_replicates_and_hold_the_truth(name, data_sets):
     (population,) = (p for p in FAIR if p.name == name)
     found = closed_form_study.study(population, data_sets(200))
-    for kind in ("width of FMR", "width of FNMR"):
+    for kind in ("width of FMR", "width of FNMR", "width of differences"):
         assert np.mean(found[kind]) == pytest.approx(1, abs=0.05)
-    assert 0.85 <= np.mean(found["width of differences"]) <= 1  # replicates of FMRs correlate too little
     for kind in ("FMR of groups", "FNMR of groups"):
         assert np.mean(found[kind]) >= 0.92
