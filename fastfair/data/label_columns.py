@@ -41,9 +41,10 @@ def subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[n
         wrong = found[sample] != subject
         if wrong.any():
             row = int(wrong.argmax())
+            one, other = (subjects[0].item(code) for code in (subject[row], found[sample[row]]))
             raise InputError(
-                f"{name}_sample {samples[0][sample[row]]!r} is of subject {subjects[0][subject[row]]!r} in row {row} "
-                f"(counted from 0), but of {subjects[0][found[sample[row]]]!r} in another; a sample has one subject",
+                f"{name}_sample {samples[0].item(sample[row])!r} is of subject {one!r} in row {row} (counted from 0), "
+                f"but of {other!r} in another; a sample has one subject",
                 row=row,
             )
     return read_only(found)

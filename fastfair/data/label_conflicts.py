@@ -63,11 +63,12 @@ def rows_without_conflicts(
         keep[conflicts] = False
         return keep
     row = int(conflicts[0])
-    one, other = (str(labels[side[row]]) for side in (reference, probe))
+    pair = [labels.item(side[row]) for side in (reference, probe)]
+    one, other = map(str, pair)
     by_case = flags[row] and one.casefold() == other.casefold()
     raise InputError(
         f"mated contradicts the subjects in {conflicts.size} comparisons ({kinds}); the first is {where(row)}: "
-        f"{labels[reference[row]]!r} with {labels[probe[row]]!r} marked {'mated' if flags[row] else 'non-mated'}. "
+        f"{pair[0]!r} with {pair[1]!r} marked {'mated' if flags[row] else 'non-mated'}. "
         + (
             f"{one!r} and {other!r} differ in upper and lower case only: write both alike"
             if by_case

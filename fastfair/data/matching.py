@@ -101,7 +101,7 @@ def _same_groups(
     apart = np.flatnonzero(one != other)
     if apart.size:
         code = int(codes[apart[0]])
-        pair = f"{labels[code // labels.size]!r} with {labels[code % labels.size]!r}"
+        pair = f"{labels.item(code // labels.size)!r} with {labels.item(code % labels.size)!r}"
         raise InputError(
             f"the groups of {apart.size} comparisons differ, such as {pair}: {first.groups[one[apart[0]]]!r} in first "
             f"and {first.groups[other[apart[0]]]!r} in second"

@@ -475,3 +475,12 @@ def test_log_likelihood_ratios_are_similarities(rows, threshold):
     assert (ff.eer(one).value, ff.eer(one).threshold) == (ff.eer(other).value, ff.eer(other).threshold)
     assert one.to_key(threshold) == other.to_key(threshold)
     assert other.to_scale(threshold) == threshold
+
+
+def test_messages_show_numbers_as_they_were_given():
+    ids = {"reference": np.array([1, 2, 3]), "probe": np.array([1, 2, 4])}
+    samples = {"reference_sample": np.array([0, 0, 1]), "probe_sample": np.array([2, 3, 4])}
+    with pytest.raises(InputError, match=r"reference_sample 0 is of subject 1 in row 0 .*, but of 2 in another"):
+        ff.Comparisons([1, 2, 3], [1, 1, 0], **ids, **samples)
+    with pytest.raises(InputError, match="2 with 2 marked non-mated"):
+        ff.Comparisons([1, 2, 3], [1, 0, 0], **ids)
