@@ -71,6 +71,15 @@ def test_import_brings_in_nothing_heavy():
     assert loaded.strip() == "[]"
 
 
+def test_the_command_line_starts_without_what_draws_and_computes():
+    code = (
+        "import sys, fastfair.cli.main;"
+        "print(sorted(set(sys.modules) & {'numba', 'scipy', 'matplotlib', 'jinja2', 'pandas', 'pyarrow'}))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert loaded.strip() == "[]"
+
+
 def test_evaluation_needs_no_scipy_stats():
     code = (
         "import sys, fastfair as ff;"

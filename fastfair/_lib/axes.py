@@ -8,7 +8,6 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
 
 from . import validation
 from .text import per_cent
@@ -63,6 +62,8 @@ def roc_axes(ax: Axes) -> Axes:
 
 def probit_axes(ax: Axes, *, small: bool = False) -> Axes:
     """Set up axes for a DET curve, in normal deviates that are labelled in per cent; small ones have fewer labels."""
+    from scipy.special import ndtri
+
     ticks = _FEW_TICKS if small else _TICKS
     low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
     ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
