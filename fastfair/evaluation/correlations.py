@@ -14,8 +14,7 @@ from fastfair.resampling.preparation import NO_METRICS, Preparation
 from fastfair.uncertainty.interval_notes import RATES
 
 from .evaluated import Evaluated
-
-_UNITS = ("subject", "comparison")
+from .score_tests import UNITS_TESTED
 
 
 def rate_correlations(systems: Sequence[Comparisons], evaluations: Sequence[Evaluated]) -> NDArray[np.float64]:
@@ -39,7 +38,7 @@ def rate_correlations(systems: Sequence[Comparisons], evaluations: Sequence[Eval
     first, second = evaluations
     found = np.full(len(first.quantities), np.nan)
     unit, points = first.settings["unit"], [result.at for result in first.rates]
-    if unit not in _UNITS:
+    if unit not in UNITS_TESTED:
         return found
     position = {group: k for k, group in enumerate(first.groups)}
     measured = [position[group] for group in first.measured_groups]

@@ -14,6 +14,7 @@ import fastfair as ff
 
 pytestmark = [
     pytest.mark.browser,
+    # A browser is no Python package, so setting up the tests cannot install it.
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt-get install chromium"),
 ]
 LABELS = ["<img src=x onerror=alert(1)>", "m", "a group whose label is long, as those of five attributes are"] + [
@@ -75,6 +76,7 @@ def test_a_report_prints(page, tmp_path):
     assert content.count(b"/Type /Page\n") + content.count(b"/Type /Page ") > 5
 
 
+# npm has it, which only `make browser` asks for.
 @pytest.mark.skipif(not VALIDATOR.exists(), reason="html-validate is not here: make browser installs it")
 def test_a_report_is_valid_html(page, tmp_path):
     rules = {

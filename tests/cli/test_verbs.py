@@ -55,7 +55,7 @@ def test_help_has_sections_and_ends_with_examples_that_parse(name):
 
 
 @pytest.mark.jit
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of the few subjects of these files
 @pytest.mark.parametrize("name", command_lines.VERBS)
 def test_a_run_is_repeated_by_the_file_that_it_writes(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
