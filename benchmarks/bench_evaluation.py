@@ -1,4 +1,4 @@
-"""The whole evaluation in one call, without intervals; `bench_resampling` has these."""
+"""The whole evaluation in one call, intervals in closed form; `bench_resampling` has those of replicates."""
 
 from __future__ import annotations
 
