@@ -12,7 +12,6 @@ from fastfair._version import __version__
 
 if TYPE_CHECKING:
     from fastfair import datasets, errors, intervals, measures
-    from fastfair.bands.coverage import CoverageExperiment, coverage_experiment
     from fastfair.bands.fairness import FairnessBand, fairness_band
     from fastfair.bands.roc import RocBand, roc_band
     from fastfair.claims.claim import claim
@@ -57,6 +56,7 @@ if TYPE_CHECKING:
     from fastfair.planning.power import plan_power, plan_subjects
     from fastfair.small_groups.shrunken import ShrunkenRates, shrunken_rates
     from fastfair.synthesis.binormal import Binormal, binormal_comparisons
+    from fastfair.synthesis.coverage import CoverageExperiment, coverage_experiment
     from fastfair.synthesis.hill_climbing import Synthesis, synthesize, synthesize_each
     from fastfair.synthesis.simulators import (
         VonMisesFisherIdentities,
@@ -75,7 +75,7 @@ _HOMES = {
     "ClaimedRate": "claims.claimed_rates",
     "Comparisons": "data.comparisons",
     "Contrast": "evaluation.contrasts",
-    "CoverageExperiment": "bands.coverage",
+    "CoverageExperiment": "synthesis.coverage",
     "Effect": "error_models.effects",
     "Embeddings": "data.embeddings",
     "ErrorModel": "error_models.results",
@@ -113,7 +113,7 @@ _HOMES = {
     "cllr": "error_rates.curves",
     "compare": "evaluation.compare",
     "correlated_decisions": "synthesis.simulators",
-    "coverage_experiment": "bands.coverage",
+    "coverage_experiment": "synthesis.coverage",
     "det": "error_rates.curves",
     "eer": "error_rates.curves",
     "error_model": "error_models.error_model",

@@ -66,14 +66,21 @@ def probit_axes(ax: Axes, *, small: bool = False) -> Axes:
 
     ticks = _FEW_TICKS if small else _TICKS
     low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
-    ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
+    ax.set(xlim=(low, high), ylim=(low, high))
     deviates = ndtri(ticks)
     shown = (deviates > low) & (deviates < high)
     labels = [f"{100 * tick:g}" for tick in ticks[shown]]
     ax.set_xticks(deviates[shown], labels)
     ax.set_yticks(deviates[shown], labels)
-    ax.plot([low, high], [low, high], color="0.7", linewidth=0.8, linestyle=":", zorder=0)
     ax.set_xlabel("False match rate (%)")
     ax.set_ylabel("False non-match rate (%)")
-    ax.grid(alpha=0.3)
+    square_with_diagonal(ax)
     return ax
+
+
+def square_with_diagonal(ax: Axes) -> None:
+    """Make axes whose two scales are the same as wide as high, with a line where both rates are equal."""
+    low, high = ax.get_xlim()
+    ax.set_aspect("equal")
+    ax.plot([low, high], [low, high], color="0.7", linewidth=0.8, linestyle=":", zorder=0)
+    ax.grid(alpha=0.3)

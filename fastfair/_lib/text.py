@@ -41,6 +41,11 @@ def rate_with_interval(value: float, low: float | None = None, high: float | Non
     return f"{per_cent(value)} [{100 * low:.3g}, {100 * high:.3g}]"
 
 
+def interval_of_rate(low: float | None, high: float | None) -> str:
+    """Format the interval of a rate in per cent, or say that there is none."""
+    return "–" if low is None or high is None or math.isnan(low) else f"[{100 * low:.3g}, {100 * high:.3g}] %"
+
+
 def shortened(label: str, most: int) -> str:
     """Cut the middle out of a label that is longer than `most` characters: labels often share their beginnings."""
     kept = (most - 1) // 2

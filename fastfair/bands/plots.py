@@ -1,4 +1,4 @@
-"""Draw ROC curves and fairness measures with their intervals and bands, and the coverage of intervals."""
+"""Draw ROC curves and fairness measures with their intervals and bands."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.floating[Any]]
 Range = tuple[Floats, Floats]  # the lower and the upper end
-_STYLES = ("-", "--", "-.", ":")
 _POINTWISE, _SIMULTANEOUS = 0.25, 0.15  # how dark
+_EDGE = 1e-6
 
 
 def draw_band(
@@ -26,13 +26,22 @@ def draw_band(
 ) -> Axes:
     """Draw a curve with its interval and its simultaneous band."""
     ax = axes_or_new(ax)
-    # On probit axes a rate of 0 or 1 lies at infinity; it is drawn at the edge of what can be told apart.
-    edge = 1e-6
-    place = (lambda rates: ndtri(np.clip(rates, edge, 1 - edge))) if det else np.asarray
+    place = _deviates if det else np.asarray
     (line,) = ax.plot(place(fmr), place(fnmr), **kwargs)
-    for (low, high), alpha in ((band, _SIMULTANEOUS), (interval, _POINTWISE)):
-        ax.fill_between(place(fmr), place(low), place(high), color=line.get_color(), alpha=alpha, linewidth=0)
+    fill_band(fmr, interval, band, ax, det=det, color=line.get_color())
     return probit_axes(ax) if det else roc_axes(ax)
+
+
+def fill_band(fmr: Floats, interval: Range, band: Range, ax: Axes, *, det: bool, color: Any) -> None:
+    """Draw the interval and the simultaneous band of a curve, without the curve."""
+    place = _deviates if det else np.asarray
+    for (low, high), alpha in ((band, _SIMULTANEOUS), (interval, _POINTWISE)):
+        ax.fill_between(place(fmr), place(low), place(high), color=color, alpha=alpha, linewidth=0)
+
+
+def _deviates(rates: Floats) -> Floats:
+    """Return the places of rates on probit axes; 0 and 1, at infinity, go to the edge of what can be told apart."""
+    return np.asarray(ndtri(np.clip(rates, _EDGE, 1 - _EDGE)))
 
 
 def draw_measure(
@@ -60,28 +69,4 @@ def draw_measure(
     ax.grid(alpha=0.3)
     if of_groups:
         ax.legend()
-    return ax
-
-
-def draw_coverage(
-    nominal: Floats,
-    coverage: Floats,
-    standard_error: Floats,
-    methods: Sequence[str],
-    levels: Floats,
-    ax: Axes | None,
-    **kwargs: Any,
-) -> Axes:
-    """Draw estimated over nominal coverage, a line for each method and FMR; arrays are (methods, nominal, levels)."""
-    ax = axes_or_new(ax)
-    for m, method in enumerate(methods):
-        for k, fmr in enumerate(levels):
-            style: dict[str, Any] = {"color": f"C{m}", "linestyle": _STYLES[k % len(_STYLES)], "marker": "."}
-            style["label"] = f"{method}, FMR {fmr:g}"
-            ax.errorbar(nominal, coverage[m, :, k], standard_error[m, :, k], **(style | kwargs))
-    ends = nominal.min(), nominal.max()
-    ax.plot(ends, ends, color="0.7", linewidth=0.8, linestyle=":", zorder=0)
-    ax.set(xlabel="Nominal coverage", ylabel="Estimated coverage")
-    ax.grid(alpha=0.3)
-    ax.legend()
     return ax

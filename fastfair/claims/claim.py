@@ -88,7 +88,7 @@ def claim(
     >>> found.overall.verdict, round(found.overall.limit, 5), round(found.overall.independent_limit, 5)
     ('supported', 0.00021, 0.00018)
     """
-    rate, claimed = _read(statement)
+    rate, claimed = read_statement(statement)
     level = intervals.level(confidence_level)
     if at.kind == rate:
         raise InputError(
@@ -109,7 +109,8 @@ def claim(
     return Claim(rate, claimed, at, evaluation.rates[0].threshold, level, overall, tuple(judged), settings)
 
 
-def _read(statement: str) -> tuple[str, float]:
+def read_statement(statement: str) -> tuple[str, float]:
+    """Return the rate that a statement is about, and what it is claimed not to exceed."""
     found = _STATEMENT.fullmatch(statement)
     rate = found["rate"].lower() if found else ""
     if found is None or rate not in RATES:

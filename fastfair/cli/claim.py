@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,10 @@ from rich.table import Table
 from fastfair._lib.axes import off_screen
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.text import per_cent
-from fastfair.claims.claim import claim
+from fastfair.claims.claim import claim, read_statement
 from fastfair.claims.claimed_rates import ClaimedRate
 from fastfair.claims.results import Claim
+from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.io.comparisons import read_comparisons
 from fastfair.resampling.units import UNITS
@@ -28,6 +30,9 @@ from .verbs import Verb, watched
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_LEAST_REPLICATES = 2
+_SHARED = ("n_resamples", "confidence_level", "unit", "rng", "n_threads", "progress")  # options that evaluations have
+
 
 def _options(command: Any) -> Any:
     options = [
@@ -37,7 +42,8 @@ def _options(command: Any) -> Any:
         ),
         reading_options,
         click.option(
-            "--n-resamples", type=click.IntRange(min=2), default=2000, show_default=True, help="Bootstrap replicates."
+            "--n-resamples", type=click.IntRange(min=_LEAST_REPLICATES), default=2000, show_default=True,
+            help="Bootstrap replicates.",
         ),
         click.option(
             "--unit", type=click.Choice(UNITS), default="subject", show_default=True,
@@ -79,8 +85,31 @@ def claim_command(
         output,
         lambda: {"claim.json": found.to_json, "claim.csv": partial(write_csv, found.to_frame("polars"))},
         (lambda: {"claim": _figure(found)}) if plots else None,
-        partial(click.echo, found.to_json()) if as_json else partial(_print, found),
+        partial(click.echo, found.to_json()) if as_json else partial(print_claim, found),
     )
+
+
+def check_claims(statements: Sequence[str], points: Sequence[OperatingPoint], n_resamples: int) -> None:
+    """Refuse, before any work, claims that cannot be read or judged."""
+    if statements and n_resamples < _LEAST_REPLICATES:
+        raise click.UsageError("--claim needs replicates: give --n-resamples 2 or more, and leave --quick out")
+    for statement in statements:
+        if not _points_of(statement, points):
+            raise click.UsageError(
+                f"--claim {statement!r}: each --at holds the rate that is claimed; add another, as threshold=0.4"
+            )
+
+
+def claims_of(
+    comparisons: Comparisons, statements: Sequence[str], points: Sequence[OperatingPoint], options: Mapping[str, Any]
+) -> list[Claim]:
+    """Judge each claim at each operating point that does not hold the rate claimed."""
+    shared = {name: options[name] for name in _SHARED}
+    return [claim(comparisons, one, at, **shared) for one in statements for at in _points_of(one, points)]
+
+
+def _points_of(statement: str, points: Sequence[OperatingPoint]) -> list[OperatingPoint]:
+    return [at for at in points if at.kind != read_statement(statement)[0]]
 
 
 def _figure(found: Claim) -> Figure:
@@ -88,7 +117,8 @@ def _figure(found: Claim) -> Figure:
         return found.plot().figure  # type: ignore[return-value]  # it is in no sub-figure
 
 
-def _print(found: Claim) -> None:
+def print_claim(found: Claim) -> None:
+    """Print a claim in sentences, and its rates as a table."""
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     console.print(found.summary())
     console.print("\nRates and their limits", style="bold")

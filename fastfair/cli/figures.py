@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fastfair._lib.axes import off_screen
-from fastfair.bands.roc import roc_band
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.evaluation.rate_plots import has_cross_group_comparisons
 from fastfair.evaluation.result import Evaluation
@@ -13,8 +12,6 @@ from fastfair.evaluation.result import Evaluation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-_SHARED = ("n_resamples", "unit", "scheme", "confidence_level", "rng")  # settings that bands have, too
 
 
 def figures_of(evaluation: Evaluation) -> dict[str, Figure]:
@@ -24,13 +21,10 @@ def figures_of(evaluation: Evaluation) -> dict[str, Figure]:
 
 
 def _drawn(evaluation: Evaluation) -> dict[str, Figure]:
+    from fastfair.evaluation.det_bands import add_band, band_of
+
     axes: dict[str, Axes] = {"det": evaluation.plot_det(), "scores": evaluation.plot_scores()}
-    if evaluation.settings["n_resamples"] and evaluation.comparisons is not None:
-        settings = {name: evaluation.settings[name] for name in _SHARED}
-        band = roc_band(evaluation.comparisons, **settings)
-        limits = axes["det"].axis()
-        band.plot(axes["det"], det=True, color="black", linewidth=0)
-        axes["det"].axis(limits)
+    add_band(axes["det"], band_of(evaluation, None), "black")
     for rates in evaluation.rates if evaluation.groups else ():
         at = rates.at
         for rate in ("fmr", "fnmr"):

@@ -21,6 +21,7 @@ from fastfair import __version__
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import write_json
 from fastfair._lib.validation import SCORE_KINDS
+from fastfair.claims.results import Claim
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import operating_points
 from fastfair.errors import FastfairError, FastfairWarning, visible
@@ -32,7 +33,7 @@ from fastfair.intervals import METHODS_OF_EVALUATIONS
 from fastfair.io.comparisons import read_comparisons
 from fastfair.pages.report import report as write_report
 
-from .claim import claim_command
+from .claim import check_claims, claim_command, claims_of, print_claim
 from .embeddings import embeddings_command
 from .figures import figures_of
 from .group_tests import fnmr_test_command, group_test_command
@@ -40,6 +41,7 @@ from .interrupts import leave_the_end_to_the_interrupt
 from .measures import measures_command
 from .model import model_command, strata_command
 from .options import (
+    CLAIM,
     evaluation_options,
     method_option,
     read_with,
@@ -54,7 +56,15 @@ from .tables import print_contrasts, print_evaluation, print_summary
 from .verbs import Verb, watched
 from .warm_up import warm_up_command
 
-_OF_THE_COMMAND_LINE = ("at", "names", "as_json", "output", "plots", "report")  # options that `evaluate` does not take
+_OF_THE_COMMAND_LINE = (
+    "at",
+    "names",
+    "as_json",
+    "output",
+    "plots",
+    "report",
+    "claims",
+)  # options that `evaluate` does not take
 _DEFAULT_POINTS = (operating_points.at_fmr(1e-3),)
 
 
@@ -96,10 +106,12 @@ def cli() -> None:
     help="Intervals to both sides, upper limits (less) or lower limits (greater).",
 )
 @click.option("--simultaneous", is_flag=True, help="Intervals that hold in all groups together.")
+@CLAIM
 def evaluate_command(scores: Path, **options: Any) -> None:
     """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals."""
     require_output(options["output"], options["plots"], options["report"])
     _set_replicates(options)
+    check_claims(options["claims"], options["at"] or _DEFAULT_POINTS, options["n_resamples"])
     inputs = _input_files(options, scores)
     _run(read_with(read_comparisons, scores, options), inputs, **options)
 
@@ -147,7 +159,7 @@ def compare_command(
     deliver(
         output,
         lambda: {
-            "comparison.json": partial(_json_of, found, inputs),
+            "comparison.json": lambda path: _json_of(found, inputs, path=path),
             "comparison.csv": partial(write_csv, found.to_frame("polars")),
         },
         None,
@@ -168,6 +180,7 @@ def compare_command(
 @click.option("--system", type=click.Choice(["resnetse34v2", "resnetse34l"]), default="resnetse34v2", show_default=True)
 @evaluation_options
 @method_option(METHODS_OF_EVALUATIONS)
+@CLAIM
 def demo_command(system: str, **options: Any) -> None:
     """Evaluate real data, VoxCeleb1-H by gender and nationality, and write a page about it: report.html."""
     from fastfair.datasets import voxceleb1_h
@@ -176,6 +189,7 @@ def demo_command(system: str, **options: Any) -> None:
         options["report"] = (options["output"] or Path()) / "report.html"
     require_output(options["output"], options["plots"], options["report"])
     _set_replicates(options)
+    check_claims(options["claims"], options["at"] or _DEFAULT_POINTS, options["n_resamples"])
     _run(voxceleb1_h(system), (), short=True, **options)
 
 
@@ -205,33 +219,45 @@ def _input_files(options: dict[str, Any], *scores: Path) -> list[Path]:
     return [*scores, *(Path(options[name]) for name in ("trials", "metadata") if options.get(name) is not None)]
 
 
-def _json_of(found: Evaluation | PairedEvaluation, inputs: Sequence[Path], path: Path | None = None) -> str:
-    """Write a result as JSON, with the files that it was computed from."""
+def _json_of(
+    found: Evaluation | PairedEvaluation, inputs: Sequence[Path], claims: Sequence[Claim] = (), path: Path | None = None
+) -> str:
+    """Write a result as JSON, with the files that it was computed from and the claims about them."""
     content = json.loads(found.to_json()) | {"inputs": [str(file) for file in inputs]}
+    if claims:
+        content["claims"] = [json.loads(one.to_json()) for one in claims]
     return write_json(content, path)
 
 
 def _run(comparisons: Comparisons, inputs: Sequence[Path], *, short: bool = False, **options: Any) -> None:
-    at, names, as_json, output, plots, report = (options.pop(name) for name in _OF_THE_COMMAND_LINE)
+    at, names, as_json, output, plots, report, statements = (options.pop(name) for name in _OF_THE_COMMAND_LINE)
     options["progress"] = watched(options["progress"])
+    points = at or _DEFAULT_POINTS
 
     def again(others: Comparisons) -> Evaluation:
-        return evaluate(others, at or _DEFAULT_POINTS, names or "all", **options)
+        return evaluate(others, points, names or "all", **options)
 
     def page(path: Path) -> None:
-        results = results_of(evaluation, again, {name: options[name] for name in ("rng", "n_threads")})
-        write_report(results, path, inputs=inputs)
+        shared = {name: options[name] for name in ("rng", "n_threads")}
+        write_report(results_of(evaluation, claims, again, shared), path, inputs=inputs)
+
+    def show() -> None:
+        (print_summary if short else print_evaluation)(evaluation)
+        for one in claims:
+            click.echo()
+            print_claim(one)
 
     evaluation = again(comparisons)
-    show = partial(print_summary if short else print_evaluation, evaluation)
+    claims = claims_of(comparisons, statements, points, options)
+    json_of = partial(_json_of, evaluation, inputs, claims)
     deliver(
         output,
         lambda: {
-            "evaluation.json": partial(_json_of, evaluation, inputs),
+            "evaluation.json": lambda path: json_of(path=path),
             "evaluation.csv": partial(write_csv, evaluation.to_frame("polars")),
         },
         partial(figures_of, evaluation) if plots else None,
-        (lambda: click.echo(_json_of(evaluation, inputs))) if as_json else show,
+        (lambda: click.echo(json_of())) if as_json else show,
         None if report is None else (report, page),
     )
 

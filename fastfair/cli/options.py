@@ -269,6 +269,13 @@ def evaluation_options(command: Any) -> Any:
     return with_options(command, options)
 
 
+CLAIM = click.option(
+    "--claim", "claims", multiple=True, metavar="STATEMENT",
+    help='Claim to judge, as "fmr <= 1e-4" or "fnmr <= 2 %", at each --at that does not hold its rate. May be '
+    "repeated.",
+)  # fmt: skip
+
+
 def measure_option(names: list[str], default: str) -> Callable[[Any], Any]:
     """Make the option that chooses fairness measures."""
     return click.option(

@@ -1,11 +1,12 @@
-"""The page that `fastfair evaluate --report` writes: each attribute alone, the intersections, and tests of groups."""
+"""What `fastfair evaluate --report` writes: each attribute alone, intersections, claims, and tests of groups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastfair._lib.warnings import warn
+from fastfair.claims.results import Claim
 from fastfair.data.comparisons import Comparisons
 from fastfair.errors import FewResamplesWarning, InputError
 from fastfair.evaluation.result import Evaluation
@@ -13,7 +14,10 @@ from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
 
 
 def results_of(
-    evaluation: Evaluation, again: Callable[[Comparisons], Evaluation], options: dict[str, Any]
+    evaluation: Evaluation,
+    claims: Sequence[Claim],
+    again: Callable[[Comparisons], Evaluation],
+    options: dict[str, Any],
 ) -> list[Any]:
     """Gather what a page shows of comparisons.
 
@@ -21,6 +25,8 @@ def results_of(
     ----------
     evaluation : Evaluation
         The evaluation by all attributes together.
+    claims : sequence of Claim
+        Claims about the comparisons.
     again : callable
         Evaluates comparisons of another grouping in the same way.
     options : dict
@@ -29,8 +35,8 @@ def results_of(
     Returns
     -------
     list
-        An evaluation by each attribute, where there are several, the one given, and the tests of its groups at the
-        first operating point.
+        An evaluation by each attribute, where there are several, the one given, the claims, and the tests of its groups
+        at the first operating point.
     """
     comparisons = evaluation.comparisons
     assert comparisons is not None
@@ -42,4 +48,4 @@ def results_of(
             tests = [test(comparisons, **options) for test in (fnmr_test, fmr_test)]
         except InputError as error:
             warn(f"the report has no tests of groups: {error}", FewResamplesWarning)
-    return [*alone, evaluation, *tests]
+    return [*alone, evaluation, *claims, *tests]

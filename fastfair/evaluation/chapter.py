@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from fastfair._lib.axes import new_axes
-from fastfair._lib.plot_style import row_size
-from fastfair._lib.text import per_cent, rate_with_interval
+from fastfair._lib.plot_style import USUAL, row_size
+from fastfair._lib.text import interval_of_rate, per_cent, rate_with_interval
 from fastfair.data import score_keys
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
@@ -20,6 +20,7 @@ from fastfair.pages.vector import svg_of
 from fastfair.pages.words import QUESTIONS
 from fastfair.uncertainty.quantities import HELD, Quantity, find
 
+from .det_bands import add_band, band_of, curve_table
 from .evaluated import Evaluated, interval_name
 from .plots import draw_det, draw_panels, draw_scores, keys_of
 from .rate_plots import (
@@ -36,6 +37,7 @@ from .summary import summary_of
 _WIDTH = 4.9  # inches of a plot that a phone shows in its own size
 _MOST_LISTED = 6  # groups that a remark names; tables mark them all
 _SHARES = (0.05, 0.5, 0.95)
+_READING = "Darker: the interval at each FMR on its own; lighter: the band that holds the whole curve."
 _FAIRER = {"lower": "lower is fairer", "higher": "higher is fairer", "nearer": "nearer is fairer"}
 
 
@@ -57,7 +59,11 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str) -> Chap
 def _about(about: str, groups: list[str]) -> str:
     if groups == ["all"]:
         return about
-    return f"{about}: {', '.join(groups) if len(groups) <= _MOST_LISTED else f'{len(groups)} groups'}"
+    return f"{about}: {_named(groups)}"
+
+
+def _named(groups: Sequence[str]) -> str:
+    return ", ".join(map(visible, groups)) if len(groups) <= _MOST_LISTED else f"{len(groups)} groups"
 
 
 def title_of(evaluation: Evaluated) -> str:
@@ -102,19 +108,27 @@ def _data(evaluation: Evaluated) -> Section:
 
 
 def _trade_off(evaluation: Evaluated) -> Section:
+    bands = {group: band_of(evaluation, group) for group in (None, *evaluation.groups)}
     ax = draw_det(evaluation, None, None)
+    add_band(ax, bands[None], "black")
     points = " and ".join(str(rates.at) for rates in evaluation.rates)
-    pictures = [
-        Picture(
-            svg_of(ax.figure),  # type: ignore[arg-type]
-            "DET curves: FNMR over FMR of all comparisons and of groups. The table below has EER and minDCF.",
-            f"The two errors over all thresholds. Circles: {points}, with the interval of the FNMR." if points else "",
-        )
-    ]
+    alt = "DET curves: FNMR over FMR of all comparisons and of groups. Tables below have EER and minDCF, and the band."
+    said = ["The two errors over all thresholds."]
+    if points:
+        said.append(f"Circles: {points}, with the interval of the FNMR.")
+    if bands[None] is not None:
+        said.append(_READING)
+    pictures = [Picture(svg_of(ax.figure), alt, " ".join(said))]  # type: ignore[arg-type]
     if len(evaluation.groups) > 1:
         panels = draw_panels(evaluation, "det", columns=3)
-        alt = "A small DET plot for each group, with the curve of all comparisons in grey."
-        pictures.append(Picture(svg_of(panels), alt, "Each group (blue) before all comparisons (grey)."))
+        for panel, name in zip(panels.axes, evaluation.groups, strict=False):
+            add_band(panel, bands[name], USUAL)
+        alt = "A small DET plot for each group, with the curve of all comparisons in grey. Tables below have the bands."
+        caption = "Each group (blue) before all comparisons (grey), over the FMR of its own comparisons."
+        without = [one for one in evaluation.groups if bands[one] is None]
+        if evaluation.settings["n_resamples"] and without:
+            caption += f" Too few comparisons for a band: {_named(without)}."
+        pictures.append(Picture(svg_of(panels), alt, caption))
     names = [name for name in ("eer", "min_dcf", "min_cllr") if name in evaluation.settings["metrics"]]
     rows = []
     for group in (None, *evaluation.groups):
@@ -123,6 +137,7 @@ def _trade_off(evaluation: Evaluated) -> Section:
         cells = [form(one.estimate, one.low, one.high) for form, one in zip(write, found, strict=True)]
         rows.append([visible(group or "all"), *cells])
     tables = [Table("Summaries of the curves", ["Group", *map(quantity_name, names)], rows)] if names else []
+    tables += [curve_table(bands)] if any(band is not None for band in bands.values()) else []
     return Section("Trade-off of the two errors", (), pictures, tables)
 
 
@@ -141,7 +156,8 @@ def _rates(evaluation: Evaluated, together: Evaluated, rates: Rates) -> Section:
         found = [find(evaluation.quantities, name, group, rates.at) for name in ("fnmr", "fmr")]
         row = [visible(group or "all"), *(rate_with_interval(one.estimate, one.low, one.high) for one in found)]
         if with_all:
-            row += [_ends(find(together.quantities, one.name, group, rates.at)) for one in found]
+            others = [find(together.quantities, one.name, group, rates.at) for one in found]
+            row += [interval_of_rate(one.low, one.high) for one in others]
         rows.append([*row, *(_errors(one) for one in found)])
     caption = f"Rates at {rates.at}"
     if name := interval_name(evaluation.settings):
@@ -157,12 +173,6 @@ def _rates(evaluation: Evaluated, together: Evaluated, rates: Rates) -> Section:
     elif evaluation.groups:
         sentences.append("All non-mated comparisons are within groups, so there is no FMR between groups.")
     return Section(f"Rates at {rates.at}", sentences, pictures, tables)
-
-
-def _ends(one: Quantity) -> str:
-    if one.low is None or one.high is None or math.isnan(one.low):
-        return "–"
-    return f"[{100 * one.low:.3g}, {100 * one.high:.3g}] %"
 
 
 def _errors(one: Quantity) -> str:

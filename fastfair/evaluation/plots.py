@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from fastfair._lib import validation
-from fastfair._lib.axes import axes_or_new, probit_axes
+from fastfair._lib.axes import axes_or_new, probit_axes, square_with_diagonal
 from fastfair._lib.plot_style import STANDS_OUT, USUAL, legend_below, line_style, rate_ticks
 from fastfair._lib.text import drawn, per_cent, shortened
 from fastfair.data import score_keys
@@ -142,8 +142,15 @@ def draw_scores(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwa
     comparisons = comparisons_of(evaluation)
     if group is not None:
         validation.choice("group", group, evaluation.groups)
-    edges = _bin_edges(comparisons)
     ax = axes_or_new(ax)
+    _distributions(ax, evaluation, group, _bin_edges(comparisons), **kwargs)
+    ax.set(xlabel=f"Score ({comparisons.score_kind})", ylabel="Density")
+    ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
+    return ax
+
+
+def _distributions(ax: Axes, evaluation: Evaluated, group: str | None, edges: Floats, **kwargs: Any) -> None:
+    comparisons = comparisons_of(evaluation)
     for (name, color, line), keys in zip(_CLASSES, keys_of(comparisons, group), strict=True):
         heights = _densities(comparisons, keys, edges)
         style: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.4}
@@ -153,11 +160,8 @@ def draw_scores(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwa
     for k, rates in enumerate(evaluation.rates):
         ax.axvline(rates.threshold, color="black", linewidth=1, linestyle=_POINT_LINES[k % len(_POINT_LINES)],
                    label=f"threshold at {rates.at}")  # fmt: skip
-    ax.set(xlabel=f"Score ({comparisons.score_kind})", ylabel="Density")
     ax.set_yticks([])
     ax.set_ylim(bottom=0)
-    ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
-    return ax
 
 
 def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwargs: Any) -> Axes:
@@ -259,16 +263,15 @@ def _det_panels(evaluation: Evaluated, axes: Sequence[Axes]) -> None:
     low = min(min(ax.get_xlim()[0], ax.get_ylim()[0]) for ax in axes)
     high = max(max(ax.get_xlim()[1], ax.get_ylim()[1]) for ax in axes)
     axes[0].set(xlim=(low, high), ylim=(low, high))
-    for ax in axes:
-        probit_axes(ax, small=True)
+    probit_axes(axes[0], small=True)
+    for ax in axes[1:]:  # they share scales and ticks, which take long to set
+        square_with_diagonal(ax)
 
 
 def _scores_panels(evaluation: Evaluated, axes: Sequence[Axes]) -> None:
+    edges = _bin_edges(comparisons_of(evaluation))
     for ax, group in zip(axes, evaluation.groups, strict=True):
-        draw_scores(evaluation, group, ax)
-        legend = ax.get_legend()
-        assert legend is not None
-        legend.remove()
+        _distributions(ax, evaluation, group, edges)
 
 
 PANELS: dict[str, Callable[[Evaluated, Sequence[Axes]], None]] = {"det": _det_panels, "scores": _scores_panels}

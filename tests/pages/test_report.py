@@ -105,6 +105,31 @@ def test_a_page_has_each_grouping_and_all_numbers(tmp_path):
     assert (row[5][-1] == "*") == (q.n_errors < 30)
 
 
+def test_curves_have_their_bands(tmp_path):
+    ev = evaluation("sex")
+    _, page = written(tmp_path, ev)
+    for group, c in ((None, ev.comparisons), ("f", ev.comparisons.within_group("f"))):
+        levels = np.geomspace(30 / len(c.nonmated), 0.5, 12)
+        band = ff.roc_band(c, levels, n_resamples=100, rng=0)
+        rows = [row for row in page.rows if row[0] == (group or "all") and len(row) == 4 and row[3][-1] == "%"]
+        written_band = [f"[{100 * low:.3g}, {100 * high:.3g}]\N{NO-BREAK SPACE}%" for low, high in zip(
+            band.band_low, band.band_high, strict=True)]  # fmt: skip
+        assert [row[3] for row in rows] == written_band[::3]
+        assert rows[0][1] == f"{100 * levels[0]:.3g}\N{NO-BREAK SPACE}%"
+        assert f"[{100 * band.low[3]:.3g}, {100 * band.high[3]:.3g}]" in rows[1][2]
+
+
+def test_curves_without_replicates_and_of_few_comparisons_have_no_bands(tmp_path):
+    _, page = written(tmp_path, ff.evaluate(comparisons(), AT, n_resamples=0, incomplete_groups="nan"))
+    assert "Band of the whole curve" not in "".join(page.text)
+    few = ff.Comparisons(
+        [0.9, 0.3, 0.7, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0], list("abcabc"), list("abcbca"), list("fmffmf")
+    )
+    _, page = written(tmp_path, ff.evaluate(few, AT, n_resamples=20, rng=0, incomplete_groups="nan"))
+    assert "Band of the whole curve" not in "".join(page.text)
+    assert "Too few comparisons for a band: f, m." in "".join(page.text)
+
+
 def test_a_page_is_one_valid_file(tmp_path):
     text, page = written(tmp_path, [evaluation("sex"), evaluation("sex", "age")])
     assert text.startswith('<!DOCTYPE html>\n<html lang="en">')

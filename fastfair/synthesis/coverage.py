@@ -15,16 +15,16 @@ from fastfair._lib import argument_kinds, frames, memory, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.progress import reporting
 from fastfair._lib.threads import one_blas_thread, run_blocks
+from fastfair.bands.limits import interval
+from fastfair.bands.rates_at_levels import METHODS_OF_EMBEDDINGS, checked_levels
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.errors import InputError
 from fastfair.kernels._aside import aside
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS, PairLists
 from fastfair.resampling.pair_replicates import ROUNDING, Draws, PairResampler
-from fastfair.synthesis.simulators import VonMisesFisherIdentities, samples_of_each
 
-from .limits import interval
-from .rates_at_levels import METHODS_OF_EMBEDDINGS, checked_levels
+from .simulators import VonMisesFisherIdentities, samples_of_each
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,10 +12,10 @@ from helpers.small_embeddings import matrix_of
 from oracles import embeddings as slow
 
 import fastfair as ff
-from fastfair.bands import coverage
 from fastfair.data import pair_search
 from fastfair.errors import InputError
 from fastfair.resampling import pair_replicates
+from fastfair.synthesis import coverage
 
 SMALL = {"n_subjects": 12, "n_samples": 4, "dim": 6, "concentration": (4, 12), "fmr": (0.05, 0.2), "rng": 3}
 

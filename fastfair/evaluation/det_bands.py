@@ -1,0 +1,67 @@
+"""How certain DET curves are: FNMR at a few FMRs, with intervals and bands, of all comparisons and of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastfair._lib.text import interval_of_rate, per_cent, rate_with_interval
+from fastfair.bands.plots import fill_band
+from fastfair.bands.roc import RocBand, roc_band
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS
+from fastfair.errors import visible
+from fastfair.pages.parts import Table
+
+from .evaluated import Evaluated, comparisons_of
+from .plots import keys_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SHARED = ("unit", "scheme", "confidence_level", "rng")  # settings that bands have, too
+_LEVELS = 12  # FMRs; straight lines between them are hardly off, on the scales of a DET plot
+_EVERY = 3  # of these FMRs, those that a table has
+_HIGHEST = 0.5
+_MOST_REPLICATES = 500  # which place the ends of the interval within a twentieth of its length
+
+
+def band_of(evaluation: Evaluated, group: str | None) -> RocBand | None:
+    """Compute the band of a DET curve, of all comparisons or of those within a group.
+
+    The thresholds hold FMRs of the comparisons of the curve itself. There is no band without replicates, without mated
+    comparisons, and where even the highest FMR would be fewer than 30 false matches.
+    """
+    comparisons, settings = comparisons_of(evaluation), evaluation.settings
+    mated, nonmated = keys_of(comparisons, group)
+    if not settings["n_resamples"] or not mated.size or nonmated.size * _HIGHEST <= ENOUGH_ERRORS:
+        return None
+    levels = np.geomspace(ENOUGH_ERRORS / nonmated.size, _HIGHEST, _LEVELS)
+    comparisons = comparisons if group is None else comparisons.within_group(group)
+    return roc_band(
+        comparisons, levels, n_resamples=min(_MOST_REPLICATES, settings["n_resamples"]),
+        **{name: settings[name] for name in _SHARED},
+    )  # fmt: skip
+
+
+def curve_table(bands: Mapping[str | None, RocBand | None]) -> Table:
+    """Write the FNMR at some of the FMRs of each curve, with its interval and its band."""
+    rows = []
+    for group, band in bands.items():
+        for k in range(0, 0 if band is None else band.fmr.size, _EVERY):
+            assert band is not None
+            ends = (float(array[k]) for array in (band.low, band.high, band.band_low, band.band_high))
+            low, high, band_low, band_high = ends
+            fnmr = rate_with_interval(float(band.fnmr[k]), low, high)
+            rows.append([visible(group or "all"), per_cent(band.fmr[k]), fnmr, interval_of_rate(band_low, band_high)])
+    columns = ["Group", "FMR", "FNMR, with interval", "Band of the whole curve"]
+    return Table("FNMR at FMRs of the group's own comparisons", columns, rows)
+
+
+def add_band(ax: Axes, band: RocBand | None, color: str) -> None:
+    """Draw a band behind a curve that is there, whose axes stay as they are."""
+    if band is None:
+        return
+    ax.autoscale(False)
+    fill_band(band.fmr, (band.low, band.high), (band.band_low, band.band_high), ax, det=True, color=color)
