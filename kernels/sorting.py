@@ -4,9 +4,9 @@ A key is the score's bit pattern, rearranged so that keys sort as the scores do:
 the next larger score is the next integer, and a NaN lies beyond the infinities. Keys are int32 for float32 scores,
 int64 for float64.
 
-Each `take_` kernel goes through the whole list for one class, so two threads can take the two classes without writing
-to the same place. Every comparison is written, and the position moves on only if it is of the class. This avoids a
-branch, which processors predict badly, and needs one spare place at the end of `out`.
+`take_keys` goes through the whole list for one class, so two threads can take the two classes without writing to the
+same place. Every comparison is written, and the position moves on only if it is of the class. This avoids a branch,
+which processors predict badly, and needs one spare place at the end of `out`.
 """
 
 from __future__ import annotations
@@ -48,22 +48,24 @@ def take_keys(bits, flip, magnitude, mated, wanted, out):
 
 
 @jit
-def take_keys_with_rows(bits, flip, magnitude, mated, wanted, out):
-    """Write the keys and rows of one class, each pair as one integer that sorts by key, then by row.
+def pack_with_rows(bits, flip, magnitude, mated, row, nonmated_at, mated_at, out):
+    """Write the keys and rows of consecutive comparisons, each pair as one integer that sorts by key, then by row.
 
-    bits: (n,) int32, n < 2^32; flip, magnitude: as in `make_key`, int32; mated: (n,) bool; wanted: bool, the class;
-    out: (comparisons of the class + 1,) uint64
+    bits: (n,) int32; flip, magnitude: as in `make_key`, int32; mated: (n,) bool; row: of the first; nonmated_at,
+    mated_at: where in `out` the first of each class goes; out: (comparisons of all parts below 2^32,) uint64
     """
-    position = np.uint64(0)
     for k in range(bits.size):
         above_zero = np.uint64(make_key(bits[k], flip, magnitude) + np.int64(2**31))
-        out[position] = (above_zero << np.uint64(32)) | np.uint64(k)
-        position += np.uint64(mated[k] == wanted)
+        # One place or the other, without a branch, which processors predict badly.
+        out[mated_at if mated[k] else nonmated_at] = (above_zero << np.uint64(32)) | np.uint64(row + k)
+        step = np.int64(mated[k])
+        mated_at += step
+        nonmated_at += 1 - step
 
 
 @jit
 def unpack_rows(packed, keys, rows):
-    """Undo the packing of `take_keys_with_rows`. packed: (n,) uint64; keys: (n,) int32, out; rows: (n,) uint32, out."""
+    """Undo the packing of `pack_with_rows`. packed: (n,) uint64; keys: (n,) int32, out; rows: (n,) uint32, out."""
     for k in range(packed.size):
         keys[k] = np.int32(np.int64(packed[k] >> np.uint64(32)) - np.int64(2**31))
         rows[k] = np.uint32(packed[k] & np.uint64(2**32 - 1))

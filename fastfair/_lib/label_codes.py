@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair.errors import InputError
 
 from . import arrays
+from .distinct_entries import Numbers, number_entries, smallest_integers
 
 # Texts that NumPy and pandas write for a missing label; blank text is missing, too.
 MISSING_TEXTS = ("nan", "NaN", "<NA>", "NaT")
@@ -93,29 +94,53 @@ def encode(name: str, values: Labels) -> Coded:
     """Turn a column of labels into codes; refuse missing ones. Labels with the same `clean` form are equal."""
     if isinstance(values, Coded):
         return values
+    labels, codes, numbers = _find_codes(name, values)
+    return Coded(labels, numbers.read(codes.astype(smallest_integers(labels.size))))
+
+
+def encode_together(names: Sequence[str], columns: Sequence[Labels]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """Turn several columns into codes of one common list of labels, of the type of `smallest_integers`."""
+    found = [_find_codes(name, values) for name, values in zip(names, columns, strict=True)]
+    labels = [of_column for of_column, _, _ in found]
+    common, tables = labels[0], [codes for _, codes, _ in found]
+    if any(of_column is not common for of_column in labels):
+        # As objects if types differ: NumPy would turn int64 and uint64 into floats, and merge two subjects.
+        if len({of_column.dtype for of_column in labels}) > 1:
+            labels = [of_column.astype(object) for of_column in labels]
+        together = encode(" and ".join(names), np.concatenate(labels))
+        parts = np.split(together.codes, np.cumsum([of_column.size for of_column in labels])[:-1])
+        common, tables = together.labels, [part[table] for part, table in zip(parts, tables, strict=True)]
+    kind = smallest_integers(common.size)
+    return common, [numbers.read(table.astype(kind)) for (_, _, numbers), table in zip(found, tables, strict=True)]
+
+
+def _find_codes(name: str, values: Labels) -> tuple[NDArray[Any], NDArray[np.integer[Any]], Numbers]:
+    """Find the labels of a column, sorted, the codes of its distinct entries, and the entry of each row."""
+    if isinstance(values, Coded):
+        return values.labels, np.arange(values.labels.size), Numbers(values.codes)
     # NumPy would make ["f", nan] an array of text, with a label "nan".
     array = arrays.column(name, values, object if isinstance(values, list | tuple) else None)
-    if array.dtype.kind in "iub":
-        labels, codes = np.unique(array, return_inverse=True)
-        return Coded(labels, codes)
     if array.dtype.kind in "cV":
         raise InputError(f"{name} must be labels, text or numbers, but their type is {array.dtype}")
-    entries = (array.astype(str) if array.dtype.kind in "mM" else array).tolist()
-    known: dict[Any, int] = {}
+    distinct, numbers = number_entries(array)
+    if array.dtype.kind in "iub":
+        return *np.unique(distinct, return_inverse=True), numbers
+    entries = (distinct.astype(str) if array.dtype.kind in "mM" else distinct).tolist()
     try:
-        codes = np.fromiter((known.setdefault(entry, len(known)) for entry in entries), np.int64, len(entries))
+        known = {entry: k for k, entry in enumerate(dict.fromkeys(entries))}
+        positions = np.fromiter(map(known.__getitem__, entries), np.int64, len(entries))
     except Exception:  # labels without a hash, or whose hash raises
-        raise _no_label(name, entries) from None
-    missing = [code for entry, code in known.items() if is_missing(entry)]
-    if missing:
-        rows = np.flatnonzero(np.isin(codes, missing))
+        raise _no_label(name, entries, numbers) from None
+    missing = np.array([is_missing(entry) for entry in known], np.bool_)
+    if missing.any():
+        rows = np.flatnonzero(numbers.read(missing[positions]))
         raise InputError(
             f"{name} is missing in row {rows[0]} (counted from 0) and {rows.size} in all; "
             "give a label, or leave those rows out",
             row=int(rows[0]),
         )
     _refuse_mixed(name, set(map(type, entries)), known)
-    cleaned = _clean_all(name, known, codes)
+    cleaned = _clean_all(name, known, lambda k: int(np.argmax(numbers.read(positions == k))))
     together: dict[Any, int] = {}
     merged = np.fromiter((together.setdefault(label, len(together)) for label in cleaned), np.int64, len(cleaned))
     try:
@@ -128,20 +153,7 @@ def encode(name: str, values: Labels) -> Coded:
     rank[[together[label] for label in ordered]] = np.arange(len(together))
     labels = np.empty(len(ordered), object)
     labels[:] = ordered
-    return Coded(labels, rank[merged][codes])
-
-
-def encode_together(names: Sequence[str], columns: Sequence[Labels]) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Turn several columns into codes of one common list of labels."""
-    coded = [encode(name, values) for name, values in zip(names, columns, strict=True)]
-    if all(c.labels is coded[0].labels for c in coded):
-        return coded[0].labels, [c.codes for c in coded]
-    # As objects if types differ: NumPy would turn int64 and uint64 into floats, and merge two subjects.
-    alike = len({c.labels.dtype for c in coded}) == 1
-    labels = [c.labels if alike else c.labels.astype(object) for c in coded]
-    together = encode(" and ".join(names), np.concatenate(labels))
-    sizes = np.cumsum([c.labels.size for c in coded])[:-1]
-    return together.labels, [table[c.codes] for c, table in zip(coded, np.split(together.codes, sizes), strict=True)]
+    return labels, rank[merged][positions], numbers
 
 
 def _refuse_mixed(name: str, types: set[type], entries: Iterable[Any]) -> None:
@@ -165,24 +177,26 @@ def _kind(of_label: type) -> str:
     return of_label.__name__
 
 
-def _clean_all(name: str, known: dict[Any, int], codes: NDArray[np.int64]) -> list[Any]:
-    cleaned = []
-    for entry, code in known.items():
+def _clean_all(name: str, entries: Iterable[Any], first_row: Callable[[int], int]) -> list[Any]:
+    """Return the `clean` forms of entries; `first_row` finds the first row that holds one."""
+    cleaned, wrong = [], []
+    for k, entry in enumerate(entries):
         try:
             cleaned.append(clean(entry))
         except ValueError as error:
-            row, what = int(np.argmax(codes == code)), str(error)
-            if isinstance(error, UnicodeError):
-                what = f"not UTF-8 text: {entry!r}"
-            raise InputError(f"{name} is {what} in row {row} (counted from 0)", row=row) from None
+            what = f"not UTF-8 text: {entry!r}" if isinstance(error, UnicodeError) else str(error)
+            wrong.append((first_row(k), what))
+    if wrong:
+        row, what = min(wrong)
+        raise InputError(f"{name} is {what} in row {row} (counted from 0)", row=row)
     return cleaned
 
 
-def _no_label(name: str, entries: Sequence[Any]) -> InputError:
-    for row, entry in enumerate(entries):
+def _no_label(name: str, entries: Sequence[Any], numbers: Numbers) -> InputError:
+    for k, entry in enumerate(entries):
         try:
             hash(entry)
         except Exception:
-            kind = type(entry).__name__
+            row, kind = int(np.argmax(numbers.read(np.arange(len(entries)) == k))), type(entry).__name__
             return InputError(f"{name} must be labels, but row {row} (counted from 0) is of type {kind}", row=row)
     raise AssertionError(name)  # never reached: one of the labels raised

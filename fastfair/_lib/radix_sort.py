@@ -19,7 +19,7 @@ def sort_by_bits(values: Values, spare: Values, low: int, high: int, n_threads: 
     Parameters
     ----------
     values, spare : (n,) ndarray
-        The integers, none negative, and an array of the same size; both are overwritten.
+        The integers, which sort as if their bits had no sign, and an array of the same size; both are overwritten.
     low, high : int
         First bit, and the bit after the last.
     n_threads : int

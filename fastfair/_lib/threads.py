@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -18,19 +19,19 @@ _SMALL = 50_000  # with fewer elements a second thread costs more time than it s
 
 
 def in_threads(size: int, work: Callable[[_First], _Second], items: Sequence[_First]) -> list[_Second]:
-    """Call a function for each item, in two threads if `size` elements of work are enough for two."""
+    """Call a function for each item, with all processors if `size` elements of work are enough for two threads."""
     if size < _SMALL or len(items) < 2:
         return [work(item) for item in items]
     found: dict[int, _Second] = {}
-    deal(work, items, 2, found.__setitem__)
+    deal(work, items, count_threads(None), found.__setitem__)
     return [found[k] for k in range(len(items))]
 
 
 def slices(size: int, n_threads: int) -> list[slice]:
-    """Cut elements into one slice for each thread; at most two, as memory is too slow for more."""
-    if n_threads < 2 or size < _SMALL:
-        return [slice(0, size)]
-    return [slice(0, size // 2), slice(size // 2, size)]
+    """Cut elements into one slice for each thread, or into fewer where they are too few for a thread each."""
+    n = max(1, min(n_threads, size // (_SMALL // 2)))
+    ends = [size * k // n for k in range(n + 1)]
+    return [slice(*both_ends) for both_ends in itertools.pairwise(ends)]
 
 
 def both(size: int, first: Callable[[], _First], second: Callable[[], _Second]) -> tuple[_First, _Second]:

@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import argument_kinds, sample_names, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.distinct_entries import look_up
 from fastfair._lib.notebook import Shown
 from fastfair.errors import InputError
 
 from . import group_labels, label_columns, score_keys, score_matrices
 from .label_conflicts import LABEL_CONFLICTS, rows_without_conflicts
-from .sorted_scores import GroupedSide, SortedSide, only_used, read_only, sort_sides
+from .sorted_scores import GroupedSide, LabelsOfSubjects, SortedSide, only_labels_of, only_used, read_only
+from .sorting import sort_sides
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -166,7 +168,10 @@ class Comparisons(Shown):
         self.samples = None if samples is None else read_only(samples[0])
         self.sample_subject = None if samples is None else label_columns.subject_of_each(samples, subjects)
         self.attributes = {name: labels for name, (labels, _, _) in attributes.items()}
-        self.mated, self.nonmated = sort_sides(values, flags, n_mated, score_kind, subjects, samples, attributes)
+        of_subject = label_columns.labels_of_subjects(subjects, attributes)
+        others = {name: sides for name, sides in attributes.items() if name not in of_subject}
+        del attributes  # their columns are not needed while the scores are sorted
+        self.mated, self.nonmated = sort_sides(values, flags, score_kind, subjects, samples, others, of_subject)
         self._choose_groups(tuple(self.attributes))
 
     @classmethod
@@ -346,6 +351,7 @@ class Comparisons(Shown):
         if self.subjects is not None:
             used, position, sides = only_used(self.subjects.size, ("reference", "probe"), sides)
             kept.subjects = read_only(self.subjects[used])
+            sides = [only_labels_of(used, side) for side in sides]
             if self.samples is not None and self.sample_subject is not None:
                 used, _, sides = only_used(self.samples.size, ("reference_sample", "probe_sample"), sides)
                 kept.samples = read_only(self.samples[used])
@@ -392,27 +398,36 @@ class Comparisons(Shown):
             for side in (self.mated, self.nonmated)
             for columns in (side.reference_attributes, side.probe_attributes)
         ]
-        self.groups, self._group_codes = group_labels.intersections(attributes, self.attributes, sides)
+        known = sides[0].of_subject if isinstance(sides[0], LabelsOfSubjects) else {}
+        # Where each subject has one group, the groups of comparisons are read from it once they are needed.
+        self._of_subject = all(name in known for name in attributes)
+        parts = [known] if self._of_subject else sides
+        self.groups, self._group_codes = group_labels.intersections(attributes, self.attributes, parts)
         self.grouping = attributes
 
     @cached_property
     def mated_by_group(self) -> GroupedSide:
         """The mated comparisons with their groups."""
-        return self._by_group(self.mated, self._group_codes[:2])
+        return self._by_group(self.mated, 0)
 
     @cached_property
     def nonmated_by_group(self) -> GroupedSide:
         """The non-mated comparisons with their groups."""
-        return self._by_group(self.nonmated, self._group_codes[2:])
+        return self._by_group(self.nonmated, 2)
 
     def require_groups(self) -> None:
         """Raise an error where there are no groups."""
         if not self.groups:
             raise InputError("these comparisons have no groups: give reference_group (and probe_group)")
 
-    def _by_group(self, side: SortedSide, codes: list[NDArray[np.uint16]]) -> GroupedSide:
+    def _by_group(self, side: SortedSide, first: int) -> GroupedSide:
         self.require_groups()
         n_subjects = 0 if self.subjects is None else self.subjects.size
+        codes = self._group_codes[first : first + 2]
+        if self._of_subject:
+            assert side.reference is not None
+            assert side.probe is not None
+            codes = [look_up(subject, self._group_codes[0]) for subject in (side.reference, side.probe)]
         return GroupedSide(side, codes[0], codes[1], len(self.groups), n_subjects)
 
     @cached_property

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
+from fastfair._lib.distinct_entries import one_of_each
 from fastfair.errors import InputError
 
 from . import group_labels
@@ -27,7 +28,7 @@ def code_sides(
         given, missing = reversed(names) if reference is None else names
         raise InputError(f"{given} is given without {missing}: {what} are needed on both sides")
     labels, (references, probes) = validation.encode_together(names, (reference, probe))
-    return labels, references.astype(np.int32, copy=False), probes.astype(np.int32, copy=False)
+    return labels, references, probes
 
 
 def subject_of_each(samples: BothSides, subjects: BothSides | None) -> NDArray[np.int32]:
@@ -72,9 +73,19 @@ def code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
         sides = (column,) if probe_group[name] is column else (column, probe_group[name])
         labels, codes = validation.encode_together(("reference_group", "probe_group")[: len(sides)], sides)
         text = group_labels.attribute(name, labels)
-        small = [c.astype(np.uint16) for c in codes]
-        coded[name] = (text, small[0], small[-1])
+        coded[name] = (text, codes[0], codes[-1])
     return coded
+
+
+def labels_of_subjects(subjects: BothSides | None, attributes: Attributes) -> dict[str, NDArray[np.uint16]]:
+    """Find the label of each subject, for the attributes of which no subject has two."""
+    if subjects is None:
+        return {}
+    found = {
+        name: one_of_each(subjects[0].size, list(zip(subjects[1:], sides[1:], strict=True)))
+        for name, sides in attributes.items()
+    }
+    return {name: labels for name, labels in found.items() if labels is not None}
 
 
 def kept(columns: Any, keep: NDArray[np.bool_]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -10,14 +10,44 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import validation
-from fastfair._lib.threads import both
+from fastfair._lib.distinct_entries import look_up
 
 from . import score_keys
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
-BothSides = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.int32]]
+BothSides = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 Attributes = dict[str, tuple[tuple[str, ...], NDArray[np.uint16], NDArray[np.uint16]]]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelsOfSubjects(Mapping[str, NDArray[np.uint16]]):
+    """The labels of each attribute for references or for probes, read from the subject's where it has one only.
+
+    Attributes
+    ----------
+    given : dict of (n,) uint16
+        The labels of attributes of which some subject has several.
+    of_subject : dict of (k,) uint16
+        The label of each subject, for all other attributes.
+    subject : (n,) int32
+        The subject of each reference or probe.
+    """
+
+    given: Mapping[str, NDArray[np.uint16]]
+    of_subject: Mapping[str, NDArray[np.uint16]]
+    subject: NDArray[np.int32]
+
+    def __getitem__(self, name: str) -> NDArray[np.uint16]:
+        if name in self.of_subject:
+            return read_only(look_up(self.subject, self.of_subject[name]))
+        return self.given[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.given
+        yield from self.of_subject
+
+    def __len__(self) -> int:
+        return len(self.given) + len(self.of_subject)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +62,7 @@ class SortedSide:
         The row of each comparison in the caller's order; None where comparisons have neither subjects nor groups.
     reference, probe : (n,) int32, or None
         Subjects, as positions in `Comparisons.subjects`.
-    reference_attributes, probe_attributes : dict of (n,) uint16
+    reference_attributes, probe_attributes : mapping of str to (n,) uint16
         Labels of each attribute, as positions in `Comparisons.attributes`.
     reference_sample, probe_sample : (n,) int32, or None
         Samples, as positions in `Comparisons.samples`.
@@ -54,7 +84,7 @@ class SortedSide:
         for array in (self.keys, self.rows, self.reference, self.probe, self.reference_sample, self.probe_sample):
             if array is not None:
                 read_only(array)
-        for codes in (*self.reference_attributes.values(), *self.probe_attributes.values()):
+        for codes in (*_given(self.reference_attributes).values(), *_given(self.probe_attributes).values()):
             read_only(codes)
 
     @cached_property
@@ -68,13 +98,14 @@ class SortedSide:
         def kept(array: Any) -> Any:
             return None if array is None else array[positions]
 
+        reference, probe = kept(self.reference), kept(self.probe)
         return SortedSide(
             kept(self.keys),
             kept(self.rows),
-            kept(self.reference),
-            kept(self.probe),
-            {name: kept(codes) for name, codes in self.reference_attributes.items()},
-            {name: kept(codes) for name, codes in self.probe_attributes.items()},
+            reference,
+            probe,
+            _with_labels(self.reference_attributes, kept, reference),
+            _with_labels(self.probe_attributes, kept, probe),
             kept(self.reference_sample),
             kept(self.probe_sample),
         )
@@ -153,6 +184,18 @@ def read_only(array: _Array) -> _Array:
     return array
 
 
+def _given(attributes: Mapping[str, NDArray[np.uint16]]) -> Mapping[str, NDArray[np.uint16]]:
+    return attributes.given if isinstance(attributes, LabelsOfSubjects) else attributes
+
+
+def _with_labels(
+    attributes: Mapping[str, NDArray[np.uint16]], kept: Callable[[Any], Any], subject: Any
+) -> Mapping[str, NDArray[np.uint16]]:
+    """Keep some of the labels."""
+    given = {name: kept(codes) for name, codes in _given(attributes).items()}
+    return replace(attributes, given=given, subject=subject) if isinstance(attributes, LabelsOfSubjects) else given
+
+
 def only_used(
     size: int, names: tuple[str, str], sides: list[SortedSide]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32], list[SortedSide]]:
@@ -165,98 +208,17 @@ def only_used(
     return used, position, [replace(s, **{name: position[getattr(s, name)] for name in names}) for s in sides]
 
 
-def sort_sides(
-    values: NDArray[np.floating[Any]],
-    flags: NDArray[np.bool_],
-    n_mated: int,
-    score_kind: str,
-    subjects: BothSides | None,
-    samples: BothSides | None,
-    attributes: Attributes,
-) -> list[SortedSide]:
-    """Split scores into mated and non-mated comparisons, each sorted once, with subjects and groups where given."""
-    need_rows = subjects is not None or bool(attributes)
-    sort = _sort_with_rows if need_rows else _sort_alone
-    given = _narrowed(values) if need_rows else values
-    bits = given.view(score_keys.integer_type(given.dtype))
-    magnitude = score_keys.magnitude(bits)
-    flip = bits.dtype.type(~magnitude) if score_kind == "distance" else bits.dtype.type(0)
-    arguments = (bits, flip, magnitude, flags)
-    nonmated, mated = both(
-        flags.size, lambda: sort(*arguments, False, flags.size - n_mated), lambda: sort(*arguments, True, n_mated)
+def only_labels_of(used: NDArray[np.bool_], side: SortedSide) -> SortedSide:
+    """Keep the labels of the subjects still in use, after `only_used` has given these new positions."""
+
+    def kept(attributes: Mapping[str, NDArray[np.uint16]], subject: Any) -> Mapping[str, NDArray[np.uint16]]:
+        if not isinstance(attributes, LabelsOfSubjects):
+            return attributes
+        left = {name: labels[used] for name, labels in attributes.of_subject.items()}
+        return replace(attributes, of_subject=left, subject=subject)
+
+    return replace(
+        side,
+        reference_attributes=kept(side.reference_attributes, side.reference),
+        probe_attributes=kept(side.probe_attributes, side.probe),
     )
-    highest = score_keys.encode(
-        np.array([min(float(np.finfo(given.dtype).max), validation.LARGEST_SCORE)], given.dtype)
-    )[0]
-    sides = []
-    for keys, rows in (mated, nonmated):
-        if keys[-1] > highest or keys[0] < ~highest:
-            raise validation.not_usable(values)
-        if given.dtype != values.dtype:
-            keys = score_keys.encode(score_keys.decode(keys).astype(values.dtype))
-        sides.append(_gather(keys, rows, subjects, samples, attributes))
-    return sides
-
-
-def _narrowed(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """Turn float64 scores that all are float32 values back into float32, which sort faster together with their rows."""
-    some = values[:: max(1, values.size // 1000)]
-    with np.errstate(over="ignore"):
-        if values.dtype == np.float64 and np.array_equal(some.astype(np.float32), some):
-            narrow = values.astype(np.float32)
-            if np.array_equal(narrow, values):
-                return narrow
-    return values
-
-
-def _sort_alone(
-    bits: Any, flip: Any, magnitude: Any, flags: Any, wanted: bool, size: int
-) -> tuple[score_keys.Keys, None]:
-    from fastfair.kernels import sorting as kernels
-
-    keys = np.empty(size + 1, bits.dtype)
-    kernels.take_keys(bits, flip, magnitude, flags, wanted, keys)
-    keys = keys[:size]
-    keys.sort()
-    return keys, None
-
-
-def _sort_with_rows(
-    bits: Any, flip: Any, magnitude: Any, flags: Any, wanted: bool, size: int
-) -> tuple[score_keys.Keys, NDArray[Any]]:
-    from fastfair.kernels import sorting as kernels
-
-    if bits.dtype == np.int32 and bits.size < 2**32:
-        packed = np.empty(size + 1, np.uint64)
-        kernels.take_keys_with_rows(bits, flip, magnitude, flags, wanted, packed)
-        packed = packed[:size]
-        packed.sort()
-        keys, rows = np.empty(size, bits.dtype), np.empty(size, np.uint32)
-        kernels.unpack_rows(packed, keys, rows)
-        return keys, rows
-    keys = np.empty(size + 1, bits.dtype)
-    kernels.take_keys(bits, flip, magnitude, flags, wanted, keys)
-    order = np.argsort(keys[:size])  # how ties lie does not matter: every count is taken at the end of a tie
-    return keys[order], np.flatnonzero(flags == wanted)[order]
-
-
-def _gather(
-    keys: score_keys.Keys,
-    rows: NDArray[Any] | None,
-    subjects: BothSides | None,
-    samples: BothSides | None,
-    attributes: Attributes,
-) -> SortedSide:
-    if rows is None:
-        return SortedSide(keys, None, None, None, {}, {})
-    positions = rows.astype(np.intp)  # once, as every take would convert them anew
-    references, probes = {}, {}
-    for name, (_, reference, probe) in attributes.items():
-        references[name] = reference.take(positions)
-        probes[name] = references[name] if probe is reference else probe.take(positions)
-    side = SortedSide(keys, rows, None, None, references, probes)
-    if subjects is not None:
-        side = replace(side, reference=subjects[1].take(positions), probe=subjects[2].take(positions))
-    if samples is not None:
-        side = replace(side, reference_sample=samples[1].take(positions), probe_sample=samples[2].take(positions))
-    return side

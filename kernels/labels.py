@@ -1,0 +1,79 @@
+"""Number the rows of a column by its distinct entries, and read tables by such numbers, in one pass each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import jit
+
+_LOW = np.uint64(2**32 - 1)
+_FACTOR = np.uint64(0x9E3779B1)  # a prime, so that every bit of a word reaches many bits of the product
+
+
+@jit
+def mark_used(values, lowest, used):
+    """Mark which numbers occur. values: (n,) integers; lowest: the lowest; used: (highest - lowest + 1,) bool, out."""
+    for k in range(values.size):
+        used[np.int64(values[k]) - lowest] = True
+
+
+@jit
+def look_up(values, lowest, table, out):
+    """Read a table. values: (n,) integers; lowest: the one of the first entry; table: (m,); out: (n,) of any type."""
+    for k in range(values.size):
+        out[k] = table[np.int64(values[k]) - lowest]
+
+
+@jit
+def number_rows(words, first, slots, numbers):
+    """Number the distinct rows of a table in the order in which they first occur, through a hash table.
+
+    words: (n, w) uint32; first: (m,) int64, out, the row in which each number first occurs; slots: (a power of two
+    above m,) int32, all -1, overwritten; numbers: (n,) int32, out. Returns how many there are, or -1 if above m.
+    """
+    last = np.uint64(slots.size - 1)
+    found = 0
+    for k in range(words.shape[0]):
+        mixed = np.uint64(0)
+        for w in range(words.shape[1]):
+            # Both factors are below 2^32, so that the product never overflows; its halves are mixed.
+            product = ((mixed ^ np.uint64(words[k, w])) + np.uint64(1)) * _FACTOR
+            mixed = (product >> np.uint64(32)) ^ (product & _LOW)
+        slot = mixed & last
+        while True:
+            number = slots[slot]
+            if number < 0:
+                if found == first.size:
+                    return -1
+                slots[slot] = found
+                first[found] = k
+                numbers[k] = found
+                found += 1
+                break
+            row = first[number]
+            same = True
+            for w in range(words.shape[1]):
+                if words[k, w] != words[row, w]:
+                    same = False
+                    break
+            if same:
+                numbers[k] = number
+                break
+            slot = (slot + np.uint64(1)) & last
+    return found
+
+
+@jit
+def find_labels(subject, label, unknown, found):
+    """Find the label of each subject, and return whether each has one only.
+
+    subject: (n,) integers below k; label: (n,) uint16; unknown: the value in `found` of subjects not seen; found: (k,)
+    uint16, overwritten
+    """
+    for k in range(subject.size):
+        before = found[subject[k]]
+        if before == unknown:
+            found[subject[k]] = label[k]
+        elif before != label[k]:
+            return False
+    return True
