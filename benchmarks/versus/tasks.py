@@ -3,6 +3,7 @@
 from . import (
     bootstraps,
     closed_forms,
+    construction,
     curves,
     draws,
     embeddings,
@@ -17,6 +18,7 @@ from . import (
 
 ROWS = (
     *curves.ROWS,
+    *construction.ROWS,
     *bootstraps.ROWS,
     *sweeps.ROWS,
     *draws.ROWS,
