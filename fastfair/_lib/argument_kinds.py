@@ -25,7 +25,7 @@ _FRAMES = ("pandas", "polars", "pyarrow")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, the limits of file systems
 _SHOWN_ON_PAGES = (
     "Evaluation", "PairedEvaluation", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "ShrunkenRates", "ErrorModel",
-    "StratifiedRates", "FmrPlan",
+    "StratifiedRates", "FmrPlan", "RocBand", "FairnessBand",
 )  # fmt: skip
 # How to make the class wanted (first) from the class found (second), as a hint in messages.
 _WAYS = {
@@ -277,7 +277,7 @@ def paths(name: str, value: Any) -> list[str | Path]:
 def results(name: str, value: Any) -> list[Any]:
     """Require a result that a page can show, or a list of such; one counts as a list of it."""
     found = list(value) if isinstance(value, list | tuple) else [value]
-    if found and all(_is_a(one, *_SHOWN_ON_PAGES) for one in found):
+    if found and all(_is_a(one, *_SHOWN_ON_PAGES, "Bands") for one in found):  # which only the command line makes
         return found
     wrong = next((one for one in found if not _is_a(one, *_SHOWN_ON_PAGES)), value)
     raise _wrong(name, f"results, each a {' or '.join(', '.join(_SHOWN_ON_PAGES).rsplit(', ', 1))}", wrong)

@@ -13,12 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import seeds
 from fastfair._lib.tables import columns_of, records, write_json
+from fastfair._lib.text import per_cent, rate_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr
-from fastfair.errors import FairValueOutsideWarning, InputError
+from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
 from fastfair.measures._names import measure_name
+from fastfair.pages.parts import Chapter, Picture, Section, Table
+from fastfair.pages.vector import svg_of
 from fastfair.uncertainty.quantities import Quantity
 
 from .curve import Curve, curve_of, rate_curve
@@ -81,6 +84,8 @@ class Bands:
         The arguments of the call.
     description : str
         A short description of the embeddings.
+    asked : tuple of float
+        The FMRs that pages show in tables; empty for all.
     """
 
     quantities: tuple[BandQuantity, ...]
@@ -90,6 +95,55 @@ class Bands:
     groups: tuple[str, ...]
     settings: dict[str, Any]
     description: str
+    asked: tuple[float, ...] = ()
+
+    def _chapter(self) -> Chapter:
+        """Return what a page says of all curves, with tables of the FMRs asked."""
+        levels = [level for level in self.roc.fmr.tolist() if level in (self.asked or self.roc.fmr)]
+        said = [self.description]
+        for level in levels:
+            rows = [q for q in self.quantities if q.name == "fnmr" and q.at == at_fmr(level)]
+            known = [q for q in rows if q.group is not None and (q.n_errors or 0) >= ENOUGH_ERRORS]
+            told = f"At FMR {per_cent(level)} the FNMR is {_rate(rows[0])}"
+            if len(known) > 1:
+                least, most = (end(known, key=lambda q: q.estimate) for end in (min, max))
+                told += f"; of groups with {ENOUGH_ERRORS} errors or more it is lowest in {visible(str(least.group))}, "
+                told += f"{_rate(least)}, and highest in {visible(str(most.group))}, {_rate(most)}"
+            said.append(f"{told}.")
+        sections = [replace(self.roc.section(levels), title="Trade-off of the two errors")]
+        if self.groups:
+            sections.append(self._of_groups(levels))
+        sections += [band.section(levels) for band in self.fairness if np.isfinite(band.value).any()]
+        nothing = [band.section(levels).title for band in self.fairness if not np.isfinite(band.value).any()]
+        if nothing:
+            sections.append(Section("Not computable", [f"{title}: a group has no errors." for title in nothing]))
+        remarks: dict[str, list[str]] = {}
+        for q in self.quantities:
+            for note in filter(None, q.note.split("; ")):
+                remarks.setdefault(note, []).append(f"{q.name} at {q.at}: {visible(q.group or 'all')}")
+        return Chapter("Vectors", said, sections, self.settings, self.to_json(), remarks)
+
+    def _of_groups(self, levels: Sequence[float]) -> Section:
+        from .plots import draw_roc_panels
+
+        figure = draw_roc_panels(self.roc, self.group_roc)
+        alt = "A small plot of each group's FNMR over the FMR of all pairs, with its band. The table below has numbers."
+        caption = "Each group (blue) with its interval and band, before all pairs (grey)."
+        rows = []
+        for group in (None, *self.groups):
+            found = [
+                next(q for q in self.quantities if (q.name, q.group, q.at) == (name, group, at_fmr(level)))
+                for name in ("fnmr", "fmr") if group is not None or name == "fnmr"
+                for level in levels
+            ]  # fmt: skip
+            cells = [_rate(q) + ("*" if FEW in q.note else "") for q in found]
+            cells += ["–"] * (len(levels) if group is None else 0)
+            rows.append([visible(group or "all"), f"{found[0].n_comparisons or 0:,}", *cells])
+        columns = ["Group", "Mated pairs"]
+        columns += [f"{name} at FMR {per_cent(level)} of all" for name in ("FNMR", "FMR inside") for level in levels]
+        level = f"{100 * self.roc.confidence_level:g} %"
+        table = Table(f"Rates of groups at the same thresholds, with {level} intervals; * {FEW}", columns, rows)
+        return Section("Rates of groups", (), [Picture(svg_of(figure), alt, caption)], [table])
 
     def to_json(self, path: Path | None = None) -> str:
         """Write everything as strict JSON, with null for values that are not computable."""
@@ -188,6 +242,10 @@ def bands_of(
         },
         description=repr(embeddings),
     )
+
+
+def _rate(quantity: Quantity) -> str:
+    return rate_with_interval(quantity.estimate, quantity.low, quantity.high)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,21 +5,34 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
+from fastfair._lib.axes import new_axes
 from fastfair._lib.notebook import Shown
+from fastfair._lib.plot_style import USUAL, rate_ticks
+from fastfair._lib.tables import write_json
+from fastfair._lib.text import interval_of_rate, per_cent, rate_with_interval
+from fastfair.errors import visible
+from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
+from fastfair.pages.vector import svg_of
 from fastfair.resampling.blocks import Replicates
 from fastfair.uncertainty.quantities import Quantity
 
 from . import limits
 from .rates_at_levels import BandSettings, RatesOverLevels
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 Floats = NDArray[np.float64]
 _MOST_SHOWN = 8  # FMRs in a notebook's table
+_MOST_ON_PAGES = 12  # FMRs in a page's table
+_ENDS = ("low", "high", "band_low", "band_high")
+_SIZE = 4.9, 3.6  # inches of a plot that a phone shows in its own size
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -68,7 +81,7 @@ class ShownCurve(Shown, Curve):
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
         name, values, groups = self._values()
-        places = np.unique(np.linspace(0, self.fmr.size - 1, _MOST_SHOWN).round().astype(int))
+        places = self._places(_MOST_SHOWN)
         sentences = [
             f"{name} at {self.fmr.size} FMRs from {self.fmr.min():.3g} to {self.fmr.max():.3g}, with "
             f"{100 * self.confidence_level:g} % intervals and a band that holds for all"
@@ -80,6 +93,59 @@ class ShownCurve(Shown, Curve):
             shown = {name: values, "low": self.low, "high": self.high}
             columns |= {label: array[places].tolist() for label, array in shown.items()}
         return [*sentences, *([self.note] if self.note else [])], columns
+
+    @abstractmethod
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw the curve."""
+
+    def _title(self) -> str:
+        """Name the quantity for readers."""
+        return self._values()[0]
+
+    def _places(self, most: int) -> NDArray[np.intp]:
+        """Choose FMRs from the whole range."""
+        return np.unique(np.linspace(0, self.fmr.size - 1, min(most, self.fmr.size)).round().astype(np.intp))
+
+    def _chapter(self) -> Chapter:
+        settings = {"confidence_level": self.confidence_level, "replicates": len(self.replicates)}
+        title = f"{self._title()} over FMR"
+        return Chapter(title, self._shown()[0], [self.section(None)], settings, self._numbers())
+
+    def section(self, levels: Sequence[float] | None) -> Section:
+        """Write the part of a page about this curve, with a table of the levels given or of some of all."""
+        name, values, groups = self._values()
+        title = self._title()
+        ax = self.plot(new_axes(_SIZE), **({"color": USUAL} if values.ndim == 1 else {}))
+        for axis in (ax.xaxis, ax.yaxis) if name == "FNMR" else (ax.xaxis,):
+            rate_ticks(axis)
+        alt = f"{title} over FMR, with intervals and a band. The table below has the numbers."
+        caption = "Darker: the interval at each FMR on its own; lighter: the band that holds the whole curve."
+        picture = Picture(svg_of(ax.figure), alt, caption)  # type: ignore[arg-type]
+        places = self._places(_MOST_ON_PAGES) if levels is None else np.flatnonzero(np.isin(self.fmr, levels))
+        heads = [title, "Band of the whole curve"] if values.ndim == 1 else list(map(visible, groups))
+        rows = [[per_cent(self.fmr[k]), cell(float(self.threshold[k])), *self._cells(name, k)] for k in places]
+        caption = f"{title} at FMRs, with {100 * self.confidence_level:g} % intervals in brackets"
+        table = Table(caption, ["FMR", "Threshold", *heads], rows)
+        return Section(title, [visible(self.note)] if self.note else [], [picture], [table])
+
+    def _cells(self, name: str, k: int) -> list[str]:
+        """Write the value at a level with its interval, and the band; or the value of each group."""
+        values = self._values()[1]
+        if values.ndim > 1:
+            each = zip(values[k].tolist(), self.low[k].tolist(), self.high[k].tolist(), strict=True)
+            return [number_cell(*one) for one in each]
+        value, low, high, *band = (
+            float(array[k]) for array in (values, self.low, self.high, self.band_low, self.band_high)
+        )
+        if name == "FNMR":
+            return [rate_with_interval(value, low, high), interval_of_rate(*band)]
+        return [number_cell(value, low, high), "–" if np.isnan(band[0]) else f"[{cell(band[0])}, {cell(band[1])}]"]
+
+    def _numbers(self) -> str:
+        name, values, groups = self._values()
+        arrays = {one: getattr(self, one).tolist() for one in ("fmr", "threshold", *_ENDS)}
+        content = {"name": name, "groups": list(groups), "confidence_level": self.confidence_level, "note": self.note}
+        return write_json(content | {"value": values.tolist()} | arrays, None)
 
 
 def curve_of(

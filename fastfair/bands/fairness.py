@@ -84,6 +84,10 @@ class FairnessBand(ShownCurve):
     def _values(self) -> tuple[str, Floats, Sequence[str]]:
         return self.measure, self.value, self.groups
 
+    def _title(self) -> str:
+        title = MEASURES[self.measure].title
+        return f"{title} of {self.rate.upper()}" if self.rate else title
+
     @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
         """Draw the measure over FMR with its pointwise interval (darker) and its simultaneous band (lighter).
@@ -103,8 +107,7 @@ class FairnessBand(ShownCurve):
 
         interval, band = (self.low, self.high), (self.band_low, self.band_high)
         ax = draw_measure(self.fmr, self.value, interval, band, self.groups, ax, **kwargs)
-        title = MEASURES[self.measure].title
-        ax.set_ylabel(f"{title} of {self.rate.upper()}" if self.rate else title)
+        ax.set_ylabel(self._title())
         if FAIR_OUTSIDE in self.note:
             ax.set_title("No test of fairness: fair systems lie outside, too", fontsize="small")
         return ax

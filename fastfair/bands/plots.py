@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from fastfair._lib import validation
 from fastfair._lib.axes import axes_or_new, probit_axes, roc_axes
-from fastfair._lib.text import drawn
+from fastfair._lib.plot_style import USUAL, legend_below, line_style, rate_ticks
+from fastfair._lib.text import drawn, shortened
+from fastfair.errors import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Floats = NDArray[np.floating[Any]]
 Range = tuple[Floats, Floats]  # the lower and the upper end
 _POINTWISE, _SIMULTANEOUS = 0.25, 0.15  # how dark
 _EDGE = 1e-6
+_PANEL, _COLUMNS = 1.75, 3  # inches of a small plot, and how many stand side by side
+_LONGEST_TITLE = 24  # characters of a group's name above a small plot
 
 
 def draw_band(
@@ -44,6 +50,31 @@ def _deviates(rates: Floats) -> Floats:
     return np.asarray(ndtri(np.clip(rates, _EDGE, 1 - _EDGE)))
 
 
+def draw_roc_panels(of_all: Any, of_groups: Mapping[str, Any]) -> Figure:
+    """Draw a small plot of each group's band, before the curve of all, all on the same scales."""
+    figures = validation.require("matplotlib.figure", "cli", "drawing")
+    columns = min(_COLUMNS, len(of_groups))
+    rows = -(-len(of_groups) // columns)
+    figure: Figure = figures.Figure(figsize=(_PANEL * columns + 0.7, _PANEL * rows + 0.6), layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+    for ax, (group, band) in zip(axes, of_groups.items(), strict=False):
+        ax.plot(of_all.fmr, of_all.fnmr, color="0.6", linewidth=1)
+        band.plot(ax, color=USUAL)
+        ax.set_title(drawn(shortened(visible(group), _LONGEST_TITLE)), fontsize="small", loc="left")
+        ax.set(xlabel="", ylabel="")
+        ax.tick_params(labelsize="x-small")
+    axes[0].set_ylim(bottom=0)
+    rate_ticks(axes[0].xaxis)
+    rate_ticks(axes[0].yaxis)
+    for ax in axes[len(of_groups) :]:
+        ax.set_visible(False)
+    for ax in axes[max(0, len(of_groups) - columns) : len(of_groups)]:  # the last of each column has the numbers
+        ax.tick_params(labelbottom=True)
+    figure.supxlabel("False match rate of all pairs", fontsize="small")
+    figure.supylabel("False non-match rate", fontsize="small")
+    return figure
+
+
 def draw_measure(
     fmr: Floats,
     value: Floats,
@@ -58,7 +89,8 @@ def draw_measure(
     of_groups = value.ndim > 1
     for k, label in enumerate(groups if of_groups else (None,)):
         at = np.s_[:, k] if of_groups else np.s_[:]
-        (line,) = ax.plot(fmr, value[at], **({"label": None if label is None else drawn(label)} | kwargs))
+        style = {} if label is None else {"label": drawn(label), **line_style(k)}
+        (line,) = ax.plot(fmr, value[at], **(style | kwargs))
         for (low, high), alpha in ((band, _SIMULTANEOUS), (interval, _POINTWISE)):
             ax.fill_between(fmr, low[at], high[at], color=line.get_color(), alpha=alpha, linewidth=0)
     if np.isfinite(value).any():
@@ -68,5 +100,5 @@ def draw_measure(
     ax.set_xlabel("False match rate")
     ax.grid(alpha=0.3)
     if of_groups:
-        ax.legend()
+        legend_below(ax, ax.get_lines())
     return ax

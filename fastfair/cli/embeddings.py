@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,12 +23,14 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError
 from fastfair.io.embeddings import read_embeddings
+from fastfair.pages.report import report as write_report
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
 
 from .options import (
     ALPHA,
     CONFIDENCE_LEVEL,
     MOST_CURVES,
+    REPORT,
     RUNNING,
     SUBJECTS,
     Rates,
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
 Levels = NDArray[np.float64]
 _DEFAULT_LEVELS = np.array([1e-4, 1e-3, 1e-2])
 _LAST_RESORT = 0.1  # the FMR for few pairs: the highest one that bands over embeddings have by default
-_DRAWN = 50  # FMRs at which a plot draws a curve
+_DRAWN, _ON_PAGE = 50, 20  # FMRs at which a plot draws a curve, and at which a page does, which holds their numbers
 
 
 def _options(command: Any) -> Any:
@@ -83,6 +86,7 @@ def _options(command: Any) -> Any:
         CONFIDENCE_LEVEL,
         method_option(BAND_METHODS_OF_EMBEDDINGS),
         *RUNNING,
+        REPORT,
         click.option("--plots", is_flag=True, help="With --output: draw ROC and fairness bands, as PNG and SVG."),
     ]  # fmt: skip
     return with_options(command, options)
@@ -93,7 +97,7 @@ def _options(command: Any) -> Any:
     cls=Verb,
     summary="Measure vectors: FNMR at false match rates, groups, fairness.",
     examples="""
-    fastfair embeddings faces.npz --group sex --output results --plots
+    fastfair embeddings faces.npz --group sex --output results --plots --report report.html
     fastfair embeddings faces.npy --samples images.csv --subject file --subject-pattern '^([^/]+)/' --fmr 0.001,0.01
     """,
 )
@@ -107,15 +111,25 @@ def embeddings_command(
     as_json: bool,
     output: Path | None,
     plots: bool,
+    report: Path | None,
     progress: bool | None,
     **options: Any,
 ) -> None:
     """Measure the vectors in the file PATH: FNMR at false match rates, per group too, and fairness, with intervals."""
-    require_output(output, plots)
+    require_output(output, plots, report)
+    inputs = [path, *(options[name] for name in ("samples", "metadata") if options[name] is not None)]
     embeddings = read_with(read_embeddings, path, options)
     asked = np.unique([rate for rates in levels for rate in rates]) if levels else _default_levels(embeddings)
-    computed = _curve_to(asked, embeddings) if plots else asked
+    computed = asked
+    if plots or report is not None:
+        computed = _curve_to(asked, embeddings, _DRAWN if plots else _ON_PAGE)
+
     bands = bands_of(embeddings, computed, names, progress=watched(progress), **options)
+
+    def page(path: Path) -> None:
+        title = "Error rates and fairness of vectors"
+        write_report([replace(bands, asked=tuple(asked.tolist()))], path, title=title, inputs=inputs)
+
     deliver(
         output,
         lambda: {
@@ -124,6 +138,7 @@ def embeddings_command(
         },
         partial(_figures, bands) if plots else None,
         partial(click.echo, bands.to_json()) if as_json else partial(print_bands, bands, asked.tolist()),
+        None if report is None else (report, page),
     )
 
 
@@ -142,19 +157,23 @@ def _default_levels(embeddings: Embeddings) -> Levels:
     return chosen
 
 
-def _curve_to(asked: Levels, embeddings: Embeddings) -> Levels:
+def _curve_to(asked: Levels, embeddings: Embeddings, n: int) -> Levels:
     """Add FMRs below the highest one asked for, so that a curve can be drawn; this needs no further pairs."""
     least = min(asked[0], ENOUGH_ERRORS / embeddings.n_nonmated)
     if least == asked[-1]:
         raise InputError(
             f"there is no curve to draw: an FMR below {least:g} would be fewer than {ENOUGH_ERRORS} of "
-            f"{embeddings.n_nonmated:,} non-mated pairs; add a higher --fmr, or leave --plots out"
+            f"{embeddings.n_nonmated:,} non-mated pairs; add a higher --fmr, or leave --plots and --report out"
         )
-    return np.union1d(asked, np.geomspace(least, asked[-1], _DRAWN))
+    return np.union1d(asked, np.geomspace(least, asked[-1], n))
 
 
 def _figures(bands: Bands) -> dict[str, Figure]:
+    from fastfair.bands.plots import draw_roc_panels
+
     figures = {"roc": _roc_figure(bands)}
+    if len(bands.groups) > MOST_CURVES:
+        figures["roc_by_group"] = draw_roc_panels(bands.roc, bands.group_roc)
     computable = [band for band in bands.fairness if np.isfinite(band.value).any()]
     if computable:
         figures["fairness"] = _fairness_figure(computable)

@@ -167,6 +167,11 @@ RUNNING = [
     ),
     *WRITING,
 ]  # fmt: skip
+REPORT = click.option(
+    "--report", type=click.Path(path_type=Path), metavar="FILE",
+    help="Write one HTML page with everything: plots and tables; by evaluate also tests of groups and each attribute "
+    "alone.",
+)  # fmt: skip
 _PATTERN = click.option(
     "--subject-pattern", metavar="REGEX", help="Regular expression that finds subject ids in paths, as in '^([^/]+)/'."
 )
@@ -260,10 +265,7 @@ def evaluation_options(command: Any) -> Any:
             "shrunk so that rates have the dyadic-robust variance.",
         ),
         *RUNNING,
-        click.option(
-            "--report", type=click.Path(path_type=Path), metavar="FILE",
-            help="Write one HTML page with everything: plots, tables, tests of groups, and each attribute alone.",
-        ),
+        REPORT,
         click.option("--plots", is_flag=True, help="With --output: draw curves, scores, rates and measures as well."),
     ]  # fmt: skip
     return with_options(command, options)

@@ -39,8 +39,8 @@ def report(
     ----------
     results : result or sequence of results
         Evaluations, also of several groupings of the same comparisons, comparisons of two systems, and results of
-        `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `shrunken_rates`, `error_model`, `stratified_rates` and
-        `plan_fmr`. Each becomes a chapter.
+        `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `shrunken_rates`, `error_model`, `stratified_rates`,
+        `plan_fmr`, `roc_band` and `fairness_band`. Each becomes a chapter.
     path : path
         The file to write.
     title : str

@@ -32,6 +32,24 @@ def faces(tmp_path_factory) -> Path:
     return folder / "faces.npz"
 
 
+def test_a_page_has_the_numbers_that_are_printed(faces, tmp_path):
+    page = tmp_path / "page.html"
+    asked = ["--group", "sex", "--group", "land", "--fmr", "0.02,0.05", "--measure", "gini", *FEW_REPLICATES]
+    done = run("embeddings", faces, *asked, "--report", page, "--output", tmp_path)
+    assert done.exit_code == 0, done.output
+    text = page.read_text("utf-8").replace("\N{NO-BREAK SPACE}", " ")
+    rows = pl.read_csv(tmp_path / "bands.csv").filter(pl.col("name") == "fnmr")
+    assert rows["operating_point"].n_unique() == 21  # 20 from the least FMR to 0.05, and 0.02
+    for group in (None, "f & UK", "m & US"):
+        for point in ("FMR=0.02", "FMR=0.05"):
+            at_point = pl.col("group").eq_missing(group) & (pl.col("operating_point") == point)
+            q = rows.row(by_predicate=at_point, named=True)
+            assert f"{100 * q['estimate']:.3g} % [{100 * q['low']:.3g}, {100 * q['high']:.3g}]" in text
+    assert "<h3>Rates of groups</h3>" in text
+    assert "<h3>Gini of FNMR</h3>" in text
+    assert str(faces) in text
+
+
 def test_tables_and_files_hold_what_the_library_gives(faces, tmp_path):
     asked = ["--fmr", "0.05,0.02", "--fmr", 0.05, "--weighting", "comparison", "--unit", "subject+sample"]
     done = run(
