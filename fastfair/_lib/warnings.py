@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 _LIBRARY = __name__.partition(".")[0]
+_gathered: ContextVar[tuple[type[Warning], list[str]] | None] = ContextVar("gathered", default=None)
+
+
+@contextmanager
+def gathered(category: type[Warning]) -> Iterator[list[str]]:
+    """Gather the messages of a category that are given inside; they are still given as warnings."""
+    messages: list[str] = []
+    before = _gathered.set((category, messages))
+    try:
+        yield messages
+    finally:
+        _gathered.reset(before)
 
 
 def warn(message: str, category: type[Warning]) -> None:
@@ -18,6 +33,9 @@ def warn(message: str, category: type[Warning]) -> None:
     category : type of Warning
         One of `fastfair.errors`.
     """
+    asked = _gathered.get()
+    if asked is not None and issubclass(category, asked[0]):
+        asked[1].append(message)
     frame = sys._getframe(1)
     while frame.f_globals.get("__name__", "").partition(".")[0] == _LIBRARY and frame.f_back is not None:
         frame = frame.f_back

@@ -84,6 +84,8 @@ class Bands:
         The arguments of the call.
     description : str
         A short description of the embeddings.
+    left_out : tuple of str
+        What was left out of the data, and why.
     asked : tuple of float
         The FMRs that pages show in tables; empty for all.
     """
@@ -95,6 +97,7 @@ class Bands:
     groups: tuple[str, ...]
     settings: dict[str, Any]
     description: str
+    left_out: tuple[str, ...] = ()
     asked: tuple[float, ...] = ()
 
     def _chapter(self) -> Chapter:
@@ -110,11 +113,13 @@ class Bands:
                 told += f"; of groups with {ENOUGH_ERRORS} errors or more it is lowest in {visible(str(least.group))}, "
                 told += f"{_rate(least)}, and highest in {visible(str(most.group))}, {_rate(most)}"
             said.append(f"{told}.")
-        sections = [replace(self.roc.section(levels), title="Trade-off of the two errors")]
+        left_out = [visible(f"Left out: {text}.") for text in self.left_out]
+        sections = [Section("Data", left_out)] if left_out else []
+        sections += [replace(self.roc._section(levels), title="Trade-off of the two errors")]
         if self.groups:
             sections.append(self._of_groups(levels))
-        sections += [band.section(levels) for band in self.fairness if np.isfinite(band.value).any()]
-        nothing = [band.section(levels).title for band in self.fairness if not np.isfinite(band.value).any()]
+        sections += [band._section(levels) for band in self.fairness if np.isfinite(band.value).any()]
+        nothing = [band._section(levels).title for band in self.fairness if not np.isfinite(band.value).any()]
         if nothing:
             sections.append(Section("Not computable", [f"{title}: a group has no errors." for title in nothing]))
         remarks: dict[str, list[str]] = {}
@@ -152,6 +157,7 @@ class Bands:
                 "description": self.description,
                 "settings": self.settings,
                 "groups": list(self.groups),
+                "left_out": list(self.left_out),
                 "quantities": records(columns_of(self.quantities)),
             },
             path,
@@ -241,6 +247,7 @@ def bands_of(
             "rng": rng,
         },
         description=repr(embeddings),
+        left_out=embeddings.left_out,
     )
 
 

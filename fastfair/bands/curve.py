@@ -73,7 +73,10 @@ class Curve:
 
 
 class ShownCurve(Shown, Curve):
-    """A curve that shows itself in notebooks."""
+    """A curve that shows itself in notebooks and on pages."""
+
+    if TYPE_CHECKING:
+        plot: Callable[..., Axes]
 
     @abstractmethod
     def _values(self) -> tuple[str, Floats, Sequence[str]]:
@@ -94,10 +97,6 @@ class ShownCurve(Shown, Curve):
             columns |= {label: array[places].tolist() for label, array in shown.items()}
         return [*sentences, *([self.note] if self.note else [])], columns
 
-    @abstractmethod
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw the curve."""
-
     def _title(self) -> str:
         """Name the quantity for readers."""
         return self._values()[0]
@@ -109,9 +108,9 @@ class ShownCurve(Shown, Curve):
     def _chapter(self) -> Chapter:
         settings = {"confidence_level": self.confidence_level, "replicates": len(self.replicates)}
         title = f"{self._title()} over FMR"
-        return Chapter(title, self._shown()[0], [self.section(None)], settings, self._numbers())
+        return Chapter(title, self._shown()[0], [self._section(None)], settings, self._numbers())
 
-    def section(self, levels: Sequence[float] | None) -> Section:
+    def _section(self, levels: Sequence[float] | None) -> Section:
         """Write the part of a page about this curve, with a table of the levels given or of some of all."""
         name, values, groups = self._values()
         title = self._title()

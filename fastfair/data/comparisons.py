@@ -13,7 +13,8 @@ from fastfair._lib import argument_kinds, sample_names, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.distinct_entries import look_up
 from fastfair._lib.notebook import Shown
-from fastfair.errors import InputError
+from fastfair._lib.warnings import gathered
+from fastfair.errors import DroppedWarning, InputError
 
 from . import group_labels, label_columns, score_keys, score_matrices
 from .label_conflicts import LABEL_CONFLICTS, rows_without_conflicts
@@ -69,6 +70,8 @@ class Comparisons(Shown):
         The attributes that the groups are made of.
     score_kind : str
         "similarity", "distance" or "log-likelihood-ratio", as given.
+    left_out : tuple of str
+        What was left out of the data, how much and why, as warnings said it.
 
     Raises
     ------
@@ -101,6 +104,7 @@ class Comparisons(Shown):
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
     score_kind: str
+    left_out: tuple[str, ...] = ()
 
     @checked(
         mated=argument_kinds.optional(argument_kinds.labels),
@@ -151,7 +155,9 @@ class Comparisons(Shown):
             }
         validation.same_length(sizes)
         if subjects is not None:
-            keep = rows_without_conflicts(label_conflicts, flags, subjects)
+            with gathered(DroppedWarning) as left_out:
+                keep = rows_without_conflicts(label_conflicts, flags, subjects)
+            self.left_out = tuple(left_out)
             if keep is not None:
                 values, flags, subjects = values[keep], flags[keep], label_columns.kept(subjects, keep)
                 samples = None if samples is None else label_columns.kept(samples, keep)
@@ -360,7 +366,7 @@ class Comparisons(Shown):
         return kept
 
     def _with_sides(self, mated: SortedSide, nonmated: SortedSide, grouping: tuple[str, ...]) -> Comparisons:
-        return Comparisons._of_parts(
+        made = Comparisons._of_parts(
             mated,
             nonmated,
             self.score_kind,
@@ -370,6 +376,8 @@ class Comparisons(Shown):
             self.attributes,
             grouping,
         )
+        made.left_out = self.left_out
+        return made
 
     @classmethod
     def _of_parts(
@@ -453,14 +461,15 @@ class Comparisons(Shown):
         return score_keys.first_key_at_least(similarity, self.mated.keys)
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+        said = [repr(self), *(f"Left out: {text}" for text in self.left_out)]
         if not self.groups:
-            return [repr(self)], {}
+            return said, {}
         columns: dict[str, Sequence[Any]] = {"group": self.groups}
         for name, side in (("mated", self.mated_by_group), ("non-mated", self.nonmated_by_group)):
             columns[name] = np.diagonal(side.cells).tolist()
             if side.subjects is not None:
                 columns[f"subjects of {name}"] = np.diagonal(side.subjects).tolist()
-        return [repr(self)], columns
+        return said, columns
 
     def __repr__(self) -> str:
         parts = [f"{len(self.mated)} mated", f"{len(self.nonmated)} non-mated", self.score_kind]

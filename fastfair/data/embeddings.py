@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.notebook import Shown
 from fastfair._lib.progress import reporting
 from fastfair.errors import InputError
 
@@ -22,7 +23,7 @@ from .sorted_scores import read_only
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Embeddings:
+class Embeddings(Shown):
     """Vectors that a model computed from samples, with the subject of each vector and the group of each subject.
 
     Every two vectors are a comparison, which is mated if they are of the same subject.
@@ -65,6 +66,8 @@ class Embeddings:
         Number of vectors of each subject.
     n_mated, n_nonmated : int
         Number of pairs of vectors of the same subject, and of different subjects.
+    left_out : tuple of str
+        What was left out of the data, how much and why, as warnings said it.
 
     Raises
     ------
@@ -96,6 +99,7 @@ class Embeddings:
     n_samples: NDArray[np.int64]
     n_mated: int
     n_nonmated: int
+    left_out: tuple[str, ...]
     _subject_codes: Mapping[str, NDArray[np.uint16]]
 
     @checked(subject=argument_kinds.labels, group=argument_kinds.groups)
@@ -133,6 +137,7 @@ class Embeddings:
             n_mated=n_mated,
             n_nonmated=codes.size * (codes.size - 1) // 2 - n_mated,
             attributes=labels,
+            left_out=(),
             _subject_codes=subject_codes,
         )
         self._choose_groups(tuple(labels))
@@ -234,10 +239,28 @@ class Embeddings:
             side_of_pairs(pairs, is_mated, self.order, self.subject, self._subject_codes)
             for pairs, is_mated in ((mated, True), (nonmated, False))
         )
-        return Comparisons._of_parts(
+        made = Comparisons._of_parts(
             of_mated, of_nonmated, "similarity", self.subjects, np.arange(len(self)), self.subject, self.attributes,
             self.grouping,
         )  # fmt: skip
+        made.left_out = self.left_out
+        return made
+
+    def _without(self, left_out: Sequence[str]) -> Embeddings:
+        """Remember what was left out before."""
+        self.__dict__["left_out"] = tuple(left_out)
+        return self
+
+    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+        said = [repr(self), *(f"Left out: {text}" for text in self.left_out)]
+        if not self.groups:
+            return said, {}
+        columns: dict[str, Sequence[Any]] = {"group": self.groups}
+        inside = self.subject_group == np.arange(len(self.groups))[:, None]
+        columns["subjects"] = inside.sum(axis=1).tolist()
+        columns["vectors"] = (inside @ self.n_samples).tolist()
+        columns["mated pairs"] = (inside @ (self.n_samples * (self.n_samples - 1) // 2)).tolist()
+        return said, columns
 
     def _choose_groups(self, names: tuple[str, ...]) -> None:
         groups, codes = group_labels.intersections(names, self.attributes, [self._subject_codes])

@@ -87,8 +87,17 @@ def remarks_of(quantities: Sequence[Quantity]) -> dict[str, list[str]]:
     }
 
 
+def left_out_of(evaluation: Evaluated) -> list[str]:
+    """Say what was left out of the data, and of the measures."""
+    said = [] if evaluation.comparisons is None else [f"Left out: {text}." for text in evaluation.comparisons.left_out]
+    dropped = [group for group in evaluation.groups if group not in evaluation.measured_groups]
+    if dropped:
+        said.append(f"Left out of the measures, as they lack mated or non-mated comparisons: {', '.join(dropped)}.")
+    return list(map(visible, said))
+
+
 def _data(evaluation: Evaluated) -> Section:
-    sentences = []
+    sentences = left_out_of(evaluation)
     if evaluation.settings.get("unit") == "comparison":
         sentences.append(
             "Comparisons were drawn as if they were independent; where subjects repeat, intervals are too narrow."

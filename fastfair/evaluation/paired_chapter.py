@@ -12,7 +12,7 @@ from fastfair.measures._compute import measure_of
 from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
 from fastfair.pages.vector import svg_of
 
-from .chapter import remarks_of
+from .chapter import left_out_of, remarks_of
 from .contrast_plots import draw_both_det, draw_differences
 from .contrasts import Contrast
 from .evaluated import Evaluated
@@ -27,10 +27,12 @@ def chapter_of_systems(
 ) -> Chapter:
     """Make a chapter of two systems and how they differ."""
     level = settings["confidence_level"]
+    left_out = list(dict.fromkeys([*left_out_of(first), *left_out_of(second)]))
     ax = draw_both_det((first, second), None)
     alt = "DET curves of both systems: FNMR over FMR. The tables below have the differences."
     pictures = [Picture(svg_of(ax.figure), alt, "The two errors of both systems, over all thresholds.")]  # type: ignore[arg-type]
-    sections = [Section("Trade-off of the two errors", (), pictures)]
+    sections = [Section("Data", left_out)] if left_out else []
+    sections.append(Section("Trade-off of the two errors", (), pictures))
     for point in dict.fromkeys(one.at for one in contrasts):
         found = [one for one in contrasts if one.at == point and one.name != "fmr_matrix"]
         found = [one for one in found if one.group is None or measure_of(one.name) is None]

@@ -298,6 +298,7 @@ class Evaluation(Plotted, Shown):
             "settings": self.settings,
             "groups": list(self.groups),
             "measured_groups": list(self.measured_groups),
+            "left_out": [] if self.comparisons is None else list(self.comparisons.left_out),
             "quantities": records(columns_of(self.quantities)),
         }
         return write_json(content, path)

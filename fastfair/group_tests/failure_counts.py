@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, arrays, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.notebook import Shown
+from fastfair._lib.text import rate_with_interval
 from fastfair.data import group_labels
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
@@ -26,7 +28,7 @@ Floats = NDArray[np.float64]
 GroupLabels = validation.Labels | Mapping[str, validation.Labels]
 
 
-class FailureCounts:
+class FailureCounts(Shown):
     """The number of attempts and of failed attempts of every subject, and the subjects' groups.
 
     An attempt is a mated comparison, and fails if it is rejected. Only decisions are needed, so systems that report no
@@ -418,6 +420,13 @@ class FailureCounts:
             tuple(self.groups[k] for k in kept),
             self.grouping,
         )
+
+    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+        low, high = self.confidence_interval()
+        ends = zip(self.group_fnmr.tolist(), low.tolist(), high.tolist(), strict=True)
+        counts = {"subjects": self.n_subjects, "attempts": self.n_attempts, "failures": self.n_failures}
+        columns = {"group": self.groups} | {name: column.tolist() for name, column in counts.items()}
+        return [repr(self)], columns | {"FNMR, 95 % interval": [rate_with_interval(*one) for one in ends]}
 
     def __repr__(self) -> str:
         parts = (

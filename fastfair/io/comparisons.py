@@ -11,9 +11,10 @@ import numpy as np
 from fastfair._lib import argument_kinds, side_columns, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
+from fastfair._lib.warnings import gathered
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.label_conflicts import LABEL_CONFLICTS, rows_without_conflicts
-from fastfair.errors import FileFormatError, InputError
+from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
 from . import array_columns, array_files, field_files, formats, reading, tables, text_files
 from .metadata import METADATA_PER, MISSING_METADATA, Metadata, agreeing
@@ -153,7 +154,7 @@ def read_comparisons(
     table.subject_pattern = subject_pattern or table.subject_pattern
     sides: dict[str, Any] = {}
     keep = None
-    with table.placed():
+    with gathered(DroppedWarning) as without_labels, table.placed():
         subjects, samples = _subjects_and_samples(kind, table)
         if metadata_subject is not None:
             subjects, samples = _subjects_by_sample(described, table, subjects, samples)
@@ -184,7 +185,7 @@ def read_comparisons(
     if keep is not None:
         scores, flags = scores[keep], None if flags is None else flags[keep]
         sides = {name: take(side, keep) for name, side in sides.items()}
-    with table.placed(keep):
+    with gathered(DroppedWarning) as conflicting, table.placed(keep):
         if flags is not None and subjects is not None:
             marked = (subjects[0].labels, subjects[0].codes[rows], subjects[1].codes[rows])
             agreed = rows_without_conflicts(label_conflicts, flags, marked, lambda row: table.where(int(rows[row])))
@@ -193,7 +194,9 @@ def read_comparisons(
                 keep = np.isin(np.arange(table.frame.height), rows[agreed])
                 sides = {name: take(side, agreed) for name, side in sides.items()}
     with table.placed(keep):
-        return Comparisons(scores, flags, score_kind=score_kind, label_conflicts="keep", **sides)
+        comparisons = Comparisons(scores, flags, score_kind=score_kind, label_conflicts="keep", **sides)
+    comparisons.left_out = (*without_labels, *conflicting)
+    return comparisons
 
 
 def _metadata(
@@ -375,8 +378,11 @@ def _from_matrix(
     subjects = np.arange(n)
     sides = tuple(validation.Coded(subjects, codes) for codes in (np.repeat(subjects, n), np.tile(subjects, n)))
     groups = metadata.groups_of((sides[0], sides[1]))
-    keep = metadata.find((sides[0], sides[1]), missing_metadata, _WHAT)
+    with gathered(DroppedWarning) as left_out:
+        keep = metadata.find((sides[0], sides[1]), missing_metadata, _WHAT)
     columns: dict[str, Any] = {"scores": matrix.ravel(), "reference": sides[0], "probe": sides[1], **groups}
     if keep is not None:
         columns = {name: take(column, keep) for name, column in columns.items()}
-    return Comparisons(mated=None, score_kind=score_kind, **columns)
+    comparisons = Comparisons(mated=None, score_kind=score_kind, **columns)
+    comparisons.left_out = tuple(left_out)
+    return comparisons

@@ -13,8 +13,9 @@ import numpy as np
 from fastfair._lib import argument_kinds, side_columns, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
+from fastfair._lib.warnings import gathered
 from fastfair.data.embeddings import Embeddings
-from fastfair.errors import FileFormatError, InputError
+from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
 from . import array_files, hdf5_files, reading, tables
 from .metadata import MISSING_METADATA, Metadata
@@ -143,16 +144,17 @@ def read_embeddings(
         elif table_of_subjects is None:
             labels = {name: fields.labels("groups", name) for name in names}
         array = file.vectors(vectors)
-    keep = None
+    keep, left_out = None, []
     if table_of_subjects is not None:
         validation.same_length({"vectors": len(array), "subject": who.codes.size}, "vector")
         found = table_of_subjects.look_up(who.labels)
         labels = {name: validation.Coded(c.labels, c.codes[who.codes]) for name, c in found.items()}
-        keep = table_of_subjects.find([who], missing_metadata, "vectors")
+        with gathered(DroppedWarning) as left_out:
+            keep = table_of_subjects.find([who], missing_metadata, "vectors")
     if keep is not None:
         array, who, labels = array[keep], take(who, keep), take(labels, keep)
     try:
-        return Embeddings(array, who, labels or None, similarity)
+        return Embeddings(array, who, labels or None, similarity)._without(left_out)
     except InputError as error:
         among = "" if keep is None else " (of those with metadata)"
         raise type(error)(f"{file.place}: {error}{among}", error.row) from None

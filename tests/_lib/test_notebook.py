@@ -55,7 +55,8 @@ def test_tests_plans_bands_and_evaluations_are_among_them():
     classes = {type(valid_calls.made()[name]) for name in SHOWN}
     assert {
         ff.Comparisons, ff.Evaluation, ff.PairedEvaluation, ff.RocBand, ff.FairnessBand, ff.FnmrTest, ff.FmrTest,
-        ff.MarginOfError, ff.MarginPlan, ff.PowerPlan, ff.SubjectsPlan, ff.FmrPlan, ff.Claim,
+        ff.MarginOfError, ff.MarginPlan, ff.PowerPlan, ff.SubjectsPlan, ff.FmrPlan, ff.Claim, ff.Embeddings,
+        ff.FailureCounts,
     } <= classes  # fmt: skip
 
 

@@ -208,8 +208,9 @@ def test_subjects_without_metadata_are_named_or_dropped(write):
     ) as caught:
         ff.read_comparisons(scores, metadata=who, metadata_id="id", groups="sex")
     assert 'missing_metadata="drop"' in str(caught.value)
-    with pytest.warns(DroppedWarning, match="1 of 4 comparisons left out"):
+    with pytest.warns(DroppedWarning, match="1 of 4 comparisons left out") as warned:
         c = ff.read_comparisons(scores, metadata=who, metadata_id="id", groups="sex", missing_metadata="drop")
+    assert c.left_out == c.by("sex").left_out == (str(warned[0].message),)
     assert len(c.nonmated) == 1
     assert c.groups == ("f", "m")
     assert c.subjects.tolist() == ["a", "b"]

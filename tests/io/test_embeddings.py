@@ -164,6 +164,7 @@ def test_metadata(npy, who):
     with pytest.warns(DroppedWarning, match="'c'; 1 of 5 vectors left out") as caught:
         e = ff.read_embeddings(npy, metadata=who, **arguments, missing_metadata="drop")
     assert caught[0].filename == __file__
+    assert e.left_out == e.by("eyes").left_out == e.comparisons().left_out == (str(caught[0].message),)
     assert (e.subjects.tolist(), e.groups, len(e)) == (["a", "b"], ("f & y", "m & x"), 4)
     who.write_text("name,sex,eyes\nb,m,x\nc,f,x\n")
     np.save(npy, VECTORS * (VECTORS != -1))

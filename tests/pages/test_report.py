@@ -170,6 +170,28 @@ def test_labels_are_text(tmp_path):
     assert embedded(text)["results"][0]["groups"] == list(ev.groups)
 
 
+def test_what_was_left_out_is_said(tmp_path):
+    with pytest.warns(ff.errors.DroppedWarning):
+        c = ff.Comparisons(
+            [0.9, 0.3, 0.7, 0.6, 0.4, 0.1, 0.6, 0.2], [1, 1, 1, 1, 0, 0, 0, 0], list("abcdabcd"), list("abcdcbac"),
+            list("ffmnffmm"), label_conflicts="drop",
+        )  # fmt: skip
+    with pytest.warns(ff.errors.DroppedWarning):
+        ev = ff.evaluate(c, AT, n_resamples=0, incomplete_groups="drop")
+    text, page = written(tmp_path, ev)
+    assert f"Left out: {c.left_out[0]}." in "".join(page.text)
+    dropped = [group for group in ev.groups if group not in ev.measured_groups]
+    assert dropped
+    assert f"Left out of the measures, as they lack mated or non-mated comparisons: {', '.join(dropped)}." in "".join(
+        page.text
+    )
+    assert embedded(text)["results"][0]["left_out"] == [c.left_out[0]]
+    with pytest.warns(ff.errors.FastfairWarning):
+        two = ff.compare(c, c, AT, n_resamples=20, rng=0, incomplete_groups="nan")
+    two.report(tmp_path / "two.html")
+    assert f"Left out: {c.left_out[0]}." in "".join(Page((tmp_path / "two.html").read_text("utf-8")).text)
+
+
 def test_the_same_results_make_the_same_page(tmp_path):
     first, _ = written(tmp_path, evaluation("sex"))
     second, _ = written(tmp_path, evaluation("sex"))
