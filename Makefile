@@ -37,17 +37,20 @@ lint: .venv/.lint
 	cp -R fastfair build/typing/fastfair
 	cp -R kernels build/typing/fastfair/kernels
 	cp -R docs/papers build/typing/papers
-	cd build/typing && ../../$(BIN)/mypy --config-file ../../pyproject.toml fastfair papers
+	cp -R docs/examples build/typing/examples
+	cd build/typing && ../../$(BIN)/mypy --config-file ../../pyproject.toml fastfair papers examples
 	cd build/typing && ../../$(BIN)/lint-imports --config ../../pyproject.toml --no-cache
 
-# The builders run inside docs/, where the examples find their sample files. `make docs PAPERS=` has the papers' pages
+# The builders run inside docs/, where the examples find their sample files, and share what they read. At the end links are
+# followed, and pages looked at in Chromium where there is one. `make docs PAPERS=` has the papers' pages
 # from a complete run, ten minutes instead of one and a half.
 PAPERS ?= --quick
 docs: .venv/.docs
 	rm -rf docs/generated
 	$(BIN)/python docs/papers $(PAPERS) --output docs/generated/papers
-	cd docs && ../$(BIN)/sphinx-build -q -W --keep-going -b html . ../build/docs
-	cd docs && ../$(BIN)/sphinx-build -q -W --keep-going -b doctest . ../build/doctest
+	cd docs && ../$(BIN)/sphinx-build -q -W --keep-going -b html -d ../build/doctrees . ../build/docs
+	cd docs && ../$(BIN)/sphinx-build -q -W --keep-going -b doctest -d ../build/doctrees . ../build/doctest
+	$(BIN)/pytest -n 0 -q tests/browser/built_docs.py
 	@echo "build/docs/index.html"
 
 papers: .venv/.demo
@@ -104,7 +107,7 @@ floors: .venv/.versions
 	$(UV) pip list --python .venv-floors
 	.venv-floors/bin/pytest -n $(WORKERS) -W ignore::DeprecationWarning \
 		-m "not slow" --hypothesis-profile few --doctest-modules $(VERSIONED)
-	cd docs && ../.venv-floors/bin/sphinx-build -q -b doctest . ../build/floors
+	cd docs && ../.venv-floors/bin/sphinx-build -q -b doctest -D plot_gallery=0 . ../build/floors
 	.venv-floors/bin/asv --config benchmarks/asv.conf.json check --python=same
 
 # The newest of everything, on the newest Python with which numba works of those that are here.
@@ -136,7 +139,7 @@ clean:
 EXTRAS_demo := demo
 EXTRAS_test := test,demo
 EXTRAS_lint := lint,test,demo
-EXTRAS_docs := docs
+EXTRAS_docs := docs,test
 EXTRAS_bench := bench,test,demo
 EXTRAS_versions := versions
 

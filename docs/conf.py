@@ -1,11 +1,16 @@
 """Configuration of the documentation."""
 
+import json
 import sys
+import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))  # the extensions here
 sys.path.append(str(Path(__file__).parents[1]))  # benchmarks, whose record is shown
 
+import inventories
+
+import fastfair
 from fastfair import __version__
 
 project = "fastfair"
@@ -22,9 +27,14 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.doctest",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
 exclude_patterns = [
+    "examples",  # what the gallery is made of
     "generated/papers/index.md",  # the list of pages, for those who read them without these docs
     "papers",  # what makes those pages
 ]
@@ -36,15 +46,52 @@ plot_formats = [("png", 120)]
 autodoc_typehints = "none"  # the docstrings say more
 autosummary_generate = True
 numpydoc_show_class_members = False  # the class template lists them
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"  # but what is named here
+numpydoc_xref_aliases = {
+    "Axes": "matplotlib.axes.Axes",
+    "Figure": "matplotlib.figure.Figure",
+    "Generator": "numpy.random.Generator",
+    "SeedSequence": "numpy.random.SeedSequence",
+    "Path": "pathlib.Path",
+    "ndarray": "numpy.ndarray",
+} | {name: f"fastfair.{name}" for name in fastfair.__all__ if name[0].isupper()}
+
+intersphinx_mapping = inventories.mapping()
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "generated/examples",
+    "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": "generated/used_by",
+    "doc_module": ("fastfair",),
+    "ignore_repr_types": r"<class 'matplotlib\.",
+    "remove_config_comments": True,
+    "show_signature": False,
+    "write_computation_times": False,
+}
+# Examples show warnings without the place in a file of this machine.
+warnings.formatwarning = lambda message, category, *_: f"{category.__name__}: {message}\n"
 doctest_test_doctest_blocks = ""  # docstrings are tested with the code
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"fastfair {version}"
 html_show_sourcelink = False
 html_sidebars = {"*": []}  # only the pages of the API, in a folder below, have neighbours to list
+html_static_path = ["_static"]
+html_css_files = ["fastfair.css"]
+html_context = {
+    "all_versions": json.loads((Path(__file__).parent / "_static" / "versions.json").read_text()),
+    "default_mode": "auto",  # light or dark, as the reader's machine
+}
 html_theme_options = {
     "footer_end": [],
     "footer_start": ["copyright"],
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 2,
+    # The theme's own list of versions fetches a file when the page is read, which a browser refuses on a disk.
+    "navbar_end": ["versions", "theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
 }
