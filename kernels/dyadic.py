@@ -38,6 +38,7 @@ ROBUST, PRODUCT, FREEDOM = range(3)
 # Columns of sums over the units of a stratum, of errors and of comparisons.
 _T, _T_SQUARED, _Q = range(3)
 _M, _M_SQUARED, _REPEATS_SQUARED, _INSIDE = range(4)
+_ROUNDING = 1e-14  # of a sum of squares, relative to its parts
 
 
 @jit
@@ -139,9 +140,17 @@ def _finish(of_list, of_errors, mean, totals, found):
 
 @jit
 def _list_of_pairs(first, second, repeats, stratum, stratum_size):
-    """Return what `_finish` takes of a list whose distinct pairs are given, and the number of its comparisons."""
+    """Return what `_finish` takes of a list whose distinct pairs are given, and the number of its comparisons.
+
+    Also return, of each unit, the number of its comparisons, and the sum of squared repeats of its pairs with units
+    that vary as it does.
+    """
     n_strata = stratum_size.size
-    units, comparisons = np.empty(stratum.size, np.int64), np.zeros(stratum.size)
+    units, comparisons, repeats_squared = (
+        np.empty(stratum.size, np.int64),
+        np.zeros(stratum.size),
+        np.zeros(stratum.size),
+    )
     of_comparisons = np.zeros((n_strata, 4))
     n, n_units, two_way = 0.0, 0, False
     for p in range(first.size):
@@ -157,13 +166,15 @@ def _list_of_pairs(first, second, repeats, stratum, stratum_size):
             of_comparisons[r, _INSIDE] += 2 * m
         if stratum_size[r] > 1 and stratum_size[s] > 1:
             two_way = True
-            of_comparisons[r, _REPEATS_SQUARED] += m**2
-            of_comparisons[s, _REPEATS_SQUARED] += m**2
+            repeats_squared[i] += m**2
+            repeats_squared[j] += m**2
     units = units[:n_units]
     for unit in units:
         of_comparisons[stratum[unit], _M] += comparisons[unit]
         of_comparisons[stratum[unit], _M_SQUARED] += comparisons[unit] ** 2
-    return (units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, two_way), n
+        of_comparisons[stratum[unit], _REPEATS_SQUARED] += repeats_squared[unit]
+    of_list = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, two_way
+    return of_list, n, (comparisons, repeats_squared)
 
 
 @jit
@@ -213,7 +224,7 @@ def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
     start = 0
     for k in range(end.size):
         pairs = first[start : end[k]], second[start : end[k]], repeats[start : end[k]]
-        of_list, n = _list_of_pairs(*pairs, stratum, stratum_size)
+        of_list, n, _ = _list_of_pairs(*pairs, stratum, stratum_size)
         own = sums[start : end[k]]
         total = 0.0
         for p in range(own.size):
@@ -225,62 +236,73 @@ def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
 
 
 @jit
-def variances_of_rates(pairs, end, errors, stratum, stratum_size, found):
-    """Do the same for error rates at several thresholds.
+def _residuals_of_units(of_list, fixed, wrong, rate, of_errors):
+    """Write the residuals of a list's units to what `_finish` takes of errors, and return the sum over its pairs.
 
-    pairs: first, second and repeats as in `variances`; end, stratum, stratum_size: as there; errors: (n,) int32, the
-    pair of each comparison, (lists,) int64, where each list's errors start, and (points, lists) int64, where they end;
-    found: (points, lists, 3) float64, out
+    of_list: as in `_finish`; fixed: of each unit the number of its comparisons, and the sum of squared repeats of its
+    pairs, (units,) float64; wrong: of each unit the number of its errors, and the sums over its pairs of squared
+    errors, and of errors times comparisons, (units,) float64; of_errors: as in `_finish`
     """
-    pair, begin, stop = errors
-    of_errors = np.zeros(stratum.size), np.zeros(stratum.size), np.zeros((stratum_size.size, 3))
-    mean, varies = np.zeros(stratum_size.size), stratum_size[stratum] > 1
-    counts = np.empty(pairs[0].size)
-    start = 0
-    for k in range(end.size):
-        first, second, repeats = pairs[0][start : end[k]], pairs[1][start : end[k]], pairs[2][start : end[k]]
-        of_list, n = _list_of_pairs(first, second, repeats, stratum, stratum_size)
-        counts[start : end[k]] = 0.0
-        position = begin[k]
-        for point in range(stop.shape[0]):
-            if stop[point, k] < position:
-                counts[start : end[k]] = 0.0
-                position = begin[k]
-            for p in range(position, stop[point, k]):
-                counts[pair[p]] += 1
-            position = stop[point, k]
-            n_errors = np.float64(position - begin[k])
-            rate = n_errors / n if n > 0 else 0.0
-            squared = _add_residuals(first, second, repeats, counts[start : end[k]], rate, varies, stratum, of_errors)
-            _finish(of_list, of_errors, mean, (n, n_errors, squared), found[point, k])
-        start = end[k]
+    units, stratum = of_list[0], of_list[2]
+    comparisons, repeats_squared = fixed
+    n_wrong, wrong_squared, wrong_times = wrong
+    deviation, squares, of_stratum = of_errors
+    pairs_squared = 0.0
+    for unit in units:
+        deviation[unit] = n_wrong[unit] - rate * comparisons[unit]
+        apart = wrong_squared[unit] + rate**2 * repeats_squared[unit]
+        left = apart - 2 * rate * wrong_times[unit]
+        squares[unit] = left if left > _ROUNDING * apart else 0.0
+        of_stratum[stratum[unit], _Q] += squares[unit]
+        pairs_squared += squares[unit] / 2
+    return pairs_squared
 
 
 @jit
-def number_pairs(first, second, n_units, pair):
-    """Number the distinct pairs of units. first, second: (n,) int32 below n_units; pair: (n,) int32, out."""
-    end = np.zeros(n_units, np.int64)
-    for p in range(first.size):
-        end[min(first[p], second[p])] += 1
-    total = 0
-    for unit in range(n_units):
-        total, end[unit] = total + end[unit], total
-    of_unit = np.empty(first.size, np.int32)  # positions, by the pair's unit that comes first
-    for p in range(first.size):
-        unit = min(first[p], second[p])
-        of_unit[end[unit]] = p
-        end[unit] += 1
-    seen_with, number = np.full(n_units, -1, np.int32), np.empty(n_units, np.int32)
-    n_pairs, start = 0, 0
-    for unit in range(n_units):
-        for p in of_unit[start : end[unit]]:
-            other = max(first[p], second[p])
-            if seen_with[other] != unit:
-                seen_with[other] = unit
-                number[other] = n_pairs
-                n_pairs += 1
-            pair[p] = number[other]
-        start = end[unit]
+def variances_of_rates(pairs, of_lists, errors, counts, stratum, stratum_size, found):
+    """Do the same for error rates at several thresholds, in time proportional to the errors at each.
+
+    pairs: first, second and repeats as in `variances`; of_lists: (lists,) int64 each, where each list's pairs start and
+    end; stratum, stratum_size: as there; errors: (n,) int32, the pair of each comparison, (lists,) int64, where each
+    list's errors start, and (points, lists) int64, where they end; counts: (pairs,) int32, zeros, scratch; found:
+    (points, lists, 3) float64, out
+    """
+    pair, begin, stop = errors
+    n_units = stratum.size
+    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((stratum_size.size, 3))
+    wrong = n_wrong, wrong_squared, wrong_times = np.zeros(n_units), np.zeros(n_units), np.zeros(n_units)
+    mean, varies = np.zeros(stratum_size.size), stratum_size[stratum] > 1
+    for k in range(begin.size):
+        start, end = of_lists[0][k], of_lists[1][k]
+        first, second, repeats = pairs[0][start:end], pairs[1][start:end], pairs[2][start:end]
+        of_list, n, fixed = _list_of_pairs(first, second, repeats, stratum, stratum_size)
+        units = of_list[0]
+        position = begin[k]
+        for point in range(stop.shape[0] + 1):
+            if point == stop.shape[0] or stop[point, k] < position:
+                for p in range(begin[k], position):
+                    counts[pair[p]] = 0
+                for unit in units:
+                    n_wrong[unit], wrong_squared[unit], wrong_times[unit] = 0.0, 0.0, 0.0
+                position = begin[k]
+            if point == stop.shape[0]:
+                break
+            for p in range(position, stop[point, k]):
+                at = pair[p] - start
+                i, j = first[at], second[at]
+                n_wrong[i] += 1
+                n_wrong[j] += 1
+                if varies[i] and varies[j]:
+                    added, times = 2 * counts[pair[p]] + 1, repeats[at]
+                    counts[pair[p]] += 1
+                    for unit in (i, j):
+                        wrong_squared[unit] += added
+                        wrong_times[unit] += times
+            position = stop[point, k]
+            n_errors = np.float64(position - begin[k])
+            rate = n_errors / n if n > 0 else 0.0
+            squared = _residuals_of_units(of_list, fixed, wrong, rate, of_errors)
+            _finish(of_list, of_errors, mean, (n, n_errors, squared), found[point, k])
 
 
 @jit
@@ -326,10 +348,8 @@ def variances_of_all_pairs(errors, stops, size, stratum, stratum_size, found):
     for p in range(pair.size):
         n_pairs = max(n_pairs, pair[p] + 1)
     of_pair = np.zeros(n_pairs)
-    # Of each unit: its errors, and over its pairs the sums of squared errors and of errors times comparisons.
-    n_wrong, wrong_squared, wrong_times = np.zeros(n_units), np.zeros(n_units), np.zeros(n_units)
+    wrong = n_wrong, wrong_squared, wrong_times = np.zeros(n_units), np.zeros(n_units), np.zeros(n_units)
     of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
-    deviation, squares, of_stratum = of_errors
     mean, of_comparisons = np.zeros(n_strata), np.zeros((n_strata, 4))
     for unit in units:
         fixed = of_comparisons[stratum[unit]]
@@ -355,10 +375,5 @@ def variances_of_all_pairs(errors, stops, size, stratum, stratum_size, found):
                     wrong_times[unit] += times
         position = max(position, stops[point])
         rate = n_errors / n if n > 0 else 0.0
-        squared = 0.0
-        for unit in units:
-            deviation[unit] = n_wrong[unit] - rate * of_unit[unit]
-            squares[unit] = wrong_squared[unit] - 2 * rate * wrong_times[unit] + rate**2 * repeats_squared[unit]
-            of_stratum[stratum[unit], _Q] += squares[unit]
-            squared += squares[unit] / 2
+        squared = _residuals_of_units(of_list, (of_unit, repeats_squared), wrong, rate, of_errors)
         _finish(of_list, of_errors, mean, (n, n_errors, squared), found[point])

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib.radix_sort import sort_by_bits
+from fastfair._lib.threads import in_threads
 from fastfair.data import score_keys
-from fastfair.data.sorted_scores import SortedSide
-from fastfair.errors import InputError
+from fastfair.data.sorted_scores import GroupedSide, SortedSide
 
 from .units import ComparisonUnits
 
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side
 
 Rows = NDArray[np.int32]
+_SHARES = slice(0, 1), slice(1, None)  # of two threads: list 0 holds about as much as the other lists together
+_REPEATED = 5  # comparisons of a pair, from which on multiplying a pair's weight is faster than adding it as often
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,7 @@ class DistinctPairs:
     Attributes
     ----------
     first, second : (pairs,) int32
-        Rows of weights of the two units, sorted within each list.
+        Rows of weights of the two units, the smaller one first; those with the same first unit lie together.
     repeats : (pairs,) int32
         Number of comparisons of each pair.
     end : (lists,) int64
@@ -103,16 +104,40 @@ class ErrorLists:
 
     def total_weights(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
         """Write the total weight of the comparisons of each list in 64 replicates into `totals`, (lists, 64)."""
-        from fastfair.kernels import sweep
+        from fastfair.kernels import row_sums, sweep
 
-        pairs = self.pairs
-        if self.end.size > 1 and self.sizes[1:].sum() == self.end[0]:  # the other lists share out list 0
-            begin = pairs.end[0]
-            first, second, repeats = pairs.first[begin:], pairs.second[begin:], pairs.repeats[begin:]
-            sweep.total_weights(first, second, repeats, pairs.end[1:] - begin, weights, largest, totals[1:])
-            totals[0] = totals[1:].sum(axis=0)
+        first = self._first_totalled
+        runs, pairs = self.partners, self.pairs
+        if runs is not None and largest <= row_sums.LARGEST:
+            row_sums.total_weights(*runs, weights, totals[first:])
         else:
-            sweep.total_weights(pairs.first, pairs.second, pairs.repeats, pairs.end, weights, largest, totals)
+            begin = pairs.end[0] if first else 0
+            columns = (column[begin:] for column in (pairs.first, pairs.second, pairs.repeats))
+            sweep.total_weights(*columns, pairs.end[first:] - begin, weights, largest, totals[first:])
+        if first:
+            totals[0] = totals[1:].sum(axis=0)
+
+    @property
+    def _first_totalled(self) -> int:
+        """The first list whose weights are summed: 1 where the others share out list 0."""
+        return int(self.end.size > 1 and self.sizes[1:].sum() == self.end[0])
+
+    @cached_property
+    def partners(self) -> tuple[Rows, Rows, NDArray[np.int64], NDArray[np.int64]] | None:
+        """The partners of units, as `kernels.row_sums` takes them; None where multiplying by repeats is faster."""
+        from fastfair.kernels import row_sums
+
+        pairs, first = self.pairs, self._first_totalled
+        begin, n = (pairs.end[0], int(self.sizes[1:].sum())) if first else (0, self.a.size)
+        end = pairs.end[first:] - begin
+        if n > _REPEATED * end[-1]:
+            return None
+        partners, ends = np.empty(n, np.int32), np.empty(end.size, np.int64)
+        most = int(end[-1]) + n // row_sums.LONGEST
+        units, stops = np.empty(most, np.int32), np.empty(most, np.int64)
+        columns = (column[begin:] for column in (pairs.first, pairs.second, pairs.repeats))
+        n_runs = row_sums.group_partners(*columns, end, partners, units, stops, ends)
+        return partners, units[:n_runs].copy(), stops[:n_runs].copy(), ends
 
     def count_errors(self, thresholds: NDArray[np.int64]) -> NDArray[np.int64]:
         """Count the errors in the first lists, each at its own threshold key.
@@ -134,10 +159,18 @@ class ErrorLists:
         from fastfair.kernels import dyadic as kernels
 
         pairs, found = self.pairs, np.empty((*errors.shape, 3))
-        of_errors = pairs.of_comparison, self.start, self.start + errors
-        kernels.variances_of_rates(
-            (pairs.first, pairs.second, pairs.repeats), pairs.end, of_errors, self.stratum, self.stratum_size, found
-        )
+        of_pairs = pairs.first, pairs.second, pairs.repeats
+        counts = np.zeros(pairs.first.size, np.int32)
+        start, stop = self.start, self.start + errors
+
+        def compute(lists: slice) -> None:
+            of_lists = np.append(0, pairs.end[:-1])[lists], pairs.end[lists]
+            of_errors = pairs.of_comparison, start[lists], stop[:, lists]
+            kernels.variances_of_rates(
+                of_pairs, of_lists, of_errors, counts, self.stratum, self.stratum_size, found[:, lists]
+            )
+
+        in_threads(self.a.size, compute, _SHARES)
         return found
 
     def shrinkage(self, errors: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -175,42 +208,32 @@ class ErrorLists:
     @cached_property
     def two_way(self) -> bool:
         """Whether any comparison has two units whose weights vary; without one, no weights are shrunk."""
-        varies = self.stratum_size[self.stratum] > 1
-        return bool((varies[self.pairs.first] & varies[self.pairs.second]).any())
+        from fastfair.kernels import comparison_lists as kernels
+
+        return bool(kernels.any_varies(self.a, self.b, self.stratum_size[self.stratum] > 1))
 
     @cached_property
     def pairs(self) -> DistinctPairs:
         """The distinct pairs of units of each list."""
-        n_rows, n_lists = self.stratum.size, self.end.size
-        if n_lists * n_rows**2 >= 2**63:
-            raise InputError(f"{n_rows} units in {n_lists} lists are more than can be resampled: use fewer groups")
-        codes = np.repeat(np.arange(n_lists), self.sizes)
-        codes *= n_rows
-        codes += np.minimum(self.a, self.b)
-        high = np.maximum(self.a, self.b)
-        if high.min() == n_rows - 1 and n_lists * n_rows <= codes.size:
-            # One unit a comparison: few enough pairs to count them without a sort.
-            repeats = np.bincount(codes, minlength=n_lists * n_rows)
-            pairs = np.flatnonzero(repeats)
-            position = np.cumsum(repeats > 0, dtype=np.int32) - np.int32(1)
-            of_comparison, repeats = position[codes], repeats[pairs]
-            first, second = pairs % n_rows, np.full(pairs.size, n_rows - 1)
-            lists = pairs // n_rows
-        else:
-            codes *= n_rows
-            codes += high
-            codes, order = sorted_with_order(codes)
-            new = np.concatenate(([True], codes[1:] != codes[:-1]))
-            of_comparison = np.empty(codes.size, np.int32)
-            of_comparison[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
-            at = np.flatnonzero(new)
-            pairs, repeats = codes[at], np.diff(at, append=codes.size)
-            first, second = pairs // n_rows % n_rows, pairs % n_rows
-            lists = pairs // n_rows**2
-        end = np.searchsorted(lists, np.arange(n_lists), side="right").astype(np.int64)
-        return DistinctPairs(
-            first.astype(np.int32), second.astype(np.int32), repeats.astype(np.int32), end, of_comparison
-        )
+        from fastfair.kernels import comparison_lists as kernels
+
+        n, start = self.a.size, self.start
+        first, second, repeats, pair = (np.empty(n, np.int32) for _ in range(4))
+        found = np.empty(self.end.size, np.int64)
+
+        def number(lists: slice) -> None:
+            kernels.number_pairs(
+                self.a, self.b, start[lists], self.end[lists], self.stratum.size, pair, (first, second, repeats),
+                found[lists],
+            )  # fmt: skip
+
+        in_threads(n, number, _SHARES)
+        end = np.cumsum(found)
+        for k in range(1, end.size):
+            for column in (first, second, repeats):
+                column[end[k - 1] : end[k]] = column[start[k] : start[k] + found[k]]
+            pair[start[k] : self.end[k]] += np.int32(end[k - 1])
+        return DistinctPairs(first[: end[-1]], second[: end[-1]], repeats[: end[-1]], end, pair)
 
 
 def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -232,22 +255,8 @@ def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where((product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0)
 
 
-def sorted_with_order(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sort codes in place, and return the position that each had before."""
-    places, span = max(1, int(codes.size - 1).bit_length()), int(codes.max()).bit_length()
-    if span + places < 64:
-        codes <<= places  # one sort of integers is faster than one of positions
-        codes |= np.arange(codes.size)
-        codes = sort_by_bits(codes, np.empty_like(codes), places, places + span)
-        order = codes & ((1 << places) - 1)
-        codes >>= places
-        return codes, order
-    order = np.argsort(codes)
-    return codes[order], order
-
-
 def make_lists(
-    side: SortedSide, mated: bool, units: ComparisonUnits, codes: NDArray[Any] | None, n_lists: int
+    side: SortedSide, mated: bool, units: ComparisonUnits, of_groups: tuple[GroupedSide, NDArray[np.int32]] | None
 ) -> ErrorLists:
     """Divide the sorted mated, or non-mated, comparisons into lists.
 
@@ -259,25 +268,30 @@ def make_lists(
         Whether they are mated.
     units : ComparisonUnits
         The units that are drawn with replacement.
-    codes : (n,) ndarray of int, or None
-        The list that each comparison is in besides list 0, or 0 for none.
-    n_lists : int
-        Number of lists, including list 0.
+    of_groups : GroupedSide and (groups, groups) ndarray of int32, or None
+        The comparisons with their groups, and the list that those of two groups are in besides list 0, or 0 for none;
+        numbers ascend from 1.
 
     Returns
     -------
     ErrorLists
     """
-    keys, (a, b) = side.keys, units.mated if mated else units.nonmated
+    from fastfair.kernels import comparison_lists as kernels
+
+    keys, (a, b) = side.keys, units.rows(mated)
+    sizes = np.zeros(1, np.int64)
+    if of_groups is not None:
+        by_group, lists = of_groups
+        sizes = np.zeros(1 + int(lists.max()), np.int64)
+        np.add.at(sizes, lists, by_group.cells)
+    sizes[0] = keys.size
+    end = np.cumsum(sizes)
+    all_keys, all_a, all_b = (np.empty(end[-1], column.dtype) for column in (keys, a, b))
+    for out, column in ((all_keys, keys), (all_a, a), (all_b, b)):
+        out[: keys.size] = column if mated else column[::-1]
     if not mated:
-        keys, a, b = ~keys[::-1], a[::-1], b[::-1]
-        codes = None if codes is None else codes[::-1]
-    end = np.full(n_lists, keys.size, np.int64)
-    if codes is not None:
-        order = np.argsort(codes, kind="stable")
-        sizes = np.bincount(codes, minlength=n_lists)
-        order = order[sizes[0] :]
-        end[1:] += np.cumsum(sizes[1:])
-        keys, a, b = (np.concatenate((column, column[order])) for column in (keys, a, b))
-    keys, a, b = map(np.ascontiguousarray, (keys, a, b))
-    return ErrorLists(keys, a, b, end, mated, units.stratum, units.stratum_size)
+        np.invert(all_keys[: keys.size], out=all_keys[: keys.size])
+    if of_groups is not None:
+        groups = by_group.reference_group, by_group.probe_group
+        kernels.divide((keys, a, b, *groups), lists, not mated, end - sizes, (all_keys, all_a, all_b))
+    return ErrorLists(all_keys, all_a, all_b, end, mated, units.stratum, units.stratum_size)

@@ -244,6 +244,8 @@ class Resampler:
             fill(first, scratch.weights)
             self._sweep(scratch, out)
 
+        for lists in (self.prepared.x, self.prepared.y):
+            _ = lists.partners  # asked here, so that threads find them done
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
         found = compute_blocks(n, shapes, lambda: _Scratch(self.prepared), compute, would_do, n_threads, progress)
         metrics = {name: found[name] for name in self.prepared.metrics}

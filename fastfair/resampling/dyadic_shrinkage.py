@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from fastfair._lib.threads import in_threads
 
 from .comparison_lists import ErrorLists
 
@@ -88,24 +87,29 @@ def find_shrinkage(
     -------
     Shrinkage
     """
-    metrics = {name: (_at_keys(y, found, n_metrics), _at_keys(x, found, n_metrics)) for name, found in keys.items()}
-    for name, (of_mated, of_nonmated) in pair_costs.items():
-        metrics[name] = y.shrinkage_of_sums(of_mated)[:n_metrics], x.shrinkage_of_sums(of_nonmated)[:n_metrics]
-    mated, _ = _at_points(y, thresholds)
-    nonmated, freedom = _at_points(x, thresholds)
-    return Shrinkage(mated, nonmated, metrics, freedom)
+    of_mated, of_nonmated = _of_rates(y, thresholds, keys, n_metrics), _of_rates(x, thresholds, keys, n_metrics)
+    metrics = {name: (of_mated.metrics[name], of_nonmated.metrics[name]) for name in keys}
+    for name, (mated_costs, nonmated_costs) in pair_costs.items():
+        metrics[name] = y.shrinkage_of_sums(mated_costs)[:n_metrics], x.shrinkage_of_sums(nonmated_costs)[:n_metrics]
+    return Shrinkage(of_mated.points, of_nonmated.points, metrics, of_nonmated.freedom)
 
 
-def _at_points(lists: ErrorLists, thresholds: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    if not (thresholds.size and lists.two_way):  # asked here, so that threads find it done
-        shape = lists.end.size, thresholds.size
-        return np.ones(shape), np.full(shape, np.inf)
-    errors = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
-    shrinkage, freedom = zip(*in_threads(lists.keys.size, lists.shrinkage, np.array_split(errors, 2)), strict=True)
-    return np.concatenate(shrinkage).T.copy(), np.concatenate(freedom).T.copy()
+class _OfRates(NamedTuple):
+    """Shrinkage and degrees of freedom of one class, (lists, points), and shrinkage of metrics by name."""
+
+    points: Floats
+    freedom: Floats
+    metrics: dict[str, Floats]
 
 
-def _at_keys(lists: ErrorLists, keys: NDArray[np.int64], n_metrics: int) -> Floats:
-    errors = np.zeros((1, lists.end.size), np.int64)
-    errors[0, :n_metrics] = lists.count_errors(keys)
-    return lists.shrinkage(errors)[0][0, :n_metrics]
+def _of_rates(
+    lists: ErrorLists, thresholds: NDArray[np.int64], keys: Mapping[str, NDArray[np.int64]], n_metrics: int
+) -> _OfRates:
+    n_points = thresholds.size
+    errors = np.zeros((n_points + len(keys), lists.end.size), np.int64)
+    errors[:n_points] = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
+    for row, found in enumerate(keys.values(), n_points):
+        errors[row, :n_metrics] = lists.count_errors(found)
+    shrinkage, freedom = lists.shrinkage(errors)
+    of_metrics = {name: shrinkage[row, :n_metrics] for row, name in enumerate(keys, n_points)}
+    return _OfRates(shrinkage[:n_points].T.copy(), freedom[:n_points].T.copy(), of_metrics)

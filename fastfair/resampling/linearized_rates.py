@@ -38,7 +38,7 @@ class _Rates:
         self.lists, self.sizes = lists, np.maximum(lists.sizes, 1)
         self.errors = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
         self.rates = self.errors / self.sizes
-        self._pairs: dict[tuple[int, int], tuple[Pairs, Integers]] = {}
+        self._pairs: dict[tuple[int, int], tuple[Pairs, Integers, Integers]] = {}
 
     @cached_property
     def variances(self) -> Floats:
@@ -69,15 +69,18 @@ class _Rates:
         unit_sums.sum_units(lists.a, lists.b, of_units, lists.end, self.errors[point], found)
         return np.asarray((found[:, 0] - self.rates[point] * found[:, 1]) / self.sizes)
 
-    def errors_of_pairs(self, point: int, k: int) -> tuple[Pairs, Integers]:
-        """Return the pairs of units whose weights vary that have errors in a list, and how many each has."""
+    def errors_of_pairs(self, point: int, k: int) -> tuple[Pairs, Integers, Integers]:
+        """Return the pairs of units whose weights vary that have errors in a list, how many each has, and its code."""
         if (point, k) not in self._pairs:
             start = self.lists.start[k]
             wrong, errors = np.unique(
                 self.lists.pairs.of_comparison[start : start + self.errors[point, k]], return_counts=True
             )
             vary = self.repeats[0][wrong] > 0
-            self._pairs[point, k] = wrong[vary], errors[vary]
+            wrong, errors = wrong[vary], errors[vary]
+            # Systems number pairs in the orders of their scores; a code is of the two units.
+            codes = self.lists.pairs.first[wrong] * np.int64(self.lists.stratum.size) + self.lists.pairs.second[wrong]
+            self._pairs[point, k] = wrong, errors, codes
         return self._pairs[point, k]
 
     @cached_property
@@ -93,12 +96,12 @@ def _sum_of_pairs(point: int, k: int, first: tuple[_Rates, int], second: tuple[_
     """Sum what the pairs of units in list k add to two rates: each that of a list of one system."""
     (one, of_one), (other, of_other) = first, second
     rate, other_rate = one.rates[point, of_one], other.rates[point, of_other]
-    pairs, errors = one.errors_of_pairs(point, k)
-    other_pairs, other_errors = (pairs, errors) if other is one else other.errors_of_pairs(point, k)
-    _, here, there = np.intersect1d(pairs, other_pairs, assume_unique=True, return_indices=True)
+    pairs, errors, codes = one.errors_of_pairs(point, k)
+    other_pairs, other_errors, other_codes = other.errors_of_pairs(point, k)
+    _, here, there = np.intersect1d(codes, other_codes, assume_unique=True, return_indices=True)
     repeats, squared = one.repeats
     found = errors[here] @ other_errors[there] + rate * other_rate * squared[k]
-    found -= other_rate * (errors @ repeats[pairs]) + rate * (other_errors @ repeats[other_pairs])
+    found -= other_rate * (errors @ repeats[pairs]) + rate * (other_errors @ other.repeats[0][other_pairs])
     return float(found / one.sizes[of_one] / other.sizes[of_other])
 
 

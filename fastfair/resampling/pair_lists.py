@@ -176,6 +176,7 @@ class PairLists:
         (lists, levels, 3) ndarray
         """
         from fastfair.kernels import curves, dyadic
+        from fastfair.kernels.comparison_lists import number_pairs
 
         n_subjects = self.of_subject.size
         stratum = np.unique(units.group, return_inverse=True)[1].astype(np.int32)
@@ -186,8 +187,9 @@ class PairLists:
             a, b = self.a[start : start + stops[-1]], self.b[start : start + stops[-1]]
             size = np.zeros(n_subjects)
             size[members] = self.of_subject[members]
-            pair = np.empty(a.size, np.int32)
-            dyadic.number_pairs(a, b, n_subjects, pair)
+            pair, *of_pairs = np.empty((4, a.size), np.int32)
+            begin, end, n_pairs = np.array([0]), np.array([a.size]), np.empty(1, np.int64)
+            number_pairs(a, b, begin, end, n_subjects, pair, tuple(of_pairs), n_pairs)
             dyadic.variances_of_all_pairs((a, b, pair, self.scale), stops, size, stratum, np.bincount(stratum), of_list)
             start = stop
         return found

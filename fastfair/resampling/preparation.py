@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib import memory
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import curves
@@ -17,6 +18,8 @@ from .comparison_lists import ErrorLists, make_lists
 from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
 from .units import ComparisonUnits
 
+# Of memory, at the peak, for a comparison in a list, and for its costs.
+_BYTES, _BYTES_OF_COSTS = 32, 28
 METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
 Floats = NDArray[np.float64]
 
@@ -82,8 +85,9 @@ class Preparation:
         self.rates = np.array([point.value for point in points], np.float64)
         self.metrics, self.eer_method, self.costs = metrics.names, metrics.eer_method, metrics.costs
         self.measured = np.asarray(measured, np.intp)
-        self.units = ComparisonUnits(comparisons, unit)
         n_groups = len(comparisons.groups) if with_groups else 0
+        _require_memory(comparisons, metrics.names, n_groups)
+        self.units = ComparisonUnits(comparisons, unit)
         self.n_groups = n_groups
         self.cells = different_groups(comparisons) if n_groups else ()
         self.y, self.x = self._lists(True, n_groups), self._lists(False, n_groups)
@@ -108,19 +112,15 @@ class Preparation:
     def _lists(self, mated: bool, n_groups: int) -> ErrorLists:
         comparisons = self.comparisons
         side = comparisons.mated if mated else comparisons.nonmated
-        codes = None
-        n_lists = 1 + n_groups
-        if n_groups:
-            by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-            table = np.zeros((n_groups, n_groups), np.int32)
-            np.fill_diagonal(table, np.arange(1, n_groups + 1))
-            if not mated:
-                for position, cell in enumerate(self.cells):
-                    table[cell] = n_lists + position
-                n_lists += len(self.cells)
-            kind = np.uint16 if n_lists < 2**16 else np.int32  # the narrow one sorts in linear time
-            codes = table.astype(kind)[by_group.reference_group, by_group.probe_group]
-        return make_lists(side, mated, self.units, codes, n_lists)
+        if not n_groups:
+            return make_lists(side, mated, self.units, None)
+        lists = np.zeros((n_groups, n_groups), np.int32)
+        np.fill_diagonal(lists, np.arange(1, n_groups + 1))
+        if not mated:
+            for position, cell in enumerate(self.cells):
+                lists[cell] = 1 + n_groups + position
+        by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+        return make_lists(side, mated, self.units, (by_group, lists))
 
     def _find_estimates(self) -> None:
         """Find the EER and the minimum cost of each list, and their thresholds, in the data."""
@@ -200,6 +200,18 @@ class Preparation:
         if cell is None:
             return 0
         return 1 + cell[0] if cell[0] == cell[1] else 1 + self.n_groups + self.cells.index(cell)
+
+
+def _require_memory(comparisons: Comparisons, metrics: Sequence[str], n_groups: int) -> None:
+    """Refuse more comparisons than can be divided into lists and pairs of units in the memory there is."""
+    costs = {"cllr", "min_cllr"} & set(metrics)
+    bytes_each = _BYTES + comparisons.nonmated.keys.itemsize - 4 + (_BYTES_OF_COSTS if costs else 0)
+    would_do = "use fewer comparisons" + (" or no groups, which take half of it" if n_groups else "")
+    if costs:
+        would_do += f", or leave out {' and '.join(sorted(costs))}"
+    # Lists of groups hold each comparison once more.
+    n = (len(comparisons.mated) + len(comparisons.nonmated)) * (2 if n_groups else 1)
+    memory.require(n * bytes_each, "comparisons prepared for resampling", would_do)
 
 
 def different_groups(comparisons: Comparisons) -> tuple[tuple[int, int], ...]:

@@ -153,11 +153,6 @@ class ComparisonUnits(Units):
     unit : {"comparison", "subject", "sample", "subject+sample"}
         The units drawn with replacement.
 
-    Attributes
-    ----------
-    mated, nonmated : tuple of (n,) int32
-        The two rows of weights of each mated, and of each non-mated, comparison.
-
     Raises
     ------
     InputError
@@ -165,9 +160,12 @@ class ComparisonUnits(Units):
     """
 
     def __init__(self, comparisons: Comparisons, unit: str) -> None:
-        self.unit = unit
+        self.unit, self._comparisons = unit, comparisons
         if unit == "comparison":
-            self._of_comparisons(comparisons)
+            sizes = len(comparisons.mated), len(comparisons.nonmated)
+            classes = np.repeat(np.arange(2), sizes)
+            self._draws = [Draw.of(COMPARISONS, classes)]
+            self._set_rows(classes.size, classes, np.array(sizes))
             return
         require_units(comparisons, unit)
         subjects = Draw.of(SUBJECTS, _strata_of_subjects(comparisons))
@@ -175,33 +173,29 @@ class ComparisonUnits(Units):
             self._of_subjects(subjects)
         else:
             self._of_samples(subjects.row[comparisons.sample_subject], subjects)
-        sides = []
-        for side in (comparisons.mated, comparisons.nonmated):
-            same_subject = side.reference == side.probe
-            if unit == "subject":
-                a, b = subjects.row[side.reference], subjects.row[side.probe]
-                same_unit = same_subject
-            else:
-                row = self._draws[-1].row
-                a, b = row[side.reference_sample], row[side.probe_sample]
-                same_unit = a == b
-                if unit == "subject+sample":
-                    b = np.where(same_subject, b + np.int32(row.size), b)
-            sides.append((a, np.where(same_unit, np.int32(self.n_rows - 1), b)))
-        self.mated, self.nonmated = sides
 
-    def _of_comparisons(self, comparisons: Comparisons) -> None:
-        sizes = len(comparisons.mated), len(comparisons.nonmated)
-        classes = np.repeat(np.arange(2), sizes)
-        self._draws = [Draw.of(COMPARISONS, classes)]
-        self._set_rows(classes.size, classes, np.array(sizes))
-        sides = []
-        for side, start in ((comparisons.mated, 0), (comparisons.nonmated, sizes[0])):
+    def rows(self, mated: bool) -> tuple[Rows, Rows]:
+        """Return the two rows of weights of each mated, or of each non-mated, comparison: (n,) each."""
+        side = self._comparisons.mated if mated else self._comparisons.nonmated
+        ones = np.int32(self.n_rows - 1)
+        if self.unit == "comparison":
+            start = 0 if mated else len(self._comparisons.mated)
             row = np.arange(start, start + len(side), dtype=np.int32)
             if side.rows is not None:  # numbered in the caller's order, which two systems share
                 row[np.argsort(side.rows)] = row.copy()
-            sides.append((row, np.full(len(side), self.n_rows - 1, np.int32)))
-        self.mated, self.nonmated = sides
+            return row, np.full(len(side), ones)
+        same_subject = side.reference == side.probe
+        if self.unit == "subject":
+            row = self._draws[0].row
+            a, b = row[side.reference], row[side.probe]
+            b[same_subject] = ones
+            return a, b
+        row = self._draws[-1].row
+        a, b = row[side.reference_sample], row[side.probe_sample]
+        same_unit = a == b
+        if self.unit == "subject+sample":
+            b = np.where(same_subject, b + np.int32(row.size), b)
+        return a, np.where(same_unit, ones, b)
 
 
 def require_units(comparisons: Comparisons, unit: str) -> None:

@@ -15,9 +15,10 @@ from oracles.degrees_of_freedom import degrees_of_freedom
 from oracles.strategies import TIED
 
 import fastfair as ff
-from fastfair._lib import seeds
+from fastfair._lib import memory, seeds
 from fastfair.error_rates import curves
 from fastfair.error_rates.operating_points import threshold_key
+from fastfair.errors import InputError
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import METRICS, NO_METRICS, Metrics
@@ -274,3 +275,21 @@ def test_each_row_of_weights_lies_in_one_cache_line(n_subjects):
     weights = [Resampler(c, ()).units.new_weights() for _ in range(8)]
     assert {w.shape for w in weights} == {(n_subjects + 1, BLOCK)}
     assert all(w.ctypes.data % BLOCK == 0 and w.flags.c_contiguous and (w == 1).all() for w in weights)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "grouped", "said"),
+    [
+        (["eer"], True, "use fewer comparisons or no groups, which take half of it"),
+        (["cllr"], False, "use fewer comparisons, or leave out cllr"),
+    ],
+)
+def test_more_comparisons_than_memory_holds_are_refused(monkeypatch, metrics, grouped, said):
+    n = 600_000
+    reference = np.arange(n) % 1000
+    mated = reference % 7 == 0
+    groups = {"reference_group": reference % 2} if grouped else {}
+    c = ff.Comparisons(np.arange(n, dtype=np.float32), mated, reference, (reference + 2 * ~mated) % 1000, **groups)
+    monkeypatch.setattr(memory, "available", lambda: 2**24)
+    with pytest.raises(InputError, match=rf"comparisons prepared for resampling would take .* are free: {said}"):
+        ff.evaluate(c, metrics=metrics, measures=[], n_resamples=64)
