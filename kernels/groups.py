@@ -98,7 +98,7 @@ def errors_of_top_subjects(reference, probe, cell, n_errors, n_subjects, n_all, 
         by_cell[end[cell[k]]] = k
         end[cell[k]] += 1
     errors = np.zeros(n_all, np.int64)
-    of_cell, alike = np.empty(n_all, np.int64), np.empty(n_all, np.int64)
+    of_cell = np.empty(n_all, np.int64)
     having = np.zeros(2 * n_errors.max() + 1, np.int64)  # number of subjects with so many errors
     start = 0
     for c in range(n_errors.size):
@@ -120,16 +120,17 @@ def errors_of_top_subjects(reference, probe, cell, n_errors, n_subjects, n_all, 
         while least > 0 and having[least] <= wanted:
             wanted -= having[least]
             least -= 1
-        n_alike = 0
         for subject in of_cell[:n]:
             having[errors[subject]] = 0
-            if errors[subject] == least:
-                alike[n_alike] = subject
-                n_alike += 1
-            elif errors[subject] > least:
+            if errors[subject] > least:
                 errors[subject] = -1
-        for subject in np.sort(alike[:n_alike])[:wanted]:
-            errors[subject] = -1
+        # Others than this cell's have no errors here. A sort would take longer to compile than all the rest.
+        subject = 0
+        while least > 0 and wanted > 0 and subject < n_all:
+            if errors[subject] == least:
+                errors[subject] = -1
+                wanted -= 1
+            subject += 1
         held[c] = 0
         for position in range(start, end[c]):
             k = by_cell[position]

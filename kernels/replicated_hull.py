@@ -61,6 +61,17 @@ def _push(pools, size, y, x):
 
 
 @jit
+def _copy_pools(pools, sizes, larger):
+    """Copy each replicate's pools, element by element: an assignment of slices takes seconds to compile.
+
+    pools: (64, room, 2) float64; sizes: (64,) int64; larger: (64, more room, 2) float64, out
+    """
+    for r in range(BLOCK):
+        for k in range(sizes[r]):
+            larger[r, k, 0], larger[r, k, 1] = pools[r, k, 0], pools[r, k, 1]
+
+
+@jit
 def _pool_blocks(nonmated, mated, first, above, pools, sizes):
     """Pool the blocks of one list in each replicate.
 
@@ -78,19 +89,20 @@ def _pool_blocks(nonmated, mated, first, above, pools, sizes):
     x_sums, y_sums = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
     x_open, y_open = np.zeros(BLOCK), np.zeros(BLOCK)
     x_closed, y_closed, closed = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK, np.bool_)
-    sizes[:] = 0
+    for r in range(BLOCK):
+        sizes[r] = 0
     room = pools.shape[1]
     for block in range(first.size - 1):
         if room == 1:  # a block adds at most one pool, and the open pool is added last
             deepest = sizes.max()
             if 2 * deepest > pools.shape[1]:
                 larger = np.empty((BLOCK, 2 * pools.shape[1], 2))
-                larger[:, : pools.shape[1]] = pools
+                _copy_pools(pools, sizes, larger)
                 pools = larger
             room = pools.shape[1] - deepest
         room -= 1
-        x_sums[:] = 0
-        y_sums[:] = 0
+        for r in range(BLOCK):
+            x_sums[r] = y_sums[r] = 0
         x_start, x_stop, y_start, y_stop = above[block + 1], above[block], first[block], first[block + 1]
         add_many_pairs(x_a, x_b, weights, largest, x_start, x_stop, x_sums)
         add_many_pairs(y_a, y_b, weights, largest, y_start, y_stop, y_sums)
