@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
 from fastfair._lib import seeds
-from fastfair._lib.tables import columns_of, records, write_json
+from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import per_cent, rate_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.data.embeddings import Embeddings
@@ -22,7 +22,7 @@ from fastfair.measures import MEASURES
 from fastfair.measures._names import measure_name
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.vector import svg_of
-from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.quantities import Quantity, table_of
 
 from .curve import Curve, curve_of, rate_curve
 from .fairness import (
@@ -158,7 +158,7 @@ class Bands:
                 "settings": self.settings,
                 "groups": list(self.groups),
                 "left_out": list(self.left_out),
-                "quantities": records(columns_of(self.quantities)),
+                "quantities": records(table_of(self.quantities)),
             },
             path,
         )

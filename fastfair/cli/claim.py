@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.table import Table
 
 from fastfair._lib.axes import off_screen
-from fastfair._lib.csv_text import write_csv
 from fastfair._lib.text import per_cent
 from fastfair.claims.claim import claim, read_statement
 from fastfair.claims.claimed_rates import ClaimedRate
@@ -24,7 +23,7 @@ from fastfair.io.comparisons import read_comparisons
 from fastfair.resampling.units import UNITS
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, with_options
-from .output import deliver, require_output
+from .output import deliver, files_of, require_output, with_inputs
 from .verbs import Verb, watched
 
 if TYPE_CHECKING:
@@ -83,9 +82,9 @@ def claim_command(
     found = claim(read_with(read_comparisons, scores, options), statement, at, progress=watched(progress), **options)
     deliver(
         output,
-        lambda: {"claim.json": found.to_json, "claim.csv": partial(write_csv, found.to_frame("polars"))},
+        partial(files_of, "claim", found),
         (lambda: {"claim": _figure(found)}) if plots else None,
-        partial(click.echo, found.to_json()) if as_json else partial(print_claim, found),
+        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(print_claim, found),
     )
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from fastfair._lib import frames
 from fastfair._lib.csv_text import write_csv
-from fastfair._lib.tables import columns_of
 from fastfair._lib.text import drawn
 from fastfair._lib.validation import SIMILARITIES
 from fastfair.bands.all_bands import DEFAULT_MEASURES, Bands, bands_of
@@ -25,6 +24,7 @@ from fastfair.errors import InputError
 from fastfair.io.embeddings import read_embeddings
 from fastfair.pages.report import report as write_report
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
+from fastfair.uncertainty.quantities import table_of
 
 from .options import (
     ALPHA,
@@ -40,9 +40,9 @@ from .options import (
     with_options,
     zero_policy_option,
 )
-from .output import deliver, require_output
+from .output import deliver, require_output, with_inputs
 from .tables import print_bands
-from .verbs import Verb, watched
+from .verbs import Verb, input_files, watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,7 +117,6 @@ def embeddings_command(
 ) -> None:
     """Measure the vectors in the file PATH: FNMR at false match rates, per group too, and fairness, with intervals."""
     require_output(output, plots, report)
-    inputs = [path, *(options[name] for name in ("samples", "metadata") if options[name] is not None)]
     embeddings = read_with(read_embeddings, path, options)
     asked = np.unique([rate for rates in levels for rate in rates]) if levels else _default_levels(embeddings)
     computed = asked
@@ -128,16 +127,16 @@ def embeddings_command(
 
     def page(path: Path) -> None:
         title = "Error rates and fairness of vectors"
-        write_report([replace(bands, asked=tuple(asked.tolist()))], path, title=title, inputs=inputs)
+        write_report([replace(bands, asked=tuple(asked.tolist()))], path, title=title, inputs=input_files())
 
     deliver(
         output,
         lambda: {
-            "bands.json": bands.to_json,
-            "bands.csv": partial(write_csv, frames.build(columns_of(bands.quantities), "polars")),
+            "bands.json": partial(with_inputs, bands.to_json()),
+            "bands.csv": partial(write_csv, frames.build(table_of(bands.quantities), "polars")),
         },
         partial(_figures, bands) if plots else None,
-        partial(click.echo, bands.to_json()) if as_json else partial(print_bands, bands, asked.tolist()),
+        (lambda: click.echo(with_inputs(bands.to_json()))) if as_json else partial(print_bands, bands, asked.tolist()),
         None if report is None else (report, page),
     )
 

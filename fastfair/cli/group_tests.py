@@ -14,7 +14,6 @@ from click.core import ParameterSource
 
 from fastfair._lib.axes import off_screen
 from fastfair._lib.csv_text import write_csv
-from fastfair._lib.tables import write_json
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning
 from fastfair.group_tests.equal_rates import DEVIANCE, FMR_STATISTICS, fmr_test, fnmr_test
@@ -34,7 +33,7 @@ from .options import (
     reading_options,
     with_options,
 )
-from .output import deliver, require_output
+from .output import deliver, require_output, with_inputs
 from .tables import print_group_tests
 from .verbs import Verb, watched
 
@@ -198,7 +197,7 @@ def _refuse_options_of_other_inputs(context: click.Context, kind: str) -> None:
 
 
 def _json(found: dict[str, Any]) -> str:
-    return write_json({name: json.loads(result.to_json()) for name, result in found.items()}, None)
+    return with_inputs(json.dumps({name: json.loads(result.to_json()) for name, result in found.items()}))
 
 
 def _files(found: dict[str, Any]) -> dict[str, Any]:
@@ -208,7 +207,7 @@ def _files(found: dict[str, Any]) -> dict[str, Any]:
         tables["groups"] = found["fnmr_test"].to_frame("polars").with_columns(outside)
     if "fmr_test" in found:
         tables["groups_fmr"] = found["fmr_test"].to_frame("polars")
-    return {f"{name}.json": result.to_json for name, result in found.items()} | {
+    return {f"{name}.json": partial(with_inputs, result.to_json()) for name, result in found.items()} | {
         f"{name}.csv": partial(write_csv, table) for name, table in tables.items()
     }
 

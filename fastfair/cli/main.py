@@ -25,7 +25,7 @@ from fastfair.claims.results import Claim
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import operating_points
 from fastfair.errors import FastfairError, FastfairWarning, visible
-from fastfair.evaluation.compare import METHODS_OF_CONTRASTS, PairedEvaluation, compare
+from fastfair.evaluation.compare import METHODS_OF_CONTRASTS, compare
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.request import ALTERNATIVES
 from fastfair.evaluation.result import Evaluation
@@ -47,13 +47,13 @@ from .options import (
     read_with,
     reading_options,
 )
-from .output import deliver, guard_streams, require_output
+from .output import deliver, guard_streams, require_output, with_inputs
 from .plan import plan_command
 from .reports import results_of
 from .shrink import shrink_command
 from .synthesize import synthesize_command
 from .tables import print_contrasts, print_evaluation, print_summary
-from .verbs import Verb, watched
+from .verbs import Verb, input_files, watched
 from .warm_up import warm_up_command
 
 _OF_THE_COMMAND_LINE = (
@@ -112,8 +112,7 @@ def evaluate_command(scores: Path, **options: Any) -> None:
     require_output(options["output"], options["plots"], options["report"])
     _set_replicates(options)
     check_claims(options["claims"], options["at"] or _DEFAULT_POINTS, options["n_resamples"])
-    inputs = _input_files(options, scores)
-    _run(read_with(read_comparisons, scores, options), inputs, **options)
+    _run(read_with(read_comparisons, scores, options), **options)
 
 
 @cli.command(
@@ -146,7 +145,6 @@ def compare_command(
     report = options.pop("report")
     require_output(output, report=report)
     _set_replicates(options)
-    inputs = _input_files(options, first, second)
     of_second = dict(options)
     if second_score is not None:
         of_second["score"] = second_score
@@ -159,12 +157,12 @@ def compare_command(
     deliver(
         output,
         lambda: {
-            "comparison.json": lambda path: _json_of(found, inputs, path=path),
+            "comparison.json": partial(with_inputs, found.to_json()),
             "comparison.csv": partial(write_csv, found.to_frame("polars")),
         },
         None,
-        (lambda: click.echo(_json_of(found, inputs))) if as_json else partial(print_contrasts, found),
-        None if report is None else (report, partial(found.report, inputs=inputs)),
+        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(print_contrasts, found),
+        None if report is None else (report, partial(found.report, inputs=input_files())),
     )
 
 
@@ -190,7 +188,7 @@ def demo_command(system: str, **options: Any) -> None:
     require_output(options["output"], options["plots"], options["report"])
     _set_replicates(options)
     check_claims(options["claims"], options["at"] or _DEFAULT_POINTS, options["n_resamples"])
-    _run(voxceleb1_h(system), (), short=True, **options)
+    _run(voxceleb1_h(system), short=True, **options)
 
 
 for command in (
@@ -214,22 +212,15 @@ def _set_replicates(options: dict[str, Any]) -> None:
         options["n_resamples"] = 0
 
 
-def _input_files(options: dict[str, Any], *scores: Path) -> list[Path]:
-    """List the files that are read."""
-    return [*scores, *(Path(options[name]) for name in ("trials", "metadata") if options.get(name) is not None)]
-
-
-def _json_of(
-    found: Evaluation | PairedEvaluation, inputs: Sequence[Path], claims: Sequence[Claim] = (), path: Path | None = None
-) -> str:
-    """Write a result as JSON, with the files that it was computed from and the claims about them."""
-    content = json.loads(found.to_json()) | {"inputs": [str(file) for file in inputs]}
+def _json_of(evaluation: Evaluation, claims: Sequence[Claim], path: Path | None = None) -> str:
+    """Write an evaluation as JSON, with the claims about it."""
+    text = evaluation.to_json()
     if claims:
-        content["claims"] = [json.loads(one.to_json()) for one in claims]
-    return write_json(content, path)
+        text = write_json(json.loads(text) | {"claims": [json.loads(one.to_json()) for one in claims]}, None)
+    return with_inputs(text, path)
 
 
-def _run(comparisons: Comparisons, inputs: Sequence[Path], *, short: bool = False, **options: Any) -> None:
+def _run(comparisons: Comparisons, *, short: bool = False, **options: Any) -> None:
     at, names, as_json, output, plots, report, statements = (options.pop(name) for name in _OF_THE_COMMAND_LINE)
     options["progress"] = watched(options["progress"])
     points = at or _DEFAULT_POINTS
@@ -239,7 +230,7 @@ def _run(comparisons: Comparisons, inputs: Sequence[Path], *, short: bool = Fals
 
     def page(path: Path) -> None:
         shared = {name: options[name] for name in ("rng", "n_threads")}
-        write_report(results_of(evaluation, claims, again, shared), path, inputs=inputs)
+        write_report(results_of(evaluation, claims, again, shared), path, inputs=input_files())
 
     def show() -> None:
         (print_summary if short else print_evaluation)(evaluation)
@@ -249,7 +240,7 @@ def _run(comparisons: Comparisons, inputs: Sequence[Path], *, short: bool = Fals
 
     evaluation = again(comparisons)
     claims = claims_of(comparisons, statements, points, options)
-    json_of = partial(_json_of, evaluation, inputs, claims)
+    json_of = partial(_json_of, evaluation, claims)
     deliver(
         output,
         lambda: {

@@ -16,7 +16,7 @@ from fastfair.io.rate_tables import read_rates
 from fastfair.measures._names import printed_name
 
 from .options import ALPHA, WRITING, with_options
-from .output import deliver, require_output
+from .output import deliver, require_output, with_inputs
 from .tables import Table, number
 from .verbs import Verb
 
@@ -68,17 +68,15 @@ def measures_command(rates: Path, by: tuple[str, ...], as_json: bool, output: Pa
     require_output(output)
     labels = [*by, *([options["group"]] if options["group"] else [])]
     found = measures.table(read_rates(rates, labels), by=list(by), **options)
-    columns = found.to_dict(as_series=False)
+    text = write_json({"measures": records(found.to_dict(as_series=False))}, None)
     deliver(
         output,
         lambda: {
-            "measures.json": partial(write_json, {"measures": records(columns)}),
+            "measures.json": partial(with_inputs, text),
             "measures.csv": partial(write_csv, found),
         },
         None,
-        (lambda: click.echo(write_json({"measures": records(columns)}, None)))
-        if as_json
-        else partial(_print, found, by),
+        (lambda: click.echo(with_inputs(text))) if as_json else partial(_print, found, by),
     )
 
 

@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table
 
 from fastfair._lib.axes import off_screen
-from fastfair._lib.csv_text import write_csv
 from fastfair._lib.text import per_cent
 from fastfair.error_models.cells import RATES, UNITS
 from fastfair.error_models.error_model import error_model
@@ -22,7 +21,7 @@ from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.io.comparisons import read_comparisons
 
 from .options import CONFIDENCE_LEVEL, WRITING, Point, read_with, reading_options, with_options
-from .output import deliver, require_output
+from .output import deliver, files_of, require_output, with_inputs
 from .verbs import Verb
 
 if TYPE_CHECKING:
@@ -90,9 +89,9 @@ def model_command(
     found = error_model(comparisons, list(comparisons.attributes), at, baseline=baseline, **options)
     deliver(
         output,
-        lambda: {"model.json": found.to_json, "model.csv": partial(write_csv, found.to_frame("polars"))},
+        partial(files_of, "model", found),
         (lambda: {"model": _figure(found)}) if plots else None,
-        partial(click.echo, found.to_json()) if as_json else partial(_print_model, found),
+        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(_print_model, found),
     )
 
 
@@ -128,9 +127,9 @@ def strata_command(
     found = stratified_rates(comparisons, by, strata, at, **options)
     deliver(
         output,
-        lambda: {"strata.json": found.to_json, "strata.csv": partial(write_csv, found.to_frame("polars"))},
+        partial(files_of, "strata", found),
         (lambda: {"strata": _figure(found)}) if plots else None,
-        partial(click.echo, found.to_json()) if as_json else partial(_print_strata, found),
+        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(_print_strata, found),
     )
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fastfair._lib import whole_files
+from fastfair._lib.csv_text import write_csv
+from fastfair._lib.tables import write_json
 from fastfair.errors import OutputError
 
-from .verbs import write_configuration
+from .verbs import input_files, write_configuration
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,6 +40,19 @@ def require_output(output: Path | None, plots: bool = False, report: Path | None
                 f"--report {report} is a folder: name a file in it, such as {report / 'report.html'}"
             )
         whole_files.check_folder(report.parent)
+
+
+def with_inputs(text: str, path: Path | None = None) -> str:
+    """Add the files that the verb reads to a result's JSON, and write it to a file where one is given."""
+    return write_json(json.loads(text) | {"inputs": [str(file) for file in input_files()]}, path)
+
+
+def files_of(name: str, result: Any) -> dict[str, Callable[[Path], Any]]:
+    """Return for the names of a result's files, JSON and CSV, the functions that write them."""
+    return {
+        f"{name}.json": partial(with_inputs, result.to_json()),
+        f"{name}.csv": partial(write_csv, result.to_frame("polars")),
+    }
 
 
 def deliver(

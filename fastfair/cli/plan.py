@@ -18,7 +18,7 @@ from fastfair.planning.power import plan_power, plan_subjects
 from fastfair.planning.settings import SETTINGS
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Numbers, quantile_option, with_options
-from .output import deliver, require_output
+from .output import deliver, require_output, with_inputs
 from .plan_fmr import plan_fmr_command
 from .plan_tables import print_plan
 from .verbs import VerbGroup, watched
@@ -206,7 +206,7 @@ def _flags(names: Any) -> str:
 def _json(plan: Plan, path: Path | None = None) -> str:
     settings = {name: value for name, value in vars(plan).items() if not isinstance(value, np.ndarray)}
     settings = {name: value for name, value in settings.items() if value is not None}
-    return write_json({"settings": settings, "plan": plan.to_frame("polars").to_dicts()}, path)
+    return with_inputs(write_json({"settings": settings, "plan": plan.to_frame("polars").to_dicts()}, None), path)
 
 
 def _figures(plan: Plan, settings: dict[str, tuple[float, ...]]) -> dict[str, Figure]:

@@ -11,7 +11,6 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from fastfair._lib.csv_text import write_csv
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.io.comparisons import read_comparisons
@@ -19,7 +18,7 @@ from fastfair.planning.fmr import plan_fmr
 from fastfair.planning.fmr_plans import FmrPlan
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, with_options
-from .output import deliver, require_output
+from .output import deliver, files_of, require_output, with_inputs
 from .verbs import Verb
 
 if TYPE_CHECKING:
@@ -97,9 +96,9 @@ def plan_fmr_command(
     plan = plan_fmr(pilot=read, at=at, **{name: value for name, value in options.items() if name in taken})
     deliver(
         output,
-        lambda: {"plan_fmr.json": plan.to_json, "plan_fmr.csv": partial(write_csv, plan.to_frame("polars"))},
+        partial(files_of, "plan_fmr", plan),
         (lambda: {"plan_fmr": _figure(plan)}) if plots else None,
-        partial(click.echo, plan.to_json()) if as_json else partial(_print, plan),
+        (lambda: click.echo(with_inputs(plan.to_json()))) if as_json else partial(_print, plan),
     )
 
 

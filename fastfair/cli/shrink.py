@@ -10,7 +10,6 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from fastfair._lib.csv_text import write_csv
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
@@ -19,7 +18,7 @@ from fastfair.io.comparisons import read_comparisons
 from fastfair.small_groups.shrunken import RATES, ShrunkenRates, shrunken_rates
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, with_options
-from .output import deliver, require_output
+from .output import deliver, files_of, require_output, with_inputs
 from .verbs import Verb, watched
 
 if TYPE_CHECKING:
@@ -74,9 +73,9 @@ def shrink_command(
     found = shrunken_rates(evaluation, rate)
     deliver(
         output,
-        lambda: {"shrunken.json": found.to_json, "shrunken.csv": partial(write_csv, found.to_frame("polars"))},
+        partial(files_of, "shrunken", found),
         (lambda: {"shrunken": _figure(found)}) if plots else None,
-        partial(click.echo, found.to_json()) if as_json else partial(_print, found),
+        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(_print, found),
     )
 
 

@@ -118,6 +118,19 @@ def write_configuration(path: Path) -> None:
         file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
 
 
+def input_files() -> list[Path]:
+    """List the files that the verb that runs reads: its arguments, and options of its help's section of input."""
+    context = click.get_current_context()
+    return [
+        Path(context.params[param.name])
+        for param in context.command.params
+        if isinstance(param.type, click.Path)
+        and (isinstance(param, click.Argument) or _SECTION_OF.get(param.name or "") == "Input")
+        and param.name is not None
+        and context.params.get(param.name) is not None
+    ]
+
+
 def watched(progress: bool | None) -> bool:
     """Return whether to show a progress bar; by default, whether standard error is a terminal."""
     return sys.stderr.isatty() if progress is None else progress

@@ -15,6 +15,7 @@ from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import visible
 from fastfair.measures._compute import measure_of
+from fastfair.measures._names import printed_name
 from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
 from fastfair.pages.vector import svg_of
 from fastfair.pages.words import QUESTIONS
@@ -30,7 +31,6 @@ from .rate_plots import (
     draw_rates,
     has_cross_group_comparisons,
     measures_at,
-    quantity_name,
 )
 from .summary import summary_of
 
@@ -77,7 +77,7 @@ def remarks_of(quantities: Sequence[Quantity]) -> dict[str, list[str]]:
     found: dict[str, dict[str, list[str]]] = {}
     for one in quantities:
         for note in filter(None, one.note.split("; ")):
-            about = quantity_name(one.name) + (f" at {one.at}" if one.at else "")
+            about = printed_name(one.name) + (f" at {one.at}" if one.at else "")
             where = one.group if one.probe_group is None else f"{one.group} with {one.probe_group}"
             found.setdefault(note, {}).setdefault(about, []).append(where or "all")
     return {
@@ -145,7 +145,7 @@ def _trade_off(evaluation: Evaluated) -> Section:
         write = [rate_with_interval if one.name == "eer" else number_cell for one in found]
         cells = [form(one.estimate, one.low, one.high) for form, one in zip(write, found, strict=True)]
         rows.append([visible(group or "all"), *cells])
-    tables = [Table("Summaries of the curves", ["Group", *map(quantity_name, names)], rows)] if names else []
+    tables = [Table("Summaries of the curves", ["Group", *map(printed_name, names)], rows)] if names else []
     tables += [curve_table(bands)] if any(band is not None for band in bands.values()) else []
     return Section("Trade-off of the two errors", (), pictures, tables)
 
@@ -236,11 +236,11 @@ def _measures(evaluation: Evaluated, rates: Rates) -> Section:
         value = number_cell(one.estimate, one.low, one.high)
         same = rows.get((measure.name, value))
         if same is not None and math.isfinite(one.estimate):
-            same[0] += f", the same as {quantity_name(one.name)}"
+            same[0] += f", the same as {printed_name(one.name)}"
             continue
         fair = f"{measure.fairest:g}, {_FAIRER[measure.fairer]}"
         key = (measure.name, value) if math.isfinite(one.estimate) else (one.name, value)
-        rows[key] = [quantity_name(one.name), value, fair, one.note or "–", QUESTIONS.get(measure.name, "–")]
+        rows[key] = [printed_name(one.name), value, fair, one.note or "–", QUESTIONS.get(measure.name, "–")]
     columns = ["Measure", "Value", "Fair value", "Remark", "What it asks"]
     table = Table(
         f"Fairness measures over {len(evaluation.measured_groups)} groups", columns, list(rows.values()), (2, 3, 4)

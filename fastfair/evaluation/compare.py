@@ -13,12 +13,12 @@ from fastfair import intervals
 from fastfair._lib import argument_kinds, frames, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
-from fastfair._lib.tables import columns_of, records, write_json
+from fastfair._lib.tables import records, write_json
 from fastfair.data import matching
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
-from fastfair.uncertainty.quantities import Group, find
+from fastfair.uncertainty.quantities import Group, find, table_of
 
 from .contrasts import Contrast, contrasts_of
 from .correlations import rate_correlations
@@ -140,7 +140,7 @@ class PairedEvaluation(Shown):
         Returns
         -------
         data frame
-            With the attributes of `Contrast` as columns.
+            With the attributes of `Contrast` as columns, and `title`, what tables and plots call it.
 
         Examples
         --------
@@ -150,7 +150,7 @@ class PairedEvaluation(Shown):
         >>> ff.compare(c, c, rng=0).to_frame("polars").columns[3:6]
         ['first', 'second', 'difference']
         """
-        return frames.build(columns_of(self.contrasts), backend)
+        return frames.build(table_of(self.contrasts), backend)
 
     @checked
     def to_json(self, path: str | Path | None = None) -> str:
@@ -179,7 +179,7 @@ class PairedEvaluation(Shown):
             "descriptions": [self.first.description, self.second.description],
             "settings": self.settings,
             "thresholds": [evaluation.settings["thresholds"] for evaluation in (self.first, self.second)],
-            "contrasts": records(columns_of(self.contrasts)),
+            "contrasts": records(table_of(self.contrasts)),
         }
         return write_json(content, path)
 

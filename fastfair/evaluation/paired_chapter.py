@@ -9,6 +9,7 @@ from fastfair._lib.axes import new_axes
 from fastfair._lib.plot_style import row_size
 from fastfair.errors import visible
 from fastfair.measures._compute import measure_of
+from fastfair.measures._names import printed_name
 from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
 from fastfair.pages.vector import svg_of
 
@@ -16,7 +17,6 @@ from .chapter import left_out_of, remarks_of
 from .contrast_plots import draw_both_det, draw_differences
 from .contrasts import Contrast
 from .evaluated import Evaluated
-from .rate_plots import quantity_name
 
 _WIDTH = 4.9  # inches
 _COLUMNS = ("Quantity", "First", "Second", "First minus second", "Adjusted p-value", "Better or fairer", "Remark")
@@ -57,7 +57,7 @@ def chapter_of_systems(
 
 def _row(one: Contrast) -> list[str]:
     return [
-        f"{quantity_name(one.name)}, {visible(one.group or 'all')}",
+        f"{printed_name(one.name)}, {visible(one.group or 'all')}",
         *(cell(value) for value in (one.first, one.second)),
         number_cell(one.difference, one.low, one.high),
         cell(one.pvalue_adjusted),

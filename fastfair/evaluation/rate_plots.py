@@ -15,6 +15,7 @@ from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError
 from fastfair.measures._compute import measure_of
+from fastfair.measures._names import printed_name
 from fastfair.uncertainty.quantities import Quantity, find
 
 from .evaluated import Evaluated, interval_name
@@ -143,7 +144,7 @@ def draw_measures(evaluation: Evaluated, rates: Rates | None, ax: Axes | None, *
         value, *ends = (x / largest for x in away)
         inside = _limit(quantity.low) <= measure.fairest <= _limit(quantity.high)
         low, high = (0.0 if inside else min(ends)), max(ends)
-        rows.append(ForestRow(quantity_name(quantity.name), value, low, high, instead="not computable: see its note"))
+        rows.append(ForestRow(printed_name(quantity.name), value, low, high, instead="not computable: see its note"))
     ax = draw_forest(rows, ax, **kwargs)
     ax.axvline(0, color="black", linestyle="--", linewidth=1.2, zorder=0)
     ax.set_xlim(-0.04, 1.04)
@@ -158,19 +159,6 @@ def measures_at(evaluation: Evaluated, rates: Rates | None) -> list[Quantity]:
     """Return the measures over all groups at an operating point, and those that need none."""
     points = (None, None if rates is None else rates.at)
     return [q for q in evaluation.quantities if q.group is None and q.at in points and measure_of(q.name) is not None]
-
-
-def quantity_name(name: str) -> str:
-    """Write the name of a quantity for readers."""
-    measure = measure_of(name)
-    if measure is None:
-        return {"min_dcf": "minDCF", "cllr": "Cllr", "min_cllr": "min Cllr", "fmr_matrix": "FMR between groups"}.get(
-            name, name.upper() if name != "threshold" else name
-        )
-    metric = name.partition("(")[2].rstrip(")")
-    over = {"_mean": ", mean over groups", "_std": ", scatter over groups"}.get(name.removeprefix(measure.name), "")
-    of = {"min_dcf": "minDCF", "cllr": "Cllr"}.get(metric, metric.upper())
-    return measure.title + (f" of {of}" if metric else over)
 
 
 def written(quantity: Quantity) -> str:

@@ -15,14 +15,14 @@ from fastfair import intervals
 from fastfair._lib import argument_kinds, frames, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
-from fastfair._lib.tables import columns_of, records, write_json
+from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import rate_with_interval
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.uncertainty.interval_maker import IntervalMaker
-from fastfair.uncertainty.quantities import Group, Quantity, find
+from fastfair.uncertainty.quantities import Group, Quantity, find, table_of
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 from .plotted import Plotted
@@ -260,7 +260,8 @@ class Evaluation(Plotted, Shown):
         Returns
         -------
         data frame
-            With the attributes of `Quantity` as columns; None becomes a missing value.
+            With the attributes of `Quantity` as columns, and `title`, what tables and plots call it. None becomes a
+            missing value.
 
         Examples
         --------
@@ -269,7 +270,7 @@ class Evaluation(Plotted, Shown):
         >>> ff.evaluate(c, n_resamples=0).to_frame("polars").columns[:4]
         ['name', 'group', 'operating_point', 'estimate']
         """
-        return frames.build(columns_of(self.quantities), backend)
+        return frames.build(table_of(self.quantities), backend)
 
     @checked
     def to_json(self, path: str | Path | None = None) -> str:
@@ -299,7 +300,7 @@ class Evaluation(Plotted, Shown):
             "groups": list(self.groups),
             "measured_groups": list(self.measured_groups),
             "left_out": [] if self.comparisons is None else list(self.comparisons.left_out),
-            "quantities": records(columns_of(self.quantities)),
+            "quantities": records(table_of(self.quantities)),
         }
         return write_json(content, path)
 

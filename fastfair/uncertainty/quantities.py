@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from fastfair._lib import validation
+from fastfair._lib.tables import columns_of
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
-from fastfair.measures._names import quantity_name
+from fastfair.measures._names import printed_name, quantity_name
 
 HELD = "held by the operating point"
 
@@ -82,6 +83,12 @@ class Quantity(TakenAt):
     def key(self) -> Key:
         """The name, groups and operating point, which no other quantity of the evaluation shares."""
         return self.name, self.group, self.probe_group, self.at
+
+
+def table_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
+    """Turn quantities, or results like them, into columns; `title` is what tables, plots and pages call each."""
+    columns = columns_of(rows)
+    return columns | {"title": [printed_name(name) for name in columns["name"]]}
 
 
 class _Row(Protocol):

@@ -74,7 +74,7 @@ def test_tables_and_files_hold_what_the_library_gives(folder, tmp_path):
     of_fmr = ff.fmr_test(c, POINT, statistic="f", **shared)
     expected = {"fnmr_test": test, "margin": margin, "fmr_test": of_fmr}
     for name, result in expected.items():
-        assert found_in(tmp_path, name) == json.loads(result.to_json())
+        assert found_in(tmp_path, name) == json.loads(result.to_json()) | {"inputs": [str(folder / "scores.csv")]}
         assert set(result.summary().splitlines()) <= set(done.stdout.splitlines())
     assert done.stdout.count("no subject has two") == 0
     rows = pl.read_csv(tmp_path / "groups.csv")
@@ -102,7 +102,10 @@ def test_scores_counts_and_decisions_give_the_same(folder):
         run("group-test", folder / "decisions.csv", "--input", "decisions", *shared),
     ]
     found = [json.loads(done.stdout) for done in runs]
-    assert list(found[0]) == ["fastfair", "fnmr_test", "margin"]
+    assert list(found[0]) == ["fastfair", "fnmr_test", "margin", "inputs"]
+    assert [content.pop("inputs") for content in found] == [
+        [str(folder / name)] for name in ("scores.csv", "counts.parquet", "counts.tsv", "decisions.csv")
+    ]
     for content in found:
         assert content["fnmr_test"]["settings"].pop("at") == content["margin"]["settings"].pop("at")
         assert content == found[0]
@@ -111,14 +114,14 @@ def test_scores_counts_and_decisions_give_the_same(folder):
 def test_one_rate_and_the_old_name(folder, tmp_path):
     words = [folder / "scores.csv", "--group", "sex", "--at", "threshold=0.5", *FEW_REPLICATES, "--json"]
     both = json.loads(run("group-test", *words).stdout)
-    assert list(both) == ["fastfair", "fnmr_test", "margin", "fmr_test"]
+    assert list(both) == ["fastfair", "fnmr_test", "margin", "fmr_test", "inputs"]
     assert json.loads(run("group-test", *words, "--rate", "fmr").stdout) == {
-        k: both[k] for k in ("fastfair", "fmr_test")
+        k: both[k] for k in ("fastfair", "fmr_test", "inputs")
     }
     assert "Do FMRs differ at" in run("group-test", *words[:-1], "--rate", "fmr", "--output", tmp_path).output
     assert {path.name for path in tmp_path.iterdir()} == {"config.toml", "fmr_test.json", "groups_fmr.csv"}
     assert json.loads(run("fnmr-test", *words, "--fmr").stdout) == both
-    assert list(json.loads(run("fnmr-test", *words).stdout)) == ["fastfair", "fnmr_test", "margin"]
+    assert list(json.loads(run("fnmr-test", *words).stdout)) == ["fastfair", "fnmr_test", "margin", "inputs"]
     assert "fnmr-test" not in run("--help").output
     counts = [folder / "counts.tsv", "--input", "counts", *FEW_REPLICATES]
     assert "they have FNMRs only" in run("group-test", *counts, "--rate", "both").output
@@ -346,7 +349,7 @@ def test_a_plan_for_fmr(tmp_path):
     assert pl.read_csv(tmp_path / "plan_fmr.csv")["n_subjects"].to_list() == [
         one.n_subjects for one in expected.studies
     ]
-    assert json.loads((tmp_path / "plan_fmr.json").read_text()) == json.loads(expected.to_json())
+    assert json.loads((tmp_path / "plan_fmr.json").read_text()) == json.loads(expected.to_json()) | {"inputs": []}
     assert {path.name for path in tmp_path.iterdir()} == {"config.toml"} | {
         f"plan_fmr.{kind}" for kind in ("json", "csv", "png", "svg")
     }

@@ -49,9 +49,10 @@ def test_sentences_and_a_row_for_each_group_are_printed(scores):
 
 
 def test_json_and_files_are_those_of_the_library(scores, tmp_path):
-    assert json.loads(run(*asked(scores, "--json")).output) == json.loads(found(scores).to_json())
+    expected = json.loads(found(scores).to_json()) | {"inputs": [str(scores)]}
+    assert json.loads(run(*asked(scores, "--json")).output) == expected
     run(*asked(scores, "--output", tmp_path, "--plots"))
-    assert json.loads((tmp_path / "shrunken.json").read_text()) == json.loads(found(scores).to_json())
+    assert json.loads((tmp_path / "shrunken.json").read_text()) == expected
     assert pl.read_csv(tmp_path / "shrunken.csv")["shrunken"].to_list() == pytest.approx(
         found(scores).shrunken.tolist()
     )

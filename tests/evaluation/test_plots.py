@@ -186,7 +186,7 @@ def test_measures_are_drawn_by_their_distance_from_the_fair_value():
         q for q in ev.quantities if q.name.startswith(measured) and q.group is None and q.at in (None, POINTS[1])
     ]  # fmt: skip
     assert len(found) == len(names) > 15
-    assert {"FDR", "Gini of FNMR", "NRB of EER", "NRB of minDCF", "SED, mean over groups"} <= set(names)
+    assert {"FDR", "Gini of FNMR", "NRB of EER", "NRB of minDCF", "mean SED"} <= set(names)
     row = names.index("Gini of FNMR")
     gini = ev.quantity("gini(fnmr)", at=POINTS[1])
     mark = next(line for line in ax.lines if line.get_marker() == "o" and line.get_ydata()[0] == row)
