@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
     from fastfair.io.comparisons import read_comparisons
     from fastfair.io.embeddings import read_embeddings
+    from fastfair.io.evaluations import read_evaluations
     from fastfair.io.failure_counts import read_failure_counts
     from fastfair.io.write import write_comparisons
     from fastfair.pages.report import report
@@ -132,6 +133,7 @@ _HOMES = {
     "rates": "error_rates.rates",
     "read_comparisons": "io.comparisons",
     "read_embeddings": "io.embeddings",
+    "read_evaluations": "io.evaluations",
     "read_failure_counts": "io.failure_counts",
     "report": "pages.report",
     "roc": "error_rates.curves",
@@ -216,6 +218,7 @@ __all__ = [
     "rates",
     "read_comparisons",
     "read_embeddings",
+    "read_evaluations",
     "read_failure_counts",
     "report",
     "roc",

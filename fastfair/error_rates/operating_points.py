@@ -79,6 +79,13 @@ class OperatingPoint:
         return f"{_NAMES[self.kind]}={exact}"
 
 
+def point_of(text: str) -> OperatingPoint:
+    """Return the operating point whose text it is."""
+    name, _, value = text.partition("=")
+    kind = next(kind for kind, written in _NAMES.items() if written == name)
+    return OperatingPoint(kind, float(value)) if value else OperatingPoint(kind)
+
+
 @checked
 def at_fmr(fmr: float) -> OperatingPoint:
     """Hold the overall false match rate: use the least strict threshold whose FMR does not exceed it.

@@ -43,9 +43,7 @@ _FAIRER = {"lower": "lower is fairer", "higher": "higher is fairer", "nearer": "
 
 def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str) -> Chapter:
     """Make a chapter of an evaluation; `together` is the same one with intervals that hold in all groups together."""
-    sections = [_data(evaluation)]
-    if evaluation.comparisons is not None:
-        sections.append(_trade_off(evaluation))
+    sections = [_data(evaluation), _trade_off(evaluation)]
     sections += [_rates(evaluation, together, rates) for rates in evaluation.rates]
     if evaluation.comparisons is not None:
         sections.append(_scores(evaluation))
@@ -89,7 +87,7 @@ def remarks_of(quantities: Sequence[Quantity]) -> dict[str, list[str]]:
 
 def left_out_of(evaluation: Evaluated) -> list[str]:
     """Say what was left out of the data, and of the measures."""
-    said = [] if evaluation.comparisons is None else [f"Left out: {text}." for text in evaluation.comparisons.left_out]
+    said = [f"Left out: {text}." for text in evaluation.left_out]
     dropped = [group for group in evaluation.groups if group not in evaluation.measured_groups]
     if dropped:
         said.append(f"Left out of the measures, as they lack mated or non-mated comparisons: {', '.join(dropped)}.")
@@ -117,6 +115,20 @@ def _data(evaluation: Evaluated) -> Section:
 
 
 def _trade_off(evaluation: Evaluated) -> Section:
+    pictures, curves = ([], []) if evaluation.comparisons is None else _curves(evaluation)
+    names = [name for name in ("eer", "min_dcf", "min_cllr") if name in evaluation.settings["metrics"]]
+    rows = []
+    for group in (None, *evaluation.groups):
+        found = [find(evaluation.quantities, name, group, None) for name in names]
+        write = [rate_with_interval if one.name == "eer" else number_cell for one in found]
+        cells = [form(one.estimate, one.low, one.high) for form, one in zip(write, found, strict=True)]
+        rows.append([visible(group or "all"), *cells])
+    tables = [Table("Summaries of the curves", ["Group", *map(printed_name, names)], rows)] if names else []
+    return Section("Trade-off of the two errors", (), pictures, [*tables, *curves])
+
+
+def _curves(evaluation: Evaluated) -> tuple[list[Picture], list[Table]]:
+    """Draw the DET curves with their bands, which a table has, too."""
     bands = {group: band_of(evaluation, group) for group in (None, *evaluation.groups)}
     ax = draw_det(evaluation, None, None)
     add_band(ax, bands[None], "black")
@@ -138,16 +150,7 @@ def _trade_off(evaluation: Evaluated) -> Section:
         if evaluation.settings["n_resamples"] and without:
             caption += f" Too few comparisons for a band: {_named(without)}."
         pictures.append(Picture(svg_of(panels), alt, caption))
-    names = [name for name in ("eer", "min_dcf", "min_cllr") if name in evaluation.settings["metrics"]]
-    rows = []
-    for group in (None, *evaluation.groups):
-        found = [find(evaluation.quantities, name, group, None) for name in names]
-        write = [rate_with_interval if one.name == "eer" else number_cell for one in found]
-        cells = [form(one.estimate, one.low, one.high) for form, one in zip(write, found, strict=True)]
-        rows.append([visible(group or "all"), *cells])
-    tables = [Table("Summaries of the curves", ["Group", *map(printed_name, names)], rows)] if names else []
-    tables += [curve_table(bands)] if any(band is not None for band in bands.values()) else []
-    return Section("Trade-off of the two errors", (), pictures, tables)
+    return pictures, [curve_table(bands)] if any(band is not None for band in bands.values()) else []
 
 
 def _rates(evaluation: Evaluated, together: Evaluated, rates: Rates) -> Section:
@@ -157,7 +160,7 @@ def _rates(evaluation: Evaluated, together: Evaluated, rates: Rates) -> Section:
         alt = f"{RATE_NAMES[name]} of each group at {rates.at}, with intervals. The table below has the numbers."
         pictures.append(Picture(svg_of(ax.figure), alt, f"{RATE_NAMES[name]} at {rates.at}."))  # type: ignore[arg-type]
     columns = ["Group", "FNMR", "FMR", "False non-matches", "False matches"]
-    with_all = evaluation.groups and "confidence_level" in together.settings
+    with_all = evaluation.groups and together.settings.get("simultaneous", False)
     if with_all:
         columns[3:3] = ["FNMR, all groups together", "FMR, all groups together"]
     rows = []

@@ -248,7 +248,7 @@ def evaluate(
         _warn_of_few_errors(quantities, at_points, measured if request.measures and method != "auto" else ())
     return Evaluation(
         quantities, tuple(at_points), comparisons.groups, measured, settings, repr(comparisons), uncertainty,
-        comparisons,
+        comparisons, comparisons.left_out, None if comparisons.subjects is None else comparisons.subjects.size,
     )  # fmt: skip
 
 

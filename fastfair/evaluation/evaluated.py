@@ -27,6 +27,10 @@ class Evaluated(Protocol):
     def description(self) -> str: ...  # noqa: D102
     @property
     def comparisons(self) -> Comparisons | None: ...  # noqa: D102
+    @property
+    def left_out(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def n_subjects(self) -> int | None: ...  # noqa: D102
 
 
 def comparisons_of(evaluation: Evaluated) -> Comparisons:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -58,6 +59,10 @@ class Evaluation(Plotted, Shown):
         `replicates` and `with_intervals`.
     comparisons : Comparisons or None
         The comparisons, which curves and distributions of scores are drawn from.
+    left_out : tuple of str
+        What was left out of the comparisons, as `Comparisons.left_out`.
+    n_subjects : int or None
+        Number of subjects of the comparisons; None where it is not known who they are.
     """
 
     quantities: tuple[Quantity, ...]
@@ -68,6 +73,8 @@ class Evaluation(Plotted, Shown):
     description: str
     uncertainty: IntervalMaker | None = field(default=None, repr=False)
     comparisons: Comparisons | None = field(default=None, repr=False)
+    left_out: tuple[str, ...] = ()
+    n_subjects: int | None = None
 
     @checked(group=argument_kinds.group_or_cell)
     def value(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> float:
@@ -284,7 +291,8 @@ class Evaluation(Plotted, Shown):
         Returns
         -------
         str
-            Strict JSON, with null for values that are not computable; the quantity's note says why.
+            Strict JSON, with null for values that are not computable; the quantity's note says why. Infinite values
+            are null, too, and listed under "infinite" by the position of their quantity.
 
         Examples
         --------
@@ -299,8 +307,15 @@ class Evaluation(Plotted, Shown):
             "settings": self.settings,
             "groups": list(self.groups),
             "measured_groups": list(self.measured_groups),
-            "left_out": [] if self.comparisons is None else list(self.comparisons.left_out),
+            "left_out": list(self.left_out),
+            "n_subjects": self.n_subjects,
             "quantities": records(table_of(self.quantities)),
+            "infinite": [
+                [k, name, str(value)]
+                for k, one in enumerate(self.quantities)
+                for name, value in (("estimate", one.estimate), ("low", one.low), ("high", one.high))
+                if value is not None and math.isinf(value)
+            ],
         }
         return write_json(content, path)
 
@@ -360,7 +375,14 @@ class Evaluation(Plotted, Shown):
     def _chapter(self) -> Chapter:
         from .chapter import chapter_of
 
-        return chapter_of(self, self._together(), self.to_json())
+        together = self._together()
+        numbers = json.loads(self.to_json())
+        if together.settings.get("simultaneous"):
+            numbers["together"] = [
+                [one.low, one.high] if one.name in ("fmr", "fnmr") and one.group is not None else None
+                for one in together.quantities
+            ]
+        return chapter_of(self, together, write_json(numbers, None))
 
     def __repr__(self) -> str:
         points = ", ".join(str(r.at) for r in self.rates)

@@ -20,7 +20,7 @@ def summary_of(evaluation: Evaluated, together: Evaluated) -> list[str]:
     counts = evaluation.rates[0].counts if evaluation.rates else None
     said = []
     if counts is not None:
-        who = "" if counts.nonmated_subjects is None else _of_subjects(evaluation)
+        who = "" if evaluation.n_subjects is None else f" of {evaluation.n_subjects:,} subjects"
         groups = f", in {len(evaluation.groups)} groups" if evaluation.groups else ""
         said.append(f"{counts.mated:,} mated and {counts.nonmated:,} non-mated comparisons{who}{groups}.")
     for rates in evaluation.rates:
@@ -47,12 +47,6 @@ def summary_of(evaluation: Evaluated, together: Evaluated) -> list[str]:
     return said
 
 
-def _of_subjects(evaluation: Evaluated) -> str:
-    comparisons = evaluation.comparisons
-    n = None if comparisons is None or comparisons.subjects is None else comparisons.subjects.size
-    return "" if n is None else f" of {n:,} subjects"
-
-
 def _extremes(evaluation: Evaluated, rates: Rates, name: str) -> str:
     """Say which groups have the lowest and the highest rate, among those with enough errors."""
     title = name.upper()
@@ -71,6 +65,8 @@ def _extremes(evaluation: Evaluated, rates: Rates, name: str) -> str:
         f"{visible(str(one.group))}, {rate_with_interval(one.estimate, one.low, one.high)}" for one in (low, high)
     ]
     said = f"At {rates.at} the {title} is lowest in {written[0]}, and highest in {written[1]}."
+    if not evaluation.settings.get("simultaneous", False):
+        return said + told
     if low.high is not None and high.low is not None and not math.isnan(low.high) and not math.isnan(high.low):
         apart = "do not overlap" if low.high < high.low else "overlap"
         said += f" These two intervals, which hold in all groups together, {apart}."

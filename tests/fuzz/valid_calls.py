@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -101,6 +103,8 @@ def calls() -> dict[str, dict[str, Any]]:
     vectors = pl.DataFrame({"vectors": rows, "who": list("aabb"), "g": list("ffmm")})
     wide = pd.DataFrame({"who": ["A"], "FMR.f": [0.1], "FMR.m": [0.2], "FNMR.f": [0.1], "FNMR.m": [0.2]})
     failures = pd.DataFrame({"failures": [0, 1], "attempts": [2, 2], "group": ["a", "b"]})
+    evaluation = Path(tempfile.mkdtemp()) / "evaluation.json"
+    have["Evaluation"].to_json(evaluation)
     few = {"n_resamples": 20, "rng": 0}
     band = {"data": c, "fmr": [0.3, 0.5], **few}
     both = {"fmr": _RATES, "fnmr": _RATES}
@@ -141,6 +145,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.read_comparisons": {"path": frame, "score": "score", "mated": "mated",
                                       "reference": "a", "probe": "b"},
         "fastfair.read_embeddings": {"path": vectors, "subject": "who", "groups": "g"},
+        "fastfair.read_evaluations": {"path": str(evaluation)},
         "fastfair.read_failure_counts": {"path": failures},
         "fastfair.synthesize": {"n_mated": 20, "n_nonmated": 20, "fmr": 0.1, "n_steps": 50, "rng": 0},
         "fastfair.synthesize_each": {"n_mated": 20, "n_nonmated": 20, "kind": "fmr", "targets": [0.1, 0.2],

@@ -1,0 +1,166 @@
+"""`read_evaluations`: evaluations from the JSON that they were written as, or from the pages that hold it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.arguments import checked
+from fastfair.error_rates.curve_results import RateCounts, Rates
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, point_of
+from fastfair.errors import FileFormatError, InputError
+from fastfair.evaluation.result import Evaluation
+from fastfair.uncertainty.interval_maker import IntervalMaker
+from fastfair.uncertainty.quantities import Quantity, find
+
+from . import reading
+
+Floats = NDArray[np.float64]
+_BEFORE, _AFTER = '<script type="application/json" id="numbers">', "</script>"  # the numbers in a page
+_WHOLE = ("n_comparisons", "n_errors", "n_subjects")
+
+
+@checked
+def read_evaluations(path: str | Path) -> list[Evaluation]:
+    """Read the evaluations of a file that `Evaluation.to_json` or `report` wrote.
+
+    Parameters
+    ----------
+    path : path
+        JSON of an evaluation, or a page, of which all evaluations are read.
+
+    Returns
+    -------
+    list of Evaluation
+        To look numbers up, to draw rates, matrices and measures, and for `report`, which makes these parts of the page
+        again. They have no comparisons, which curves and distributions of scores are drawn from, and no replicates.
+
+    Raises
+    ------
+    FileFormatError
+        For a file that is missing, or holds no evaluation.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "evaluation.json"
+    >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
+    >>> _ = ff.evaluate(c, ff.at_threshold(0.35), n_resamples=0).to_json(file)
+    >>> ff.read_evaluations(file)[0].value("fmr")
+    0.5
+    """
+    file = reading.check_file(path)
+    try:
+        text = file.read_text("utf-8")
+        if _BEFORE in text:
+            text = text[text.index(_BEFORE) + len(_BEFORE) :]
+            text = text[: text.index(_AFTER)]
+        content = json.loads(text)
+        results = content.get("results", [content])
+        found = [_evaluation(one) for one in results if "measured_groups" in one]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FileFormatError(f"{path} is neither the JSON of an evaluation nor a page: {error!r}") from None
+    if not found:
+        raise FileFormatError(f"{path} holds no evaluation: write one with Evaluation.to_json or report")
+    return found
+
+
+def _evaluation(content: dict[str, Any]) -> Evaluation:
+    for k, name, value in content["infinite"]:
+        content["quantities"][k][name] = float(value)
+    quantities = tuple(_quantity(row) for row in content["quantities"])
+    settings, groups = content["settings"], tuple(content["groups"])
+    points = [point_of(text) for text in settings["at"]]
+    return Evaluation(
+        quantities, tuple(_rates(quantities, groups, point) for point in points), groups,
+        tuple(content["measured_groups"]), settings, content["description"],
+        _as_read(quantities, content, settings), None, tuple(content["left_out"]), content["n_subjects"],
+    )  # fmt: skip
+
+
+def _quantity(row: dict[str, Any]) -> Quantity:
+    values = {field.name: row["operating_point" if field.name == "at" else field.name] for field in fields(Quantity)}
+    values["at"] = None if values["at"] is None else point_of(values["at"])
+    if values["method"] is not None:  # there is an interval, but where its ends are not known
+        values |= {name: _number(values[name]) for name in ("low", "high")}
+    return Quantity(**values | {"estimate": _number(values["estimate"])})
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _rates(quantities: Sequence[Quantity], groups: tuple[str, ...], at: OperatingPoint) -> Rates:
+    """Put the rates at an operating point together from its quantities."""
+    here = [one for one in quantities if one.at == at]
+    of_all = {name: find(here, name, None, at) for name in ("threshold", "fmr", "fnmr")}
+    of_groups = {name: [find(here, name, group, at) for group in groups] for name in ("fmr", "fnmr")}
+    matrix = np.full((len(groups), len(groups)), np.nan)
+    n_matrix, errors = np.zeros((2, *matrix.shape), np.int64)
+    cells = [one for one in here if one.name == "fmr_matrix"]
+    for one in cells or [replace(one, probe_group=one.group) for one in of_groups["fmr"]]:
+        place = groups.index(str(one.group)), groups.index(str(one.probe_group))
+        matrix[place], n_matrix[place], errors[place] = one.estimate, one.n_comparisons or 0, one.n_errors or 0
+    counts: dict[str, Any] = {}
+    for name, kind, wrong in (("fnmr", "mated", "false_nonmatches"), ("fmr", "nonmated", "false_matches")):
+        one, each = of_all[name], of_groups[name]
+        counts |= {kind: one.n_comparisons or 0, wrong: one.n_errors or 0, f"{kind}_subjects": one.n_subjects}
+        counts |= {f"group_{kind}": _whole(each, 0), f"group_{wrong}": _whole(each, 1)}
+        counts[f"group_{kind}_subjects"] = None if one.n_subjects is None else _whole(each, 2)
+    held = {"fmr": counts["nonmated"], "fnmr": counts["mated"]}.get(at.kind)
+    return Rates(
+        at=at, threshold=of_all["threshold"].estimate, fmr=of_all["fmr"].estimate, fnmr=of_all["fnmr"].estimate,
+        groups=groups, group_fmr=np.array([one.estimate for one in of_groups["fmr"]]),
+        group_fnmr=np.array([one.estimate for one in of_groups["fnmr"]]), fmr_matrix=matrix,
+        counts=RateCounts(**counts, matrix_nonmated=n_matrix, matrix_false_matches=errors, matrix_subjects=None),
+        below_resolution=held is not None and bool(at.value * held < ENOUGH_ERRORS),
+    )  # fmt: skip
+
+
+def _whole(each: Sequence[Quantity], which: int) -> NDArray[np.int64]:
+    return np.array([getattr(one, _WHOLE[which]) or 0 for one in each], np.int64)
+
+
+def _as_read(
+    quantities: tuple[Quantity, ...], content: dict[str, Any], settings: dict[str, Any]
+) -> _IntervalsAsRead | None:
+    """Keep the intervals for all groups together that a page has beside the others."""
+    if "together" not in content:
+        return None
+    together = tuple(
+        one if ends is None else replace(one, low=_number(ends[0]), high=_number(ends[1]))
+        for one, ends in zip(quantities, content["together"], strict=True)
+    )
+    asked = tuple(settings[name] for name in ("confidence_level", "method", "alternative"))
+    return _IntervalsAsRead(asked, quantities, together)
+
+
+class _IntervalsAsRead(IntervalMaker):
+    """The intervals that a file has; there are no others, as it has no replicates."""
+
+    def __init__(
+        self, asked: tuple[Any, ...], quantities: tuple[Quantity, ...], together: tuple[Quantity, ...]
+    ) -> None:
+        self._asked, self._quantities, self._together = asked, quantities, together
+
+    def with_intervals(
+        self, confidence_level: float, method: str, alternative: str = "two-sided", simultaneous: bool = False
+    ) -> tuple[Quantity, ...]:
+        """Return the quantities with the intervals read, or those for all groups together."""
+        if (confidence_level, method, alternative) != self._asked:
+            raise InputError("an evaluation that is read has the intervals of its file only, as that has no replicates")
+        return self._together if simultaneous else self._quantities
+
+    def _pointwise(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
+        return self._quantities
+
+    def _simultaneous(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
+        return self._together
