@@ -25,11 +25,12 @@ def look_up(values, lowest, table, out):
 
 
 @jit
-def number_rows(words, first, slots, numbers):
+def number_rows(words, first, known, slots, numbers):
     """Number the distinct rows of a table in the order in which they first occur, through a hash table.
 
-    words: (n, w) uint32; first: (m,) int64, out, the row in which each number first occurs; slots: (a power of two
-    above m,) int32, all -1, overwritten; numbers: (n,) int32, out. Returns how many there are, or -1 if above m.
+    words: (n, w) uint32; first: (m,) int64, out, the row in which each number first occurs; known: (m, w) uint32, out,
+    these rows, side by side to be near in memory; slots: (a power of two above m,) int32, all -1, overwritten; numbers:
+    (n,) int32, out. Returns how many there are, or -1 if above m.
     """
     last = np.uint64(slots.size - 1)
     found = 0
@@ -47,13 +48,14 @@ def number_rows(words, first, slots, numbers):
                     return -1
                 slots[slot] = found
                 first[found] = k
+                for w in range(words.shape[1]):
+                    known[found, w] = words[k, w]
                 numbers[k] = found
                 found += 1
                 break
-            row = first[number]
             same = True
             for w in range(words.shape[1]):
-                if words[k, w] != words[row, w]:
+                if words[k, w] != known[number, w]:
                     same = False
                     break
             if same:

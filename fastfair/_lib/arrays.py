@@ -103,7 +103,9 @@ def _refuse_masked(name: str, values: object) -> None:
     if isinstance(values, np.ma.MaskedArray):
         if np.ma.is_masked(values):
             place = tuple(np.argwhere(np.ma.getmaskarray(values))[0])
-    elif isinstance(values, list | tuple):
+    elif isinstance(values, list | tuple) and any(
+        issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, values))
+    ):
         masked = (k for k, v in enumerate(values) if isinstance(v, np.ma.MaskedArray) and np.ma.is_masked(v))
         place = next(((k,) for k in masked), None)
     if place is not None:

@@ -182,7 +182,8 @@ def _hash_part(words: Array, numbers: Array, most: int, part: slice) -> tuple[sl
     size = _SLOTS
     while True:
         first = np.empty(min(size // 2, most), np.int64)
-        n = kernels.number_rows(words[part], first, np.full(size, -1, np.int32), numbers[part])
+        known = np.empty((first.size, words.shape[1]), np.uint32)
+        n = kernels.number_rows(words[part], first, known, np.full(size, -1, np.int32), numbers[part])
         if n >= 0:
             return part, first[:n].copy()
         if first.size == most:

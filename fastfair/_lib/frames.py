@@ -14,7 +14,9 @@ from fastfair._lib import side_columns
 from fastfair.errors import InputError, MissingDependencyError
 
 from . import label_codes, validation
+from .distinct_entries import Numbers, smallest_integers
 from .foreign_errors import told_as
+from .text_columns import TextColumn, text_column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -83,11 +85,11 @@ class FrameColumns:
     def labels(self, name: str) -> validation.Coded | np.ndarray[Any, Any]:
         """Turn a column of labels into codes; the data frame library does this faster than Python."""
         if self._is_text(name):
-            distinct, codes = self._coded(name)
-            missing = [code for code, text in enumerate(distinct) if validation.is_missing(text)]
-            if missing:
-                _refuse_missing(name, np.isin(codes, missing))
-            return _sorted(distinct, codes)
+            distinct, numbers = self._coded(name)
+            missing = np.array([validation.is_missing(text) for text in distinct], np.bool_)
+            if missing.any():
+                _refuse_missing(name, numbers.read(missing))
+            return _sorted(distinct, numbers)
         series = self[name]
         with _taking(name, series.dtype):
             _refuse_missing(name, series.is_null().to_numpy())
@@ -95,8 +97,10 @@ class FrameColumns:
 
     def texts(self, name: str) -> tuple[list[str | None], np.ndarray[Any, Any]]:
         """Return the distinct labels of a column as text, None if missing, and the position of each row's label."""
+        distinct: list[Any]
         if self._is_text(name):
-            distinct, codes = self._coded(name)
+            distinct, numbers = self._coded(name)
+            codes = numbers.read(np.arange(len(distinct), dtype=np.int32))
         else:
             series = self[name]
             known: dict[Any, int] = {}
@@ -121,15 +125,12 @@ class FrameColumns:
             raise InputError(f"column {name!r} must hold labels, text or numbers, but its type is {dtype}")
         return dtype in (nw.String, nw.Categorical, nw.Enum)
 
-    def _coded(self, name: str) -> tuple[list[str], np.ndarray[Any, Any]]:
-        """Return the distinct texts of a column, "" if missing, and the position of each row's text."""
+    def _coded(self, name: str) -> TextColumn:
+        """Return the distinct texts of a column, None if missing, and the position of each row's text."""
         with _taking(name, self[name].dtype):
-            series = self[name].cast(nw.String).fill_null("")
-            distinct = series.unique().to_list()
-            if series.implementation.is_polars():  # polars can code text by itself, much faster
-                return distinct, series.cast(nw.Enum(distinct)).to_native().to_physical().to_numpy()
-            positions = list(range(len(distinct)))
-            return distinct, series.replace_strict(distinct, positions, return_dtype=nw.Int32).to_numpy()
+            coded = text_column(self[name]) or text_column(self[name].cast(nw.String))
+        assert coded is not None  # now it is text
+        return coded
 
     def groups_of(self, reference: str | Sequence[str] | None, probe: str | Sequence[str] | None) -> tuple[Any, Any]:
         """Return the labels of references and of probes by attribute, or None for a side without columns."""
@@ -187,15 +188,15 @@ def _refuse_missing(name: str, missing: np.ndarray[Any, Any]) -> None:
         )
 
 
-def _sorted(distinct: list[str], codes: np.ndarray[Any, Any]) -> validation.Coded:
+def _sorted(distinct: Sequence[str | None], numbers: Numbers) -> validation.Coded:
     """Sort distinct labels; some may become equal when they are cleaned."""
     cleaned = [label_codes.clean(text) for text in distinct]
     ordered = sorted(set(cleaned))
     position = {label: k for k, label in enumerate(ordered)}
     labels = np.empty(len(ordered), object)
     labels[:] = ordered
-    places = np.array([position[label] for label in cleaned], np.int32)
-    return validation.Coded(labels, places[codes])
+    places = np.array([position[label] for label in cleaned], smallest_integers(len(ordered)))
+    return validation.Coded(labels, numbers.read(places))
 
 
 def build(columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]], backend: str | None) -> Any:

@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,10 @@ from fastfair.errors import InputError
 
 from . import arrays
 from .distinct_entries import Numbers, number_entries, smallest_integers
+from .foreign_errors import told_as
+
+if TYPE_CHECKING:
+    from .text_columns import TextColumn
 
 # Texts that NumPy and pandas write for a missing label; blank text is missing, too.
 MISSING_TEXTS = ("nan", "NaN", "<NA>", "NaT")
@@ -118,6 +122,9 @@ def _find_codes(name: str, values: Labels) -> tuple[NDArray[Any], NDArray[np.int
     """Find the labels of a column, sorted, the codes of its distinct entries, and the entry of each row."""
     if isinstance(values, Coded):
         return values.labels, np.arange(values.labels.size), Numbers(values.codes)
+    text = None if isinstance(values, list | tuple | np.ndarray) else _text_column(name, values)
+    if text is not None:
+        return *_code_entries(name, *text), text.numbers
     # NumPy would make ["f", nan] an array of text, with a label "nan".
     array = arrays.column(name, values, object if isinstance(values, list | tuple) else None)
     if array.dtype.kind in "cV":
@@ -126,6 +133,18 @@ def _find_codes(name: str, values: Labels) -> tuple[NDArray[Any], NDArray[np.int
     if array.dtype.kind in "iub":
         return *np.unique(distinct, return_inverse=True), numbers
     entries = (distinct.astype(str) if array.dtype.kind in "mM" else distinct).tolist()
+    return *_code_entries(name, entries, numbers), numbers
+
+
+def _text_column(name: str, values: object) -> TextColumn | None:
+    from .text_columns import text_column  # imports narwhals, which arrays do not need
+
+    with told_as(InputError, f"{name} cannot be converted to labels"):
+        return text_column(values)
+
+
+def _code_entries(name: str, entries: list[Any], numbers: Numbers) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Find the labels among entries, sorted, and the code of each entry."""
     try:
         known = {entry: k for k, entry in enumerate(dict.fromkeys(entries))}
         positions = np.fromiter(map(known.__getitem__, entries), np.int64, len(entries))
@@ -153,7 +172,7 @@ def _find_codes(name: str, values: Labels) -> tuple[NDArray[Any], NDArray[np.int
     rank[[together[label] for label in ordered]] = np.arange(len(together))
     labels = np.empty(len(ordered), object)
     labels[:] = ordered
-    return labels, rank[merged][positions], numbers
+    return labels, rank[merged][positions]
 
 
 def _refuse_mixed(name: str, types: set[type], entries: Iterable[Any]) -> None:

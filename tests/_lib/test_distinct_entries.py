@@ -1,6 +1,9 @@
 """Columns numbered by their distinct entries, as with few rows and as with so many that kernels and threads do it."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +11,7 @@ from oracles.label_codes import codes_of, order_of
 
 import fastfair as ff
 from fastfair._lib import distinct_entries, label_codes, threads
+from fastfair._lib.frames import FrameColumns
 from fastfair.data import sorting
 from fastfair.errors import InputError
 
@@ -193,3 +197,66 @@ def test_groups_within_a_group_are_those_that_occur(one_group):
         assert not labels.flags.writeable
         assert list(side.probe_attributes) == ["g", "h"]
         assert len(side.probe_attributes) == 2
+
+
+ENOUGH = ["a", "b\0", "é", "unused", "a ", " b"]
+COLUMNS = {
+    "pandas str": lambda texts: pd.Series(texts, dtype="str"),
+    "pandas string": lambda texts: pd.Series(texts, dtype="string"),
+    "pandas object": lambda texts: pd.Series(texts, dtype=object),
+    "pandas category": lambda texts: pd.Series(pd.Categorical(texts, categories=ENOUGH)),
+    "polars String": lambda texts: pl.Series(texts, dtype=pl.String),
+    "polars Categorical": lambda texts: pl.Series(texts, dtype=pl.Categorical),
+    "polars Enum": lambda texts: pl.Series(texts, dtype=pl.Enum(ENOUGH)),
+    "pyarrow string": lambda texts: pa.array(texts, pa.string()),
+    "pyarrow large_string": lambda texts: pa.chunked_array([pa.array(x, pa.large_string()) for x in halves(texts)]),
+    "pyarrow dictionary": lambda texts: pa.chunked_array(
+        [pa.array(part, pa.string()).dictionary_encode() for part in halves(texts)]
+    ),
+}  # fmt: skip
+
+
+def halves(texts):
+    return texts[: len(texts) // 2], texts[len(texts) // 2 :]
+
+
+def frame_of(column):
+    if isinstance(column, pd.Series):
+        return pd.DataFrame({"x": column})
+    return pl.DataFrame({"x": column}) if isinstance(column, pl.Series) else pa.table({"x": column})
+
+
+@pytest.mark.parametrize("kind", list(COLUMNS))
+@pytest.mark.parametrize("as_many", [True, False])
+def test_text_of_data_frames_is_coded_as_by_hand(request, kind, as_many):
+    if as_many:
+        request.getfixturevalue("_as_if_many")
+    texts = ["é", "a", " b", "b\0", "a ", "a", "é", "a", "b\0", "b\0", "a"]
+    column, clean = COLUMNS[kind](texts), [text.strip() for text in texts]
+    labels, (codes,) = codes_of([np.array(clean, object)])
+    for coded in (label_codes.encode("x", column), FrameColumns(frame_of(column)).labels("x")):
+        assert (coded.labels.tolist(), coded.codes.tolist()) == (labels, codes)
+        assert {type(label) for label in coded.labels} == {str}
+        assert coded.codes.dtype == np.uint16
+    found, (one, other) = label_codes.encode_together(("reference", "probe"), (column, np.array(["a", "c"])))
+    assert (found.tolist(), found[one].tolist(), found[other].tolist()) == (sorted({*clean, "c"}), clean, ["a", "c"])
+
+
+@pytest.mark.parametrize("kind", list(COLUMNS))
+def test_text_missing_in_data_frames_is_refused_with_its_row(kind):
+    column = COLUMNS[kind](["a", "é", None, "a", None])
+    with pytest.raises(InputError, match=r"reference is missing in row 2 \(counted from 0\) and 2 in all"):
+        label_codes.encode("reference", column)
+    columns_of = FrameColumns(frame_of(column))
+    with pytest.raises(InputError, match=r"column 'x' is missing in row 2 \(counted from 0\) and 2 in all"):
+        columns_of.labels("x")
+    texts, codes = columns_of.texts("x")
+    assert [texts[code] for code in codes] == ["a", "é", None, "a", None]
+
+
+@pytest.mark.parametrize(
+    "column", [pd.Series(pd.Categorical([10, 9, 10])), pd.Series([10, 9, 10]), pa.array([10, 9, 10])], ids=str
+)
+def test_numbers_of_data_frames_stay_numbers(column):
+    coded = label_codes.encode("x", column)
+    assert (coded.labels.tolist(), coded.codes.tolist()) == ([9, 10], [1, 0, 1])
