@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .threads import count_threads, in_threads, slices
 
 Array = NDArray[Any]
-FEW = 1 << 17  # up to so many rows NumPy is quick enough, and no kernel needs to be compiled
+FEW = 1 << 15  # up to so many rows NumPy is quick enough, and no kernel needs to be compiled
 _SLOTS = 1 << 16  # of the first hash table; the next have 8 times as many, so that trying again costs little
 _UNKNOWN = 2**16 - 1  # no attribute has so many labels
 _WIDTHS = (1, 2, 4, 8)  # bytes of integers

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.distinct_entries import look_up
+from fastfair._lib.distinct_entries import FEW, look_up
 from fastfair._lib.radix_sort import sort_by_bits
 from fastfair._lib.threads import both, count_threads, in_threads, slices
 
@@ -20,7 +20,6 @@ from .sorted_scores import Attributes, BothSides, LabelsOfSubjects, SortedSide
 
 Sorted = tuple[score_keys.Keys, NDArray[Any] | None]  # the keys of one class, and the row of each
 _ROW_BITS = 32  # of a row that is packed with a key
-_FEW = 1 << 15  # up to so many comparisons NumPy sorts about as fast, and no kernel needs to be compiled
 
 
 def sort_sides(
@@ -129,7 +128,7 @@ def _sort_rows(packed: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[
     Either way of sorting leaves equal keys in the order of rows.
     """
     spare = np.empty_like(packed)
-    if packed.size <= _FEW:
+    if packed.size <= FEW:
         packed.sort()
         return packed, spare
     in_order = sort_by_bits(packed.view(np.int64), spare.view(np.int64), _ROW_BITS, 64, count_threads(None))
@@ -157,7 +156,7 @@ def _sort_wide(bits: Any, flip: Any, magnitude: Any, flags: NDArray[np.bool_]) -
 
 def _order(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the positions of keys in ascending order, those of equal keys in their own order."""
-    if keys.size <= _FEW or keys.size >= 2**_ROW_BITS:
+    if keys.size <= FEW or keys.size >= 2**_ROW_BITS:
         return np.argsort(keys, kind="stable")
     lower = 2**_ROW_BITS - 1
     # By the lower half of the key, and then by the upper half, whose sign is flipped, as the sort looks at bits.

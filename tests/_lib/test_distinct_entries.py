@@ -43,7 +43,7 @@ def _as_if_many(monkeypatch):
     """Take every number of rows for many, and cut rows into several parts."""
     monkeypatch.setattr(distinct_entries, "FEW", 0)
     monkeypatch.setattr(distinct_entries, "_SLOTS", 4)
-    monkeypatch.setattr(sorting, "_FEW", 0)
+    monkeypatch.setattr(sorting, "FEW", 0)
     monkeypatch.setattr(threads, "_SMALL", 4)
     monkeypatch.setattr(threads, "count_threads", lambda _: 3)
     monkeypatch.setattr(distinct_entries, "count_threads", lambda _: 3)
