@@ -10,9 +10,10 @@ import matplotlib as mpl
 from cycler import cycler
 from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, which colour-blind readers tell apart, the yellow left out as too light for lines.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#666666")
-LINES = ("-", "--", "-.", ":")
+from fastfair._lib import plot_style
+
+COLORS = (*plot_style.COLORS, "#000000", "#666666")
+LINES = plot_style.LINES
 _STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "axes.spines.right": False,

@@ -18,6 +18,7 @@ from fastfair.data import matching
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
+from fastfair.pages.reported import Reported
 from fastfair.uncertainty.quantities import Group, find, table_of
 
 from .contrasts import Contrast, contrasts_of
@@ -37,7 +38,7 @@ METHODS_OF_CONTRASTS = ("auto", *intervals.METHODS_FOR_ANYTHING)
 
 
 @dataclass(frozen=True, eq=False)
-class PairedEvaluation(Shown):
+class PairedEvaluation(Reported, Shown):
     """The result of `compare`: contrasts, each the difference between the two systems in one quantity.
 
     Attributes
@@ -53,6 +54,8 @@ class PairedEvaluation(Shown):
     correlations : (quantities,) ndarray
         The correlation of the two systems' rates; NaN for other quantities.
     """
+
+    _page_title = "Two systems"
 
     contrasts: tuple[Contrast, ...]
     first: Evaluation
@@ -247,23 +250,6 @@ class PairedEvaluation(Shown):
 
         contrasts = self._differences(rate, at)
         return draw_both((self.first, self.second), contrasts, self.settings["confidence_level"])
-
-    @checked
-    def report(self, path: str | Path, *, title: str = "Two systems", inputs: Sequence[str | Path] = ()) -> None:
-        """Write the comparison as one page; see `report`.
-
-        Parameters
-        ----------
-        path : path
-            The HTML file to write.
-        title : str
-            The title of the page.
-        inputs : sequence of path
-            Files that the comparisons were read from; the page names them with their SHA-256.
-        """
-        from fastfair.pages.report import report
-
-        report([self], path, title=title, inputs=inputs)
 
     @checked
     def summary(self) -> str:

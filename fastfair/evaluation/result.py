@@ -22,6 +22,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
+from fastfair.pages.reported import Reported
 from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.quantities import Group, Quantity, find, table_of
 from fastfair.uncertainty.quantity_intervals import Uncertainty
@@ -37,7 +38,7 @@ _NO_REPLICATES = "there are no replicates: evaluate with n_resamples > 0"
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Plotted, Shown):
+class Evaluation(Plotted, Reported, Shown):
     """The result of `evaluate`: a list of quantities, with the rates and replicates behind them.
 
     Attributes
@@ -318,25 +319,6 @@ class Evaluation(Plotted, Shown):
             ],
         }
         return write_json(content, path)
-
-    @checked
-    def report(
-        self, path: str | Path, *, title: str = "Error rates and fairness", inputs: Sequence[str | Path] = ()
-    ) -> None:
-        """Write the evaluation as one page; see `report`.
-
-        Parameters
-        ----------
-        path : path
-            The HTML file to write.
-        title : str
-            The title of the page.
-        inputs : sequence of path
-            Files that the comparisons were read from; the page names them with their SHA-256.
-        """
-        from fastfair.pages.report import report
-
-        report([self], path, title=title, inputs=inputs)
 
     @checked
     def summary(self) -> str:
