@@ -33,6 +33,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
+myst_heading_anchors = 2  # sections are linked by their titles
 exclude_patterns = [
     "examples",  # what the gallery is made of
     "generated/papers/index.md",  # the list of pages, for those who read them without these docs

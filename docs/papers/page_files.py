@@ -24,6 +24,8 @@ img { max-width: 100%; }
 """
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")  # what begins so is computed by spreadsheets
 _PAGE_LINK = re.compile(r'href="([^":]+)\.md(?=["#])')  # no other site's
+_SECTION = re.compile(r"<h2>(.*?)</h2>")
+_LONG = 3  # sections, from which on a page begins with a list of them
 _RESOLUTION = 130  # of PNG, dots an inch
 
 
@@ -47,7 +49,7 @@ def write_page(page: Page, folder: Path) -> list[Path]:
                 png, svg = (path.relative_to(folder).as_posix() for path in paths)
                 lines += [f"![{_alt(part.caption)}]({png})", "", f"{part.caption} ([SVG]({svg}))", ""]
     markdown = folder / f"{page.name}.md"
-    write_text(markdown, "\n".join(lines))
+    write_text(markdown, "\n".join(_with_contents("\n".join(lines).split("\n"))))
     return [markdown, write_html(markdown, page.title), *files]
 
 
@@ -55,6 +57,7 @@ def write_html(markdown: Path, title: str) -> Path:
     """Write a page of Markdown as HTML beside it, links between pages included."""
     parser = MarkdownIt("commonmark").enable("table")
     body = _PAGE_LINK.sub(r'href="\1.html', parser.render(markdown.read_text(encoding="utf-8")))
+    body = _SECTION.sub(lambda found: f'<h2 id="{_anchor(html.unescape(found[1]))}">{found[1]}</h2>', body)
     path = markdown.with_suffix(".html")
     write_text(
         path,
@@ -62,6 +65,21 @@ def write_html(markdown: Path, title: str) -> Path:
         f"<style>\n{_CSS}</style>\n{body}</html>\n",
     )
     return path
+
+
+def _with_contents(lines: list[str]) -> list[str]:
+    """Put links to the sections of a long page before the first of them."""
+    sections = [k for k, line in enumerate(lines) if line.startswith("## ")]
+    if len(sections) < _LONG:
+        return lines
+    titles = [lines[k].removeprefix("## ") for k in sections]
+    contents = [f"- [{title}](#{_anchor(title)})" for title in titles]
+    return [*lines[: sections[0]], "Sections:", "", *contents, "", *lines[sections[0] :]]
+
+
+def _anchor(title: str) -> str:
+    """Name a section as Markdown readers do, so that links to it work everywhere."""
+    return re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
 
 
 def write_text(path: Path, text: str) -> None:

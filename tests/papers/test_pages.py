@@ -123,6 +123,18 @@ def test_links_to_other_sites_stay_as_they_are(tmp_path):
         assert f'href="{link}"' in html
 
 
+def test_a_long_page_begins_with_links_to_its_sections(tmp_path):
+    titles = ["First (section 3.2)", "The FMR, α & more", "Third"]
+    parts = ["About it.", *(f"## {title}\n\nText." for title in titles)]
+    markdown, html = write_page(Page("long", "Long", parts), tmp_path)
+    links = [line for line in markdown.read_text().splitlines() if line.startswith("- ")]
+    assert links == [
+        "- [First (section 3.2)](#first-section-32)", "- [The FMR, α & more](#the-fmr-α--more)", "- [Third](#third)",
+    ]  # fmt: skip
+    assert markdown.read_text().index("About it.") < markdown.read_text().index("- [First")
+    assert re.findall('<h2 id="(.*?)">', html.read_text()) == ["first-section-32", "the-fmr-α--more", "third"]
+
+
 def test_the_same_page_makes_the_same_bits(tmp_path):
     made = []
     for k in range(2):
