@@ -100,7 +100,7 @@ FIND := PATH="$$PATH:$$(printf '%s:' "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/*/
 floors newest: export NUMBA_CACHE_DIR = $(CURDIR)/build/kernels-$@
 
 # The oldest of everything that pyproject.toml allows. Packages that it does not name are new, and deprecate what old
-# ones ask of them.
+# ones ask of them. The gallery is not run with them.
 floors: .venv/.versions
 	$(UV) venv --quiet --clear --python "$$($(FIND) 3.11 2> /dev/null)" .venv-floors
 	$(UV) pip install --quiet --python .venv-floors --resolution lowest-direct -e ".[test,demo,docs,bench]"

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from browser.headless import CHROMIUM, ask_each
+from browser.headless import AXE, CHROMIUM, COLORS, ask_each
 
 DOCS = Path(__file__).parents[2] / "build" / "docs"
 needs_docs = pytest.mark.skipif(not (DOCS / "index.html").exists(), reason="there are no pages here: make docs")
@@ -82,3 +82,20 @@ def test_pages_fit_and_are_silent(width, tmp_path):
     assert {name: one["scrollWidth"] for name, one in zip(names, found, strict=True)} == dict.fromkeys(names, width)
     assert [one["unloaded"] for one in found if one["unloaded"]] == []
     assert [line for line in console if "[PST]" not in line] == []  # the theme tells which colours it takes
+
+
+@needs_docs
+@needs_chromium
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: make browser installs it")
+@pytest.mark.parametrize("color", COLORS)
+def test_pages_of_each_kind_are_accessible(color, tmp_path):
+    kinds = [
+        "index",
+        "measures",
+        "generated/examples/index",
+        "generated/examples/plot_1_report",
+        "generated/fastfair.claim",
+    ]
+    found, _ = ask_each([DOCS / f"{name}.html" for name in kinds], tmp_path, 1280, color, axe=True)
+    # The button that opens the theme's search is named otherwise than it reads.
+    assert [[one for one in page["violations"] if "search-button" not in one] for page in found] == [[]] * len(kinds)
