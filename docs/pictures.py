@@ -1,7 +1,5 @@
 """Pictures of the guide, drawn by `make docs`. The README shows a copy of `overview` in `docs/_static`."""
 
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
@@ -43,16 +41,15 @@ def decisions() -> Figure:
 
 def matrix() -> Figure:
     """Draw the matrix of scores of the sample files, with the mated comparisons on its diagonal."""
-    scores = np.loadtxt(Path(__file__).parent / "samples" / "matrix.txt")
+    scores = np.loadtxt("samples/matrix.txt")
     figure, ax = plt.subplots(figsize=(4.6, 3.4), layout="constrained")
     for row, column in np.ndindex(scores.shape):
         mated = row == column
         ax.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 1, 1, color="C0" if mated else "C1", alpha=0.25))
         ax.text(column, row, scores[row, column], ha="center", va="center", weight="bold" if mated else "normal")
-    names = [f"subject {k}" for k in range(len(scores))]
-    ax.set_xticks(range(len(scores)), names)
-    ax.set_yticks(range(len(scores)), names)
-    ax.set(xlim=(-0.5, 3.5), ylim=(3.5, -0.5), xlabel="probe", ylabel="reference")
+    ax.set_xticks(range(len(scores)))
+    ax.set_yticks(range(len(scores)))
+    ax.set(xlim=(-0.5, 3.5), ylim=(3.5, -0.5), xlabel="subject of the probe", ylabel="subject of the reference")
     ax.tick_params(length=0)
     ax.legend([plt.Rectangle((0, 0), 1, 1, color=color, alpha=0.25) for color in ("C0", "C1")], ["mated", "non-mated"],
         loc="upper left", bbox_to_anchor=(1, 1), fontsize="small",

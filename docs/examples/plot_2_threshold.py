@@ -74,16 +74,15 @@ ax.legend()
 #
 # How many people would do
 # ------------------------
-# If the true FMR is half of what is claimed, how many people must be compared
-# with 50 others each, so that four studies of five support the claim? The data
-# at hand tell how strongly false matches come together.
+# If the true FMR is half of what is claimed, how many people must be compared,
+# each with all others, so that four studies of five support the claim? The
+# data at hand tell how strongly false matches come together.
 
 plan = ff.plan_fmr(
     claimed=1e-4,
     fmr=5e-5,
     pilot=comparisons,
     at=ff.at_fmr(1e-3),
-    n_partners=50,
     rng=0,
 )
 print(plan.summary())

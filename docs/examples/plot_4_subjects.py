@@ -24,12 +24,10 @@ import fastfair as ff
 comparisons = ff.datasets.voxceleb1_h("resnetse34v2", groups="Gender")
 for unit in ("subject", "comparison"):
     evaluation = ff.evaluate(
-        comparisons, ff.at_fmr(0.001), unit=unit, rng=0
+        comparisons, ff.at_fmr(0.001), unit=unit, n_resamples=200, rng=0
     )
     low, high = evaluation.interval("fnmr", "f")
-    print(
-        f"{unit}s drawn: the FNMR of women is from {low:.2%} to {high:.2%}"
-    )
+    print(f"{unit}s drawn: FNMR of women from {low:.2%} to {high:.2%}")
 
 # %%
 # Where people are drawn the interval is three times as wide.
