@@ -46,7 +46,8 @@ for attribute, ax in (("Gender", left), ("Nationality", right)):
 evaluation = ff.evaluate(
     comparisons, operating_point, rng=0, simultaneous=True
 )
-evaluation.plot_rates("fmr")  # sphinx_gallery_thumbnail_number = 2
+# sphinx_gallery_thumbnail_number = 2
+evaluation.plot_rates("fmr")
 
 # %%
 # Most combinations have fewer than 30 false matches, so their rates are hardly
