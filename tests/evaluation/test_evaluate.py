@@ -103,6 +103,7 @@ def test_frames_and_json_hold_every_quantity(evaluation, tmp_path):
     row = next(q for q in content["quantities"] if (q["name"], q["group"]) == ("fmr", "x"))
     assert set(row) == {
         "name",
+        "title",
         "group",
         "operating_point",
         "estimate",
