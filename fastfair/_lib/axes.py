@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from .text import per_cent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _TICKS = np.array([1e-5, 1e-3, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99, 0.999])
 _FEW_TICKS = _TICKS[[0, 1, 3, 5, 8]]  # for small plots
@@ -30,6 +31,13 @@ def off_screen() -> Iterator[None]:
         yield
     finally:
         _on_screen.reset(before)
+
+
+def save(figure: Figure, file: BinaryIO, kind: str, dots: int) -> None:
+    """Write a figure as "png" or "svg", the same bytes for the same figure: without a date and with its own ids."""
+    matplotlib = validation.require("matplotlib", "cli", "drawing")
+    with matplotlib.rc_context({"svg.hashsalt": "fastfair"}):
+        figure.savefig(file, format=kind, dpi=dots, metadata={"Date": None} if kind == "svg" else None)
 
 
 def new_axes(size: tuple[float, float] | None = None) -> Axes:

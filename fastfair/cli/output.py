@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastfair._lib import whole_files
+from fastfair._lib.axes import save
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import write_json
 from fastfair.errors import OutputError
@@ -89,7 +90,7 @@ def deliver(
             for kind in ("png", "svg"):
                 written.append(output / f"{name}.{kind}")
                 with whole_files.written(written[-1]) as file:
-                    figure.savefig(file, format=kind, dpi=_DOTS)
+                    save(figure, file, kind, _DOTS)
     if report is not None:
         path, write = report
         write(path)

@@ -193,3 +193,13 @@ def test_a_full_disk_behind_the_standard_output(scores, tmp_path):
     assert done.returncode == 2
     assert done.stderr.splitlines()[1:] == ["Error: the results cannot be printed: No space left on device"]
     require_results(tmp_path)
+
+
+def test_the_same_run_writes_the_same_figures(tmp_path):
+    asked = ["--group", "sex", "--at", "threshold=0.5", "--seed", 1, "--n-resamples", 64, "--plots"]
+    for name in ("once", "again"):
+        run("evaluate", "docs/samples/scores.csv", *asked, "--output", tmp_path / name)
+    figures = sorted(path.name for path in (tmp_path / "once").iterdir() if path.suffix in {".svg", ".png"})
+    assert "det.svg" in figures
+    for name in figures:
+        assert (tmp_path / "once" / name).read_bytes() == (tmp_path / "again" / name).read_bytes(), name
