@@ -90,5 +90,7 @@ ROWS = (
         Against.LIMIT,
         AtMost(5),
         of_many_pairs,
+        "pairs of subjects are numbered for all comparisons and again for groups, and how errors share subjects is "
+        "estimated over all pairs",
     ),
 )
