@@ -136,7 +136,7 @@ def _closed_form() -> Sides:
         return ff.evaluate(comparisons.by("group"), at=points, n_resamples=0)
 
     if all(quantity.low is None for quantity in ours().quantities):
-        raise NotImplementedError("no intervals without replicates")
+        raise RuntimeError("no intervals without replicates")
     return Sides(ours, _sorts(6))
 
 

@@ -24,7 +24,7 @@ _SHARED = ("unit", "scheme", "confidence_level", "rng")  # settings that bands h
 _LEVELS = 12  # FMRs; straight lines between them are hardly off, on the scales of a DET plot
 _EVERY = 3  # of these FMRs, those that a table has
 _HIGHEST = 0.5
-_MOST_REPLICATES = 500  # which place the ends of the interval within a twentieth of its length
+_MOST_REPLICATES = 500  # enough for a picture; `roc_band` draws more by default
 
 
 def band_of(evaluation: Evaluated, group: str | None) -> RocBand | None:
