@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from fastfair._lib.csv_text import write_csv
-from fastfair._lib.tables import write_json
 from fastfair.io.failure_counts import read_failure_counts
 from fastfair.planning.margins import METHODS, margin_study, plan_margin
 from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
@@ -18,7 +16,7 @@ from fastfair.planning.power import plan_power, plan_subjects
 from fastfair.planning.settings import SETTINGS
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Numbers, quantile_option, with_options
-from .output import deliver, require_output, with_inputs
+from .output import deliver, files_of, require_output, with_inputs
 from .plan_fmr import plan_fmr_command
 from .plan_tables import print_plan
 from .verbs import VerbGroup, watched
@@ -112,9 +110,9 @@ def plan_command(
     plan = _planned(settings, study=study, **options)
     deliver(
         output,
-        lambda: {"plan.json": partial(_json, plan), "plan.csv": partial(write_csv, plan.to_frame("polars"))},
+        partial(files_of, "plan", plan),
         partial(_figures, plan, settings) if plots else None,
-        partial(click.echo, _json(plan)) if as_json else partial(print_plan, plan),
+        (lambda: click.echo(with_inputs(plan.to_json()))) if as_json else partial(print_plan, plan),
     )
 
 
@@ -201,12 +199,6 @@ def _asked(settings: dict[str, tuple[float, ...]], study: bool, has_pilot: bool)
 
 def _flags(names: Any) -> str:
     return ", ".join(_FLAGS[name][0] for name in names)
-
-
-def _json(plan: Plan, path: Path | None = None) -> str:
-    settings = {name: value for name, value in vars(plan).items() if not isinstance(value, np.ndarray)}
-    settings = {name: value for name, value in settings.items() if value is not None}
-    return with_inputs(write_json({"settings": settings, "plan": plan.to_frame("polars").to_dicts()}, None), path)
 
 
 def _figures(plan: Plan, settings: dict[str, tuple[float, ...]]) -> dict[str, Figure]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import frames, validation
+from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.notebook import Shown
+from fastfair._lib.results import Tabular
+from fastfair._lib.tables import records
+from fastfair._lib.text import per_cent
 
 from .settings import SETTINGS
 
@@ -21,36 +25,51 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+_MOST_SENTENCES = 10  # settings that a summary describes one by one
 
 
-class _Plan(Shown):
-    """What plans have in common: arrays of one shape, as a table and as lines."""
+class _Plan(Tabular):
+    """What plans have in common: arrays of one shape, as a table and as sentences."""
 
     _given: ClassVar[tuple[str, ...]] = SETTINGS
     _value: ClassVar[str]
     _over: ClassVar[str] = "n_groups"
 
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return {name: array.ravel() for name, array in vars(self).items() if isinstance(array, np.ndarray)}
+    @abstractmethod
+    def _sentence(self, row: Mapping[str, Any]) -> str:
+        """Say what is planned for one setting, a row of the table."""
 
-    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
-        return (), {name: values.tolist() for name, values in self._columns().items()}
+    @abstractmethod
+    def _range(self, least: float, most: float) -> str:
+        """Say between which planned values many settings lie."""
 
     @checked
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row for each setting, as a data frame.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first of these that is installed.
+    def summary(self) -> str:
+        """Describe the plan in sentences: each setting, or the range of more than ten.
 
         Returns
         -------
-        data frame
-            With the attributes that are arrays as columns.
+        str
         """
-        return frames.build(self._columns(), backend)
+        rows = records(self._columns())
+        if len(rows) <= _MOST_SENTENCES:
+            return "\n".join(f"{_setting(row)}: {self._sentence(row)}" for row in rows)
+        values = getattr(self, self._value)
+        known = values[np.isfinite(values)]
+        text = f"{len(rows):,} settings" + (f": {self._range(known.min(), known.max())}" if known.size else ".")
+        missing = len(rows) - known.size
+        return text + (f" In {missing:,} of them max_subjects are too few." if missing else "")
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        return {name: array.ravel() for name, array in vars(self).items() if isinstance(array, np.ndarray)}
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {name: array.tolist() for name, array in self._arrays().items()}
+
+    def _content(self) -> dict[str, Any]:
+        settings = {name: value for name, value in vars(self).items() if not isinstance(value, np.ndarray)}
+        given = {name: value for name, value in settings.items() if value is not None}
+        return {"settings": given, "plan": records(self._columns())}
 
     @checked
     def plot(self, ax: Axes | None = None, *, over: str | None = None, **kwargs: Any) -> Axes:
@@ -72,7 +91,7 @@ class _Plan(Shown):
         """
         from .plots import draw_plan
 
-        columns = self._columns()
+        columns = self._arrays()
         given = [name for name in self._given if name in columns]
         return draw_plan(
             columns, validation.choice("over", over or self._over, given), given, self._value, ax, **kwargs
@@ -124,6 +143,17 @@ class MarginPlan(_Plan):
     n_simulations: int | None = None
     seed: Any = None
 
+    def _sentence(self, row: Mapping[str, Any]) -> str:
+        if self.assurance is not None:
+            return f"{per_cent(self.assurance)} of studies have a margin of at most {_points(row['margin'])}."
+        return (
+            f"groups with equal FNMRs all lie within {_points(row['margin'])} of the overall FNMR with a probability "
+            f"of {per_cent(self.confidence_level)}."
+        )
+
+    def _range(self, least: float, most: float) -> str:
+        return f"margins from {_points(least)} to {_points(most)}."
+
     @property
     def axes(self) -> tuple[str, ...]:
         """The settings that change along each axis of `margin`."""
@@ -149,7 +179,7 @@ class MarginPlan(_Plan):
         """
         from .plots import draw_overview
 
-        return draw_overview(self._columns(), correlation)
+        return draw_overview(self._arrays(), correlation)
 
     @checked
     def plot_one_at_a_time(
@@ -171,7 +201,7 @@ class MarginPlan(_Plan):
         from .plots import draw_one_at_a_time
 
         held = {"n_subjects": n_subjects, "n_attempts": n_attempts, "correlation": correlation, "fnmr": fnmr}
-        return draw_one_at_a_time(self._columns(), held)
+        return draw_one_at_a_time(self._arrays(), held)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -218,6 +248,15 @@ class PowerPlan(_Plan):
     goats: float | None
     n_simulations: int
     seed: Any
+
+    def _sentence(self, row: Mapping[str, Any]) -> str:
+        return (
+            f"a group whose FNMR is {_points(abs(row['difference']))} {'higher' if row['difference'] > 0 else 'lower'} "
+            f"is found in {per_cent(row['power'])} of studies."
+        )
+
+    def _range(self, least: float, most: float) -> str:
+        return f"the group that differs is found in {per_cent(least)} to {per_cent(most)} of studies."
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -281,3 +320,31 @@ class SubjectsPlan(_Plan):
     goats: float | None
     n_simulations: int
     seed: Any
+
+    def _sentence(self, row: Mapping[str, Any]) -> str:
+        if self.difference is None:
+            aim = f"have a margin of at most {_points(row['wanted_margin'])}"
+            share = row["assurance"]
+        else:
+            side = "higher" if row["difference"] > 0 else "lower"
+            aim = f"find a group whose FNMR is {_points(abs(row['difference']))} {side}"
+            share = row["power"]
+        if math.isnan(row["n_subjects"]):
+            return f"max_subjects are too few; with so many, {per_cent(share)} of studies {aim}."
+        return f"with {row['n_subjects']:,.0f} subjects in each group {per_cent(share)} of studies {aim}."
+
+    def _range(self, least: float, most: float) -> str:
+        return f"from {least:,.0f} to {most:,.0f} subjects in each group."
+
+
+def _setting(row: Mapping[str, Any]) -> str:
+    of_each = f" of {row['n_subjects']:,} subjects" if isinstance(row.get("n_subjects"), int) else ""
+    attempts = f"{row['n_attempts']:,.3g} attempt{'s' * (row['n_attempts'] != 1)} of each subject"
+    return (
+        f"{row['n_groups']:,} groups{of_each}, {attempts}, FNMR {per_cent(row['fnmr'])}, "
+        f"correlation {row['correlation']:g}"
+    )
+
+
+def _points(difference: float) -> str:
+    return f"{100 * difference:.3g} percentage points"

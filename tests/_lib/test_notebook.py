@@ -77,4 +77,5 @@ def test_long_tables_say_what_is_left_out():
     plan = ff.plan_margin(n_groups=2, n_subjects=np.arange(10, 410, 10), n_attempts=1, fnmr=0.1, correlation=0.0,
                           n_simulations=20, rng=0)  # fmt: skip
     assert "and 20 rows more" in Read(plan._repr_html_()).text
-    assert repr(plan) == "MarginPlan(40 rows)"
+    assert repr(plan) == f"MarginPlan({plan.summary()})"
+    assert plan.summary().startswith("40 settings: margins from ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import json
 import warnings
 from fractions import Fraction
 
@@ -211,3 +212,38 @@ def test_bad_wishes_are_refused(changed, message):
 def test_plan_power_needs_a_difference_of_a_shape_that_fits():
     with pytest.raises(InputError, match="do not go together"):
         ff.plan_power(**SETTING | {"fnmr": [0.1, 0.2]}, difference=[0.1, 0.2, 0.3])
+
+
+def test_summaries_say_what_is_planned_for_each_setting():
+    margin = ff.plan_margin(**SETTING, method="exact")
+    assert "groups with equal FNMRs all lie within" in margin.summary()
+    assert f"{100 * float(margin.margin):.3g} percentage points" in margin.summary()
+    lower = ff.plan_power(**SETTING, difference=[-0.05, 0.05])
+    first, second = lower.summary().splitlines()
+    assert f"5 percentage points lower is found in {100 * lower.power[0]:.3g} % of studies" in first
+    assert f"5 percentage points higher is found in {100 * lower.power[1]:.3g} % of studies" in second
+    with pytest.warns(OutOfReachWarning):
+        needed = ff.plan_subjects(**WITHOUT_SUBJECTS, margin=[0.001, 0.2], max_subjects=100)
+    short, enough = needed.summary().splitlines()
+    assert (
+        "max_subjects are too few; with so many, 0 % of studies have a margin of at most 0.1 percentage points" in short
+    )
+    assert f"with {needed.n_subjects[1]:,.0f} subjects in each group" in enough
+
+
+def test_the_summary_of_many_settings_is_their_range():
+    with pytest.warns(OutOfReachWarning):
+        wanted = np.concatenate(([0.0001], np.linspace(0.1, 0.3, 11)))
+        needed = ff.plan_subjects(**WITHOUT_SUBJECTS, margin=wanted, max_subjects=100)
+    known = needed.n_subjects[1:]
+    assert needed.summary() == (
+        f"12 settings: from {known.min():,.0f} to {known.max():,.0f} subjects in each group. "
+        "In 1 of them max_subjects are too few."
+    )
+
+
+def test_json_holds_settings_and_rows():
+    plan = ff.plan_power(**SETTING, difference=0.05)
+    written = json.loads(plan.to_json())
+    assert written["settings"]["seed"] == 0
+    assert written["plan"] == plan.to_frame("polars").to_dicts()
