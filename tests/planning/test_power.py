@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import json
+import math
 import warnings
 from fractions import Fraction
 
@@ -232,8 +232,8 @@ def test_summaries_say_what_is_planned_for_each_setting():
 
 
 def test_the_summary_of_many_settings_is_their_range():
+    wanted = np.concatenate(([0.0001], np.linspace(0.1, 0.3, 11)))
     with pytest.warns(OutOfReachWarning):
-        wanted = np.concatenate(([0.0001], np.linspace(0.1, 0.3, 11)))
         needed = ff.plan_subjects(**WITHOUT_SUBJECTS, margin=wanted, max_subjects=100)
     known = needed.n_subjects[1:]
     assert needed.summary() == (
