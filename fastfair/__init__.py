@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
     from fastfair.io.comparisons import read_comparisons
     from fastfair.io.embeddings import read_embeddings
-    from fastfair.io.evaluations import read_evaluations
     from fastfair.io.failure_counts import read_failure_counts
     from fastfair.io.write import write_comparisons
     from fastfair.pages.report import report
@@ -66,6 +65,7 @@ if TYPE_CHECKING:
     )
     from fastfair.synthesis.systems import BiasedSystem, ScenarioFamily, biased_system, scenario_family
     from fastfair.uncertainty.quantities import Quantity
+    from fastfair.written_results import WrittenResult, read_results
 
 _MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
@@ -103,6 +103,7 @@ _HOMES = {
     "SubjectsPlan": "planning.plans",
     "Synthesis": "synthesis.hill_climbing",
     "VonMisesFisherIdentities": "synthesis.simulators",
+    "WrittenResult": "written_results",
     "at_eer": "error_rates.operating_points",
     "at_fmr": "error_rates.operating_points",
     "at_fnmr": "error_rates.operating_points",
@@ -133,8 +134,8 @@ _HOMES = {
     "rates": "error_rates.rates",
     "read_comparisons": "io.comparisons",
     "read_embeddings": "io.embeddings",
-    "read_evaluations": "io.evaluations",
     "read_failure_counts": "io.failure_counts",
+    "read_results": "written_results",
     "report": "pages.report",
     "roc": "error_rates.curves",
     "roc_band": "bands.roc",
@@ -183,6 +184,7 @@ __all__ = [
     "SubjectsPlan",
     "Synthesis",
     "VonMisesFisherIdentities",
+    "WrittenResult",
     "__version__",
     "at_eer",
     "at_fmr",
@@ -218,8 +220,8 @@ __all__ = [
     "rates",
     "read_comparisons",
     "read_embeddings",
-    "read_evaluations",
     "read_failure_counts",
+    "read_results",
     "report",
     "roc",
     "roc_band",

@@ -25,7 +25,7 @@ _FRAMES = ("pandas", "polars", "pyarrow")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, the limits of file systems
 _SHOWN_ON_PAGES = (
     "Evaluation", "PairedEvaluation", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "ShrunkenRates", "ErrorModel",
-    "StratifiedRates", "FmrPlan", "RocBand", "FairnessBand",
+    "StratifiedRates", "FmrPlan", "RocBand", "FairnessBand", "WrittenResult",
 )  # fmt: skip
 # How to make the class wanted (first) from the class found (second), as a hint in messages.
 _WAYS = {

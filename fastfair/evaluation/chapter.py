@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from fastfair._lib.axes import new_axes
 from fastfair._lib.plot_style import USUAL, row_size
 from fastfair._lib.text import interval_of_rate, per_cent, rate_with_interval
-from fastfair.data import score_keys
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import visible
@@ -22,8 +19,8 @@ from fastfair.pages.words import QUESTIONS
 from fastfair.uncertainty.quantities import HELD, Quantity, find
 
 from .det_bands import add_band, band_of, curve_table
-from .evaluated import Evaluated, interval_name
-from .plots import draw_det, draw_panels, draw_scores, keys_of
+from .evaluated import Evaluated, has_curves, interval_name
+from .plots import draw_det, draw_panels, draw_scores
 from .rate_plots import (
     RATE_NAMES,
     draw_fmr_matrix,
@@ -33,10 +30,10 @@ from .rate_plots import (
     measures_at,
 )
 from .summary import summary_of
+from .tracing import SHARES, distributions_of, edges_of
 
 _WIDTH = 4.9  # inches of a plot that a phone shows in its own size
 _MOST_LISTED = 6  # groups that a remark names; tables mark them all
-_SHARES = (0.05, 0.5, 0.95)
 _READING = "Darker: the interval at each FMR on its own; lighter: the band that holds the whole curve."
 _FAIRER = {"lower": "lower is fairer", "higher": "higher is fairer", "nearer": "nearer is fairer"}
 
@@ -45,7 +42,7 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str) -> Chap
     """Make a chapter of an evaluation; `together` is the same one with intervals that hold in all groups together."""
     sections = [_data(evaluation), _trade_off(evaluation)]
     sections += [_rates(evaluation, together, rates) for rates in evaluation.rates]
-    if evaluation.comparisons is not None:
+    if has_curves(evaluation):
         sections.append(_scores(evaluation))
     sections += [_measures(evaluation, rates) for rates in evaluation.rates if measures_at(evaluation, rates)]
     return Chapter(
@@ -115,7 +112,7 @@ def _data(evaluation: Evaluated) -> Section:
 
 
 def _trade_off(evaluation: Evaluated) -> Section:
-    pictures, curves = ([], []) if evaluation.comparisons is None else _curves(evaluation)
+    pictures, curves = _curves(evaluation) if has_curves(evaluation) else ([], [])
     names = [name for name in ("eer", "min_dcf", "min_cllr") if name in evaluation.settings["metrics"]]
     rows = []
     for group in (None, *evaluation.groups):
@@ -206,8 +203,6 @@ def _matrix(evaluation: Evaluated, rates: Rates) -> Table:
 
 
 def _scores(evaluation: Evaluated) -> Section:
-    comparisons = evaluation.comparisons
-    assert comparisons is not None
     ax = draw_scores(evaluation, None, new_axes((_WIDTH, 3.4)))
     alt = "Distributions of mated and of non-mated scores, with thresholds. The table below has quantiles."
     pictures = [Picture(svg_of(ax.figure), alt, "Scores of all comparisons.")]  # type: ignore[arg-type]
@@ -215,15 +210,13 @@ def _scores(evaluation: Evaluated) -> Section:
         alt = "Distributions of mated and of non-mated scores of each group, with thresholds."
         caption = "Scores of each group: mated (solid) and non-mated (dashed)."
         pictures.append(Picture(svg_of(draw_panels(evaluation, "scores", columns=3)), alt, caption))
-    rows = []
+    rows, edges = [], edges_of(evaluation)
     for group in (None, *evaluation.groups):
         row = [visible(group or "all")]
-        for keys in keys_of(comparisons, group):
-            places = [min(int(share * keys.size), keys.size - 1) for share in _SHARES] if keys.size else []
-            scores = np.sort(comparisons.to_scale(1.0) * score_keys.decode(keys[places]).astype(np.float64))
-            row += [f"{score:.4g}" for score in scores] or ["–"] * len(_SHARES)
+        for quantiles in distributions_of(evaluation, group, edges).quantiles:
+            row += [f"{score:.4g}" for score in quantiles] or ["–"] * len(SHARES)
         rows.append(row)
-    columns = [f"{kind}, {per_cent(share)}" for kind in ("Mated", "Non-mated") for share in _SHARES]
+    columns = [f"{kind}, {per_cent(share)}" for kind in ("Mated", "Non-mated") for share in SHARES]
     return Section("Scores", (), pictures, [Table("Quantiles of scores", ["Group", *columns], rows)])
 
 

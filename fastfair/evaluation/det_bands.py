@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fastfair._lib.text import interval_of_rate, per_cent, rate_with_interval
 from fastfair.bands.plots import fill_band
-from fastfair.bands.roc import RocBand, roc_band
+from fastfair.bands.roc import roc_band
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import visible
 from fastfair.pages.parts import Table
 
 from .evaluated import Evaluated, comparisons_of
-from .plots import keys_of
+from .traces import DetBand, Traces
+from .tracing import curve_of, distributions_of, edges_of, keys_of, rounded, score_kind_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,25 +29,41 @@ _HIGHEST = 0.5
 _MOST_REPLICATES = 500  # enough for a picture; `roc_band` draws more by default
 
 
-def band_of(evaluation: Evaluated, group: str | None) -> RocBand | None:
+def band_of(evaluation: Evaluated, group: str | None) -> DetBand | None:
     """Compute the band of a DET curve, of all comparisons or of those within a group.
 
     The thresholds hold FMRs of the comparisons of the curve itself. There is no band without replicates, without mated
     comparisons, and where even the highest FMR would be fewer than 30 false matches.
     """
+    if evaluation.traces is not None:
+        return evaluation.traces.bands[group]
     comparisons, settings = comparisons_of(evaluation), evaluation.settings
     mated, nonmated = keys_of(comparisons, group)
     if not settings["n_resamples"] or not mated.size or nonmated.size * _HIGHEST <= ENOUGH_ERRORS:
         return None
     levels = np.geomspace(ENOUGH_ERRORS / nonmated.size, _HIGHEST, _LEVELS)
     comparisons = comparisons if group is None else comparisons.within_group(group)
-    return roc_band(
+    band = roc_band(
         comparisons, levels, n_resamples=min(_MOST_REPLICATES, settings["n_resamples"]),
         **{name: settings[name] for name in _SHARED},
     )  # fmt: skip
+    arrays = {field.name: rounded(getattr(band, field.name)) for field in fields(DetBand) if field.name != "note"}
+    return DetBand(**arrays, note=band.note)
 
 
-def curve_table(bands: Mapping[str | None, RocBand | None]) -> Table:
+def traces_of(evaluation: Evaluated) -> Traces:
+    """Gather all that a page draws of comparisons."""
+    if evaluation.traces is not None:
+        return evaluation.traces
+    edges, groups = edges_of(evaluation), (None, *evaluation.groups)
+    return Traces(
+        score_kind_of(evaluation), edges, {group: curve_of(evaluation, group) for group in groups},
+        {group: distributions_of(evaluation, group, edges) for group in groups},
+        {group: band_of(evaluation, group) for group in groups},
+    )  # fmt: skip
+
+
+def curve_table(bands: Mapping[str | None, DetBand | None]) -> Table:
     """Write the FNMR at some of the FMRs of each curve, with its interval and its band."""
     rows = []
     for group, band in bands.items():
@@ -59,7 +77,7 @@ def curve_table(bands: Mapping[str | None, RocBand | None]) -> Table:
     return Table("FNMR at FMRs of the group's own comparisons", columns, rows)
 
 
-def add_band(ax: Axes, band: RocBand | None, color: str) -> None:
+def add_band(ax: Axes, band: DetBand | None, color: str) -> None:
     """Draw a band behind a curve that is there, whose axes stay as they are."""
     if band is None:
         return

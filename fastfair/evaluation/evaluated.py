@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import Rates
 from fastfair.errors import InputError
 from fastfair.uncertainty.quantities import Quantity
+
+if TYPE_CHECKING:
+    from .traces import Traces
 
 
 class Evaluated(Protocol):
@@ -28,6 +31,8 @@ class Evaluated(Protocol):
     @property
     def comparisons(self) -> Comparisons | None: ...  # noqa: D102
     @property
+    def traces(self) -> Traces | None: ...  # noqa: D102
+    @property
     def left_out(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
     def n_subjects(self) -> int | None: ...  # noqa: D102
@@ -37,10 +42,15 @@ def comparisons_of(evaluation: Evaluated) -> Comparisons:
     """Return the comparisons behind an evaluation, or say that it was made without them."""
     if evaluation.comparisons is None:
         raise InputError(
-            "this evaluation has no comparisons, which curves and distributions of scores are drawn from: take the "
-            "evaluation that evaluate returned"
+            "this evaluation has no comparisons, which this plot is drawn from: take the evaluation that evaluate "
+            "returned"
         )
     return evaluation.comparisons
+
+
+def has_curves(evaluation: Evaluated) -> bool:
+    """Return whether there is what DET curves and distributions of scores are drawn from."""
+    return evaluation.comparisons is not None or evaluation.traces is not None
 
 
 def interval_name(settings: dict[str, Any]) -> str:

@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from fastfair._lib import validation
 from fastfair._lib.axes import axes_or_new, probit_axes, square_with_diagonal
 from fastfair._lib.plot_style import STANDS_OUT, USUAL, legend_below, line_style, rate_ticks
 from fastfair._lib.text import drawn, per_cent, shortened
-from fastfair.data import score_keys
-from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError, visible
 from fastfair.uncertainty.quantities import find
 
 from .evaluated import Evaluated, comparisons_of
+from .tracing import curve_of, distributions_of, edges_of, keys_of, score_kind_of, scores_of, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 MOST_NAMED = 8  # more curves of groups than this cannot be told apart in one plot
 _NAMED_AT_EACH_END = 3
-_CURVE_POINTS = 240  # of each class, evenly spaced as normal deviates; more make vector files heavy
-_BINS = 60
-_OUTSIDE = 1e-4  # the share of each class at each end that the first and last bin of a histogram gather
 _LONGEST_IN_LEGEND = 36  # characters of a group's name
 _PANEL, _LEFT, _BOTTOM = 1.7, 0.62, 0.55  # inches of a small plot with what surrounds it, and of the figure's margins
 _LONGEST_TITLE = 24  # characters of a group's name above a small plot
@@ -46,19 +42,18 @@ def draw_det(evaluation: Evaluated, groups: Sequence[str] | None, ax: Axes | Non
     With more groups than can be told apart, those with the highest and the lowest FNMR are named and the others are
     thin grey lines.
     """
-    comparisons = comparisons_of(evaluation)
     for group in groups or ():
         validation.choice("group", group, evaluation.groups)
     named = list(_to_name(evaluation) if groups is None else groups)
     others = [group for group in evaluation.groups if group not in named] if groups is None else []
     ax = axes_or_new(ax, (5.6, 5.8 + 0.18 * (len(named) + bool(others))))
     for group in others:
-        _curve(ax, comparisons, group, color="0.75", linewidth=0.6, zorder=1)
+        _curve(ax, evaluation, group, color="0.75", linewidth=0.6, zorder=1)
     lines = []
     for k, group in enumerate(named):
         label = drawn(shortened(group, _LONGEST_IN_LEGEND)) + (_at_first_point(evaluation, group) if others else "")
-        lines.append(_curve(ax, comparisons, group, label=label, linewidth=1.2, **line_style(k)))
-    lines.insert(0, _curve(ax, comparisons, None, **({"color": "black", "linewidth": 1.8, "label": "all"} | kwargs)))
+        lines.append(_curve(ax, evaluation, group, label=label, linewidth=1.2, **line_style(k)))
+    lines.insert(0, _curve(ax, evaluation, None, **({"color": "black", "linewidth": 1.8, "label": "all"} | kwargs)))
     if others:
         lines += ax.plot([], [], color="0.75", linewidth=0.8, label=f"{len(others)} other groups")
     for rates in evaluation.rates:
@@ -86,40 +81,18 @@ def _to_name(evaluation: Evaluated) -> tuple[str, ...]:
     return tuple(groups[k] for k in chosen)
 
 
-def keys_of(comparisons: Comparisons, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
-    """Return the sorted keys of mated and non-mated scores, of all comparisons or those within a group."""
-    if group is None:
-        return comparisons.mated.keys, comparisons.nonmated.keys
-    k = comparisons.groups.index(group)
-    return comparisons.mated_by_group.within[k], comparisons.nonmated_by_group.within[k]
-
-
-def _curve(ax: Axes, comparisons: Comparisons, group: str | None, **style: Any) -> Any:
+def _curve(ax: Axes, evaluation: Evaluated, group: str | None, **style: Any) -> Any:
     """Draw a curve through some of its points; all lie on it."""
-    mated, nonmated = keys_of(comparisons, group)
-    if not (mated.size and nonmated.size):  # named in the legend all the same
+    curve = curve_of(evaluation, group)
+    if not (curve.n_mated and curve.n_nonmated):  # named in the legend all the same
         return ax.plot([], [], **_without_curve(style, "no mated, or no non-mated"))[0]
-    thresholds = np.unique(np.concatenate([_spread(mated), _spread(nonmated)]))
-    fmr = 1 - np.searchsorted(nonmated, thresholds) / nonmated.size
-    fnmr = np.searchsorted(mated, thresholds) / mated.size
-    x, y = ndtri(fmr), ndtri(fnmr)
-    seen = np.isfinite(x) & np.isfinite(y)
-    if not seen.any():
+    if not curve.false_matches.size:
         style = _without_curve(style, "no errors at some threshold")
-    return ax.plot(x[seen], y[seen], **style)[0]
+    return ax.plot(*curve.deviates, **style)[0]
 
 
 def _without_curve(style: dict[str, Any], reason: str) -> dict[str, Any]:
     return style | {"label": f"{style['label']} (no curve: {reason})"} if style.get("label") else style
-
-
-def _spread(keys: score_keys.Keys) -> score_keys.Keys:
-    """Take keys whose ranks are evenly spaced as normal deviates, with the extreme ones."""
-    if keys.size <= _CURVE_POINTS:
-        return keys
-    end = -ndtri(0.5 / keys.size)
-    ranks = ndtr(np.linspace(-end, end, _CURVE_POINTS)) * keys.size
-    return keys[np.unique(np.clip(ranks.astype(np.intp), 0, keys.size - 1))]
 
 
 def _mark(ax: Axes, evaluation: Evaluated, rates: Rates, color: Any) -> None:
@@ -139,22 +112,21 @@ def _mark(ax: Axes, evaluation: Evaluated, rates: Rates, color: Any) -> None:
 
 def draw_scores(evaluation: Evaluated, group: str | None, ax: Axes | None, **kwargs: Any) -> Axes:
     """Draw the distributions of mated and of non-mated scores, with the thresholds."""
-    comparisons = comparisons_of(evaluation)
     if group is not None:
         validation.choice("group", group, evaluation.groups)
+    edges = edges_of(evaluation)  # before axes are made, as it may be refused
     ax = axes_or_new(ax)
-    _distributions(ax, evaluation, group, _bin_edges(comparisons), **kwargs)
-    ax.set(xlabel=f"Score ({comparisons.score_kind})", ylabel="Density")
+    _distributions(ax, evaluation, group, edges, **kwargs)
+    ax.set(xlabel=f"Score ({score_kind_of(evaluation)})", ylabel="Density")
     ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
     return ax
 
 
 def _distributions(ax: Axes, evaluation: Evaluated, group: str | None, edges: Floats, **kwargs: Any) -> None:
-    comparisons = comparisons_of(evaluation)
-    for (name, color, line), keys in zip(_CLASSES, keys_of(comparisons, group), strict=True):
-        heights = _densities(comparisons, keys, edges)
+    for (name, color, line), bins in zip(_CLASSES, distributions_of(evaluation, group, edges).bins, strict=True):
+        heights = bins / max(bins.sum(), 1) / (edges[1] - edges[0])
         style: dict[str, Any] = {"color": color, "linestyle": line, "linewidth": 1.4}
-        style |= {"label": f"{name} ({keys.size:,})"} | kwargs
+        style |= {"label": f"{name} ({bins.sum():,})"} | kwargs
         ax.stairs(heights, edges, **style)
         ax.stairs(heights, edges, fill=True, color=style["color"], alpha=0.2)
     for k, rates in enumerate(evaluation.rates):
@@ -170,7 +142,7 @@ def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, *
     if group is not None:
         validation.choice("group", group, evaluation.groups)
     mated, nonmated = keys_of(comparisons, group)
-    thresholds = np.unique(np.concatenate([_spread(mated), _spread(nonmated)]))
+    thresholds = np.unique(np.concatenate([spread(mated), spread(nonmated)]))
     ax = axes_or_new(ax)
     curves = (
         ("FMR", STANDS_OUT, "--", 1 - np.searchsorted(nonmated, thresholds) / max(nonmated.size, 1)),
@@ -179,7 +151,7 @@ def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, *
     for name, color, line, rate in curves:
         seen = rate > 0
         style: dict[str, Any] = {"color": color, "linestyle": line, "label": name} | kwargs
-        ax.plot(_scores(comparisons, thresholds[seen]), rate[seen], **style)
+        ax.plot(scores_of(comparisons, thresholds[seen]), rate[seen], **style)
     for k, rates in enumerate(evaluation.rates):
         ax.axvline(rates.threshold, color="black", linewidth=1, linestyle=_POINT_LINES[k % len(_POINT_LINES)],
                    label=f"threshold at {rates.at}")  # fmt: skip
@@ -189,30 +161,6 @@ def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, *
     ax.grid(alpha=0.3)
     ax.legend(fontsize="small", frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=2)
     return ax
-
-
-def _bin_edges(comparisons: Comparisons) -> Floats:
-    """Return edges of bins that hold both classes of all comparisons but for their most extreme scores."""
-    ends = []
-    for keys in keys_of(comparisons, None):
-        last = keys.size - 1
-        ends += [keys[int(last * share)] for share in (_OUTSIDE, 1 - _OUTSIDE)]
-    found = _scores(comparisons, np.array(ends))
-    low, high = found.min(), found.max()
-    if low == high:
-        low, high = low - 0.5, high + 0.5
-    return np.linspace(low, high, _BINS + 1)
-
-
-def _scores(comparisons: Comparisons, keys: score_keys.Keys) -> Floats:
-    return comparisons.to_scale(1.0) * score_keys.decode(keys).astype(np.float64)
-
-
-def _densities(comparisons: Comparisons, keys: score_keys.Keys, edges: Floats) -> Floats:
-    """Return the share of keys for each bin, by its width; the bins at the ends gather what lies beyond."""
-    found = np.clip(_scores(comparisons, keys), edges[0], edges[-1])
-    heights = np.histogram(found, edges)[0] / max(keys.size, 1) / (edges[1] - edges[0])
-    return heights.astype(np.float64)
 
 
 def draw_panels(evaluation: Evaluated, kind: str, columns: int = 4) -> Figure:
@@ -242,7 +190,7 @@ def draw_panels(evaluation: Evaluated, kind: str, columns: int = 4) -> Figure:
     for ax in axes[max(0, len(groups) - columns) : len(groups)]:  # the last of each column has the numbers
         ax.tick_params(labelbottom=True)
     figure.supxlabel(
-        "False match rate (%)" if kind == "det" else f"Score ({comparisons_of(evaluation).score_kind})",
+        "False match rate (%)" if kind == "det" else f"Score ({score_kind_of(evaluation)})",
         fontsize="small", y=0.08 / size[1],
     )  # fmt: skip
     if kind == "det":
@@ -252,10 +200,9 @@ def draw_panels(evaluation: Evaluated, kind: str, columns: int = 4) -> Figure:
 
 def _det_panels(evaluation: Evaluated, axes: Sequence[Axes]) -> None:
     """Draw each group's curve before that of all comparisons."""
-    comparisons = comparisons_of(evaluation)
     for ax, group in zip(axes, evaluation.groups, strict=True):
-        _curve(ax, comparisons, None, color="0.7", linewidth=1)
-        _curve(ax, comparisons, group, color=USUAL, linewidth=1.4)
+        _curve(ax, evaluation, None, color="0.7", linewidth=1)
+        _curve(ax, evaluation, group, color=USUAL, linewidth=1.4)
         for rates in evaluation.rates:
             k = evaluation.groups.index(group)
             ax.plot(ndtri(rates.group_fmr[k]), ndtri(rates.group_fnmr[k]), "o", color=USUAL, markersize=4,
@@ -269,7 +216,7 @@ def _det_panels(evaluation: Evaluated, axes: Sequence[Axes]) -> None:
 
 
 def _scores_panels(evaluation: Evaluated, axes: Sequence[Axes]) -> None:
-    edges = _bin_edges(comparisons_of(evaluation))
+    edges = edges_of(evaluation)
     for ax, group in zip(axes, evaluation.groups, strict=True):
         _distributions(ax, evaluation, group, edges)
 

@@ -27,12 +27,15 @@ from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.quantities import Group, Quantity, find, table_of
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
+from .evaluated import has_curves
 from .plotted import Plotted
 from .request import checked_alternative
 from .summary import summary_of
 
 if TYPE_CHECKING:
     from fastfair.pages.parts import Chapter
+
+    from .traces import Traces
 
 _NO_REPLICATES = "there are no replicates: evaluate with n_resamples > 0"
 
@@ -59,11 +62,13 @@ class Evaluation(Plotted, Reported, Shown):
         The replicates, or what intervals in closed form are made of; None where nothing has an interval. Use
         `replicates` and `with_intervals`.
     comparisons : Comparisons or None
-        The comparisons, which curves and distributions of scores are drawn from.
+        The comparisons, which curves and distributions of scores are drawn from; None in what was read from a file.
     left_out : tuple of str
         What was left out of the comparisons, as `Comparisons.left_out`.
     n_subjects : int or None
         Number of subjects of the comparisons; None where it is not known who they are.
+    traces : Traces or None
+        In place of comparisons, what a page that was read has of their curves and distributions.
     """
 
     quantities: tuple[Quantity, ...]
@@ -76,6 +81,7 @@ class Evaluation(Plotted, Reported, Shown):
     comparisons: Comparisons | None = field(default=None, repr=False)
     left_out: tuple[str, ...] = ()
     n_subjects: int | None = None
+    traces: Traces | None = field(default=None, repr=False)
 
     @checked(group=argument_kinds.group_or_cell)
     def value(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> float:
@@ -356,6 +362,8 @@ class Evaluation(Plotted, Reported, Shown):
 
     def _chapter(self) -> Chapter:
         from .chapter import chapter_of
+        from .det_bands import traces_of
+        from .traces import Traces
 
         together = self._together()
         numbers = json.loads(self.to_json())
@@ -364,7 +372,12 @@ class Evaluation(Plotted, Reported, Shown):
                 [one.low, one.high] if one.name in ("fmr", "fnmr") and one.group is not None else None
                 for one in together.quantities
             ]
-        return chapter_of(self, together, write_json(numbers, None))
+        drawn = self
+        if has_curves(self):
+            # Drawn from what is written, so that the page made again from it is the same.
+            numbers["drawn"] = traces_of(self).record()
+            drawn = replace(self, traces=Traces.of_record(numbers["drawn"], self.groups))
+        return chapter_of(drawn, together, write_json(numbers, None))
 
     def __repr__(self) -> str:
         points = ", ".join(str(r.at) for r in self.rates)

@@ -37,18 +37,19 @@ def draw_test(
     groups: Sequence[str],
     rates: Rates,
     overall: float,
-    intervals: tuple[Rates, Rates],
-    together: tuple[Rates, Rates],
+    intervals: tuple[tuple[Rates, Rates], tuple[Rates, Rates]],
     different: Sequence[str],
+    error: str,
     ax: Axes | None,
 ) -> Axes:
-    """Draw each group's rate with its intervals; those that differ from the others stand out."""
+    """Draw each group's rate with its own interval and that for all groups together; those that differ stand out."""
     ax = _axes(ax, groups)
     ax.axvline(overall, color="0.3", linestyle="--", linewidth=1, zorder=0)
-    for ends, width in ((together, 0.9), (intervals, 2.6)):
+    for ends, width in zip(intervals, (2.6, 0.9), strict=True):
         for row, (group, low, high) in enumerate(zip(groups, *ends, strict=True)):
             ax.plot([low, high], [row, row], color=STANDS_OUT if group in different else USUAL, linewidth=width)
     _points(ax, groups, rates, different, "differs from the others")
+    ax.set_xlabel(f"False {'match' if error == 'fmr' else 'non-match'} rate")
     return ax
 
 

@@ -187,10 +187,8 @@ class GroupTest(Tabular):
         """
         from .plots import draw_test
 
-        together = self.simultaneous_low, self.simultaneous_high
-        ax = draw_test(self.groups, self.group_rate, self.rate, (self.low, self.high), together, self.different, ax)
-        ax.set_xlabel(f"False {'match' if self.error == 'fmr' else 'non-match'} rate")
-        return ax
+        ends = (self.low, self.high), (self.simultaneous_low, self.simultaneous_high)
+        return draw_test(self.groups, self.group_rate, self.rate, ends, self.different, self.error, ax)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""`read_evaluations`: evaluations from the JSON that they were written as, or from the pages that hold it."""
+"""Evaluations from the JSON that they were written as, and the numbers that pages hold."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib.arguments import checked
 from fastfair.error_rates.curve_results import RateCounts, Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, point_of
 from fastfair.errors import FileFormatError, InputError
 from fastfair.evaluation.result import Evaluation
+from fastfair.evaluation.traces import Traces
 from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.quantities import Quantity, find
 
@@ -27,53 +27,21 @@ _BEFORE, _AFTER = '<script type="application/json" id="numbers">', "</script>"  
 _WHOLE = ("n_comparisons", "n_errors", "n_subjects")
 
 
-@checked
-def read_evaluations(path: str | Path) -> list[Evaluation]:
-    """Read the evaluations of a file that `Evaluation.to_json` or `report` wrote.
-
-    Parameters
-    ----------
-    path : path
-        JSON of an evaluation, or a page, of which all evaluations are read.
-
-    Returns
-    -------
-    list of Evaluation
-        To look numbers up, to draw rates, matrices and measures, and for `report`, which makes these parts of the page
-        again. They have no comparisons, which curves and distributions of scores are drawn from, and no replicates.
-
-    Raises
-    ------
-    FileFormatError
-        For a file that is missing, or holds no evaluation.
-
-    Examples
-    --------
-    >>> import fastfair as ff
-    >>> import pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp()) / "evaluation.json"
-    >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
-    >>> _ = ff.evaluate(c, ff.at_threshold(0.35), n_resamples=0).to_json(file)
-    >>> ff.read_evaluations(file)[0].value("fmr")
-    0.5
-    """
+def read_numbers(path: str | Path) -> list[dict[str, Any]]:
+    """Read the numbers of each result of a page, or of a file of JSON that holds one evaluation."""
     file = reading.check_file(path)
     try:
         text = file.read_text("utf-8")
         if _BEFORE in text:
             text = text[text.index(_BEFORE) + len(_BEFORE) :]
-            text = text[: text.index(_AFTER)]
-        content = json.loads(text)
-        results = content.get("results", [content])
-        found = [_evaluation(one) for one in results if "measured_groups" in one]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+            return list(json.loads(text[: text.index(_AFTER)])["results"])
+        return [json.loads(text)]
+    except (ValueError, KeyError, TypeError) as error:
         raise FileFormatError(f"{path} is neither the JSON of an evaluation nor a page: {error!r}") from None
-    if not found:
-        raise FileFormatError(f"{path} holds no evaluation: write one with Evaluation.to_json or report")
-    return found
 
 
-def _evaluation(content: dict[str, Any]) -> Evaluation:
+def evaluation_of(content: dict[str, Any]) -> Evaluation:
+    """Make an evaluation of its numbers."""
     for k, name, value in content["infinite"]:
         content["quantities"][k][name] = float(value)
     quantities = tuple(_quantity(row) for row in content["quantities"])
@@ -83,6 +51,7 @@ def _evaluation(content: dict[str, Any]) -> Evaluation:
         quantities, tuple(_rates(quantities, groups, point) for point in points), groups,
         tuple(content["measured_groups"]), settings, content["description"],
         _as_read(quantities, content, settings), None, tuple(content["left_out"]), content["n_subjects"],
+        Traces.of_record(content["drawn"], groups) if "drawn" in content else None,
     )  # fmt: skip
 
 

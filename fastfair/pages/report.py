@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 from fastfair._lib import validation, whole_files
 from fastfair._lib.arguments import checked
 from fastfair._lib.axes import off_screen
+from fastfair._lib.tables import write_json
 from fastfair.errors import InputError, visible
 
 from .page import render
@@ -26,6 +29,11 @@ _TITLES = {
     "StratifiedRates": "Rates within strata",
     "FmrPlan": "How many subjects the claim needs",
 }
+# Where the JSON of a result has the rows of its table.
+_ROWS = {
+    "Claim": "rows", "ErrorModel": "effects", "StratifiedRates": "rates", "FmrPlan": "studies",
+    **dict.fromkeys(("FnmrTest", "FmrTest", "MarginOfError", "ShrunkenRates"), "groups"),
+}  # fmt: skip
 _MOST_NUMBERS = 12  # that a remark lists; the JSON has all
 
 
@@ -40,7 +48,7 @@ def report(
     results : result or sequence of results
         Evaluations, also of several groupings of the same comparisons, comparisons of two systems, and results of
         `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `shrunken_rates`, `error_model`, `stratified_rates`,
-        `plan_fmr`, `roc_band` and `fairness_band`. Each becomes a chapter.
+        `plan_fmr`, `roc_band` and `fairness_band`, and what `read_results` read. Each becomes a chapter.
     path : path
         The file to write.
     title : str
@@ -86,24 +94,36 @@ def _sha256(path: str | Path) -> str:
 
 
 def _chapter(result: Any) -> Chapter:
-    return result._chapter() if hasattr(result, "_chapter") else _chapter_of_table(result)
+    return result._chapter() if hasattr(result, "_chapter") else chapter_of_table(result, type(result).__name__)
 
 
-def _chapter_of_table(result: Any) -> Chapter:
-    """Make a chapter of a result that has a table, a plot and a summary in sentences."""
-    title = _TITLES[type(result).__name__]
+def chapter_of_table(result: Any, kind: str) -> Chapter:
+    """Make a chapter of a result that has a table, a plot and a summary in sentences.
+
+    Its numbers have beside them all else that the chapter is made again from.
+    """
+    title = _TITLES[kind]
     columns = result._columns()
     rows = [[cell(value) for value in row] for row in zip(*columns.values(), strict=True)]
     text = [k for k, values in enumerate(columns.values()) if k and any(isinstance(one, str) for one in values)]
     table = Table(f"{title} The numbers", [name.replace("_", " ") for name in columns], rows, text)
-    sentences = [line for line in result.summary().splitlines() if line] if hasattr(result, "summary") else []
+    sentences = [line for line in result.summary().splitlines() if line]
     picture = Picture(
         svg_of(result.plot().get_figure(root=True)),
         f"{title} A plot of the table below.",
         "The table below has the numbers.",
     )
     section = Section("Numbers", (), [picture], [table])
-    return Chapter(title, sentences, [section], getattr(result, "settings", {}), result.to_json())
+    infinite = [
+        [name, k, str(value)]
+        for name, values in columns.items()
+        for k, value in enumerate(values)
+        if isinstance(value, float) and math.isinf(value)
+    ]
+    numbers = json.loads(result.to_json()) | {
+        "kind": kind, "table": _ROWS[kind], "summary": sentences, "infinite": infinite
+    }  # fmt: skip
+    return Chapter(title, sentences, [section], getattr(result, "settings", {}), write_json(numbers, None))
 
 
 def _limits(chapters: Sequence[Chapter]) -> dict[str, list[str]]:

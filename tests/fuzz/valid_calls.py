@@ -59,6 +59,9 @@ def _made() -> dict[str, Any]:
     at = ff.at_fmr(0.3)
     labels = {"sex": list("f" * 12 + "m" * 12), "age": list("oooyyy" * 4)}
     pairs = ff.Embeddings(embeddings.vectors, np.repeat(np.arange(8), 3).tolist(), labels).comparisons()
+    shrunken = ff.shrunken_rates(_of_three_groups())
+    page = Path(tempfile.mkdtemp()) / "page.html"
+    ff.report(shrunken, page)
     family = ff.scenario_family("V", **_SYSTEM, n_steps=50, rng=0)
     return {
         "Comparisons": comparisons,
@@ -72,7 +75,8 @@ def _made() -> dict[str, Any]:
         "RocBand": ff.roc_band(comparisons, [0.2, 0.5], n_resamples=20, rng=0),
         "FairnessBand": ff.fairness_band(comparisons, fmr=[0.3, 0.5], n_resamples=20, rng=0),
         "CoverageExperiment": ff.coverage_experiment(2, 10, n_subjects=5, n_samples=2, dim=3, fmr=[0.5], rng=0),
-        "ShrunkenRates": ff.shrunken_rates(_of_three_groups()),
+        "ShrunkenRates": shrunken,
+        "WrittenResult": ff.read_results(page)[0],
         "two attributes": pairs,
         "ErrorModel": ff.error_model(pairs, ["sex", "age"], at),
         "StratifiedRates": ff.stratified_rates(pairs, "sex", "age", at),
@@ -145,7 +149,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.read_comparisons": {"path": frame, "score": "score", "mated": "mated",
                                       "reference": "a", "probe": "b"},
         "fastfair.read_embeddings": {"path": vectors, "subject": "who", "groups": "g"},
-        "fastfair.read_evaluations": {"path": str(evaluation)},
+        "fastfair.read_results": {"path": str(evaluation)},
         "fastfair.read_failure_counts": {"path": failures},
         "fastfair.synthesize": {"n_mated": 20, "n_nonmated": 20, "fmr": 0.1, "n_steps": 50, "rng": 0},
         "fastfair.synthesize_each": {"n_mated": 20, "n_nonmated": 20, "kind": "fmr", "targets": [0.1, 0.2],

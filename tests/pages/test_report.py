@@ -94,8 +94,7 @@ def test_a_page_has_each_grouping_and_all_numbers(tmp_path):
     assert "Do false non-match rates differ between groups?" in "".join(page.text)
     numbers = embedded(text)["results"]
     for result, found in zip(results, numbers, strict=True):
-        found.pop("together", None)
-        assert json.loads(result.to_json()) | {"title": found["title"]} == found
+        assert json.loads(result.to_json()).items() <= found.items()
     ev = results[0]
     q = ev.quantity("fnmr", "f", AT[0])
     row = next(row for row in page.rows if row[0] == "f" and len(row) == 7)

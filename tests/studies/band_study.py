@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 from fastfair.errors import FastfairWarning
+from fastfair.evaluation.det_bands import band_of
 
 from .populations import FAIR, Population
 
@@ -146,6 +147,23 @@ def embeddings_fairness_coverage(
     return _collected(found)
 
 
+def page_coverage(population: Population, n: int, first: int = 0) -> dict[str, Coverage]:
+    """Draw data sets of a fair population and compare the bands of its page with the truth.
+
+    The curve of all comparisons is looked at on its own, and those of groups together where groups are equally large.
+    """
+    found: dict[str, list[tuple[object, ...]]] = {}
+    for k in range(first, first + n):
+        evaluation = ff.evaluate(population.draw(np.random.default_rng(k)), metrics="eer", n_resamples=500, rng=k)
+        sizes = dict(zip(evaluation.groups, population.sizes, strict=True))
+        for group in (None, *evaluation.groups):
+            band = band_of(evaluation, group)
+            name = "all" if group is None else f"groups of {sizes[group]}"
+            if band is not None:
+                found.setdefault(name, []).append(_compared(band, true_fnmr(population, tuple(band.fmr.tolist()))))
+    return {name: _collected(some) for name, some in found.items()}
+
+
 def _compared(band: ff.RocBand | ff.FairnessBand, truth: Floats) -> tuple[object, ...]:
     known = ~np.isnan(band.low)
     inside = np.where(known, (band.low <= truth) & (truth <= band.high), np.nan)
@@ -185,13 +203,15 @@ def main() -> None:
     print(f"{arguments.study:30} {HEADINGS}")
     for population in POPULATIONS:
         if arguments.only in population.name:
-            print(
-                f"{population.name:30} {STUDIES[arguments.study](population, arguments.data_sets).line()}", flush=True
-            )
+            found = STUDIES[arguments.study](population, arguments.data_sets)
+            curves = found if isinstance(found, dict) else {"": found}
+            for name, one in curves.items():
+                print(f"{', '.join(filter(None, (population.name, name))):30} {one.line()}", flush=True)
 
 
 STUDIES = {
     "roc": roc_coverage,
+    "pages": page_coverage,
     "fairness of FNMR": fairness_coverage,
     "fairness of FMR": functools.partial(fairness_coverage, rate="fmr"),
     "embeddings": embeddings_coverage,

@@ -1,0 +1,230 @@
+"""`read_results`: results from the pages and the JSON that they were written to, to look up, draw and report again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.arguments import checked
+from fastfair._lib.results import Tabular
+from fastfair._lib.tables import records
+from fastfair.errors import FileFormatError, InputError
+from fastfair.evaluation.result import Evaluation
+from fastfair.io.evaluations import evaluation_of, read_numbers
+from fastfair.pages.parts import Chapter, Section
+from fastfair.pages.report import chapter_of_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+_AROUND = ("title", "kind", "table", "summary", "infinite")  # what a page has around the numbers of a result
+_NOT_DRAWN = (
+    "This chapter is not made again: its curves need what a page does not hold, comparisons or replicates. Its numbers "
+    "are in the JSON of this page."
+)
+
+
+@checked
+def read_results(path: str | Path) -> list[Evaluation | WrittenResult]:
+    """Read the results of a page that `report` wrote, or the evaluation of a file that `Evaluation.to_json` wrote.
+
+    Parameters
+    ----------
+    path : path
+        A page, or JSON of an evaluation.
+
+    Returns
+    -------
+    list of Evaluation and WrittenResult
+        In the order of the page, which `report` makes again of them. Evaluations have no comparisons and no replicates,
+        but those of a page have its DET curves, bands and distributions of scores. Of comparisons of two systems and
+        of bands over FMR the new page has the numbers only, and says so.
+
+    Raises
+    ------
+    FileFormatError
+        For a file that is missing, or holds no result.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "evaluation.json"
+    >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
+    >>> _ = ff.evaluate(c, ff.at_threshold(0.35), n_resamples=0).to_json(file)
+    >>> ff.read_results(file)[0].value("fmr")
+    0.5
+    """
+    try:
+        found = [_result(one) for one in read_numbers(path)]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise FileFormatError(f"{path} is neither the JSON of an evaluation nor a page: {error!r}") from None
+    if not found:
+        raise FileFormatError(f"{path} holds no result: write one with Evaluation.to_json or report")
+    return found
+
+
+def _result(content: dict[str, Any]) -> Evaluation | WrittenResult:
+    return evaluation_of(content) if "measured_groups" in content else WrittenResult(content["title"], content)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WrittenResult(Tabular):
+    """A result other than an evaluation, as a page has it: its sentences, its table and its plot.
+
+    Attributes
+    ----------
+    title : str
+        The title of its chapter.
+    content : dict
+        Its numbers.
+    """
+
+    title: str
+    content: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """Name of the class that it had, such as "FnmrTest"; empty where there is no table of it."""
+        return str(self.content.get("kind", ""))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments of the call, and the seed."""
+        return dict(self.content.get("settings", {}))
+
+    @checked
+    def summary(self) -> str:
+        """Return the sentences that describe the result.
+
+        Returns
+        -------
+        str
+        """
+        return "\n".join(self.content.get("summary", [_NOT_DRAWN]))
+
+    def _columns(self) -> dict[str, list[Any]]:
+        rows = self.content[self.content["table"]] if self.kind else []
+        columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+        for name, k, value in self.content.get("infinite", ()):
+            columns[name][k] = float(value)
+        return columns
+
+    def _content(self) -> dict[str, Any]:
+        return {name: value for name, value in self.content.items() if name not in _AROUND}
+
+    @checked
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the result as its class does.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        InputError
+            For comparisons of two systems and for bands, whose plots need more than is written.
+        """
+        if self.kind not in _PLOTS:
+            raise InputError(f"{self.title}: this plot needs more than a page holds: take the result itself")
+        return _PLOTS[self.kind](self, ax)
+
+    def _chapter(self) -> Chapter:
+        if self.kind in _PLOTS:
+            return chapter_of_table(self, self.kind)
+        return Chapter(self.title, [_NOT_DRAWN], [Section("Not made again")], self.settings, self.to_json())
+
+    def _array(self, name: str) -> Floats:
+        return np.array(self._columns()[name], np.float64)
+
+    def _made(self, kind: Callable[..., Any], *left_out: str) -> list[Any]:
+        """Make a record of each row, with NaN for numbers that there are none of."""
+        columns = {
+            name: [math.nan if value is None and kind.__annotations__[name] == "float" else value for value in values]
+            for name, values in self._columns().items()
+            if name not in left_out
+        }
+        return [kind(**row) for row in records(columns)]
+
+
+def _draw_test(result: WrittenResult, ax: Axes | None) -> Axes:
+    from fastfair.group_tests.plots import draw_test
+
+    error = "fmr" if result.kind == "FmrTest" else "fnmr"
+    own, together = ((result._array(f"{which}low"), result._array(f"{which}high")) for which in ("", "simultaneous_"))
+    groups, overall, different = result._columns()["group"], result.content[error], result.content["different"]
+    return draw_test(groups, result._array(error), overall, (own, together), different, error, ax)
+
+
+def _draw_margin(result: WrittenResult, ax: Axes | None) -> Axes:
+    from fastfair.group_tests.plots import draw_margin
+
+    content, rates = result.content, result._array("fnmr")
+    low, high = (math.nan if content[name] is None else content[name] for name in ("low", "high"))
+    return draw_margin(result._columns()["group"], rates, content["fnmr"], (low, high), content["outside"], ax)
+
+
+def _draw_claim(result: WrittenResult, ax: Axes | None) -> Axes:
+    from fastfair.claims.claimed_rates import ClaimedRate
+    from fastfair.claims.plots import draw_claim
+
+    rows = result._made(ClaimedRate, "rule_of_3", "meets_rule_of_30")
+    return draw_claim(rows, result.content["rate"], result.content["claimed"], ax)
+
+
+def _draw_shrunken(result: WrittenResult, ax: Axes | None) -> Axes:
+    from fastfair.small_groups.plots import draw_shrunken
+
+    raw, shrunken = (
+        (result._array(names[0]), result._array(names[1]), result._array(names[2]))
+        for names in (("raw", "raw_low", "raw_high"), ("shrunken", "low", "high"))
+    )
+    return draw_shrunken(result._columns()["group"], raw, shrunken, result.content["rate"], ax)
+
+
+def _draw_effects(result: WrittenResult, ax: Axes | None) -> Axes:
+    from fastfair.error_models.effects import Effect
+    from fastfair.error_models.plots import draw_effects
+
+    return draw_effects(result._made(Effect), result.content["rate"], ax)
+
+
+def _draw_strata(result: WrittenResult, ax: Axes | None) -> Axes:
+    from fastfair.error_models.plots import draw_rates
+    from fastfair.error_models.stratifying import StratifiedRate
+
+    return draw_rates(result._made(StratifiedRate), result.content["rate"], result.content["strata"], ax)
+
+
+def _draw_fmr_plan(result: WrittenResult, ax: Axes | None) -> Axes:
+    from fastfair.planning.fmr_studies import FmrStudy
+    from fastfair.planning.plots import draw_fmr_plan
+
+    content = result.content
+    levels = {"claimed": content["claimed"], "expected FMR": content["fmr"]}
+    return draw_fmr_plan(result._made(FmrStudy), levels, content["wanted_assurance"], content["n_subjects"], ax)
+
+
+_PLOTS: dict[str, Callable[[WrittenResult, Axes | None], Axes]] = {
+    "FnmrTest": _draw_test,
+    "FmrTest": _draw_test,
+    "MarginOfError": _draw_margin,
+    "Claim": _draw_claim,
+    "ShrunkenRates": _draw_shrunken,
+    "ErrorModel": _draw_effects,
+    "StratifiedRates": _draw_strata,
+    "FmrPlan": _draw_fmr_plan,
+}

@@ -1,0 +1,119 @@
+"""`read_results`: the numbers that were written, and the same pages made from them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from pages.test_report import AT, HOSTILE, Page, comparisons, evaluation
+
+import fastfair as ff
+from fastfair.errors import FileFormatError, InputError
+
+
+def test_numbers_come_back(tmp_path):
+    ev = evaluation("sex", "age")
+    ev.to_json(tmp_path / "evaluation.json")
+    (back,) = ff.read_results(tmp_path / "evaluation.json")
+    assert json.loads(back.to_json()) == json.loads(ev.to_json())
+    (rates,), (of_file,) = ev.rates, back.rates
+    for name in ("threshold", "fmr", "fnmr", "groups", "below_resolution", "at"):
+        assert getattr(of_file, name) == getattr(rates, name)
+    for name in ("group_fmr", "group_fnmr", "fmr_matrix"):
+        np.testing.assert_array_equal(getattr(of_file, name), getattr(rates, name))
+    for name, value in vars(rates.counts).items():
+        if name != "matrix_subjects":
+            np.testing.assert_array_equal(getattr(of_file.counts, name), value)
+    with pytest.raises(InputError, match="no comparisons"):
+        back.plot_det()  # only pages have curves
+    with pytest.raises(InputError, match="no intervals"):
+        back.with_intervals(0.5)
+    with pytest.raises(InputError, match="no replicates"):
+        back.replicates("eer")
+
+
+def made_again(results, folder) -> tuple[list, str, str]:
+    ff.report(results, folder / "first.html", title="A study")
+    back = ff.read_results(folder / "first.html")
+    ff.report(back, folder / "again.html", title="A study")
+    return back, *((folder / f"{name}.html").read_text("utf-8") for name in ("first", "again"))
+
+
+@pytest.mark.parametrize("replicates", [0, 100])
+def test_a_page_is_made_again_from_its_numbers(replicates, tmp_path):
+    points = [*AT, ff.at_threshold(1.0), ff.at_eer()]
+    found = [
+        ff.evaluate(comparisons(HOSTILE).by(*by), points, n_resamples=replicates, rng=0, incomplete_groups="nan")
+        for by in (("sex",), ("sex", "age"))
+    ]
+    back, first, again = made_again(found, tmp_path)
+    assert again == first
+    page = Page(again)
+    assert any("infinite" in row for row in page.rows)
+    assert {"Scores", "Trade-off of the two errors"} <= set("".join(page.text).splitlines())
+    assert (back[0].traces.bands[None] is None) == (replicates == 0)
+    with pytest.raises(InputError, match="intervals of its file only"):
+        back[0].with_intervals(0.5)
+
+
+def test_evaluations_of_pages_are_drawn_as_before(tmp_path):
+    ev = evaluation("sex")
+    (back,), *_ = made_again([ev], tmp_path)
+    for name in ("plot_det", "plot_scores"):
+        one, other = (getattr(each, name)() for each in (ev, back))
+        for line, again in zip(one.lines, other.lines, strict=True):
+            np.testing.assert_array_equal(line.get_xydata(), again.get_xydata())
+        assert [text.get_text() for text in one.texts] == [text.get_text() for text in other.texts]
+    assert len(back.plot_groups("scores").axes) == 2
+    with pytest.raises(InputError, match="no comparisons"):
+        back.plot_thresholds()
+
+
+def other_results() -> list:
+    c = comparisons()
+    few = {"n_resamples": 50, "rng": 0}
+    three = ff.evaluate(comparisons(("a", "b", "c")).by("sex"), AT, **few)
+    return [
+        ff.claim(c.by("sex"), "fnmr <= 0.5", *AT, **few), ff.claim(c, "fnmr <= 0.0001", *AT, **few),
+        ff.fnmr_test(c.by("sex", "age"), *AT, n_resamples=200, rng=0), ff.fmr_test(c, *AT, n_resamples=200, rng=0),
+        ff.margin_of_error(c, *AT, **few), ff.shrunken_rates(three), ff.error_model(c, ["sex", "age"], *AT),
+        ff.stratified_rates(c, "sex", "age", *AT),
+        ff.plan_fmr(claimed=0.05, fmr=0.01, covariance=1, n_simulations=20, rng=0),
+    ]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_other_chapters_are_made_again(tmp_path):
+    results = other_results()
+    back, first, again = made_again(results, tmp_path)
+    assert again == first
+    for result, one in zip(results, back, strict=True):
+        assert one.kind == type(result).__name__
+        assert one.summary() == result.summary()
+        assert json.loads(one.to_json()) == json.loads(result.to_json())
+        assert one.to_frame("polars").columns == result.to_frame("polars").columns
+    assert any("infinite" in row for row in Page(again).rows)
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_a_page_says_which_chapters_are_not_made_again(tmp_path):
+    c = comparisons().by("sex")
+    two = ff.compare(c, c, AT, n_resamples=20, rng=0)
+    curve = ff.roc_band(c, [0.1, 0.3], n_resamples=20, rng=0)
+    back, first, again = made_again([two, curve], tmp_path)
+    assert [one.title for one in back] == ["Two systems", "FNMR over FMR"]
+    page = Page(again)
+    assert page.tags["svg"] == 0 < Page(first).tags["svg"]
+    assert "".join(page.text).count("This chapter is not made again") == 2
+    numbers = [json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")]) for text in (first, again)]
+    assert numbers[0]["results"] == numbers[1]["results"]
+    with pytest.raises(InputError, match="more than a page holds"):
+        back[0].plot()
+
+
+def test_other_files_are_refused(tmp_path):
+    for text in ("", "{}", "[1]", '{"measured_groups": []}', "<html></html>", '{"results": [{"name": 1}]}'):
+        (tmp_path / "file").write_text(text)
+        with pytest.raises(FileFormatError):
+            ff.read_results(tmp_path / "file")
