@@ -314,36 +314,47 @@ def _weight(scale, i, j):
 
 
 @jit
-def variances_of_all_pairs(errors, stops, size, stratum, stratum_size, found):
+def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, found):
     """Compute what `variances` does for a list that holds all pairs of its units, at several thresholds.
 
     errors: the errors at the last threshold, those of lower ones first: (n,) int32 first and second unit, (n,) int32
     distinct pair, and () or two (units,) float64 whose values multiply to the weight of an error; stops: (points,)
-    int64, ascending, the number of errors at each threshold; size: (units,) float64, 0 for units that are not in the
-    list, whose products are the weights of all comparisons of two units; stratum, stratum_size: as in `variances`;
-    found: (points, 3) float64, out
+    int64, ascending, the number of errors at each threshold; sizes: (units,) float64 of references and of probes, 0 for
+    units that are not in the list: all comparisons of units i and j weigh references[i] * probes[j] + references[j] *
+    probes[i]; stratum, stratum_size: as in `variances`; found: (points, 3) float64, out
     """
     first, second, pair, scale = errors
-    n_units, n_strata = size.size, stratum_size.size
-    total, total_squared, n_inside = 0.0, 0.0, 0
-    of_inside, units = np.zeros(n_strata), np.empty(n_units, np.int64)
+    references, probes = sizes
+    n_units, n_strata = references.size, stratum_size.size
+    n_inside, totals, squared_totals = 0, np.zeros(2), np.zeros(3)
+    of_inside, units = np.zeros((2, n_strata)), np.empty(n_units, np.int64)
     for unit in range(n_units):
-        if size[unit] > 0:
+        r, q = references[unit], probes[unit]
+        if r + q > 0:
             units[n_inside] = unit
             n_inside += 1
-            total += size[unit]
-            of_inside[stratum[unit]] += size[unit]
+            totals[0] += r
+            totals[1] += q
+            of_inside[0, stratum[unit]] += r
+            of_inside[1, stratum[unit]] += q
             if stratum_size[stratum[unit]] > 1:
-                total_squared += size[unit] ** 2
+                squared_totals[0] += r * r
+                squared_totals[1] += q * q
+                squared_totals[2] += r * q
     units = units[:n_inside]
     n, n_varying = 0.0, 0
     of_unit, repeats_squared = np.zeros(n_units), np.zeros(n_units)
     for unit in units:
-        of_unit[unit] = size[unit] * (total - size[unit])
+        r, q = references[unit], probes[unit]
+        of_unit[unit] = r * (totals[1] - q) + q * (totals[0] - r)
         n += of_unit[unit] / 2
         if stratum_size[stratum[unit]] > 1:
             n_varying += 1
-            repeats_squared[unit] = size[unit] ** 2 * (total_squared - size[unit] ** 2)
+            repeats_squared[unit] = (
+                r * r * (squared_totals[1] - q * q)
+                + q * q * (squared_totals[0] - r * r)
+                + 2 * r * q * (squared_totals[2] - r * q)
+            )
     n_pairs = 0
     for p in range(pair.size):
         n_pairs = max(n_pairs, pair[p] + 1)
@@ -355,7 +366,8 @@ def variances_of_all_pairs(errors, stops, size, stratum, stratum_size, found):
         fixed = of_comparisons[stratum[unit]]
         fixed[_M] += of_unit[unit]
         fixed[_M_SQUARED] += of_unit[unit] ** 2
-        fixed[_INSIDE] += size[unit] * (of_inside[stratum[unit]] - size[unit])
+        r, q = references[unit], probes[unit]
+        fixed[_INSIDE] += r * (of_inside[1, stratum[unit]] - q) + q * (of_inside[0, stratum[unit]] - r)
         fixed[_REPEATS_SQUARED] += repeats_squared[unit]
     of_list = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, n_varying > 1
     n_errors, position = 0.0, 0
@@ -369,7 +381,7 @@ def variances_of_all_pairs(errors, stops, size, stratum, stratum_size, found):
             if stratum_size[stratum[i]] > 1 and stratum_size[stratum[j]] > 1:
                 added = weight * (2 * of_pair[pair[p]] + weight)
                 of_pair[pair[p]] += weight
-                times = weight * size[i] * size[j]
+                times = weight * (references[i] * probes[j] + references[j] * probes[i])
                 for unit in (i, j):
                     wrong_squared[unit] += added
                     wrong_times[unit] += times

@@ -1,8 +1,8 @@
 """Take pairs of vectors out of panels of similarities: all mated ones, and non-mated ones at or above a bound.
 
-Vectors are sorted by group and subject, so that in row i the columns from i + 1 to below subject_end[i] are mated and
-those from there on non-mated. A panel holds the similarities of some rows with some columns; rows and columns beyond
-the last vector are padding. Pairs (i, j) have i < j.
+A panel holds the similarities of some rows with some columns; rows and columns beyond the last vector are padding. The
+partners of row i are the columns from columns[i, 0] on; of these, those from columns[i, 1] to below columns[i, 2] are
+mated. Rows without partners come last and are left out of `columns`.
 """
 
 from __future__ import annotations
@@ -17,48 +17,50 @@ _SIDE_BY_SIDE = 32  # similarities compared with the bound at once
 
 
 @jit
-def take_mated(panel, first_row, first_column, subject_end, offset, mated):
+def take_mated(panel, first_row, first_column, columns, offset, mated):
     """Keep the mated pairs of a panel.
 
-    panel: (rows, columns) similarities; first_row, first_column: the vectors of its first row and column; subject_end:
-    (n,) int64; offset: (n,) int64, where the mated pairs of each row begin in `mated`; mated: (pairs,) similarities,
-    out
+    panel: (height, width) similarities; first_row, first_column: the vectors of its first row and column; columns:
+    (rows, 3) int64; offset: (rows,) int64, where the mated pairs of each row begin in `mated`; mated: (pairs,)
+    similarities, out
     """
-    n = subject_end.size
-    for r in range(min(panel.shape[0], n - first_row)):
+    for r in range(min(panel.shape[0], columns.shape[0] - first_row)):
         i = first_row + r
-        stop = min(subject_end[i], first_column + panel.shape[1])
-        for j in range(max(i + 1, first_column), stop):
-            mated[offset[i] + j - i - 1] = panel[r, j - first_column]
+        begin = columns[i, 1]
+        for j in range(max(begin, first_column), min(columns[i, 2], first_column + panel.shape[1])):
+            mated[offset[i] + j - begin] = panel[r, j - first_column]
 
 
 @jit
-def take_nonmated(panel, first_row, first_column, subject_end, bound, places, found, codes):
+def take_nonmated(panel, first_row, first_column, columns, n, bound, places, kept):
     """Keep the non-mated pairs of a panel at or above a bound, row by row, and return their number.
 
-    panel, first_row, first_column, subject_end: as above; bound: a similarity; places: bits of a vector's number;
-    found, codes: (rows * columns + 1,) similarities, and int64 codes, the first vector's number in the bits above the
-    second's, out
+    panel, first_row, first_column, columns: as above; n: number of vectors; bound: a similarity; places: bits of a
+    vector's number; kept: (height * width + 1,) similarities, and int64 codes, the first vector's number in the bits
+    above the second's, out
     """
-    n = subject_end.size
+    found, codes = kept
     count = np.int64(0)
-    columns = min(panel.shape[1], n - first_column)
-    for r in range(min(panel.shape[0], n - first_row)):
+    width = min(panel.shape[1], n - first_column)
+    for r in range(min(panel.shape[0], columns.shape[0] - first_row)):
         i = first_row + r
         row = panel[r]
         code = (np.int64(i) << places) + first_column
-        start = max(0, subject_end[i] - first_column)
-        while start < columns:
-            stop = min(start + _SIDE_BY_SIDE, columns)
-            reach = np.int32(0)
-            for c in range(start, stop):
-                reach += np.int32(row[c] >= bound)
-            if reach > 0:
-                for c in range(start, stop):  # every pair is written, and kept by counting it; this avoids a branch
-                    found[count] = row[c]
-                    codes[count] = code + c
-                    count += np.int64(row[c] >= bound)
-            start = stop
+        mated, others = columns[i, 1] - first_column, columns[i, 2] - first_column
+        start, end = max(0, columns[i, 0] - first_column), min(mated, width)
+        for _ in range(2):  # before the mated partners, and behind them
+            while start < end:
+                stop = min(start + _SIDE_BY_SIDE, end)
+                reach = np.int32(0)
+                for c in range(start, stop):
+                    reach += np.int32(row[c] >= bound)
+                if reach > 0:
+                    for c in range(start, stop):  # every pair is written, and kept by counting it: without a branch
+                        found[count] = row[c]
+                        codes[count] = code + c
+                        count += np.int64(row[c] >= bound)
+                start = stop
+            start, end = max(start, others), width
     return count
 
 

@@ -229,16 +229,16 @@ def _of_embeddings(
 def _behind_embeddings(
     data: Embeddings, estimate: Replicates, unit: str, of_fmr: Floats, with_groups: bool
 ) -> dict[str, Behind]:
-    n = data.n_samples
-    inside = np.ones((1, n.size), bool)
+    pairing = data.pairing
+    inside = np.ones((1, data.subjects.size), bool)
     if with_groups:
         inside = np.concatenate((inside, data.subject_group == np.arange(len(data.groups))[:, None]))
-    vectors, mated = inside @ n, inside @ (n * (n - 1) // 2)
+    nonmated, mated = pairing.nonmated(inside), inside @ pairing.mated
     n_strata = np.array([np.unique(data.subject_group[row]).size for row in inside])
     found = {}
     for name, comparisons, has_some in (
-        ("fmr", vectors * (vectors - 1) // 2 - mated, n > 0),
-        ("fnmr", mated, n > 1),
+        ("fmr", nonmated, data.n_samples > 0),
+        ("fnmr", mated, pairing.mated > 0),
     ):
         rates: Floats = getattr(estimate, name)
         subjects = np.count_nonzero(inside & has_some, axis=1)

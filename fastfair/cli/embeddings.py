@@ -62,6 +62,11 @@ def _options(command: Any) -> Any:
             help="Table with one row for each vector, where PATH does not hold the subjects.",
         ),
         *SUBJECTS,
+        click.option(
+            "--role", metavar="NAME",
+            help='Array or column that says which vectors are a "reference" and which a "probe": references are '
+            "compared with probes alone. [default: every two vectors are compared]",
+        ),
         click.option("--similarity", type=click.Choice(SIMILARITIES), default="cosine", show_default=True),
         click.option(
             "--fmr", "levels", multiple=True, type=Rates(), metavar="RATES",

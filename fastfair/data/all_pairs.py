@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .pair_search import Pairs
+from .pairing import Pairing
 from .sorted_scores import SortedSide
 
 
 def side_of_pairs(
     pairs: Pairs,
     mated: bool,
-    order: NDArray[np.integer[Any]],
+    pairing: Pairing,
     subject: NDArray[np.int32],
     subject_codes: Mapping[str, NDArray[np.uint16]],
 ) -> SortedSide:
@@ -27,8 +27,8 @@ def side_of_pairs(
         All mated, or all non-mated, pairs.
     mated : bool
         Whether they are mated.
-    order : (n,) ndarray of int
-        `Embeddings.order`, which positions in `pairs` refer to.
+    pairing : Pairing
+        Whose order positions in `pairs` refer to.
     subject : (n,) ndarray of int
         The subject of each vector.
     subject_codes : dict of (k,) ndarray
@@ -37,16 +37,21 @@ def side_of_pairs(
     Returns
     -------
     SortedSide
-        Each vector is a sample; the one with the lower row is the reference.
+        Each vector is a sample; without roles the one with the lower row is the reference.
     """
+    order = pairing.order
     n = len(order)
     keys = pairs.keys if mated else ~pairs.keys[::-1]
     direction = slice(None, None, 1 if mated else -1)
     i, j = order[pairs.first[direction]], order[pairs.second[direction]]
-    reference, probe = np.minimum(i, j), np.maximum(i, j)
-    rows = reference * n - reference * (reference + 1) // 2 + probe - reference - 1
+    if pairing.two_sets:
+        reference, probe = i, j
+        rows, n_rows = reference * n + probe, n * n
+    else:
+        reference, probe = np.minimum(i, j), np.maximum(i, j)
+        rows, n_rows = reference * n - reference * (reference + 1) // 2 + probe - reference - 1, n * (n - 1) // 2
     of_reference, of_probe = subject[reference], subject[probe]
-    kind = np.uint32 if n * (n - 1) // 2 < 2**32 else np.int64
+    kind = np.uint32 if n_rows < 2**32 else np.int64
     return SortedSide(
         keys=np.ascontiguousarray(keys),
         rows=rows.astype(kind),

@@ -19,14 +19,18 @@ from . import group_labels
 from .all_pairs import side_of_pairs
 from .comparisons import Comparisons
 from .pair_search import PairFinder, ready_for_products
+from .pairing import Pairing
 from .sorted_scores import read_only
+
+ROLES = "reference", "probe"
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Embeddings(Shown):
     """Vectors that a model computed from samples, with the subject of each vector and the group of each subject.
 
-    Every two vectors are a comparison, which is mated if they are of the same subject.
+    Every two vectors are a comparison, which is mated if they are of the same subject; with roles, each reference with
+    each probe.
 
     Parameters
     ----------
@@ -41,6 +45,9 @@ class Embeddings(Shown):
         labelled as in "f & USA".
     similarity : {"cosine", "inner_product", "negative_euclidean"}
         The score of two vectors.
+    role : (n,) array_like of {"reference", "probe"}, optional
+        What each vector is, such as "reference" for those of a gallery: only references are compared with probes.
+        Subjects may have vectors of either role or of both.
 
     Attributes
     ----------
@@ -60,12 +67,14 @@ class Embeddings(Shown):
         The attributes that the groups are made of.
     subject_group : (k,) ndarray of int32
         The group of each subject, as a position in `groups`; -1 where there are none.
-    order : (n,) ndarray of intp
-        An order of the vectors in which those of each group, and within it those of each subject, are consecutive.
+    pairing : Pairing
+        Which vectors are compared: an order of them, and the number of references and probes of each subject.
+    is_probe : (n,) ndarray of bool or None
+        Whether each vector is a probe, and not a reference; None without roles.
     n_samples : (k,) ndarray of int64
         Number of vectors of each subject.
     n_mated, n_nonmated : int
-        Number of pairs of vectors of the same subject, and of different subjects.
+        Number of comparisons of vectors of the same subject, and of different subjects.
     left_out : tuple of str
         What was left out of the data, how much and why, as warnings said it.
 
@@ -74,7 +83,8 @@ class Embeddings(Shown):
     InputError
         For vectors that are not finite, that are zero (with the cosine), or so long or short that similarities are
         outside the range of their floats (with the other two); for lengths that differ, missing labels, a subject in
-        two groups, and a single subject; and where no subject has two vectors. Messages count rows from 0.
+        two groups, and a single subject; and where there are no mated, or no non-mated, comparisons. Messages count
+        rows from 0.
 
     Examples
     --------
@@ -85,6 +95,9 @@ class Embeddings(Shown):
     Embeddings(5 x 2 float32, cosine, 3 subjects, 2 mated, 8 non-mated, 2 groups)
     >>> e.subjects[e.subject], e.groups
     (array(['ann', 'ann', 'bob', 'bob', 'cy'], dtype=object), ('f', 'm'))
+    >>> role = ["reference", "probe", "reference", "probe", "probe"]
+    >>> ff.Embeddings(vectors, subject=["ann", "ann", "bob", "bob", "cy"], role=role)
+    Embeddings(5 x 2 float32, cosine, 3 subjects, 2 references, 3 probes, 2 mated, 4 non-mated)
     """
 
     vectors: NDArray[np.floating[Any]]
@@ -95,20 +108,22 @@ class Embeddings(Shown):
     groups: tuple[str, ...]
     grouping: tuple[str, ...]
     subject_group: NDArray[np.int32]
-    order: NDArray[np.intp]
+    pairing: Pairing
+    is_probe: NDArray[np.bool_] | None
     n_samples: NDArray[np.int64]
     n_mated: int
     n_nonmated: int
     left_out: tuple[str, ...]
     _subject_codes: Mapping[str, NDArray[np.uint16]]
 
-    @checked(subject=argument_kinds.labels, group=argument_kinds.groups)
+    @checked(subject=argument_kinds.labels, group=argument_kinds.groups, role=argument_kinds.labels)
     def __init__(
         self,
         vectors: ArrayLike,
         subject: validation.Labels,
         group: validation.Labels | Mapping[str, validation.Labels] | None = None,
         similarity: str = "cosine",
+        role: validation.Labels | None = None,
     ) -> None:
         validation.choice("similarity", similarity, validation.SIMILARITIES)
         array = validation.vectors(vectors)
@@ -117,14 +132,13 @@ class Embeddings(Shown):
         attributes = {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
         sizes = {"vectors": len(array), "subject": who.codes.size}
         sizes |= {f"group {name!r}": coded.codes.size for name, coded in attributes.items()}
+        is_probe = None if role is None else _probes(role)
+        if is_probe is not None:
+            sizes["role"] = is_probe.size
         validation.same_length(sizes, "vector")
         subjects, codes = who.labels, who.codes.astype(np.int32)
-        n_samples = np.bincount(codes, minlength=subjects.size)
-        n_mated = int((n_samples * (n_samples - 1) // 2).sum())
         if subjects.size < 2:
             raise InputError(f"all vectors are of one subject, {subjects.tolist()[0]!r}: there are no non-mated pairs")
-        if n_mated == 0:
-            raise InputError(f"none of the {subjects.size} subjects has two vectors: there are no mated pairs")
         labels = {name: group_labels.attribute(name, coded.labels) for name, coded in attributes.items()}
         subject_codes = {name: group_labels.one_for_each(who, name, coded) for name, coded in attributes.items()}
         validation.require_usable(array, similarity)
@@ -133,14 +147,14 @@ class Embeddings(Shown):
             similarity=similarity,
             subjects=read_only(subjects),
             subject=read_only(codes),
-            n_samples=read_only(n_samples),
-            n_mated=n_mated,
-            n_nonmated=codes.size * (codes.size - 1) // 2 - n_mated,
+            is_probe=None if is_probe is None else read_only(is_probe),
+            n_samples=read_only(np.bincount(codes, minlength=subjects.size)),
             attributes=labels,
             left_out=(),
             _subject_codes=subject_codes,
         )
         self._choose_groups(tuple(labels))
+        self._require_both_kinds()
 
     @checked(attributes=argument_kinds.text)
     def by(self, *attributes: str) -> Embeddings:
@@ -216,8 +230,9 @@ class Embeddings(Shown):
         Returns
         -------
         Comparisons
-            With subjects, groups and samples. The id of a sample is its row in `vectors`; the lower row of a pair is
-            the reference. So `compare` can match the comparisons of two models that embed the same samples.
+            With subjects, groups and samples. The id of a sample is its row in `vectors`; without roles the lower row
+            of a pair is the reference. So `compare` can match the comparisons of two models that embed the same
+            samples.
 
         Raises
         ------
@@ -233,10 +248,10 @@ class Embeddings(Shown):
         Comparisons(2 mated, 8 non-mated, similarity, 3 subjects)
         """
         with reporting(progress, "similarities") as report:
-            finder = PairFinder(self.vectors, self.similarity, self.subject, self.order, n_threads)
+            finder = PairFinder(self.vectors, self.similarity, self.pairing, n_threads)
             mated, nonmated = finder.find(1.0, report)
         of_mated, of_nonmated = (
-            side_of_pairs(pairs, is_mated, self.order, self.subject, self._subject_codes)
+            side_of_pairs(pairs, is_mated, self.pairing, self.subject, self._subject_codes)
             for pairs, is_mated in ((mated, True), (nonmated, False))
         )
         made = Comparisons._of_parts(
@@ -259,18 +274,35 @@ class Embeddings(Shown):
         inside = self.subject_group == np.arange(len(self.groups))[:, None]
         columns["subjects"] = inside.sum(axis=1).tolist()
         columns["vectors"] = (inside @ self.n_samples).tolist()
-        columns["mated pairs"] = (inside @ (self.n_samples * (self.n_samples - 1) // 2)).tolist()
+        columns["mated pairs"] = (inside @ self.pairing.mated).tolist()
         return said, columns
 
     def _choose_groups(self, names: tuple[str, ...]) -> None:
         groups, codes = group_labels.intersections(names, self.attributes, [self._subject_codes])
         of_subject = codes[0].astype(np.int32) if codes else np.full(self.subjects.size, -1, np.int32)
+        pairing = Pairing.of(self.subject, of_subject, self.is_probe)
         self.__dict__.update(
             groups=groups,
             grouping=names,
             subject_group=read_only(of_subject),
-            order=read_only(np.lexsort((self.subject, of_subject[self.subject]))),
+            pairing=pairing,
+            n_mated=int(pairing.mated.sum()),
+            n_nonmated=int(pairing.nonmated(np.ones((1, of_subject.size), bool))[0]),
         )
+
+    def _require_both_kinds(self) -> None:
+        if self.is_probe is not None and (missing := [name for name in ROLES if name not in self._roles()]):
+            raise InputError(f"role has no {missing[0]}: give both references and probes, or leave role out")
+        if self.n_mated == 0:
+            found = (
+                f"none of the {self.subjects.size} subjects has two vectors"
+                if self.is_probe is None
+                else f"none of the {self.subjects.size} subjects has both a reference and a probe"
+            )
+            raise InputError(f"{found}: there are no mated pairs")
+
+    def _roles(self) -> set[str]:
+        return set() if self.is_probe is None else {ROLES[int(k)] for k in np.unique(self.is_probe)}
 
     def __len__(self) -> int:
         return len(self.vectors)
@@ -278,7 +310,19 @@ class Embeddings(Shown):
     def __repr__(self) -> str:
         n, d = self.vectors.shape
         parts = [f"{n} x {d} {self.vectors.dtype.name}", self.similarity, f"{self.subjects.size} subjects"]
+        if self.pairing.n_references is not None:
+            parts += [f"{self.pairing.n_references} references", f"{n - self.pairing.n_references} probes"]
         parts += [f"{self.n_mated} mated", f"{self.n_nonmated} non-mated"]
         if self.groups:
             parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
         return f"Embeddings({', '.join(parts)})"
+
+
+def _probes(role: validation.Labels) -> NDArray[np.bool_]:
+    """Return whether each vector is a probe."""
+    coded = validation.encode("role", role)
+    unknown = [label for label in coded.labels.tolist() if label not in ROLES]
+    if unknown:
+        rows = np.flatnonzero(coded.labels[coded.codes] == unknown[0])
+        raise InputError(f'role must be "reference" or "probe", not {unknown[0]!r} as in row {rows[0]}')
+    return np.asarray(coded.labels == "probe")[coded.codes]

@@ -22,6 +22,7 @@ from fastfair._lib.threads import count_threads, in_threads, one_blas_thread, ru
 from fastfair.kernels._aside import aside
 
 from . import score_keys
+from .pairing import Pairing
 
 Floats = NDArray[np.floating[Any]]
 Positions = NDArray[np.int32]
@@ -35,7 +36,7 @@ _ROWS_AT_ONCE = 4096
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Mated, or non-mated, pairs, sorted; vectors are positions in `Embeddings.order`, the first before the second.
+    """Mated, or non-mated, pairs, sorted; vectors are positions in `Pairing.order`, the first before the second.
 
     Attributes
     ----------
@@ -87,19 +88,12 @@ class PairFinder:
         One vector for each sample.
     similarity : {"cosine", "inner_product", "negative_euclidean"}
         The score of two vectors.
-    subject : (n,) ndarray of int
-        The subject of each vector.
-    order : (n,) ndarray of int
-        The order of the vectors in which those of each subject are consecutive.
+    pairing : Pairing
+        Which of them are compared.
     n_threads : int or None
         As in `roc_band`.
     tile : int
         How many panels wide and high the tile is that a thread works on; the result does not depend on it.
-
-    Attributes
-    ----------
-    subject_end : (n,) int64
-        For each vector, in `order`, the position after the last vector of its subject.
 
     Raises
     ------
@@ -111,22 +105,18 @@ class PairFinder:
         self,
         vectors: Floats,
         similarity: str,
-        subject: Positions,
-        order: NDArray[np.intp],
+        pairing: Pairing,
         n_threads: int | None = None,
         tile: int = _TILE,
     ) -> None:
-        self._vectors, self._order = vectors, order
+        self._vectors, self._pairing = vectors, pairing
         self._n_threads, self._tile = n_threads, tile
-        n = len(vectors)
-        subject = subject[order]
-        last = np.flatnonzero(np.diff(subject, append=-1)) + 1
-        self.subject_end = np.repeat(last, np.diff(last, prepend=0)).astype(np.int64)
-        self._later = self.subject_end - np.arange(1, n + 1)  # of its subject, and so its mated pairs as the first
-        self._mated_start = np.cumsum(self._later) - self._later
-        self._n_mated = int(self._later.sum())
+        n, order = len(vectors), pairing.order
+        self._columns = pairing.columns
+        self._n_mated_of_row = self._columns[:, 2] - self._columns[:, 1]
+        self._mated_start = np.cumsum(self._n_mated_of_row) - self._n_mated_of_row
+        self._n_mated = int(self._n_mated_of_row.sum())
         _require_memory("mated pairs", self._n_mated, vectors.dtype)
-        self._subject = subject
         self._panel = min(_PANEL, -(-n // 64) * 64)
         self._n_panels = -(-n // self._panel)
         self._euclidean = similarity == "negative_euclidean"
@@ -154,8 +144,7 @@ class PairFinder:
         -------
         mated, nonmated : Pairs
         """
-        n = len(self._order)
-        n_nonmated = n * (n - 1) // 2 - self._n_mated
+        n_nonmated = int((len(self._vectors) - self._columns[:, 0]).sum()) - self._n_mated
         everything = share >= 1 or n_nonmated <= _FEW
         wanted = n_nonmated if everything else int(share * n_nonmated)
         _require_memory("non-mated pairs", wanted, self._vectors.dtype)
@@ -187,20 +176,20 @@ class PairFinder:
         else:  # mated pairs are kept whole, too, without inversion
             lowest = int(min(~ends[0], ends[2]))
             highest = int(max(~ends[2], ends[0]))
-        return _Packing(kind, lowest, (highest - lowest).bit_length(), (len(self._order) - 1).bit_length())
+        return _Packing(kind, lowest, (highest - lowest).bit_length(), (len(self._vectors) - 1).bit_length())
 
     def _run(self, bound: float, store: _Store, progress: Callable[[int, int], None] | None) -> Floats:
         """Store the non-mated pairs that reach the bound, and return the mated similarities in order of vectors."""
         from fastfair.kernels import pairs as kernels
 
-        n, panel = len(self._order), self._panel
+        panel = self._panel
         dtype = self._rows.dtype
         mated = np.empty(self._n_mated, dtype)
         limit = dtype.type(-(bound**2) - self._rounding if self._euclidean and bound > -math.inf else bound)
         places = store.packing.places
         local = threading.local()
         tiles = range(0, self._n_panels, self._tile)
-        work = [(p, q) for p in tiles for q in tiles if p <= q]
+        work = [(p, q) for p in tiles for q in tiles if self._has_pairs(p, q + self._tile - 1)]
 
         @one_blas_thread()
         def tile(k: int) -> None:
@@ -209,12 +198,15 @@ class PairFinder:
                 local.kept = np.empty(panel * panel + 1, dtype), np.empty(panel * panel + 1, np.int64)
             p0, q0 = work[k]
             for p in range(p0, min(p0 + self._tile, self._n_panels)):
-                for q in range(max(p, q0), min(q0 + self._tile, self._n_panels)):
+                for q in range(q0, min(q0 + self._tile, self._n_panels)):
+                    if not self._has_pairs(p, q):
+                        continue
                     self._fill(p, q, local.panel)
                     at = p * panel, q * panel
-                    if self.subject_end[min(at[0] + panel, n) - 1] > at[1]:
-                        kernels.take_mated(local.panel, *at, self.subject_end, self._mated_start, mated)
-                    size = kernels.take_nonmated(local.panel, *at, self.subject_end, limit, places, *local.kept)
+                    kernels.take_mated(local.panel, *at, self._columns, self._mated_start, mated)
+                    size = kernels.take_nonmated(
+                        local.panel, *at, self._columns, len(self._vectors), limit, places, local.kept
+                    )
                     similarity, codes = (kept[:size] for kept in local.kept)
                     if self._euclidean:
                         similarity = self._distances(codes >> places, codes & ((1 << places) - 1))
@@ -224,6 +216,11 @@ class PairFinder:
 
         run_blocks(tile, range(len(work)), len(work), 1, self._n_threads, progress)
         return mated
+
+    def _has_pairs(self, p: int, q: int) -> bool:
+        """Whether any row of panel p has a partner in the columns up to those of panel q."""
+        first_row = p * self._panel  # later rows have no earlier partners
+        return first_row < len(self._columns) and int(self._columns[first_row, 0]) < (q + 1) * self._panel
 
     def _fill(self, p: int, q: int, panel: Floats) -> None:
         """Write a panel of similarities; for "negative_euclidean", of negative squared distances, up to rounding."""
@@ -236,21 +233,25 @@ class PairFinder:
 
     def _guess_bound(self, share: float) -> float:
         """Estimate the similarity that a share of the non-mated pairs reaches from a part of them."""
-        n = len(self._order)
         wanted = math.isqrt(int(np.clip(_BEHIND_BOUND / share, _LEAST_SEEN, _MOST_SEEN)))
-        side = min(n, wanted, max(512, n // 4))  # a small part of all work
         rng = np.random.default_rng(0)  # results do not depend on the bound
-        rows, columns = (rng.choice(n, side, replace=False) for _ in range(2))
+        n = self._pairing.n_references
+        sets = (slice(None),) * 2 if n is None else (slice(n), slice(n, None))
+        rows, columns = (
+            rng.choice(some, min(some.size, wanted, max(512, some.size // 4)), replace=False)  # a small part
+            for some in (np.arange(len(self._vectors))[vectors] for vectors in sets)
+        )
         seen = aside(one_blas_thread()(lambda: self._rows[rows] @ self._rows[columns].T))
         if self._euclidean:
             seen = -np.sqrt(np.maximum(self._squares[rows, None] + self._squares[columns] - 2 * seen, 0))
-        values = seen[self._subject[rows][:, None] != self._subject[columns]]
+        values = seen[self._pairing.subject[rows][:, None] != self._pairing.subject[columns]]
         k = min(values.size - 1, math.ceil(share * values.size))
         return float(np.partition(values, values.size - 1 - k)[values.size - 1 - k])
 
     def _mated_positions(self) -> tuple[Positions, Positions]:
-        first = np.repeat(np.arange(self._later.size, dtype=np.int32), self._later)
-        second = np.arange(first.size) - np.repeat(self._mated_start, self._later) + first + 1
+        n_mated, start = self._n_mated_of_row, self._mated_start
+        first = np.repeat(np.arange(n_mated.size, dtype=np.int32), n_mated)
+        second = np.arange(first.size) + np.repeat(self._columns[:, 1] - start, n_mated)
         return first, second.astype(np.int32)
 
     def _distances(self, first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]]) -> Floats:
@@ -258,7 +259,7 @@ class PairFinder:
         from fastfair.kernels import pairs as kernels
 
         out = np.empty(first.size, np.float64)
-        kernels.distances(self._vectors, self._order[first], self._order[second], out)
+        kernels.distances(self._vectors, self._pairing.order[first], self._pairing.order[second], out)
         return out.astype(self._vectors.dtype)
 
 

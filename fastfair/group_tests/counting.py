@@ -63,7 +63,7 @@ def of_embeddings(embeddings: Embeddings, at: OperatingPoint, n_threads: int | N
             "takes any operating point"
         )
     n, n_nonmated = embeddings.subjects.size, embeddings.n_nonmated
-    finder = PairFinder(embeddings.vectors, embeddings.similarity, embeddings.subject, embeddings.order, n_threads)
+    finder = PairFinder(embeddings.vectors, embeddings.similarity, embeddings.pairing, n_threads)
     accepted = allowed_errors(at.value, n_nonmated) if at.kind == "fmr" else 0
     kept = accepted + 1.0
     while True:
@@ -77,7 +77,7 @@ def of_embeddings(embeddings: Embeddings, at: OperatingPoint, n_threads: int | N
         key = mated.keys[allowed_errors(at.value, embeddings.n_mated)]
     else:
         key = score_keys.first_key_at_least(at.value, mated.keys)
-    subject = embeddings.subject[embeddings.order[mated.first]]
+    subject = embeddings.pairing.subject[mated.first]
     attempts = np.bincount(subject, minlength=n)
     failures = np.bincount(subject[mated.keys < key], minlength=n)
     there = np.flatnonzero(attempts)

@@ -39,6 +39,7 @@ _BEGINNINGS = {
     vectors=argument_kinds.text,
     subject=argument_kinds.text_or_labels,
     groups=argument_kinds.texts_or_groups,
+    role=argument_kinds.text_or_labels,
 )
 def read_embeddings(
     path: str | Path | IntoDataFrame,
@@ -50,6 +51,7 @@ def read_embeddings(
     groups: str | Sequence[str] | Mapping[str, validation.Labels] | None = None,
     *,
     samples: str | Path | IntoDataFrame | None = None,
+    role: str | validation.Labels | None = None,
     similarity: str = "cosine",
     missing_metadata: str = "raise",
 ) -> Embeddings:
@@ -79,6 +81,9 @@ def read_embeddings(
     samples : path or data frame, optional
         A table with one row for each vector, in the same order, if the file itself does not hold the subjects (and
         groups).
+    role : str or (n,) array_like, optional
+        The array or column that says of each vector whether it is a "reference" or a "probe", which are then compared
+        with one another alone; or the roles themselves.
     similarity : {"cosine", "inner_product", "negative_euclidean"}
         As in `Embeddings`.
     missing_metadata : {"raise", "drop"}
@@ -130,6 +135,7 @@ def read_embeddings(
     if samples is None:
         wanted += [subject] if isinstance(subject, str) else ["subject"] if subject is None else []
         wanted += [] if isinstance(groups, Mapping) or metadata is not None else names
+        wanted += [role] if isinstance(role, str) else []
     with _opened(path, wanted) as file:
         fields = file if samples is None else _of_table(tables.table(samples, "samples", "samples"))
         if subject is None or isinstance(subject, str):
@@ -143,6 +149,9 @@ def read_embeddings(
             labels = dict(groups)
         elif table_of_subjects is None:
             labels = {name: fields.labels("groups", name) for name in names}
+        roles = None
+        if role is not None:
+            roles = fields.labels("role", role) if isinstance(role, str) else validation.encode("role", role)
         array = file.vectors(vectors)
     keep, left_out = None, []
     if table_of_subjects is not None:
@@ -152,9 +161,9 @@ def read_embeddings(
         with gathered(DroppedWarning) as left_out:
             keep = table_of_subjects.find([who], missing_metadata, "vectors")
     if keep is not None:
-        array, who, labels = array[keep], take(who, keep), take(labels, keep)
+        array, who, labels, roles = array[keep], take(who, keep), take(labels, keep), take(roles, keep)
     try:
-        return Embeddings(array, who, labels or None, similarity)._without(left_out)
+        return Embeddings(array, who, labels or None, similarity, roles)._without(left_out)
     except InputError as error:
         among = "" if keep is None else " (of those with metadata)"
         raise type(error)(f"{file.place}: {error}{among}", error.row) from None

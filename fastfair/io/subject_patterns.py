@@ -44,7 +44,9 @@ def cut_out(columns: Sequence[tuple[str, validation.Coded]], pattern: str) -> li
 
 
 def take(column: Any, keep: Any) -> Any:
-    """Keep some entries of a column, or of each column in a dict; of labels, keep those still used."""
+    """Keep some entries of a column, or of each column in a dict; of labels, keep those still used; of None, None."""
+    if column is None:
+        return None
     if isinstance(column, dict):
         return {name: take(part, keep) for name, part in column.items()}
     if isinstance(column, validation.Coded):

@@ -13,6 +13,7 @@ from fastfair._lib.threads import in_threads, slices
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import Pairs
+from fastfair.data.pairing import pairs_of_two_subjects
 
 from .units import BLOCK, SUBJECTS, Draw, Rows, Units
 
@@ -26,43 +27,51 @@ WEIGHTINGS = ("identity", "comparison")
 
 
 class VectorUnits(Units):
-    """The units that are drawn for replicates of embeddings, in the order of `Embeddings.order`.
+    """The units that are drawn for replicates of embeddings.
 
     Parameters
     ----------
     embeddings : Embeddings
         The vectors.
     unit : {"sample", "subject", "subject+sample"}
-        The units drawn with replacement.
+        The units drawn with replacement. Samples are drawn within each subject, and references apart from probes.
 
     Attributes
     ----------
     subject : (n,) int32
-        The subject of each vector; vectors and subjects are numbered in that order.
-    n_samples : (k,) int64
-        Number of vectors of each subject.
+        The subject of each vector, in the order of the pairing; subjects are numbered by group.
     group : (k,) int32
         The group of each subject; -1 without groups.
+    references, probes : (k,) int64
+        Number of references and of probes of each subject; of all its vectors where every two are compared.
+    two_sets : bool
+        Whether references and probes are different vectors.
     """
 
     def __init__(self, embeddings: Embeddings, unit: str) -> None:
-        self.unit = unit
-        code = embeddings.subject[embeddings.order]
-        new = np.diff(code, prepend=-1) != 0
-        self.subject = (np.cumsum(new) - 1).astype(np.int32)
-        self.n_samples = embeddings.n_samples[code[new]]
-        self.group = embeddings.subject_group[code[new]]
+        pairing = embeddings.pairing
+        self.unit, self.two_sets = unit, pairing.two_sets
+        order = np.argsort(embeddings.subject_group, kind="stable")
+        number = np.empty(order.size, np.int32)
+        number[order] = np.arange(order.size, dtype=np.int32)
+        self.subject = number[pairing.subject]
+        self.group = embeddings.subject_group[order]
+        self.references, self.probes = pairing.references[order], pairing.probes[order]
+        self._n_samples = embeddings.n_samples[order]
         subjects = Draw.of(SUBJECTS, np.unique(self.group, return_inverse=True)[1])
         if unit == "subject":
             self._of_subjects(subjects)
         else:
-            self._of_samples(self.subject, subjects)
+            is_probe = np.arange(self.subject.size) >= pairing.n_references if pairing.n_references else None
+            self._of_samples(self.subject, subjects, is_probe)
 
     def rows_of(self, mated: bool, first: Rows, second: Rows) -> tuple[Rows, Rows]:
         """Return, for pairs of vectors, the two rows of weights whose product is the weight of the pair."""
         if self.unit == "subject":
             a = self.subject[first]
             return a, np.full(a.size, self.n_rows - 1, np.int32) if mated else self.subject[second]
+        if self.two_sets:  # else a vector's number is its row
+            first, second = (self._draws[-1].row[vectors] for vectors in (first, second))
         if self.unit == "subject+sample" and mated:
             return first, second + np.int32(self.subject.size)
         return first, second
@@ -70,18 +79,18 @@ class VectorUnits(Units):
     def per_row(self, of_subject: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return for each row of weights the value of its subject, and 1 for the row of ones."""
         if self.unit != "subject":
-            of_subject = np.tile(of_subject[self.subject], 2 if self.unit == "subject+sample" else 1)
+            of_subject = np.tile(of_subject[self._owner], 2 if self.unit == "subject+sample" else 1)
         return np.append(of_subject, 1.0)
 
     def subject_weights(self, weights: NDArray[np.uint8]) -> NDArray[np.int64]:
         """(k, 64) number of times that each subject was drawn; (k, 1) where subjects are not drawn."""
         if self.unit == "sample":
-            return np.ones((self.n_samples.size, 1), np.int64)
+            return np.ones((self._n_samples.size, 1), np.int64)
         if self.unit == "subject":
             return weights[:-1].astype(np.int64)
-        start = np.cumsum(self.n_samples) - self.n_samples  # its samples are drawn as often as it has some
+        start = np.cumsum(self._n_samples) - self._n_samples  # its samples are drawn as often as it has some
         sums = np.add.reduceat(weights[: self.subject.size], start, axis=0, dtype=np.int64)
-        return np.asarray(sums // self.n_samples[:, None])
+        return np.asarray(sums // self._n_samples[:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +104,11 @@ class PairLists:
     scale : tuple of (rows,) ndarray, or ()
         Two arrays: the weight of a pair in a rate is the product of the first one's value at `a` and the second one's
         at `b`. () where all pairs have the same weight.
-    of_subject : (k,) ndarray
-        For mated pairs, the total weight of each subject's pairs; for non-mated pairs, numbers whose product is the
-        total weight of two subjects' pairs.
+    of_subject : (k,) or (2, k) ndarray
+        For mated pairs, the total weight of each subject's pairs; for non-mated pairs, numbers whose products, that of
+        a reference's subject times that of a probe's, are the total weights of two subjects' pairs.
+    two_sets : bool
+        Whether references and probes are different vectors.
     members : tuple of (...) ndarray
         The subjects of each list.
     mated, complete : bool
@@ -110,6 +121,7 @@ class PairLists:
     end: NDArray[np.int64]
     scale: Scale
     of_subject: NDArray[np.int64]
+    two_sets: bool
     members: tuple[slice | NDArray[np.intp], ...]
     mated: bool
     complete: bool
@@ -117,7 +129,7 @@ class PairLists:
     @cached_property
     def sizes(self) -> NDArray[np.int64] | Floats:
         """(lists,) total weight of all pairs of each list in the data, including those that are not kept."""
-        return self.totals(np.ones((self.of_subject.size, 1), np.int64))[:, 0]
+        return self.totals(np.ones((self.of_subject.shape[-1], 1), np.int64))[:, 0]
 
     def totals(self, subject_weights: NDArray[np.int64]) -> NDArray[np.int64] | Floats:
         """Return the total weight of all pairs of each list in every replicate, including those that are not kept.
@@ -132,12 +144,12 @@ class PairLists:
         (lists, 64) or (lists, r) ndarray
             Integers where all pairs have the same weight.
         """
-        weights = subject_weights * self.of_subject[:, None]
-        lists = [weights[members] for members in self.members]
+        weights = subject_weights * self.of_subject[..., None]
+        lists = [weights[..., members, :] for members in self.members]
         if self.mated:
             sums = np.array([part.sum(axis=0) for part in lists])
         else:
-            sums = np.array([(part.sum(axis=0) ** 2 - (part**2).sum(axis=0)) // 2 for part in lists])
+            sums = np.array([pairs_of_two_subjects(part[0], part[1], self.two_sets) for part in lists])
         return sums.astype(np.float64) if self.scale else sums
 
     def side(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[Any], shrinkage: Floats) -> Side:
@@ -178,19 +190,23 @@ class PairLists:
         from fastfair.kernels import curves, dyadic
         from fastfair.kernels.comparison_lists import number_pairs
 
-        n_subjects = self.of_subject.size
+        n_subjects = self.of_subject.shape[-1]
         stratum = np.unique(units.group, return_inverse=True)[1].astype(np.int32)
         found = np.empty((self.end.size, keys.size, 3))
         start = 0
         for members, stop, of_list in zip(self.members, self.end.tolist(), found, strict=True):
             stops = np.array([curves.count_below(self.keys[start:stop], key) for key in keys], np.int64)
             a, b = self.a[start : start + stops[-1]], self.b[start : start + stops[-1]]
-            size = np.zeros(n_subjects)
-            size[members] = self.of_subject[members]
+            sizes = np.zeros((2, n_subjects))
+            sizes[:, members] = self.of_subject[:, members]
+            if not self.two_sets:
+                sizes[1] /= 2  # so that two subjects' pairs are counted once
             pair, *of_pairs = np.empty((4, a.size), np.int32)
             begin, end, n_pairs = np.array([0]), np.array([a.size]), np.empty(1, np.int64)
             number_pairs(a, b, begin, end, n_subjects, pair, tuple(of_pairs), n_pairs)
-            dyadic.variances_of_all_pairs((a, b, pair, self.scale), stops, size, stratum, np.bincount(stratum), of_list)
+            dyadic.variances_of_all_pairs(
+                (a, b, pair, self.scale), stops, (sizes[0], sizes[1]), stratum, np.bincount(stratum), of_list
+            )
             start = stop
         return found
 
@@ -213,17 +229,25 @@ def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str)
     -------
     PairLists
     """
-    n = units.n_samples
-    of_subject = n * (n - 1) // 2 if mated else n
+    references, probes = units.references, units.probes
+    if not mated:
+        of_subject = np.stack((references, probes))
+    elif units.two_sets:
+        of_subject = references * probes
+    else:
+        of_subject = references * (references - 1) // 2
     scale: Scale = ()
-    if weighting == "identity" and np.unique(of_subject[of_subject > 0]).size > 1:
+    sides = np.atleast_2d(of_subject)
+    if weighting == "identity" and any(np.unique(side[side > 0]).size > 1 for side in sides):
         with np.errstate(divide="ignore"):
-            rows = units.per_row(np.where(of_subject > 0, 1 / of_subject, 0))
-        scale = rows, np.ones_like(rows) if mated else rows
+            rows = [units.per_row(np.where(side > 0, 1 / side, 0)) for side in sides]
+        scale = rows[0], np.ones_like(rows[0]) if mated else rows[1]
         of_subject = (of_subject > 0).astype(np.int64)
     rows_of_pairs = units.rows_of(mated, pairs.first, pairs.second)
     end = np.array([pairs.keys.size])
-    return PairLists(pairs.keys, *rows_of_pairs, end, scale, of_subject, (slice(None),), mated, pairs.complete)
+    return PairLists(
+        pairs.keys, *rows_of_pairs, end, scale, of_subject, units.two_sets, (slice(None),), mated, pairs.complete
+    )
 
 
 def lists_of_groups(pairs: Pairs, units: VectorUnits, of_all: PairLists, n_groups: int, n_threads: int) -> PairLists:

@@ -12,6 +12,7 @@ from fastfair._lib.threads import count_threads
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import PairFinder
+from fastfair.data.pairing import pairs_of_two_subjects
 from fastfair.errors import InputError
 
 from .blocks import Replicates, compute_blocks
@@ -96,9 +97,7 @@ class PairResampler:
         self.units = VectorUnits(embeddings, draws.unit)
         self._scheme = draws.scheme
         self._require_resolution()
-        self._finder = PairFinder(
-            embeddings.vectors, embeddings.similarity, embeddings.subject, embeddings.order, n_threads
-        )
+        self._finder = PairFinder(embeddings.vectors, embeddings.similarity, embeddings.pairing, n_threads)
         expected = float(levels[-1]) * embeddings.n_nonmated
         self._share = (
             _SPARE[draws.unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + BLOCK
@@ -107,10 +106,13 @@ class PairResampler:
         self._shrinkage, self.freedom = self._find_shrinkage()
 
     def _require_resolution(self) -> None:
-        n = self.units.n_samples
+        references, probes = self.units.references, self.units.probes
         if self.weighting == "identity":
-            most = np.sort(n)[-2:]
-            least = 2 / (n.size * (n.size - 1) * float(most[0]) * float(most[1]))
+            # A false match weighs least where its two subjects have most vectors.
+            first = np.argsort(references)[-2:]
+            most = max(int(np.delete(probes, k).max()) * int(references[k]) for k in first)
+            n_pairs = pairs_of_two_subjects(references > 0, probes > 0, self.units.two_sets)
+            least = 1 / (int(n_pairs) * most)
         else:
             least = 1 / self.embeddings.n_nonmated
         if self.levels[0] * ROUNDING < least:
@@ -168,9 +170,9 @@ class PairResampler:
 
     def _scale_of_draws(self, y: PairLists) -> Scale:
         """Return the mean weights of mated pairs over replicates, in which a vector may be paired with itself."""
-        if self.units.unit == "subject":
+        if self.units.unit == "subject" or self.units.two_sets:
             return y.scale
-        apart = self.units.per_row(1 - 1 / self.units.n_samples)
+        apart = self.units.per_row(1 - 1 / self.units.references)
         return (apart * y.scale[0], y.scale[1]) if y.scale else (apart, np.ones_like(apart))
 
     def replicate(self, n_resamples: int, key: NDArray[np.uint32], progress: Report | None = None) -> Replicates:

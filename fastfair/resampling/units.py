@@ -89,20 +89,22 @@ class Units:
         self._draws = [subjects]
         self._set_rows(subjects.size, np.repeat(np.arange(subjects.end.size), subjects.sizes), subjects.sizes)
 
-    def _of_samples(self, owner: NDArray[np.integer], subjects: Draw) -> None:
+    def _of_samples(self, owner: NDArray[np.integer], subjects: Draw, part: NDArray[np.bool_] | None = None) -> None:
         """Set the rows of samples, once with and once without the draws of their subjects.
 
-        owner: (samples,) the row of each sample's subject.
+        owner: (samples,) the row of each sample's subject; part: (samples,) which of two parts of its subject's samples
+        each belongs to, where these are drawn apart.
         """
-        # Strata are subjects, numbered as their rows are.
-        present, stratum = np.unique(owner, return_inverse=True)
+        # Strata are subjects, or their parts, numbered as the rows of subjects are.
+        n_parts = 1 if part is None else 2
+        present, stratum = np.unique(n_parts * owner + (0 if part is None else part), return_inverse=True)
         samples = Draw.of(SAMPLES, stratum)
+        self._owner = np.repeat(present // n_parts, samples.sizes).astype(np.int32)
         if self.unit == "sample":
             self._draws = [samples]
             self._set_rows(samples.size, np.repeat(np.arange(samples.end.size), samples.sizes), samples.sizes)
             return
         self._draws = [subjects, samples]
-        self._owner = np.repeat(present, samples.sizes).astype(np.int32)
         by_subject = np.repeat(np.arange(subjects.end.size), subjects.sizes)[self._owner]
         self._set_rows(subjects.size, np.tile(by_subject, 2), subjects.sizes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import pickle
 
 import numpy as np
@@ -29,7 +30,7 @@ def test_what_is_kept_of_a_small_set():
     assert (e.subject.tolist(), e.subject.dtype) == ([1, 0, 1, 2, 0], np.int32)
     assert (e.groups, e.grouping, e.attributes) == (("f", "m"), ("group",), {"group": ("f", "m")})
     assert (e.subject_group.tolist(), e.subject_group.dtype) == ([0, 1, 0], np.int32)
-    assert (e.order.tolist(), e.order.dtype) == ([1, 4, 3, 0, 2], np.intp)
+    assert (e.pairing.order.tolist(), e.pairing.order.dtype) == ([1, 4, 3, 0, 2], np.intp)
     assert e.n_samples.tolist() == [2, 2, 1]
     assert (e.n_mated, e.n_nonmated, type(e.n_mated), type(e.n_nonmated)) == (2, 8, int, int)
 
@@ -37,7 +38,7 @@ def test_what_is_kept_of_a_small_set():
 def test_without_groups_vectors_are_ordered_by_subject():
     e = ff.Embeddings(VECTORS, SUBJECT)
     assert (e.groups, e.grouping, e.subject_group.tolist()) == ((), (), [-1, -1, -1])
-    assert e.order.tolist() == [1, 4, 0, 2, 3]
+    assert e.pairing.order.tolist() == [1, 4, 0, 2, 3]
     assert "group" not in repr(e)
 
 
@@ -69,7 +70,7 @@ def test_counts_and_order_are_those_of_a_loop(subject, n_groups):
     e = ff.Embeddings(vectors, subject, group)
     assert (e.n_mated, e.n_nonmated) == (sum(pairs), len(pairs) - sum(pairs))
     expected = sorted(range(len(subject)), key=lambda i: (str(group[i]) if n_groups else "", subject[i], i))
-    assert e.order.tolist() == expected
+    assert e.pairing.order.tolist() == expected
     if n_groups:
         assert [e.groups[k] for k in e.subject_group[e.subject]] == list(map(str, group))
 
@@ -84,10 +85,10 @@ def test_counts_of_pairs_are_exact_where_they_are_many():
 def test_rows_have_length_one_in_float64_and_are_rounded_once(dtype):
     vectors = np.random.default_rng(0).integers(-100, 100, (50, 7)).astype(dtype)
     e = ff.Embeddings(vectors, np.arange(50) // 5)
-    rows = e.rows(e.order[10:30])
+    rows = e.rows(e.pairing.order[10:30])
     assert rows.flags.c_contiguous
     assert rows.dtype == (np.float64 if dtype is np.float64 else np.float32)
-    wide = vectors[e.order[10:30]].astype(float)
+    wide = vectors[e.pairing.order[10:30]].astype(float)
     expected = wide / np.linalg.norm(wide, axis=1, keepdims=True)
     assert np.abs(rows - expected).max() <= np.finfo(rows.dtype).eps / 2
 
@@ -114,9 +115,9 @@ def test_arrays_are_shared_and_cannot_be_written_through():
     e = ff.Embeddings(vectors, SUBJECT, SEX)
     assert np.shares_memory(e.vectors, vectors)
     assert vectors.flags.writeable
-    for name in ("vectors", "subject", "subjects", "subject_group", "order", "n_samples"):
+    for name in ("vectors", "subject", "subjects", "subject_group", "n_samples", "pairing.order"):
         with pytest.raises(ValueError, match="read-only"):
-            getattr(e, name)[:] = 0
+            operator.attrgetter(name)(e)[:] = 0
     with pytest.raises(dataclasses.FrozenInstanceError):
         e.similarity = "inner_product"
 
@@ -231,7 +232,7 @@ def test_real_faces(lfw):
     e = ff.Embeddings(vectors[kept], subject[kept], gender[kept])
     assert (len(e), e.groups) == (6297, ("F", "M"))
     assert np.array_equal(np.array(e.groups)[e.subject_group[e.subject]], gender[kept])
-    assert (np.diff(e.subject_group[e.subject[e.order]]) >= 0).all()
+    assert (np.diff(e.subject_group[e.subject[e.pairing.order]]) >= 0).all()
     whole = ff.Embeddings(vectors, subject)
     assert (len(whole), whole.subjects.size, int((whole.n_samples > 1).sum())) == (6298, 2944, 881)
     similarity = whole.rows(slice(0, 500)) @ whole.rows(slice(0, 500)).T

@@ -39,10 +39,7 @@ def test_a_vector_and_its_copy_are_at_distance_zero():
     vectors = np.random.default_rng(0).normal(size=(6, 8)).astype(np.float32) * 1e3
     vectors[1] = vectors[0]
     e = ff.Embeddings(vectors, list("aabbcc"), similarity="negative_euclidean")
-    assert (
-        score_keys.decode(pair_search.PairFinder(e.vectors, e.similarity, e.subject, e.order).find(1.0)[0].keys)[-1]
-        == 0
-    )
+    assert score_keys.decode(pair_search.PairFinder(e.vectors, e.similarity, e.pairing).find(1.0)[0].keys)[-1] == 0
 
 
 @pytest.mark.jit
@@ -51,12 +48,12 @@ def test_a_vector_and_its_copy_are_at_distance_zero():
 def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(similarity: str, dtype: type):
     rng = np.random.default_rng(2)
     e = ff.Embeddings(rng.normal(size=(1400, 6)).astype(dtype), rng.integers(0, 200, 1400), similarity=similarity)
-    everything = pair_search.PairFinder(e.vectors, e.similarity, e.subject, e.order).find(1.0)
+    everything = pair_search.PairFinder(e.vectors, e.similarity, e.pairing).find(1.0)
     assert everything[1].complete
     assert everything[1].keys.size == e.n_nonmated
     assert everything[0].keys.size == e.n_mated
     for threads, tile in ((1, 1), (2, 2), (2, 4)):
-        mated, nonmated = pair_search.PairFinder(e.vectors, e.similarity, e.subject, e.order, threads, tile).find(0.05)
+        mated, nonmated = pair_search.PairFinder(e.vectors, e.similarity, e.pairing, threads, tile).find(0.05)
         assert not nonmated.complete
         assert 0.03 < nonmated.keys.size / e.n_nonmated < 0.07
         for found, whole in ((mated, everything[0]), (nonmated, everything[1])):

@@ -27,18 +27,18 @@ def small_embeddings(
 
 def matrix_of(e: ff.Embeddings) -> np.ndarray:
     """Every similarity as the engine has it."""
-    mated, nonmated = pair_search.PairFinder(e.vectors, e.similarity, e.subject, e.order).find(1.0)
+    mated, nonmated = pair_search.PairFinder(e.vectors, e.similarity, e.pairing).find(1.0)
     matrix = np.zeros((len(e), len(e)), e.vectors.dtype)
     for found, inverted in ((mated, False), (nonmated, True)):
         values = score_keys.decode(~found.keys if inverted else found.keys)
-        i, j = e.order[found.first], e.order[found.second]
+        i, j = e.pairing.order[found.first], e.pairing.order[found.second]
         matrix[i, j] = matrix[j, i] = values
     return matrix
 
 
 def as_draw(e: ff.Embeddings, unit: str, weights: np.ndarray, rank: np.ndarray) -> slow.Draw:
     """Read one replicate's weights, which stand in `Embeddings.order`."""
-    code = e.subject[e.order]
+    code = e.subject[e.pairing.order]
     if unit == "subject":
         return slow.Draw({int(code[p]): int(weights[rank[p]]) for p in range(len(e))}, None)
     drawn, samples, n = None, weights[: len(e)].astype(int), len(e)
@@ -47,5 +47,5 @@ def as_draw(e: ff.Embeddings, unit: str, weights: np.ndarray, rank: np.ndarray) 
         both = weights[:n].astype(int)
         drawn = {int(k): int(both[code == k].sum() // samples[code == k].sum()) for k in np.unique(code)}
     in_rows = np.empty(n, int)
-    in_rows[e.order] = samples
+    in_rows[e.pairing.order] = samples
     return slow.Draw(drawn, in_rows.tolist())

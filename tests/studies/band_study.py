@@ -126,11 +126,25 @@ def true_fnmr_of_people(levels: tuple[float, ...]) -> Floats:
     return np.mean([ff.roc_band(e, levels, n_resamples=2, scheme="product", rng=0).fnmr for e in sets], axis=0)
 
 
-def embeddings_coverage(population: Population, n: int, first: int = 0, **options: object) -> Coverage:
+def enrolled(e: ff.Embeddings) -> ff.Embeddings:
+    """Make the first vector of each subject a reference and its others probes; some subjects have one role alone.
+
+    Rates of the population are those of all pairs, as vectors of a subject are alike.
+    """
+    is_first = np.diff(e.subject, prepend=-1) != 0
+    alone = e.subject % 6  # of every six subjects one has probes alone, and one references
+    role = np.where((is_first | (alone == 1)) & (alone != 0), "reference", "probe")
+    return ff.Embeddings(e.vectors, e.subject, group=np.array(e.groups)[e.subject_group[e.subject]], role=role)
+
+
+def embeddings_coverage(
+    population: Population, n: int, first: int = 0, *, with_roles: bool = False, **options: object
+) -> Coverage:
     """Draw new people, as many as a population has, and compare their `roc_band` with the truth."""
     found = []
     for k in range(first, first + n):
-        band = ff.roc_band(people(sum(population.sizes), np.random.default_rng(k)), rng=k, **options)
+        data = people(sum(population.sizes), np.random.default_rng(k))
+        band = ff.roc_band(enrolled(data) if with_roles else data, rng=k, **options)
         found.append(_compared(band, true_fnmr_of_people(tuple(band.fmr.tolist()))))
     return _collected(found)
 
@@ -215,6 +229,7 @@ STUDIES = {
     "fairness of FNMR": fairness_coverage,
     "fairness of FMR": functools.partial(fairness_coverage, rate="fmr"),
     "embeddings": embeddings_coverage,
+    "references and probes": functools.partial(embeddings_coverage, with_roles=True),
     "embeddings, fairness of FNMR": embeddings_fairness_coverage,
     "embeddings, fairness of FMR": functools.partial(embeddings_fairness_coverage, rate="fmr"),
 }

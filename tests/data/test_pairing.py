@@ -1,0 +1,199 @@
+"""References compared with probes: the pairs, their similarities and their rates, against loops over every pair."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from oracles import embeddings as one_set
+from oracles import resampling as slow_shrinkage
+from oracles import two_sets as slow
+
+import fastfair as ff
+from fastfair._lib import seeds
+from fastfair.data import score_keys
+from fastfair.data.pair_search import PairFinder
+from fastfair.errors import InputError
+from fastfair.resampling.pair_replicates import Draws, PairResampler
+
+UNITS = ("sample", "subject", "subject+sample")
+SUBJECT = list("aabbccd")
+ROLE = ["reference", "probe", "reference", "probe", "reference", "reference", "probe"]
+
+
+def random_sets(seed: int, n_subjects: int, most: int, dtype: type = np.float32) -> ff.Embeddings:
+    """Whole numbers, so that similarities are exact and tie often; some subjects have one role alone."""
+    rng = np.random.default_rng(seed)
+    subject = np.repeat(np.arange(n_subjects), rng.integers(1, most + 1, n_subjects))
+    role = rng.integers(0, 2, subject.size)
+    subject, role = np.append(subject, [0, 0, 1]), np.append(role, [0, 1, 1])  # someone has both, and another a probe
+    order = rng.permutation(subject.size)
+    subject, role = subject[order], role[order]
+    vectors = rng.integers(-3, 4, (n_subjects, 4))[subject] + rng.integers(-1, 2, (subject.size, 4))
+    vectors[(vectors == 0).all(axis=1)] = 1
+    return ff.Embeddings(
+        vectors.astype(dtype), subject, group=np.array(list("fm"))[subject % 2], similarity="inner_product",
+        role=np.array(["reference", "probe"])[role],
+    )  # fmt: skip
+
+
+def matrix_of(e: ff.Embeddings) -> np.ndarray:
+    return e.vectors.astype(float) @ e.vectors.astype(float).T
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), n_subjects=st.integers(2, 9), most=st.integers(1, 5))
+def test_every_reference_meets_every_probe_once(seed: int, n_subjects: int, most: int):
+    e = random_sets(seed, n_subjects, most)
+    is_probe, matrix = e.is_probe.tolist(), matrix_of(e)
+    wanted = slow.pairs(matrix, e.subject.tolist(), is_probe, "comparison")
+    assert (e.n_mated, e.n_nonmated) == tuple(map(len, wanted))
+    for found, pairs, inverted in zip(
+        PairFinder(e.vectors, e.similarity, e.pairing).find(1.0), wanted, (False, True), strict=True
+    ):
+        values = score_keys.decode(~found.keys if inverted else found.keys)
+        rows = (e.pairing.order[at].tolist() for at in (found.first, found.second))
+        assert sorted(zip(values.tolist(), *rows, strict=True)) == sorted((s, i, j) for s, _, i, j in pairs)
+    c = e.comparisons()
+    assert (len(c.mated), len(c.nonmated)) == (e.n_mated, e.n_nonmated)
+    assert not e.is_probe[c.nonmated.reference_sample].any()
+    assert e.is_probe[c.mated.probe_sample].all()
+    assert np.unique(c.nonmated.rows).size == e.n_nonmated
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("similarity", ["cosine", "negative_euclidean"])
+def test_the_tail_is_the_same_however_it_is_made(similarity: str):
+    rng = np.random.default_rng(2)
+    subject, role = rng.integers(0, 200, 1900), np.where(rng.random(1900) < 0.3, "probe", "reference")
+    e = ff.Embeddings(rng.normal(size=(1900, 6)).astype(np.float32), subject, similarity=similarity, role=role)
+    whole = PairFinder(e.vectors, e.similarity, e.pairing).find(1.0)
+    assert [pairs.keys.size for pairs in whole] == [e.n_mated, e.n_nonmated]
+    for threads, tile in ((1, 1), (2, 2), (2, 4)):
+        found = PairFinder(e.vectors, e.similarity, e.pairing, threads, tile).find(0.05)
+        assert 0.03 < found[1].keys.size / e.n_nonmated < 0.07
+        for some, all_pairs in zip(found, whole, strict=True):
+            for name in ("keys", "first", "second"):
+                assert np.array_equal(getattr(some, name), getattr(all_pairs, name)[: some.keys.size])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n_subjects=st.integers(2, 8),
+    most=st.integers(1, 5),
+    unit=st.sampled_from(UNITS),
+    weighting=st.sampled_from(["identity", "comparison"]),
+    dtype=st.sampled_from([np.float32, np.float64]),
+)
+def test_rates_and_replicates_are_those_of_loops(seed, n_subjects, most, unit, weighting, dtype):
+    e = random_sets(seed, n_subjects, most, dtype)
+    matrix, subject, is_probe = matrix_of(e), e.subject.tolist(), e.is_probe.tolist()
+    least = min(weight for _, weight, _, _ in slow.pairs(matrix, subject, is_probe, weighting)[1])
+    least /= sum(weight for _, weight, _, _ in slow.pairs(matrix, subject, is_probe, weighting)[1])
+    levels = [level for level in (0.1, 0.3, 0.9) if level > least]
+    assume(levels)
+    resampler = PairResampler(e, np.array(levels), Draws(weighting, unit), with_groups=True, with_overall_fmr=True)
+    estimate, expected = resampler.estimate()
+    key = seeds.stream(seed)[0]
+    drawn = resampler.replicate(3, key)
+    weights = resampler.units.new_weights()
+    resampler.units.draw(0, key, weights)
+    np.testing.assert_array_equal(expected, estimate.fnmr)  # no vector meets itself
+    members = [None, *(set(np.flatnonzero(e.subject_group == g).tolist()) for g in range(len(e.groups)))]
+    for r in (None, 0, 1, 2):
+        draw = None if r is None else drawn_in(e, resampler, unit, weights[:, r])
+        at = ... if r is None else (..., r)
+        found = estimate if r is None else drawn
+        of = [slow.pairs(matrix, subject, is_probe, weighting, some, draw) for some in members]
+        for k, level in enumerate(levels):
+            t = slow.threshold_at_fmr(level, of[0][1], dtype)
+            np.testing.assert_equal(found.threshold[at][k], t)
+            for name, kind in (("fnmr", 0), ("fmr", 1)):
+                want = [slow.share(one[kind], t, below=kind == 0) for one in of]
+                np.testing.assert_allclose(getattr(found, name)[at][k], want, rtol=1e-12, atol=1e-15)
+
+
+def drawn_in(e: ff.Embeddings, resampler: PairResampler, unit: str, weights: np.ndarray) -> one_set.Draw:
+    """Read one replicate's weights, in which vectors of a subject and role are drawn as often as there are some."""
+    units = resampler.units
+    number = np.empty(len(e), int)
+    number[e.pairing.order] = units.subject  # of each vector's subject, as units have it
+    if unit == "subject":
+        return one_set.Draw({int(s): int(weights[k]) for s, k in zip(e.subject, number, strict=True)}, None)
+    row = np.empty(len(e), int)
+    row[e.pairing.order] = units._draws[-1].row
+    both, samples = weights[row].astype(int), weights[row + (len(e) if unit == "subject+sample" else 0)].astype(int)
+    for s, role in set(zip(e.subject.tolist(), e.is_probe.tolist(), strict=True)):
+        own = (e.subject == s) & (e.is_probe == role)
+        assert samples[own].sum() == own.sum()
+    if unit == "sample":
+        return one_set.Draw(None, samples.tolist())
+    drawn = {int(s): int(both[e.subject == s].sum() // samples[e.subject == s].sum()) for s in np.unique(e.subject)}
+    assert (both == samples * [drawn[int(s)] for s in e.subject]).all()
+    return one_set.Draw(drawn, samples.tolist())
+
+
+@pytest.mark.parametrize("weighting", ["identity", "comparison"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_shrinkage_is_that_of_double_sums(weighting: str, seed: int):
+    e = random_sets(seed, 12, 4)
+    levels = np.array([0.05, 0.1, 0.3])
+    resampler = PairResampler(e, levels, Draws(weighting, "subject", "dyadic"), with_groups=True)
+    thresholds = resampler.estimate()[0].threshold
+    matrix, whose, is_probe = matrix_of(e), e.subject.tolist(), e.is_probe.tolist()
+    strata = {k: int(e.subject_group[k]) for k in range(len(e.subjects))}
+    sizes = {g: list(strata.values()).count(g) for g in set(strata.values())}
+    for group in (None, 0, 1):
+        inside = {k for k in strata if group in (None, strata[k])}
+        found = resampler._shrinkage["fmr", group is not None][group or 0]
+        _, nonmated = slow.pairs(matrix, whose, is_probe, weighting, inside)
+        for level, threshold in enumerate(thresholds):
+            dyads: list[tuple[Fraction, int, int]] = []
+            for k, other in itertools.permutations(sorted(inside), 2):
+                of_two = [s for s, _, i, j in nonmated if (whose[i], whose[j]) == (k, other)]
+                wrong = [Fraction(int(s >= threshold)) for s in of_two]
+                if weighting == "identity" and wrong:
+                    dyads.append((sum(wrong, Fraction(0)) / len(wrong), k, other))
+                elif wrong:
+                    dyads += [(value, k, other) for value in wrong]
+            assert found[level] == pytest.approx(slow_shrinkage.shrinkage(dyads, strata, sizes), abs=1e-9)
+
+
+@pytest.mark.parametrize("unit", ["subject", "sample"])
+def test_pairs_and_the_comparisons_made_of_them_have_the_same_replicates(unit: str):
+    e = random_sets(5, 30, 5)
+    e = ff.Embeddings(e.vectors, e.subject, similarity="inner_product", role=np.where(e.is_probe, "probe", "reference"))
+    options = {"unit": unit, "n_resamples": 100, "rng": 0}
+    of_vectors = ff.roc_band(e, [0.05, 0.2], weighting="comparison", **options)
+    of_list = ff.roc_band(e.comparisons(), [0.05, 0.2], **options)
+    assert np.array_equal(of_vectors.fnmr, of_list.fnmr)
+    if unit == "subject":
+        np.testing.assert_allclose(of_vectors.replicates, of_list.replicates, atol=1e-12)
+
+
+def test_failures_are_counted_for_tests_of_groups():
+    e = random_sets(4, 20, 6)
+    of_vectors, of_list = (ff.fnmr_test(data, ff.at_fmr(0.1), n_resamples=99, rng=0) for data in (e, e.comparisons()))
+    assert of_vectors.groups == of_list.groups
+    assert of_vectors.fnmr == of_list.fnmr
+    assert of_vectors.statistic == pytest.approx(of_list.statistic)
+
+
+@pytest.mark.parametrize(
+    ("role", "message"),
+    [
+        (["gallery", *ROLE[1:]], 'role must be "reference" or "probe", not \'gallery\' as in row 0'),
+        (["probe"] * 7, "role has no reference"),
+        (["reference"] * 7, "role has no probe"),
+        (["reference"] * 6 + ["probe"], "none of the 4 subjects has both a reference and a probe"),
+        (ROLE[:3], "role"),
+    ],
+)
+def test_bad_roles_are_refused(role: list[str], message: str):
+    with pytest.raises(InputError, match=message):
+        ff.Embeddings(np.eye(7), SUBJECT, role=role)
