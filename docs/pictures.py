@@ -132,6 +132,17 @@ def embeddings_by_group() -> Figure:
     return figure
 
 
+def gallery_and_probes() -> Figure:
+    """Draw FNMR over FMR of all pairs of simulated vectors, and of one reference a subject with its probes."""
+    e = _people()
+    role = np.where(np.diff(e.subject, prepend=-1) != 0, "reference", "probe")
+    figure, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
+    for data, label in ((e, "all pairs"), (ff.Embeddings(e.vectors, e.subject, role=role), "references with probes")):
+        ff.roc_band(data, np.geomspace(3e-4, 0.1, 40), rng=0).plot(ax, label=label)
+    ax.legend()
+    return figure
+
+
 def recentering() -> Figure:
     """Draw plain and recentered replicates of an FNMR, with what each of them lies about."""
     band = ff.roc_band(_people(), [0.001], unit="sample", rng=0)

@@ -119,6 +119,17 @@ def test_plots_show_a_curve_and_tables_the_levels_asked(faces, tmp_path):
     assert "--plots needs --output" in run(*arguments, "--plots").output
 
 
+def test_references_are_compared_with_probes_alone(faces, tmp_path):
+    held = dict(np.load(faces))
+    role = np.where(np.diff(held["subject"], prepend=-1) != 0, "reference", "probe")
+    np.savez(tmp_path / "roles.npz", what=role, **held)
+    done = run("embeddings", tmp_path / "roles.npz", "--role", "what", "--fmr", "0.05", *FEW_REPLICATES, "--json")
+    assert done.exit_code == 0, done.output
+    e = ff.Embeddings(held["vectors"], held["subject"], role=role)
+    rows = [row for row in json.loads(done.stdout)["quantities"] if row["name"] == "fnmr"]
+    assert [row["estimate"] for row in rows] == ff.roc_band(e, [0.05], n_resamples=2, rng=0).fnmr.tolist()
+
+
 def test_json_is_printed(faces):
     done = run("embeddings", faces, "--fmr", 0.02, *FEW_REPLICATES, "--json")
     assert [q["name"] for q in json.loads(done.output)["quantities"]] == ["threshold", "fnmr"]

@@ -92,6 +92,19 @@ def test_fields_of_our_own_names(write):
     assert e.similarity == "inner_product"
 
 
+def test_roles_come_from_a_field_or_as_labels(write):
+    role = ["reference", "probe"] * len(VECTORS)
+    role = role[: len(VECTORS)]
+    wanted = ff.Embeddings(VECTORS, FIELDS["subject"], role=role)
+    path = write(FIELDS | {"what": role})
+    for given in ("what", role):
+        e = ff.read_embeddings(path, role=given)
+        assert e.is_probe.tolist() == wanted.is_probe.tolist()
+        assert repr(e) == repr(wanted)
+    with pytest.raises(InputError, match="'whta' \\(did you mean 'what'"):
+        ff.read_embeddings(path, role="whta")
+
+
 def test_fields_of_other_names(write):
     path = write({"feature": VECTORS, "image": PATHS, "sex": FIELDS["sex"]})
     is_the_same(ff.read_embeddings(path, "feature", "image", subject_pattern=r"^([^/]+)/", groups=["sex"]), ("f", "m"))
