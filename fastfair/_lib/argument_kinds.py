@@ -129,6 +129,11 @@ def text_or_labels(name: str, value: Any) -> Any:
     return text(name, value) if isinstance(value, str) else labels(name, value)
 
 
+def text_or_labels_or_count(name: str, value: Any) -> Any:
+    """Require a name, a column of labels, or a whole number."""
+    return text(name, value) if isinstance(value, str) else labels_or_count(name, value)
+
+
 def texts_or_groups(name: str, value: Any) -> Any:
     """Require names of columns, or columns of labels by name."""
     return groups(name, value) if isinstance(value, Mapping) else texts(name, value)
@@ -233,6 +238,11 @@ def numbers(name: str, value: Any) -> Any:
 def labels(name: str, value: Any) -> Any:
     """Require a column of labels."""
     return value if _is_a(value, "Coded") else _listed(name, value, "an array or a list of labels")
+
+
+def labels_or_count(name: str, value: Any) -> Any:
+    """Require a column of labels, or a whole number."""
+    return whole(name, value) if np.ndim(value) == 0 and not _is_a(value, "Coded") else labels(name, value)
 
 
 def groups(name: str, value: Any) -> Any:

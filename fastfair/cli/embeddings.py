@@ -67,6 +67,11 @@ def _options(command: Any) -> Any:
             help='Array or column that says which vectors are a "reference" and which a "probe": references are '
             "compared with probes alone. [default: every two vectors are compared]",
         ),
+        click.option(
+            "--template", metavar="NAME",
+            help="With --role: array or column that says which template each reference is part of, such as that of the "
+            "subjects; the mean of its vectors is enrolled. [default: each reference alone]",
+        ),
         click.option("--similarity", type=click.Choice(SIMILARITIES), default="cosine", show_default=True),
         click.option(
             "--fmr", "levels", multiple=True, type=Rates(), metavar="RATES",

@@ -25,7 +25,7 @@ _LAST = "Output"
 _SECTIONS = {
     "Input": """score mated reference probe second_score second_score_kind subject_pattern metadata metadata_id
         metadata_per metadata_subject missing_metadata format trials score_kind label_conflicts vectors subject samples
-        similarity role kind failures attempts failed pilot fmr_global fnmr_global percent config
+        similarity role template kind failures attempts failed pilot fmr_global fnmr_global percent config
         system""",
     "Groups": "groups group reference_group probe_group by incomplete_groups baseline mix",
     "What is computed": "",

@@ -21,6 +21,7 @@ from .comparisons import Comparisons
 from .pair_search import PairFinder, ready_for_products
 from .pairing import Pairing
 from .sorted_scores import read_only
+from .templates import mean_vectors, templates_of
 
 ROLES = "reference", "probe"
 
@@ -182,6 +183,58 @@ class Embeddings(Shown):
         made.__dict__.update(self.__dict__)
         made._choose_groups(names)
         return made
+
+    @checked(template=argument_kinds.labels_or_count)
+    def enrolled(self, template: validation.Labels | int | None = None) -> Embeddings:
+        """Enrol references as templates: the mean of several vectors of a subject takes their place.
+
+        Parameters
+        ----------
+        template : (n,) array_like or int, optional
+            The template that each reference is part of, of any label type; labels of probes play no part. A number: so
+            many references of a subject make a template, in the order given, and the last one may have fewer. By
+            default all references of a subject make one.
+
+        Returns
+        -------
+        Embeddings
+            The templates, in the order of their first references, and then the probes. With the cosine, vectors have
+            length 1 before they are averaged; with the other similarities they are averaged as they are.
+
+        Raises
+        ------
+        InputError
+            Where vectors have no roles, for a template of two subjects, and for templates without direction.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> role = ["reference", "reference", "probe", "reference", "probe"]
+        >>> e = ff.Embeddings([[1, 0], [0, 1], [2, 1], [0, 3], [-1, 1]], subject=list("aaabb"), role=role)
+        >>> e.enrolled()
+        Embeddings(4 x 2 float32, cosine, 2 subjects, 2 references, 2 probes, 2 mated, 2 non-mated)
+        >>> e.enrolled().vectors[0]
+        array([0.5, 0.5], dtype=float32)
+        """
+        if self.is_probe is None:
+            raise InputError("templates are made of references, but the vectors have no roles: give role")
+        number = templates_of(template, self.subject, self.is_probe)
+        references, probes = np.flatnonzero(~self.is_probe), np.flatnonzero(self.is_probe)
+        means = mean_vectors(self.vectors, self.similarity, references, number)
+        first = references[np.unique(number, return_index=True)[1]]
+        rows = np.concatenate((first, probes))
+        labels = {
+            name: np.array(known, object)[self._subject_codes[name]][self.subject[rows]]
+            for name, known in self.attributes.items()
+        }
+        role = np.repeat(np.array(ROLES, object), [first.size, probes.size])
+        vectors = np.concatenate((means, self.vectors[probes]))
+        try:
+            made = Embeddings(vectors, self.subjects[self.subject[rows]], labels or None, self.similarity, role)
+        except InputError as error:
+            raise type(error)(f"with templates before probes, {error}", error.row) from None
+        made._choose_groups(self.grouping)
+        return made._without(self.left_out)
 
     @checked
     def rows(self, positions: slice | NDArray[np.integer[Any]]) -> NDArray[np.floating[Any]]:

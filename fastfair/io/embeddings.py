@@ -40,6 +40,7 @@ _BEGINNINGS = {
     subject=argument_kinds.text_or_labels,
     groups=argument_kinds.texts_or_groups,
     role=argument_kinds.text_or_labels,
+    template=argument_kinds.text_or_labels_or_count,
 )
 def read_embeddings(
     path: str | Path | IntoDataFrame,
@@ -52,6 +53,7 @@ def read_embeddings(
     *,
     samples: str | Path | IntoDataFrame | None = None,
     role: str | validation.Labels | None = None,
+    template: str | validation.Labels | int | None = None,
     similarity: str = "cosine",
     missing_metadata: str = "raise",
 ) -> Embeddings:
@@ -84,6 +86,9 @@ def read_embeddings(
     role : str or (n,) array_like, optional
         The array or column that says of each vector whether it is a "reference" or a "probe", which are then compared
         with one another alone; or the roles themselves.
+    template : str, (n,) array_like or int, optional
+        The array or column that says which template each reference is part of, such as that of the subjects; or what
+        `Embeddings.enrolled` takes. By default references are compared as they are.
     similarity : {"cosine", "inner_product", "negative_euclidean"}
         As in `Embeddings`.
     missing_metadata : {"raise", "drop"}
@@ -152,6 +157,11 @@ def read_embeddings(
         roles = None
         if role is not None:
             roles = fields.labels("role", role) if isinstance(role, str) else validation.encode("role", role)
+        templates = template
+        if isinstance(template, str):
+            templates = fields.labels("template", template)
+        elif template is not None and not isinstance(template, int):
+            templates = validation.encode("template", template)
         array = file.vectors(vectors)
     keep, left_out = None, []
     if table_of_subjects is not None:
@@ -162,8 +172,10 @@ def read_embeddings(
             keep = table_of_subjects.find([who], missing_metadata, "vectors")
     if keep is not None:
         array, who, labels, roles = array[keep], take(who, keep), take(labels, keep), take(roles, keep)
+        templates = templates if isinstance(templates, int) else take(templates, keep)
     try:
-        return Embeddings(array, who, labels or None, similarity, roles)._without(left_out)
+        made = Embeddings(array, who, labels or None, similarity, roles)._without(left_out)
+        return made if templates is None else made.enrolled(templates)
     except InputError as error:
         among = "" if keep is None else " (of those with metadata)"
         raise type(error)(f"{file.place}: {error}{among}", error.row) from None

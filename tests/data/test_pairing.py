@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -197,3 +198,66 @@ def test_failures_are_counted_for_tests_of_groups():
 def test_bad_roles_are_refused(role: list[str], message: str):
     with pytest.raises(InputError, match=message):
         ff.Embeddings(np.eye(7), SUBJECT, role=role)
+
+
+def mean_of(vectors: list[np.ndarray], similarity: str) -> np.ndarray:
+    """The mean of the vectors of a template, scaled to length 1 before where angles are compared."""
+    scaled = [v / math.sqrt(math.fsum(v * v)) if similarity == "cosine" else v for v in np.array(vectors, float)]
+    return np.array([math.fsum(v[d] for v in scaled) / len(scaled) for d in range(len(scaled[0]))])
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    similarity=st.sampled_from(["cosine", "inner_product", "negative_euclidean"]),
+    how=st.sampled_from(["subject", 1, 2, "labels"]),
+)
+def test_templates_are_means_of_references(seed: int, similarity: str, how: str | int):
+    e = random_sets(seed, 6, 5, np.float64)
+    rng = np.random.default_rng(seed)
+    role = np.where(e.is_probe, "probe", "reference")
+    vectors = rng.normal(size=e.vectors.shape)
+    e = ff.Embeddings(vectors, e.subject, np.array(list("fm"))[e.subject % 2], similarity, role)
+    part = rng.integers(0, 2, len(e))
+    label = [f"{s}/{p}" for s, p in zip(e.subject, part, strict=True)]
+    wanted: dict[object, list[int]] = {}
+    seen: dict[int, int] = {}
+    for i in range(len(e)):
+        if not e.is_probe[i]:
+            s = int(e.subject[i])
+            number = seen.get(s, 0)
+            seen[s] = number + 1
+            key = {"subject": s, "labels": label[i]}.get(how, (s, number // how if isinstance(how, int) else 0))
+            wanted.setdefault(key, []).append(i)
+    found = e.enrolled({"subject": None, "labels": label}.get(how, how))
+    n = len(wanted)
+    assert found.is_probe.tolist() == [False] * n + [True] * int(e.is_probe.sum())
+    assert np.array_equal(found.vectors[n:], vectors[e.is_probe])
+    for row, members in zip(found.vectors[:n], wanted.values(), strict=True):
+        np.testing.assert_allclose(row, mean_of([vectors[i] for i in members], similarity), rtol=1e-12, atol=1e-12)
+    whose = found.subjects[found.subject].tolist()
+    assert whose == [int(e.subject[members[0]]) for members in wanted.values()] + e.subject[e.is_probe].tolist()
+    assert [found.groups[g] for g in found.subject_group[found.subject]] == ["fm"[s % 2] for s in whose]
+
+
+def test_templates_that_cannot_be_made_are_refused():
+    e = ff.Embeddings(np.eye(7), SUBJECT, role=ROLE)
+    with pytest.raises(InputError, match="template 1 has references of two subjects, the second in row 2"):
+        e.enrolled([1, 0, 1, 0, 2, 2, 0])
+    with pytest.raises(InputError, match="template must be"):
+        e.enrolled(0)
+    with pytest.raises(InputError, match="template"):
+        e.enrolled([1, 2])
+    with pytest.raises(InputError, match="the vectors have no roles: give role"):
+        ff.Embeddings(np.eye(3), list("aab")).enrolled()
+    opposite = ff.Embeddings([[1, 0], [-1, 0], [1, 1], [0, 1]], list("aaab"), role=["reference"] * 2 + ["probe"] * 2)
+    with pytest.raises(InputError, match="with templates before probes"):
+        opposite.enrolled()
+
+
+def test_templates_keep_attributes_and_what_was_left_out():
+    labels = {"sex": list("ffmmffm"), "eyes": list("xxyyxxy")}
+    e = ff.Embeddings(np.eye(7) + 1, SUBJECT, labels, role=ROLE).by("eyes")._without(["two rows"])
+    found = e.enrolled()
+    assert (found.groups, found.grouping, found.left_out) == (("x", "y"), ("eyes",), ("two rows",))
+    assert found.by("sex").groups == ("f", "m")

@@ -65,7 +65,12 @@ def _made() -> dict[str, Any]:
     family = ff.scenario_family("V", **_SYSTEM, n_steps=50, rng=0)
     return {
         "Comparisons": comparisons,
-        "Embeddings": embeddings,
+        "Embeddings": ff.Embeddings(
+            embeddings.vectors,
+            embeddings.subject,
+            list("f" * 12 + "m" * 12),
+            role=["reference", "reference", "probe"] * 8,
+        ),
         "FailureCounts": counts,
         "at": at,
         "Binormal": ff.Binormal(2.0),
@@ -181,6 +186,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "Comparisons.to_scale": {"similarity": 0.5}, "Comparisons.to_key": {"threshold": 0.5},
         "Embeddings": {"vectors": [[1.0, 0.0], [2, 1], [0, 1], [0, 3]], "subject": list("aabb"), "group": list("ffmm"),
                        "role": ["reference", "probe"] * 2},
+        "Embeddings.enrolled": {"template": 2},
         "Embeddings.by": {"attributes": "group"}, "Embeddings.rows": {"positions": slice(0, 2)},
         "Embeddings.comparisons": {},
         "FailureCounts": {"failures": [0, 1, 2], "attempts": [3, 3, 3], "group": list("aab")},

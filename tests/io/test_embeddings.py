@@ -101,6 +101,11 @@ def test_roles_come_from_a_field_or_as_labels(write):
         e = ff.read_embeddings(path, role=given)
         assert e.is_probe.tolist() == wanted.is_probe.tolist()
         assert repr(e) == repr(wanted)
+    for template in ("subject", FIELDS["subject"], len(VECTORS)):
+        found = ff.read_embeddings(path, role="what", template=template)
+        assert np.array_equal(found.vectors, wanted.enrolled().vectors)
+    with pytest.raises(InputError, match="the vectors have no roles"):
+        ff.read_embeddings(path, template="subject")
     with pytest.raises(InputError, match="'whta' \\(did you mean 'what'"):
         ff.read_embeddings(path, role="whta")
 
