@@ -79,12 +79,3 @@ def number_pairs(a, b, begin, end, n_units, pair, of_pairs, found):
             start = stop
             stamp += np.int32(1)
         found[k] = n_pairs - begin[k]
-
-
-@jit
-def any_varies(first, second, varies):
-    """Tell whether any pair has two units whose weights vary. first, second: (n,) int32; varies: (units,) bool."""
-    p = 0
-    while p < first.size and not (varies[first[p]] and varies[second[p]]):
-        p += 1
-    return p < first.size

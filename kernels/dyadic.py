@@ -42,20 +42,6 @@ _ROUNDING = 1e-14  # of a sum of squares, relative to its parts
 
 
 @jit
-def count_pair_errors(pair, start, stop, errors):
-    """Count the errors of each distinct pair.
-
-    pair: (n,) int32, the pair of each comparison; start, stop: (lists,) int64, where each list's errors are; errors:
-    (pairs,) float64, out
-    """
-    for p in range(errors.size):
-        errors[p] = 0.0
-    for k in range(start.size):
-        for p in range(start[k], stop[k]):
-            errors[pair[p]] += 1
-
-
-@jit
 def errors_of_pairs(keys, pair, wanted):
     """Count the first comparisons up to a possible threshold, from which on they are of `wanted` distinct pairs.
 
@@ -140,11 +126,7 @@ def _finish(of_list, of_errors, mean, totals, found):
 
 @jit
 def _list_of_pairs(first, second, repeats, stratum, stratum_size):
-    """Return what `_finish` takes of a list whose distinct pairs are given, and the number of its comparisons.
-
-    Also return, of each unit, the number of its comparisons, and the sum of squared repeats of its pairs with units
-    that vary as it does.
-    """
+    """Return what `_finish` takes of a list whose distinct pairs are given, and the number of its comparisons."""
     n_strata = stratum_size.size
     units, comparisons, repeats_squared = (
         np.empty(stratum.size, np.int64),
@@ -174,7 +156,7 @@ def _list_of_pairs(first, second, repeats, stratum, stratum_size):
         of_comparisons[stratum[unit], _M_SQUARED] += comparisons[unit] ** 2
         of_comparisons[stratum[unit], _REPEATS_SQUARED] += repeats_squared[unit]
     of_list = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, two_way
-    return of_list, n, (comparisons, repeats_squared)
+    return of_list, n
 
 
 @jit
@@ -224,7 +206,7 @@ def variances(first, second, repeats, end, sums, stratum, stratum_size, found):
     start = 0
     for k in range(end.size):
         pairs = first[start : end[k]], second[start : end[k]], repeats[start : end[k]]
-        of_list, n, _ = _list_of_pairs(*pairs, stratum, stratum_size)
+        of_list, n = _list_of_pairs(*pairs, stratum, stratum_size)
         own = sums[start : end[k]]
         total = 0.0
         for p in range(own.size):
@@ -256,53 +238,6 @@ def _residuals_of_units(of_list, fixed, wrong, rate, of_errors):
         of_stratum[stratum[unit], _Q] += squares[unit]
         pairs_squared += squares[unit] / 2
     return pairs_squared
-
-
-@jit
-def variances_of_rates(pairs, of_lists, errors, counts, stratum, stratum_size, found):
-    """Do the same for error rates at several thresholds, in time proportional to the errors at each.
-
-    pairs: first, second and repeats as in `variances`; of_lists: (lists,) int64 each, where each list's pairs start and
-    end; stratum, stratum_size: as there; errors: (n,) int32, the pair of each comparison, (lists,) int64, where each
-    list's errors start, and (points, lists) int64, where they end; counts: (pairs,) int32, zeros, scratch; found:
-    (points, lists, 3) float64, out
-    """
-    pair, begin, stop = errors
-    n_units = stratum.size
-    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((stratum_size.size, 3))
-    wrong = n_wrong, wrong_squared, wrong_times = np.zeros(n_units), np.zeros(n_units), np.zeros(n_units)
-    mean, varies = np.zeros(stratum_size.size), stratum_size[stratum] > 1
-    for k in range(begin.size):
-        start, end = of_lists[0][k], of_lists[1][k]
-        first, second, repeats = pairs[0][start:end], pairs[1][start:end], pairs[2][start:end]
-        of_list, n, fixed = _list_of_pairs(first, second, repeats, stratum, stratum_size)
-        units = of_list[0]
-        position = begin[k]
-        for point in range(stop.shape[0] + 1):
-            if point == stop.shape[0] or stop[point, k] < position:
-                for p in range(begin[k], position):
-                    counts[pair[p]] = 0
-                for unit in units:
-                    n_wrong[unit], wrong_squared[unit], wrong_times[unit] = 0.0, 0.0, 0.0
-                position = begin[k]
-            if point == stop.shape[0]:
-                break
-            for p in range(position, stop[point, k]):
-                at = pair[p] - start
-                i, j = first[at], second[at]
-                n_wrong[i] += 1
-                n_wrong[j] += 1
-                if varies[i] and varies[j]:
-                    added, times = 2 * counts[pair[p]] + 1, repeats[at]
-                    counts[pair[p]] += 1
-                    for unit in (i, j):
-                        wrong_squared[unit] += added
-                        wrong_times[unit] += times
-            position = stop[point, k]
-            n_errors = np.float64(position - begin[k])
-            rate = n_errors / n if n > 0 else 0.0
-            squared = _residuals_of_units(of_list, fixed, wrong, rate, of_errors)
-            _finish(of_list, of_errors, mean, (n, n_errors, squared), found[point, k])
 
 
 @jit

@@ -63,54 +63,77 @@ def _sum_by_numpy(weights, partners, start, stop, sums):
 
 
 # Sums the rows of weights of partners start to stop, at most LONGEST, the largest weight at most LARGEST. weights:
-# (units, 64) uint8; partners: (n,) int32; sums: (64,) uint16, out
+# (units, 64) uint8; partners: (n,) uint16 or int32; sums: (64,) uint16, out
 sum_rows: Any = _sum_by_numpy if config.DISABLE_JIT else _sum_in_registers
 
 
 @jit
-def group_partners(first, second, repeats, end, partners, units, stops, ends):
-    """Write the partners of each unit, one for each comparison, in runs of at most LONGEST.
+def total_weights(runs, weights, largest, totals):
+    """Sum the weights of all comparisons of each list.
 
-    first, second, repeats: (pairs,) int32, distinct pairs, those with the same first unit together; end: (lists,)
-    int64, where each list's pairs end; partners: (comparisons,) int32, out; units: (runs,) int32, out, whose partners
-    a run holds; stops: (runs,) int64, out, where it ends; ends: (lists,) int64, out, where each list's runs end.
-    Returns the number of runs, at most pairs + comparisons / LONGEST.
+    runs: `partners.Runs`; weights: (units, 64) uint8; largest: the largest weight; totals: (lists, 64) int64, out
     """
-    n_runs, n, start = 0, np.int64(0), 0
-    for k in range(end.size):
-        length = LONGEST
-        for p in range(start, end[k]):
-            for _ in range(repeats[p]):
-                if length == LONGEST or units[n_runs - 1] != first[p]:
-                    units[n_runs] = first[p]
-                    n_runs += 1
-                    length = 0
-                partners[n] = second[p]
-                n += 1
-                length += 1
-                stops[n_runs - 1] = n
-        ends[k] = n_runs
-        start = end[k]
-    return n_runs
+    sums, wide = np.empty(BLOCK, np.uint16), np.empty(BLOCK, np.int64)
+    unlisted = np.zeros(BLOCK, np.int64)  # what is in list 0 alone
+    for k in range(totals.shape[0]):
+        for r in range(BLOCK):
+            totals[k, r] = 0
+    start = np.int64(0)
+    for run in range(runs.stop.size):
+        k, unit = runs.list[run], weights[runs.unit[run]]
+        total = totals[k] if k > 0 else unlisted
+        while start < runs.stop[run]:
+            if len(runs.repeats) == 0 and largest <= LARGEST:
+                stop = min(start + LONGEST, runs.stop[run])
+                sum_rows(weights, runs.partner, start, stop, sums)
+                for r in range(BLOCK):
+                    total[r] += np.int64(np.uint32(sums[r]) * np.uint32(unit[r]))
+            else:
+                stop = runs.stop[run]
+                _sum_repeated_rows(weights, runs.partner, runs.repeats, start, stop, largest, wide)
+                for r in range(BLOCK):
+                    total[r] += wide[r] * np.int64(unit[r])
+            start = stop
+    for k in range(1, totals.shape[0]):
+        for r in range(BLOCK):
+            totals[0, r] += totals[k, r]
+    for r in range(BLOCK):
+        totals[0, r] += unlisted[r]
 
 
 @jit
-def total_weights(partners, units, stops, ends, weights, totals):
-    """Sum the weights of all comparisons of each list.
+def repeats_at(repeats, p):
+    """Return how many comparisons partner p stands for. repeats: () for 1, or one (n,) int32."""
+    if len(repeats) == 0:
+        return 1
+    return np.int64(repeats[0][p])
 
-    partners, units, stops, ends: as `group_partners` writes them; weights: (units, 64) uint8, at most LARGEST; totals:
-    (lists, 64) int64, out
-    """
-    sums = np.empty(BLOCK, np.uint16)
-    start, run = np.int64(0), 0
-    for k in range(ends.size):
-        total = totals[k]
-        for r in range(BLOCK):
-            total[r] = 0
-        while run < ends[k]:
-            stop, unit = stops[run], weights[units[run]]
-            sum_rows(weights, partners, start, stop, sums)
+
+@jit
+def _sum_repeated_rows(weights, partners, repeats, start, stop, largest, sums):
+    """Sum the rows of partners start to stop, as often as they are repeated. sums: (64,) int64, out."""
+    narrow = np.empty(BLOCK, np.uint16)
+    most = (2**16 - 1) // largest
+    for r in range(BLOCK):
+        sums[r] = 0
+    while start < stop:
+        row, many = weights[partners[start]], repeats_at(repeats, start)
+        if many > most:
             for r in range(BLOCK):
-                total[r] += np.int64(np.uint32(sums[r]) * np.uint32(unit[r]))
-            start = stop
-            run += 1
+                sums[r] += many * np.int64(row[r])
+            start += 1
+            continue
+        for r in range(BLOCK):
+            narrow[r] = 0
+        n = 0
+        while start < stop:
+            many = repeats_at(repeats, start)
+            if n + many > most:
+                break
+            row, times = weights[partners[start]], np.uint16(many)
+            for r in range(BLOCK):
+                narrow[r] += times * np.uint16(row[r])
+            n += many
+            start += 1
+        for r in range(BLOCK):
+            sums[r] += narrow[r]

@@ -139,47 +139,11 @@ def _share(count, size, weight, total, shrinkage):
 
 
 @jit
-def total_weights(first, second, repeats, end, weights, largest, totals):
-    """Sum the weights of all comparisons of each list, over distinct pairs of units.
-
-    first, second: (pairs,) int32 rows of weights, sorted by first within each list; repeats: (pairs,) int32, how many
-    comparisons a pair has; end: (lists,) int64, where each list's pairs end; weights: (rows, 64) uint8; largest: the
-    largest weight; totals: (lists, 64) int64, out
-    """
-    of_one = np.empty(BLOCK, np.uint16)
-    most = _MOST // largest
-    pair = 0
-    for k in range(end.size):
-        total = totals[k]
-        for r in range(BLOCK):
-            total[r] = 0
-        while pair < end[k]:
-            row = first[pair]
-            unit = weights[row]
-            if repeats[pair] > most:
-                many, weight = np.int64(repeats[pair]), weights[second[pair]]
-                for r in range(BLOCK):
-                    total[r] += many * np.int64(unit[r]) * np.int64(weight[r])
-                pair += 1
-                continue
-            for r in range(BLOCK):
-                of_one[r] = 0
-            comparisons = np.int64(0)
-            while pair < end[k] and first[pair] == row and comparisons + repeats[pair] <= most:
-                times, weight = np.uint16(repeats[pair]), weights[second[pair]]
-                for r in range(BLOCK):
-                    of_one[r] += times * np.uint16(weight[r])
-                comparisons += repeats[pair]
-                pair += 1
-            for r in range(BLOCK):
-                total[r] += np.int64(of_one[r]) * np.int64(unit[r])
-
-
-@jit
 def total_costs(first, second, costs, end, weights, totals):
     """Sum weight times cost over the pairs of each list.
 
-    first, second, end, weights: as above; costs: (pairs,) float64; totals: (lists, 64) float64, out
+    first, second: (pairs,) int32 rows of weights, sorted by first within each list; end: (lists,) int64, where each
+    list's pairs end; weights: (rows, 64) uint8; costs: (pairs,) float64; totals: (lists, 64) float64, out
     """
     of_one = np.empty(BLOCK, np.float64)
     pair = 0

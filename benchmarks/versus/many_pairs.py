@@ -34,19 +34,22 @@ class _Passes:
     """The weights of all non-mated comparisons, summed for blocks of 64 replicates in two threads."""
 
     def __init__(self, reference: np.ndarray, probe: np.ndarray) -> None:
+        from fastfair.kernels.partners import Runs
+
         low, high = np.minimum(reference, probe), np.maximum(reference, probe)
         order = np.argsort(low, kind="stable")
-        self._partners, low = high[order], low[order]
+        partners, low = high[order].astype(np.uint16), low[order]
         begin = np.flatnonzero(np.diff(low, prepend=-1))
-        self._units, self._stops = low[begin], np.append(begin[1:], low.size)
+        self._runs = Runs(
+            low[begin], np.zeros(begin.size, np.int32), np.append(begin[1:], low.size), partners, ()
+        )  # fmt: skip
         self._weights = np.random.default_rng(0).poisson(1, (int(high.max()) + 1, _BLOCK)).astype(np.uint8)
 
     def one(self, _: int) -> int:
         from fastfair.kernels import row_sums
 
         totals = np.empty((1, _BLOCK), np.int64)
-        ends = np.array([self._units.size])
-        row_sums.total_weights(self._partners, self._units, self._stops, ends, self._weights, totals)
+        row_sums.total_weights(self._runs, self._weights, int(self._weights.max()), totals)
         return int(totals.sum())
 
     def all(self) -> list[int]:
@@ -90,7 +93,6 @@ ROWS = (
         Against.LIMIT,
         AtMost(5),
         of_many_pairs,
-        "pairs of subjects are numbered for all comparisons and again for groups, and how errors share subjects is "
-        "estimated over all pairs",
+        "comparisons are copied to a list of all and to those of groups, and grouped by subjects once more",
     ),
 )

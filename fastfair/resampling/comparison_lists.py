@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 
 from fastfair._lib.threads import in_threads
 from fastfair.data import score_keys
-from fastfair.data.sorted_scores import GroupedSide, SortedSide
 
-from .units import ComparisonUnits
+from .partners import Partners, group_comparisons
+from .sorted_comparisons import SortedComparisons
 
 if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side
 
 Rows = NDArray[np.int32]
 _SHARES = slice(0, 1), slice(1, None)  # of two threads: list 0 holds about as much as the other lists together
-_REPEATED = 5  # comparisons of a pair, from which on multiplying a pair's weight is faster than adding it as often
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +59,8 @@ class ErrorLists:
         Position after the last comparison of each list.
     mated : bool
         Whether the comparisons are mated.
+    partners : Partners
+        The same comparisons, grouped by one of their units.
     stratum, stratum_size : (rows,) int32, (strata,) int64
         The stratum of each row of weights, and the number of units in each stratum.
     """
@@ -69,6 +70,7 @@ class ErrorLists:
     b: Rows
     end: NDArray[np.int64]
     mated: bool
+    partners: Partners
     stratum: Rows
     stratum_size: NDArray[np.int64]
 
@@ -102,43 +104,6 @@ class ErrorLists:
         """Turn threshold keys into the keys below which comparisons are errors."""
         return thresholds if self.mated else -thresholds
 
-    def total_weights(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
-        """Write the total weight of the comparisons of each list in 64 replicates into `totals`, (lists, 64)."""
-        from fastfair.kernels import row_sums, sweep
-
-        first = self._first_totalled
-        runs, pairs = self.partners, self.pairs
-        if runs is not None and largest <= row_sums.LARGEST:
-            row_sums.total_weights(*runs, weights, totals[first:])
-        else:
-            begin = pairs.end[0] if first else 0
-            columns = (column[begin:] for column in (pairs.first, pairs.second, pairs.repeats))
-            sweep.total_weights(*columns, pairs.end[first:] - begin, weights, largest, totals[first:])
-        if first:
-            totals[0] = totals[1:].sum(axis=0)
-
-    @property
-    def _first_totalled(self) -> int:
-        """The first list whose weights are summed: 1 where the others share out list 0."""
-        return int(self.end.size > 1 and self.sizes[1:].sum() == self.end[0])
-
-    @cached_property
-    def partners(self) -> tuple[Rows, Rows, NDArray[np.int64], NDArray[np.int64]] | None:
-        """The partners of units, as `kernels.row_sums` takes them; None where multiplying by repeats is faster."""
-        from fastfair.kernels import row_sums
-
-        pairs, first = self.pairs, self._first_totalled
-        begin, n = (pairs.end[0], int(self.sizes[1:].sum())) if first else (0, self.a.size)
-        end = pairs.end[first:] - begin
-        if n > _REPEATED * end[-1]:
-            return None
-        partners, ends = np.empty(n, np.int32), np.empty(end.size, np.int64)
-        most = int(end[-1]) + n // row_sums.LONGEST
-        units, stops = np.empty(most, np.int32), np.empty(most, np.int64)
-        columns = (column[begin:] for column in (pairs.first, pairs.second, pairs.repeats))
-        n_runs = row_sums.group_partners(*columns, end, partners, units, stops, ends)
-        return partners, units[:n_runs].copy(), stops[:n_runs].copy(), ends
-
     def count_errors(self, thresholds: NDArray[np.int64]) -> NDArray[np.int64]:
         """Count the errors in the first lists, each at its own threshold key.
 
@@ -151,41 +116,14 @@ class ErrorLists:
         kernels.count_below_in_lists(self.keys, self.start, self.end, limits, found)
         return found.reshape(thresholds.shape)
 
-    def variances(self, errors: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Compute the variances of each list's rate with so many errors, times n^2, and their degrees of freedom.
+    def variances(self, errors: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Compute the variances of each list's rate with so many errors, and sums over its pairs of units.
 
-        errors: (points, lists) ndarray. Returns (points, lists, 3), as `kernels.dyadic` writes them.
+        errors: (points, lists) ndarray. Returns (points, lists, 3), the variances times n^2 and their degrees of
+        freedom as `kernels.dyadic` writes them, and (points, lists, sums), as `kernels.pair_walk` names them.
         """
-        from fastfair.kernels import dyadic as kernels
-
-        pairs, found = self.pairs, np.empty((*errors.shape, 3))
-        of_pairs = pairs.first, pairs.second, pairs.repeats
-        counts = np.zeros(pairs.first.size, np.int32)
-        start, stop = self.start, self.start + errors
-
-        def compute(lists: slice) -> None:
-            of_lists = np.append(0, pairs.end[:-1])[lists], pairs.end[lists]
-            of_errors = pairs.of_comparison, start[lists], stop[:, lists]
-            kernels.variances_of_rates(
-                of_pairs, of_lists, of_errors, counts, self.stratum, self.stratum_size, found[:, lists]
-            )
-
-        in_threads(self.a.size, compute, _SHARES)
-        return found
-
-    def shrinkage(self, errors: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Compute the shrinkage of each list's weights for rates with so many errors; see `kernels.dyadic`.
-
-        Also return the degrees of freedom of the rates' variances.
-
-        errors: (points, lists) ndarray. Returns two of this shape.
-        """
-        from fastfair.kernels import dyadic as kernels
-
-        if not self.two_way:
-            return np.ones(errors.shape), np.full(errors.shape, np.inf)
-        found = self.variances(errors)
-        return shrinkage_of(found), found[..., kernels.FREEDOM]
+        stops = self.start + errors
+        return self.partners.variances((self.a, self.b, self.start, stops), self.stratum, self.stratum_size)
 
     def shrinkage_of_sums(self, sums: NDArray[Any]) -> NDArray[np.float64]:
         """Compute the shrinkage of each list's weights for the mean of a quantity, from its sum over each pair."""
@@ -208,9 +146,7 @@ class ErrorLists:
     @cached_property
     def two_way(self) -> bool:
         """Whether any comparison has two units whose weights vary; without one, no weights are shrunk."""
-        from fastfair.kernels import comparison_lists as kernels
-
-        return bool(kernels.any_varies(self.a, self.b, self.stratum_size[self.stratum] > 1))
+        return self.partners.any_varies(self.stratum_size[self.stratum] > 1)
 
     @cached_property
     def pairs(self) -> DistinctPairs:
@@ -255,22 +191,15 @@ def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where((product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0)
 
 
-def make_lists(
-    side: SortedSide, mated: bool, units: ComparisonUnits, of_groups: tuple[GroupedSide, NDArray[np.int32]] | None
-) -> ErrorLists:
+def make_lists(source: SortedComparisons, n_threads: int | None = None) -> ErrorLists:
     """Divide the sorted mated, or non-mated, comparisons into lists.
 
     Parameters
     ----------
-    side : SortedSide
+    source : SortedComparisons
         The comparisons.
-    mated : bool
-        Whether they are mated.
-    units : ComparisonUnits
-        The units that are drawn with replacement.
-    of_groups : GroupedSide and (groups, groups) ndarray of int32, or None
-        The comparisons with their groups, and the list that those of two groups are in besides list 0, or 0 for none;
-        numbers ascend from 1.
+    n_threads : int, optional
+        All processors by default.
 
     Returns
     -------
@@ -278,20 +207,18 @@ def make_lists(
     """
     from fastfair.kernels import comparison_lists as kernels
 
-    keys, (a, b) = side.keys, units.rows(mated)
-    sizes = np.zeros(1, np.int64)
-    if of_groups is not None:
-        by_group, lists = of_groups
-        sizes = np.zeros(1 + int(lists.max()), np.int64)
-        np.add.at(sizes, lists, by_group.cells)
-    sizes[0] = keys.size
+    mated, keys, units = source.mated, source.side.keys, source.units
+    sizes = source.sizes
     end = np.cumsum(sizes)
+    a, b = source.rows(slice(None))
     all_keys, all_a, all_b = (np.empty(end[-1], column.dtype) for column in (keys, a, b))
     for out, column in ((all_keys, keys), (all_a, a), (all_b, b)):
         out[: keys.size] = column if mated else column[::-1]
     if not mated:
         np.invert(all_keys[: keys.size], out=all_keys[: keys.size])
-    if of_groups is not None:
+    if source.of_groups is not None:
+        by_group, lists = source.of_groups
         groups = by_group.reference_group, by_group.probe_group
         kernels.divide((keys, a, b, *groups), lists, not mated, end - sizes, (all_keys, all_a, all_b))
-    return ErrorLists(all_keys, all_a, all_b, end, mated, units.stratum, units.stratum_size)
+    partners = group_comparisons(source, n_threads)
+    return ErrorLists(all_keys, all_a, all_b, end, mated, partners, units.stratum, units.stratum_size)

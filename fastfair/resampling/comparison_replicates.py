@@ -18,7 +18,7 @@ from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 
 from .blocks import Replicates, compute_blocks
-from .count_models import CountModel, count_model
+from .count_models import CountModel, count_models
 from .design_effects import independent_comparisons
 from .preparation import ALL_METRICS, Metrics, Preparation
 from .units import BLOCK, ComparisonUnits
@@ -139,14 +139,11 @@ class Resampler:
         """
         if "sample" in self.units.unit:
             return []
-        sides = {"fmr": self.prepared.x, "fnmr": self.prepared.y}
-        return [
-            {
-                name: count_model(lists, lists.count_errors(np.full(lists.end.size, key)), self.prepared.n_groups)
-                for name, lists in sides.items()
-            }
-            for key in self.prepared.thresholds
+        of_points = [
+            count_models(lists, self.prepared.thresholds, self.prepared.n_groups)
+            for lists in (self.prepared.x, self.prepared.y)
         ]
+        return [{"fmr": fmr, "fnmr": fnmr} for fmr, fnmr in zip(*of_points, strict=True)]
 
     def replicate(
         self,
@@ -244,8 +241,6 @@ class Resampler:
             fill(first, scratch.weights)
             self._sweep(scratch, out)
 
-        for lists in (self.prepared.x, self.prepared.y):
-            _ = lists.partners  # asked here, so that threads find them done
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
         found = compute_blocks(n, shapes, lambda: _Scratch(self.prepared), compute, would_do, n_threads, progress)
         metrics = {name: found[name] for name in self.prepared.metrics}
@@ -258,8 +253,8 @@ class Resampler:
         weights = scratch.weights
         largest = sweep.largest_weight(weights)
         x, y = scratch.x, scratch.y = tuple(side._replace(largest=largest) for side in (scratch.x, scratch.y))
-        self.prepared.x.total_weights(weights, largest, x.totals)
-        self.prepared.y.total_weights(weights, largest, y.totals)
+        self.prepared.x.partners.total_weights(weights, largest, x.totals)
+        self.prepared.y.partners.total_weights(weights, largest, y.totals)
         if self.prepared.need_eer:
             replicated_eer.equal_error_rates(
                 *self._shrunk("eer", scratch), self.prepared.guesses, _EER_METHODS[self.prepared.eer_method],

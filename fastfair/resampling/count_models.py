@@ -36,8 +36,8 @@ class CountModel:
         return CountModel(*(getattr(self, name)[groups] for name in ("comparisons", "errors", "linear", "quadratic")))
 
 
-def count_model(lists: ErrorLists, errors: NDArray[np.int64], n_groups: int) -> CountModel:
-    """Estimate how the numbers of errors of groups vary, from all groups together.
+def count_models(lists: ErrorLists, thresholds: NDArray[np.int64], n_groups: int) -> list[CountModel]:
+    """Estimate how the numbers of errors of groups vary at some thresholds, from all groups together.
 
     With m comparisons of a pair of subjects, of which x are errors, e = x - r m, and m_k and T_k the sums of m and e
     over the pairs of subject k, the quadratic term of false matches is kappa M with M = sum_k (m_k^2 - sum m^2) and
@@ -49,52 +49,57 @@ def count_model(lists: ErrorLists, errors: NDArray[np.int64], n_groups: int) -> 
     ----------
     lists : ErrorLists
         The mated, or the non-mated, comparisons; list 1 + g is of group g.
-    errors : (lists,) ndarray of int
-        The number of errors in each list.
+    thresholds : (points,) ndarray of int64
+        Threshold keys.
     n_groups : int
         Number of groups.
 
     Returns
     -------
-    CountModel
+    list of CountModel
     """
-    from fastfair.kernels import dyadic as kernels
+    errors = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
+    _, sums = lists.variances(errors)
+    groups = slice(1, 1 + n_groups)
+    n = lists.sizes[groups].astype(np.float64)
+    make = _of_false_nonmatches if lists.mated else _of_false_matches
+    return [
+        make(n, of_point[groups].astype(np.float64), sums_of_point[groups].T)
+        for of_point, sums_of_point in zip(errors, sums, strict=True)
+    ]
 
-    pairs = lists.pairs
-    counts = np.empty(pairs.first.size)
-    kernels.count_pair_errors(pairs.of_comparison, lists.start, lists.start + errors, counts)
-    ends = np.append(0, pairs.end)
-    varies = lists.stratum_size[lists.stratum] > 1
-    n_errors, n = errors[1 : 1 + n_groups].astype(np.float64), lists.sizes[1 : 1 + n_groups].astype(np.float64)
-    # Of each group: the covariance and what it is relative to, of one subject, and of the same pair or attempts.
-    shared, share, again, repeats, repeated = np.zeros((5, n_groups))
-    of_one, over = np.zeros((2, n_groups))
-    for g in range(n_groups):
-        of_list = slice(ends[1 + g], ends[2 + g])
-        m, x = pairs.repeats[of_list].astype(np.float64), counts[of_list]
-        rate = n_errors[g] / n[g] if n[g] else 0.0
-        e = x - rate * m
-        repeated[g] = (m * (m - 1)).sum()
-        if lists.mated:
-            of_one[g] = (e**2 - x * (1 - rate) ** 2 - (m - x) * rate**2).sum()
-            over[g] = rate * (1 - rate) * repeated[g]
-            continue
-        again[g], repeats[g] = (x * (x - 1)).sum(), (x * (m - 1)).sum()
-        sums = np.zeros((2, lists.stratum.size))
-        for subject in (pairs.first[of_list], pairs.second[of_list]):
-            own = varies[subject]
-            for total, values in zip(sums, (e, m), strict=True):
-                total += np.bincount(subject, np.where(own, values, 0.0), total.size)
-            shared[g] -= (e[own] ** 2).sum()
-            share[g] -= (m[own] ** 2).sum()
-        shared[g] += (sums[0] ** 2).sum()
-        share[g] += (sums[1] ** 2).sum()
-        of_one[g], over[g] = shared[g], rate**2 * share[g]
+
+def _of_false_nonmatches(n: Floats, errors: Floats, sums: Floats) -> CountModel:
+    """Make the model of FNMRs from (groups,) comparisons and errors, and (sums, groups) sums over pairs."""
+    from fastfair.kernels import pair_walk as kernels
+
+    rate = errors / np.maximum(n, 1)
+    repeated = sums[kernels.REPEATS_SQUARED] - n
+    squared = sums[kernels.S_SQUARED] - 2 * rate * sums[kernels.S_TIMES_M] + rate**2 * sums[kernels.REPEATS_SQUARED]
+    of_one = squared - errors * (1 - rate) ** 2 - (n - errors) * rate**2
+    relative = _relative(of_one, rate * (1 - rate) * repeated)
+    return CountModel(n, errors, min(relative, 1.0) * repeated / np.maximum(n, 1), np.zeros(n.size))
+
+
+def _of_false_matches(n: Floats, errors: Floats, sums: Floats) -> CountModel:
+    """Make the model of FMRs from the same."""
+    from fastfair.kernels import pair_walk as kernels
+
+    rate = errors / np.maximum(n, 1)
+    repeated = sums[kernels.REPEATS_SQUARED] - n
+    again, repeats = sums[kernels.S_SQUARED] - errors, sums[kernels.S_TIMES_M] - errors
+    share = sums[kernels.M_SQUARED] - sums[kernels.REPEATS_SQUARED_OF_ENDS]
+    squared = (
+        sums[kernels.S_SQUARED_OF_ENDS]
+        - 2 * rate * sums[kernels.S_TIMES_M_OF_ENDS]
+        + rate**2 * sums[kernels.REPEATS_SQUARED_OF_ENDS]
+    )
+    relative = _relative(sums[kernels.T_SQUARED] - squared, rate**2 * share)
+    chance = again.sum() / repeats.sum() if repeats.sum() > 0 else 0.0
+    return CountModel(n, errors, chance * repeated / np.maximum(n, 1), relative * share)
+
+
+def _relative(covariance: Floats, over: Floats) -> float:
+    """Divide the covariances of all groups by what they are relative to; 0 where this is 0."""
     whole = over.sum()
-    relative = max(0.0, of_one.sum() / whole) if whole > 0 else 0.0
-    if lists.mated:
-        linear, quadratic = min(relative, 1.0) * repeated / np.maximum(n, 1), np.zeros(n_groups)
-    else:
-        chance = again.sum() / repeats.sum() if repeats.sum() > 0 else 0.0
-        linear, quadratic = chance * repeated / np.maximum(n, 1), relative * share
-    return CountModel(n, n_errors, linear, quadratic)
+    return max(0.0, float(covariance.sum() / whole)) if whole > 0 else 0.0

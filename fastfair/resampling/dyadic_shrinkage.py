@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .comparison_lists import ErrorLists
+from .comparison_lists import ErrorLists, shrinkage_of
 
 Floats = NDArray[np.float64]
 OfBoth = tuple[Floats, Floats]  # of the mated lists, of the non-mated ones
@@ -110,6 +110,16 @@ def _of_rates(
     errors[:n_points] = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
     for row, found in enumerate(keys.values(), n_points):
         errors[row, :n_metrics] = lists.count_errors(found)
-    shrinkage, freedom = lists.shrinkage(errors)
+    shrinkage, freedom = _shrinkage_and_freedom(lists, errors)
     of_metrics = {name: shrinkage[row, :n_metrics] for row, name in enumerate(keys, n_points)}
     return _OfRates(shrinkage[:n_points].T.copy(), freedom[:n_points].T.copy(), of_metrics)
+
+
+def _shrinkage_and_freedom(lists: ErrorLists, errors: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Compute shrinkage and degrees of freedom for so many errors: both (points, lists), as `errors`."""
+    from fastfair.kernels import dyadic as kernels
+
+    if not lists.two_way:
+        return np.ones(errors.shape), np.full(errors.shape, np.inf)
+    variances, _ = lists.variances(errors)
+    return shrinkage_of(variances), variances[..., kernels.FREEDOM]

@@ -45,7 +45,7 @@ class _Rates:
         """(points, lists) variances at given thresholds, which replicates have; NaN for lists without comparisons."""
         from fastfair.kernels import dyadic as kernels
 
-        found = self.lists.variances(self.errors)
+        found, _ = self.lists.variances(self.errors)
         least = np.minimum(found[..., kernels.ROBUST], found[..., kernels.PRODUCT])
         return np.where(self.lists.sizes, least / self.sizes**2, np.nan)
 

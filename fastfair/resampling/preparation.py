@@ -16,10 +16,11 @@ from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer
 
 from .comparison_lists import ErrorLists, make_lists
 from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
+from .sorted_comparisons import SortedComparisons
 from .units import ComparisonUnits
 
 # Of memory, at the peak, for a comparison in a list, and for its costs.
-_BYTES, _BYTES_OF_COSTS = 32, 28
+_BYTES, _BYTES_OF_COSTS = 16, 48
 METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
 Floats = NDArray[np.float64]
 
@@ -113,14 +114,14 @@ class Preparation:
         comparisons = self.comparisons
         side = comparisons.mated if mated else comparisons.nonmated
         if not n_groups:
-            return make_lists(side, mated, self.units, None)
+            return make_lists(SortedComparisons(side, mated, self.units, None))
         lists = np.zeros((n_groups, n_groups), np.int32)
         np.fill_diagonal(lists, np.arange(1, n_groups + 1))
         if not mated:
             for position, cell in enumerate(self.cells):
                 lists[cell] = 1 + n_groups + position
         by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-        return make_lists(side, mated, self.units, (by_group, lists))
+        return make_lists(SortedComparisons(side, mated, self.units, (by_group, lists)))
 
     def _find_estimates(self) -> None:
         """Find the EER and the minimum cost of each list, and their thresholds, in the data."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,28 +177,41 @@ class ComparisonUnits(Units):
         else:
             self._of_samples(subjects.row[comparisons.sample_subject], subjects)
 
-    def rows(self, mated: bool) -> tuple[Rows, Rows]:
-        """Return the two rows of weights of each mated, or of each non-mated, comparison: (n,) each."""
+    def rows(self, mated: bool, part: slice) -> tuple[Rows, Rows]:
+        """Return the two rows of weights of each of some mated, or non-mated, comparisons: (n,) each."""
+        from fastfair.kernels import partners as kernels
+
         side = self._comparisons.mated if mated else self._comparisons.nonmated
         ones = np.int32(self.n_rows - 1)
         if self.unit == "comparison":
-            start = 0 if mated else len(self._comparisons.mated)
+            row = self._own_rows[0 if mated else 1][part]
+            return row, np.full(row.size, ones)
+        row = self._draws[0 if self.unit == "subject" else -1].row
+        first, second = (
+            (side.reference, side.probe) if self.unit == "subject" else (side.reference_sample, side.probe_sample)
+        )
+        assert first is not None
+        assert second is not None
+        first, second = first[part], second[part]
+        a, b = np.empty_like(first), np.empty_like(first)
+        kernels.rows_of_units(first, second, row, ones, a, b)
+        if self.unit == "subject+sample":
+            assert side.reference is not None
+            assert side.probe is not None
+            b[(side.reference[part] == side.probe[part]) & (b != ones)] += np.int32(row.size)
+        return a, b
+
+    @cached_property
+    def _own_rows(self) -> tuple[Rows, Rows]:
+        """The row of each mated, and of each non-mated, comparison, all of which are drawn."""
+        found, start = [], 0
+        for side in (self._comparisons.mated, self._comparisons.nonmated):
             row = np.arange(start, start + len(side), dtype=np.int32)
             if side.rows is not None:  # numbered in the caller's order, which two systems share
                 row[np.argsort(side.rows)] = row.copy()
-            return row, np.full(len(side), ones)
-        same_subject = side.reference == side.probe
-        if self.unit == "subject":
-            row = self._draws[0].row
-            a, b = row[side.reference], row[side.probe]
-            b[same_subject] = ones
-            return a, b
-        row = self._draws[-1].row
-        a, b = row[side.reference_sample], row[side.probe_sample]
-        same_unit = a == b
-        if self.unit == "subject+sample":
-            b = np.where(same_subject, b + np.int32(row.size), b)
-        return a, np.where(same_unit, ones, b)
+            found.append(row)
+            start += len(side)
+        return found[0], found[1]
 
 
 def require_units(comparisons: Comparisons, unit: str) -> None:

@@ -33,13 +33,6 @@ def test_pairs_of_lists_are_numbered_and_counted(lists):
         assert len(changes) == len(set(changes))  # pairs with the same smaller unit lie together
 
 
-@given(PAIRS, st.lists(st.booleans(), min_size=7, max_size=7))
-def test_a_pair_of_units_that_both_vary_is_found(pairs, varies):
-    first, second = np.array(pairs, np.int32).reshape(-1, 2).T.copy()
-    expected = any(varies[i] and varies[j] for i, j in pairs)
-    assert kernels.any_varies(first, second, np.array(varies)) == expected
-
-
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=30), st.booleans())
 def test_comparisons_are_divided_in_order(groups, flip):
     reference, probe = np.array(groups, np.uint16).reshape(-1, 2).T.copy()

@@ -38,20 +38,6 @@ def test_narrow_sums_hold_what_they_are_given(largest):
     total = np.zeros(64, np.int64)
     sweep.add_many_pairs(a, b, drawn, largest, 1, 300, total)
     assert (total == (drawn[a[1:]].astype(int) * drawn[b[1:]]).sum(axis=0)).all()
-    order = np.argsort(a, kind="stable")
-    totals = np.empty((1, 64), np.int64)
-    repeats = rng.integers(1, 600, 300, dtype=np.int32)
-    sweep.total_weights(a[order], b[order], repeats, np.array([300]), drawn, largest, totals)
-    assert (totals[0] == (repeats[:, None] * drawn[a[order]].astype(int) * drawn[b[order]]).sum(axis=0)).all()
-
-
-def test_totals_pass_2_to_the_31_for_many_pairs_and_for_one_pair_often():
-    repeats = np.array([2**22 - 1, 2**22 - 1, 5, 2**30], np.int32)
-    first, second = np.zeros(4, np.int32), np.array([0, 1, 2, 2], np.int32)
-    totals = np.empty((2, 64), np.int64)
-    sweep.total_weights(first, second, repeats, np.array([3, 4]), ONE, 255, totals)
-    assert (totals[0] == 255**2 * int(repeats[:3].sum())).all()
-    assert (totals[1] == 255**2 * 2**30).all()
 
 
 @pytest.mark.jit

@@ -1,0 +1,222 @@
+"""Comparisons as partners of units: their total weights, and sums over their pairs, without a list of pairs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.threads import count_threads, in_threads, slices
+
+from .sorted_comparisons import SortedComparisons
+
+if TYPE_CHECKING:
+    from fastfair.kernels.pair_walk import Sums
+    from fastfair.kernels.partners import Runs
+
+Integers = NDArray[np.integer]
+Floats = NDArray[np.float64]
+_PART = 2**18  # comparisons whose rows of weights are written at a time
+_REPEATED = 5  # comparisons of a pair, from which on multiplying a pair's weight is faster than adding it as often
+_LOOKED_AT = 2**20  # comparisons that tell how often pairs are repeated
+
+
+@dataclass(frozen=True, eq=False)
+class Partners:
+    """The mated, or the non-mated, comparisons, grouped by one of their two units and by list.
+
+    Attributes
+    ----------
+    runs : kernels.partners.Runs
+        The comparisons.
+    sizes : (lists,) ndarray of int64
+        Number of comparisons in each list; list 0 holds all.
+    n_units : int
+        Number of rows of weights.
+    """
+
+    runs: Runs
+    sizes: NDArray[np.int64]
+    n_units: int
+
+    def total_weights(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
+        """Write the total weight of the comparisons of each list in 64 replicates into `totals`, (lists, 64)."""
+        from fastfair.kernels import row_sums
+
+        row_sums.total_weights(self.runs, weights, largest, totals)
+
+    def any_varies(self, varies: NDArray[np.bool_]) -> bool:
+        """Tell whether any comparison has two units that vary."""
+        from fastfair.kernels import partners as kernels
+
+        return bool(kernels.any_varies(self.runs, varies))
+
+    def variances(
+        self, errors: tuple[Integers, Integers, Integers, Integers], stratum: Integers, stratum_size: Integers
+    ) -> tuple[Floats, Floats]:
+        """Compute the variances of the rates of all lists, and sums over their pairs.
+
+        Parameters
+        ----------
+        errors : tuple of ndarray
+            The rows of both units of comparisons in lists, (n,) each, errors first; where each list begins, (lists,);
+            and where its errors end, (points, lists).
+        stratum, stratum_size : (units,) and (strata,) ndarray
+            The stratum of each unit, and the number of units in each.
+
+        Returns
+        -------
+        (points, lists, 3) and (points, lists, sums) ndarray
+            As `kernels.dyadic` and `kernels.pair_walk` write them.
+        """
+        from fastfair.kernels import pair_walk
+
+        a, b, start, stops = errors
+        found = np.empty((*stops.shape, 3)), np.empty((*stops.shape, pair_walk.N_SUMS))
+        if stops.shape[0] == 0:
+            return found
+
+        chosen, begin, end = self._runs_of_lists
+
+        def compute(lists: slice) -> None:
+            of_lists = chosen, begin[lists], end[lists]
+            of_errors = a, b, start[lists], stops[:, lists]
+            written = (array[:, lists] for array in found)
+            pair_walk.variances_of_lists(self.runs, of_lists, of_errors, (stratum, stratum_size), *written)
+
+        self._variances_of_all((a, b, stops[:, 0]), (stratum, stratum_size), found)
+        in_threads(int(self.sizes[0]), compute, self._shares(count_threads(None)))
+        return found
+
+    def _variances_of_all(
+        self,
+        errors: tuple[Integers, Integers, Integers],
+        units: tuple[Integers, Integers],
+        found: tuple[Floats, Floats],
+    ) -> None:
+        """Do the same for list 0, whose sums are added up by several threads."""
+        from fastfair.kernels import pair_walk
+
+        a, b, stops = errors
+        stratum, stratum_size = units
+        order = np.argsort(stops, kind="stable")
+        ascending = stops[order]
+        n_errors = int(ascending[-1])
+        begin, at = np.zeros((2, self.n_units), np.int64), np.empty(n_errors, np.int64)
+        pair_walk.group_errors(a, b, 0, n_errors, begin, at)
+        varies = stratum_size[stratum] > 1
+
+        def add(part: slice) -> Sums:
+            sums = pair_walk.new_sums(stops.size, self.n_units, stratum_size.size)
+            chosen, seen = np.arange(part.start, part.stop, dtype=np.int32), np.empty(self.n_units, np.int64)
+            pair_walk.add_runs(self.runs, chosen, (a, b, begin, at), ascending, stratum, varies, sums, seen)
+            return sums
+
+        sums, *others = in_threads(int(self.sizes[0]), add, self._parts(count_threads(None)))
+        for other in others:
+            for array, more in zip(sums, other, strict=True):
+                array += more
+        units_seen = np.flatnonzero(sums.comparisons)
+        of_list = (array[:, 0] for array in found)
+        pair_walk.finish_list(sums, units_seen, ascending, order, stratum, stratum_size, *of_list)
+
+    def _parts(self, n_threads: int) -> list[slice]:
+        """Cut the runs into parts with about as many comparisons, each with all runs of its units."""
+        runs = self.runs
+        if runs.stop.size == 0:
+            return [slice(0, 0)]
+        ends = [part.stop for part in slices(int(runs.stop[-1]), n_threads)]
+        units = runs.unit[np.searchsorted(runs.stop, ends[:-1])]
+        cuts = sorted({0, *np.searchsorted(runs.unit, units).tolist(), runs.stop.size})
+        return [slice(*both_ends) for both_ends in itertools.pairwise(cuts)]
+
+    def _shares(self, n_threads: int) -> list[slice]:
+        """Cut the lists after list 0 into shares with about as many comparisons."""
+        running = np.cumsum(self.sizes[1:])
+        if running.size == 0 or running[-1] == 0:
+            return [slice(1, self.sizes.size)] if running.size else []
+        cuts = {1 + int(np.searchsorted(running, running[-1] * k / n_threads)) for k in range(1, n_threads)}
+        return [slice(*both_ends) for both_ends in itertools.pairwise(sorted({1, *cuts, self.sizes.size}))]
+
+    @cached_property
+    def _runs_of_lists(self) -> tuple[Integers, Integers, Integers]:
+        """The runs in the order of their lists, and where those of each list begin and end."""
+        n = np.bincount(self.runs.list, minlength=self.sizes.size)
+        end = np.cumsum(n)
+        return np.argsort(self.runs.list, kind="stable").astype(np.int32), end - n, end
+
+
+def group_comparisons(source: SortedComparisons, n_threads: int | None) -> Partners:
+    """Group comparisons by the smaller of their two units, and by list.
+
+    Parameters
+    ----------
+    source : SortedComparisons
+        The comparisons.
+    n_threads : int, optional
+        All processors by default.
+
+    Returns
+    -------
+    Partners
+    """
+    from fastfair.kernels import partners as kernels
+
+    n, n_units, n_lists = len(source), source.units.n_rows, source.sizes.size
+    n_parts = min(count_threads(n_threads), max(1, n // max(n_units, 1)))  # each counts all units
+    parts = [[*_pieces(part)] for part in slices(n, n_parts)]
+    counts = np.zeros((len(parts), n_units), np.int64)
+
+    def count(k: int) -> None:
+        for piece in parts[k]:
+            kernels.count_smaller(*source.rows(piece), counts[k])
+
+    in_threads(n, count, range(len(parts)))
+    begin = np.append(0, np.cumsum(counts.sum(axis=0)))
+    position = begin[:-1] + np.cumsum(counts, axis=0) - counts
+    partner = np.empty(n, np.uint16 if n_units <= 2**16 else np.int32)
+    kind = source.lists(slice(0, 0))
+    lists = np.empty(n if source.of_groups is not None else 0, kind.dtype)
+
+    def scatter(k: int) -> None:
+        for piece in parts[k]:
+            kernels.scatter(*source.rows(piece), source.lists(piece), position[k], partner, lists)
+
+    in_threads(n, scatter, range(len(parts)))
+    cuts = np.searchsorted(begin, [part.stop for part in slices(n, count_threads(n_threads))][:-1])
+    blocks = [*itertools.pairwise(sorted({0, *cuts.tolist(), n_units}))]
+    n_runs = in_threads(n, lambda block: int(kernels.arrange(begin, *block, n_lists, partner, lists)), blocks)
+    total = sum(n_runs)
+    runs = kernels.Runs(
+        np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total, np.int64), partner, ()
+    )  # fmt: skip
+    first = np.cumsum(n_runs) - n_runs
+    in_threads(n, lambda k: kernels.write_runs(begin, *blocks[k], lists, first[k], runs), range(len(blocks)))
+    return Partners(_merged(runs, n_units), source.sizes, n_units)
+
+
+def _pieces(part: slice) -> Sequence[slice]:
+    cuts = [*range(part.start, part.stop, _PART), part.stop]
+    return [slice(*both_ends) for both_ends in itertools.pairwise(cuts)]
+
+
+def _merged(runs: Runs, n_units: int) -> Runs:
+    """Keep partners once, with the number of their comparisons, where they are repeated often."""
+    from fastfair.kernels import partners as kernels
+
+    last = min(runs.stop.size, int(np.searchsorted(runs.stop, _LOOKED_AT)) + 1)
+    if last == 0 or kernels.count_pairs(runs, last, n_units) * _REPEATED > runs.stop[last - 1]:
+        return runs
+    n_pairs = int(kernels.count_pairs(runs, runs.stop.size, n_units))
+    merged = runs._replace(
+        stop=np.empty_like(runs.stop),
+        partner=np.empty(n_pairs, runs.partner.dtype),
+        repeats=(np.empty(n_pairs, np.int32),),
+    )
+    kernels.merge_repeated(runs, n_units, merged)
+    return merged

@@ -1,0 +1,228 @@
+"""Sum over the distinct pairs of units of lists of comparisons, in one walk over the partners of each unit.
+
+With m comparisons of a pair of units, of which s are errors at a threshold, the variances of `dyadic` and models of
+counts need sums of m, s, m^2, s^2 and s m over the pairs of each unit, and of some over all pairs. All are integers, so
+that they do not depend on who adds them up.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._jit import jit
+from .dyadic import _INSIDE, _M, _M_SQUARED, _REPEATS_SQUARED, _finish, _in_order, _residuals_of_units
+from .row_sums import repeats_at
+
+# Columns of what is summed for models of counts: T and m over units whose weights vary, then over all pairs, then over
+# those ends of pairs whose weights vary.
+T_SQUARED, M_SQUARED, S_SQUARED, S_TIMES_M, REPEATS_SQUARED = range(5)
+S_SQUARED_OF_ENDS, S_TIMES_M_OF_ENDS, REPEATS_SQUARED_OF_ENDS = range(5, 8)
+N_SUMS = 8
+_WRONG, _WRONG_SQUARED, _WRONG_TIMES = range(3)
+
+
+class Sums(NamedTuple):
+    """Sums over the pairs of a list; errors are those between a point's threshold and the one before."""
+
+    comparisons: NDArray[np.float64]  # (units,) number of comparisons of each unit
+    repeats_squared: NDArray[np.float64]  # (units,) sum of m^2 over its pairs of units that both vary
+    inside: NDArray[np.float64]  # (strata,) ends of comparisons inside a stratum
+    wrong: NDArray[np.float64]  # (points, 3, units) errors, and sums of s^2 and s m over pairs of units that both vary
+    of_pairs: NDArray[np.float64]  # (points, N_SUMS) sums over pairs; those of m^2 at the first point
+
+
+@jit
+def new_sums(n_points, n_units, n_strata):
+    """Return `Sums` of nothing."""
+    return Sums(
+        np.zeros(n_units),
+        np.zeros(n_units),
+        np.zeros(n_strata),
+        np.zeros((n_points, 3, n_units)),
+        np.zeros((n_points, N_SUMS)),
+    )
+
+
+@jit
+def group_errors(a, b, first, last, begin, at):
+    """Group the errors of a list by their smaller unit, those of a unit in order.
+
+    a, b: (n,) int32 units of the comparisons of all lists; first, last: the errors, without the last; begin: (2, units)
+    int64, zeros, out: where the errors of each unit begin and end in `at`; at: (errors,) int64, out, their positions
+    """
+    for p in range(first, last):
+        begin[1, min(a[p], b[p])] += 1
+    total = np.int64(0)
+    for p in range(first, last):
+        unit = min(a[p], b[p])
+        if begin[1, unit] > 0 and begin[0, unit] == 0:  # seen for the first time: told by a negative number
+            total, begin[0, unit] = total + begin[1, unit], -total - 1
+    for p in range(first, last):
+        unit = min(a[p], b[p])
+        if begin[0, unit] < 0:
+            begin[0, unit] = -begin[0, unit] - 1
+            begin[1, unit] = begin[0, unit]
+        at[begin[1, unit]] = p
+        begin[1, unit] += 1
+
+
+@jit
+def add_runs(runs, chosen, errors, stops, stratum, varies, sums, units):
+    """Add up the pairs of some runs of a list.
+
+    runs: `partners.Runs`; chosen: (chosen,) int32, all runs of the list of some units, those of a unit together;
+    errors: a, b, begin and at of the list, as `group_errors` has them; stops: (points,) int64, ascending, where the
+    errors of each point end; stratum: (units,) int32; varies: (units,) bool; sums: `Sums`, added to; units: (units,)
+    int64, out, those with comparisons that had none in `sums`. Returns the number of these
+    """
+    a, b, begin, at = errors
+    together, seen = np.zeros(stratum.size, np.int64), np.zeros(stratum.size, np.int64)
+    n_units, k = 0, 0
+    while k < chosen.size:
+        unit, first = runs.unit[chosen[k]], k
+        while k < chosen.size and runs.unit[chosen[k]] == unit:
+            run = chosen[k]
+            for p in range(runs.stop[run - 1] if run > 0 else 0, runs.stop[run]):
+                together[runs.partner[p]] += repeats_at(runs.repeats, p)
+            k += 1
+        own_varies = varies[unit]
+        point = 0
+        for q in range(begin[0, unit], begin[1, unit]):
+            p = at[q]
+            while stops[point] <= p:
+                point += 1
+            other = max(a[p], b[p])
+            wrong, of_pairs = sums.wrong[point], sums.of_pairs[point]
+            added, times = np.float64(2 * seen[other] + 1), np.float64(together[other])
+            seen[other] += 1
+            ends = np.float64(own_varies) + np.float64(varies[other])
+            wrong[_WRONG, unit] += 1
+            wrong[_WRONG, other] += 1
+            if own_varies and varies[other]:
+                for one in (unit, other):
+                    wrong[_WRONG_SQUARED, one] += added
+                    wrong[_WRONG_TIMES, one] += times
+            of_pairs[S_SQUARED] += added
+            of_pairs[S_TIMES_M] += times
+            of_pairs[S_SQUARED_OF_ENDS] += ends * added
+            of_pairs[S_TIMES_M_OF_ENDS] += ends * times
+        for q in range(begin[0, unit], begin[1, unit]):
+            seen[max(a[at[q]], b[at[q]])] = 0
+        n, squared, all_squared, ends_squared, inside = 0.0, 0.0, 0.0, 0.0, 0.0
+        if sums.comparisons[unit] == 0:
+            units[n_units] = unit
+            n_units += 1
+        for run in chosen[first:k]:
+            for p in range(runs.stop[run - 1] if run > 0 else 0, runs.stop[run]):
+                other = runs.partner[p]
+                if together[other] == 0:
+                    continue
+                m = np.float64(together[other])
+                together[other] = 0
+                n += m
+                all_squared += m * m
+                if sums.comparisons[other] == 0 and other != unit:
+                    units[n_units] = other
+                    n_units += 1
+                sums.comparisons[other] += m
+                if own_varies and varies[other]:
+                    squared += m * m
+                    sums.repeats_squared[other] += m * m
+                    ends_squared += 2 * m * m
+                elif own_varies or varies[other]:
+                    ends_squared += m * m
+                if stratum[other] == stratum[unit]:
+                    inside += 2 * m
+        sums.comparisons[unit] += n
+        sums.repeats_squared[unit] += squared
+        sums.inside[stratum[unit]] += inside
+        sums.of_pairs[0, REPEATS_SQUARED] += all_squared
+        sums.of_pairs[0, REPEATS_SQUARED_OF_ENDS] += ends_squared
+    return n_units
+
+
+@jit
+def finish_list(sums, units, n_errors, order, stratum, stratum_size, variances, of_pairs):
+    """Compute the variances of a list's rates from the sums over its pairs, and clear these sums.
+
+    sums: `Sums`; units: (k,) int64, ascending, those with comparisons; n_errors: (points,) int64, ascending; order:
+    (points,) int64, the place of each point in what is written; stratum: (units,) int32; stratum_size: (strata,) int64;
+    variances: (points, 3) float64, out, as in `dyadic`; of_pairs: (points, N_SUMS) float64, out
+    """
+    n_units, n_strata = stratum.size, stratum_size.size
+    of_comparisons, n, two_way = np.zeros((n_strata, 4)), 0.0, False
+    for unit in units:
+        fixed = of_comparisons[stratum[unit]]
+        n += sums.comparisons[unit] / 2
+        fixed[_M] += sums.comparisons[unit]
+        fixed[_M_SQUARED] += sums.comparisons[unit] ** 2
+        fixed[_REPEATS_SQUARED] += sums.repeats_squared[unit]
+        two_way |= sums.repeats_squared[unit] > 0
+    for s in range(n_strata):
+        of_comparisons[s, _INSIDE] = sums.inside[s]
+        sums.inside[s] = 0.0
+    of_list = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, two_way
+    fixed = sums.comparisons, sums.repeats_squared
+    wrong = sums.wrong[0, _WRONG], sums.wrong[0, _WRONG_SQUARED], sums.wrong[0, _WRONG_TIMES]
+    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
+    mean = np.zeros(n_strata)
+    for point in range(n_errors.size):
+        found = of_pairs[order[point]]
+        for column in range(N_SUMS):
+            if point > 0:
+                sums.of_pairs[0, column] += sums.of_pairs[point, column]
+                sums.of_pairs[point, column] = 0.0
+            found[column] = sums.of_pairs[0, column]
+        rate = n_errors[point] / n if n > 0 else 0.0
+        for unit in units:
+            if point > 0:
+                for column in range(3):
+                    sums.wrong[0, column, unit] += sums.wrong[point, column, unit]
+                    sums.wrong[point, column, unit] = 0.0
+            if stratum_size[stratum[unit]] > 1:
+                found[T_SQUARED] += (wrong[0][unit] - rate * sums.comparisons[unit]) ** 2
+                found[M_SQUARED] += sums.comparisons[unit] ** 2
+        squared = _residuals_of_units(of_list, fixed, wrong, rate, of_errors)
+        _finish(of_list, of_errors, mean, (n, np.float64(n_errors[point]), squared), variances[order[point]])
+    for column in range(N_SUMS):
+        sums.of_pairs[0, column] = 0.0
+    for unit in units:
+        sums.comparisons[unit], sums.repeats_squared[unit] = 0.0, 0.0
+        for column in range(3):
+            sums.wrong[0, column, unit] = 0.0
+
+
+@jit
+def variances_of_lists(runs, of_lists, errors, units, variances, of_pairs):
+    """Compute the variances of the rates of some lists, each of a part of the runs.
+
+    runs: `partners.Runs`; of_lists: the runs, list by list, (chosen,) int32, and where those of each list begin and
+    end, (lists,) int64 each; errors: a, b, (n,) int32 units, where each list's comparisons begin, (lists,) int64, and
+    (points, lists) int64, where its errors end; units: stratum, (units,) int32, and stratum_size, (strata,) int64;
+    variances: (points, lists, 3) float64, out, as in `dyadic`; of_pairs: (points, lists, N_SUMS) float64, out
+    """
+    chosen, begin, end = of_lists
+    a, b, first, stops = errors
+    stratum, stratum_size = units
+    n_units, varies = stratum.size, stratum_size[stratum] > 1
+    sums = new_sums(stops.shape[0], n_units, stratum_size.size)
+    begin_of_unit, with_some = np.zeros((2, n_units), np.int64), np.empty(n_units, np.int64)
+    longest = np.int64(0)
+    for k in range(begin.size):
+        longest = max(longest, stops[:, k].max() - first[k])
+    at = np.empty(longest, np.int64)
+    for k in range(begin.size):
+        order = np.argsort(stops[:, k])
+        of_list = stops[:, k][order]
+        group_errors(a, b, first[k], of_list[-1], begin_of_unit, at)
+        n = add_runs(
+            runs, chosen[begin[k] : end[k]], (a, b, begin_of_unit, at), of_list, stratum, varies, sums, with_some
+        )
+        own = np.sort(with_some[:n])
+        for p in range(first[k], of_list[-1]):
+            low = min(a[p], b[p])
+            begin_of_unit[0, low], begin_of_unit[1, low] = 0, 0
+        finish_list(sums, own, of_list - first[k], order, stratum, stratum_size, variances[:, k], of_pairs[:, k])

@@ -1,0 +1,102 @@
+"""Comparisons grouped by unit and list: their totals, and sums over their pairs, against lists of pairs."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import pair_sums as slow
+
+import fastfair as ff
+from fastfair._lib import threads
+from fastfair.resampling import partners
+from fastfair.resampling.comparison_lists import make_lists
+from fastfair.resampling.sorted_comparisons import SortedComparisons
+from fastfair.resampling.units import ComparisonUnits
+
+LISTS = np.array([[1, 3], [0, 2]], np.int32)  # comparisons of a reference of group 1 and a probe of group 0 are in none
+
+
+def comparisons_of(seed, n, n_subjects, repeated):
+    rng = np.random.default_rng(seed)
+    # Two systems may put a subject in different groups, and so does a mistake: a pair may be in several lists.
+    reference, probe = rng.integers(0, n_subjects, (2, n))
+    probe = np.where(reference == probe, (probe + 1) % n_subjects, probe)
+    if repeated:
+        reference, probe = (np.repeat(column[: -(-n // 40)], 40)[:n] for column in (reference, probe))
+    groups = rng.integers(0, 2, (2, n))
+    columns = [np.append(column, (0, 1)) for column in (reference, probe, *groups)]  # a mated comparison of each group
+    return ff.Comparisons(rng.integers(0, 9, n + 2).astype(float), np.arange(n + 2) >= n, *columns)
+
+
+def lists_of(c, unit="subject", n_threads=1):
+    source = SortedComparisons(c.nonmated, False, ComparisonUnits(c, unit), (c.nonmated_by_group, LISTS))
+    return make_lists(source, n_threads)
+
+
+def in_lists(lists):
+    """Return the pairs of rows of each list, errors first."""
+    return [
+        list(zip(lists.a[i:j].tolist(), lists.b[i:j].tolist(), strict=True))
+        for i, j in zip(lists.start, lists.end, strict=True)
+    ]
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.integers(1, 150), st.integers(2, 9), st.booleans(), st.sampled_from([1, 3, 40]))
+def test_totals_and_sums_are_those_of_lists_of_pairs(seed, n, n_subjects, repeated, largest):
+    lists = lists_of(comparisons_of(seed, n, n_subjects, repeated))
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, largest + 1, (lists.stratum.size, 64), dtype=np.uint8)
+    totals = np.full((lists.end.size, 64), -1, np.int64)
+    lists.partners.total_weights(weights, int(max(1, weights.max())), totals)
+    pairs, wide = in_lists(lists), weights.astype(np.int64)
+    for total, of_list in zip(totals, pairs, strict=True):
+        assert (total == sum((wide[i] * wide[j] for i, j in of_list), np.zeros(64, np.int64))).all()
+    stops = rng.integers(0, lists.sizes + 1, (3, lists.end.size))
+    _, sums = lists.variances(stops)
+    varies = (lists.stratum_size[lists.stratum] > 1).tolist()
+    for point, k in itertools.product(range(3), range(lists.end.size)):
+        assert sums[point, k] == pytest.approx(slow.of_list(pairs[k], int(stops[point, k]), varies), rel=1e-9, abs=1e-9)
+    assert lists.two_way == any(varies[i] and varies[j] for i, j in pairs[0])
+
+
+def test_sums_have_the_same_bits_with_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr(threads, "_SMALL", 10)
+    monkeypatch.setattr(partners, "_PART", 100)
+    c = comparisons_of(3, 3000, 90, False)
+    found = []
+    for n_threads in (1, 2, 7):
+        monkeypatch.setattr(partners, "count_threads", lambda _, n=n_threads: n)
+        lists = lists_of(c)
+        errors = lists.count_errors(np.repeat(np.array([[3], [6], [1]]), lists.end.size, axis=1))
+        found.append((*lists.partners.runs[:4], *lists.variances(errors)))
+    for others in found[1:]:
+        for one, other in zip(found[0], others, strict=True):
+            assert np.array_equal(one, other)
+    assert np.unique(found[0][1]).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_partners_are_kept_once_where_they_are_repeated_often(repeated):
+    lists = lists_of(comparisons_of(1, 900, 500, repeated))
+    runs = lists.partners.runs
+    assert bool(runs.repeats) == repeated
+    assert (runs.repeats[0].sum() if repeated else runs.partner.size) == 900
+    assert runs.partner.dtype == np.uint16
+
+
+def test_more_units_than_16_bits_can_number_are_kept_apart():
+    n = 70_000
+    c = ff.Comparisons(np.arange(2.0 * n), np.arange(2 * n) < n)
+    source = SortedComparisons(c.nonmated, False, ComparisonUnits(c, "comparison"), None)
+    found = make_lists(source).partners
+    weights = np.arange(64, dtype=np.uint8) * np.ones((2 * n + 1, 1), np.uint8)
+    weights[-1] = 1
+    totals = np.empty((1, 64), np.int64)
+    found.total_weights(weights, 63, totals)
+    assert (totals == n * np.arange(64)).all()
+    assert not found.any_varies(np.append(np.ones(2 * n, bool), False))
