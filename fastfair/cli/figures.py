@@ -1,17 +1,26 @@
-"""The figures that `fastfair evaluate --plots` writes."""
+"""The figures that `--plots` of `fastfair evaluate` and of `fastfair synthesize` writes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from fastfair._lib.axes import off_screen
+from fastfair._lib.axes import new_axes, off_screen
+from fastfair._lib.plot_style import legend_below, line_style
+from fastfair._lib.text import per_cent
+from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.rate_plots import has_cross_group_comparisons
 from fastfair.evaluation.result import Evaluation
+from fastfair.synthesis.hill_climbing import Synthesis
+from fastfair.synthesis.system_measures import SystemMeasure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+_HISTORY_SIZE = 6.4, 4.4  # inches, without the legend
 
 
 def figures_of(evaluation: Evaluation) -> dict[str, Figure]:
@@ -37,6 +46,37 @@ def _drawn(evaluation: Evaluation) -> dict[str, Figure]:
     if evaluation.groups:
         figures |= {f"{kind}_by_group": evaluation.plot_groups(kind) for kind in ("det", "scores")}
     return {name: figure for name, figure in figures.items() if figure is not None}
+
+
+def figures_of_scores(
+    scores: Mapping[str, Comparisons], climbed: Sequence[Synthesis], measures: Sequence[SystemMeasure]
+) -> dict[str, Figure]:
+    """Draw what was synthesized: curves and scores of each file, the steps of each climb, and measures of systems."""
+    from fastfair.synthesis.plots import draw_systems
+
+    with off_screen():
+        figures: dict[str, Figure | None] = {}
+        for name, comparisons in scores.items():
+            evaluation = evaluate(comparisons, (), (), metrics="eer", n_resamples=0)
+            for kind, ax in (("det", evaluation.plot_det()), ("distributions", evaluation.plot_scores())):
+                figures[f"{name}_{kind}"] = ax.get_figure(root=True)
+            if evaluation.groups:
+                figures[f"{name}_distributions_by_group"] = evaluation.plot_groups("scores")
+        if climbed:
+            figures["steps"] = _steps(climbed)
+        if len({(one.table, one.ratios) for one in measures}) > 1:
+            figures["measures"] = draw_systems(measures)
+    return {name: figure for name, figure in figures.items() if figure is not None}
+
+
+def _steps(climbed: Sequence[Synthesis]) -> Figure | None:
+    width, height = _HISTORY_SIZE
+    ax = new_axes((width, height + 0.18 * len(climbed)))
+    for k, made in enumerate(climbed):
+        rate = f"{made.kind.upper()} {per_cent(made.target)} at {'TMR' if made.kind == 'fmr' else 'TNMR'} {made.at:g}"
+        made.plot(ax, label=rate, **line_style(k))
+    legend_below(ax, ax.get_lines())
+    return ax.get_figure(root=True)
 
 
 def _named(at: OperatingPoint) -> str:

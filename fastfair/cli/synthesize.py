@@ -24,6 +24,7 @@ from fastfair.synthesis.hill_climbing import KINDS, Synthesis, synthesize
 from fastfair.synthesis.system_measures import SystemMeasure
 from fastfair.synthesis.systems import BiasedSystem, biased_system, scenario_family
 
+from .figures import figures_of_scores
 from .options import RUNNING, with_options
 from .output import deliver, require_output
 from .plan_tables import print_synthesis
@@ -76,6 +77,11 @@ def _options(command: Any) -> Any:
             help="Format of score files.",
         ),
         *RUNNING,
+        click.option(
+            "--plots", is_flag=True,
+            help="With --output: draw DET curves, distributions of the scores, and steps of hill climbing, as PNG and "
+            "SVG."
+        ),
     ]  # fmt: skip
     return with_options(command, options)
 
@@ -87,6 +93,7 @@ class _Made:
     scores: Mapping[str, Comparisons]
     sets: Sequence[Mapping[str, Any]]
     measures: Sequence[SystemMeasure] = ()
+    climbed: Sequence[Synthesis] = ()
 
 
 @click.command(
@@ -110,6 +117,7 @@ def synthesize_command(
     suffix: str,
     as_json: bool,
     output: Path | None,
+    plots: bool,
     progress: bool | None,
     rng: int | None,
     n_threads: int | None,
@@ -122,7 +130,7 @@ def synthesize_command(
     """
     if sum((ratios is not None, family, fmr is not None, fnmr is not None)) != 1:
         raise click.UsageError("nothing says what to make: give one of --ratios, --family, --fmr and --fnmr")
-    require_output(output)
+    require_output(output, plots)
     given = {name: value for name, value in options.items() if value is not None}
     seed = fixed(rng)
     if ratios is None and not family:
@@ -140,7 +148,7 @@ def synthesize_command(
     deliver(
         output,
         partial(_files, made, content, suffix),
-        None,
+        partial(figures_of_scores, made.scores, made.climbed, made.measures) if plots else None,
         partial(click.echo, write_json(content, None))
         if as_json
         else partial(print_synthesis, made.sets, made.measures),
@@ -152,13 +160,14 @@ def _system(ratios: str, given: dict[str, Any], running: dict[str, Any]) -> _Mad
     system = biased_system(ratios, **given, **running)
     named = zip(system.groups.groups, system.sets, strict=True)
     sets = [{"group": group} | _reached(made) for group, made in named]
-    return _Made({"groups": system.groups, "overall": system.overall}, sets, system.measures())
+    return _Made({"groups": system.groups, "overall": system.overall}, sets, system.measures(), _distinct([system]))
 
 
 def _family(given: dict[str, Any], running: dict[str, Any]) -> _Made:
     _refuse(given, inspect.signature(scenario_family).parameters, "--family")
     family = scenario_family(**given, **running)
-    return _Made({}, [_reached(made) for made in _distinct(family.systems)], family.measures())
+    sets = _distinct(family.systems)
+    return _Made({}, [_reached(made) for made in sets], family.measures(), sets)
 
 
 def _distinct(systems: Iterable[BiasedSystem]) -> list[Synthesis]:
@@ -176,7 +185,7 @@ def _one_set(wanted: dict[str, Any], given: dict[str, Any], seed: Any) -> _Made:
     at = options.pop("at", 0.95)
     made = function(**wanted, **{_HELD[kind]: at}, **options, rng=seed)
     if isinstance(made, Synthesis):
-        return _Made({"scores": made.comparisons()}, [_reached(made)])
+        return _Made({"scores": made.comparisons()}, [_reached(made)], (), [made])
     missed = round(1 - at, 12)  # 1 - 0.9 is less than 0.1
     found = rates(made, at_fnmr(missed) if kind == "fmr" else at_fmr(missed))
     row = {"rate": _rate(kind, at), "target": target, "reached": getattr(found, kind), "threshold": found.threshold}

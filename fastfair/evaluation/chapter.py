@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from fastfair._lib.axes import new_axes
@@ -34,6 +35,7 @@ from .tracing import SHARES, distributions_of, edges_of
 
 _WIDTH = 4.9  # inches of a plot that a phone shows in its own size
 _MOST_LISTED = 6  # groups that a remark names; tables mark them all
+_OF_SOME_FMRS = re.compile(r"(?:(FMR \S+(?: to \S+)?): )?(.*)", re.DOTALL)  # how the note of a band begins
 _READING = "Darker: the interval at each FMR on its own; lighter: the band that holds the whole curve."
 _FAIRER = {"lower": "lower is fairer", "higher": "higher is fairer", "nearer": "nearer is fairer"}
 
@@ -47,7 +49,7 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str) -> Chap
     sections += [_measures(evaluation, rates) for rates in evaluation.rates if measures_at(evaluation, rates)]
     return Chapter(
         title_of(evaluation), summary_of(evaluation, together), sections, evaluation.settings, numbers,
-        remarks_of(evaluation.quantities),
+        remarks_of(evaluation.quantities) | (_remarks_on_curves(evaluation) if has_curves(evaluation) else {}),
     )  # fmt: skip
 
 
@@ -80,6 +82,19 @@ def remarks_of(quantities: Sequence[Quantity]) -> dict[str, list[str]]:
         for note, numbers in found.items()
         if note != HELD
     }
+
+
+def _remarks_on_curves(evaluation: Evaluated) -> dict[str, list[str]]:
+    """Gather what is to be known about the bands of DET curves, each with the curves and the FMRs that it is about."""
+    found: dict[str, list[str]] = {}
+    for group in (None, *evaluation.groups):
+        band = band_of(evaluation, group)
+        for note in filter(None, band.note.split("; ") if band is not None else ()):
+            where, remark = _OF_SOME_FMRS.fullmatch(note).groups()  # type: ignore[union-attr]
+            found.setdefault(f"DET curves: {remark}", []).append(
+                f"{group or 'all'} at {where}" if where else group or "all"
+            )
+    return found
 
 
 def left_out_of(evaluation: Evaluated) -> list[str]:

@@ -13,6 +13,7 @@ from helpers.command_line import COMMAND, run
 from oracles import planned_studies
 
 import fastfair as ff
+from fastfair.cli import plan as plan_verb
 from fastfair.errors import (
     DroppedWarning,
     FileFormatError,
@@ -306,6 +307,33 @@ def test_subjects_and_power(tmp_path):
     with pytest.warns(OutOfReachWarning, match="not enough"):
         done = plan("--margin", 0.01, "--max-subjects", 50, *drawn)
     assert [row[-3] for row in rows_of(done.stdout)] == ["-", "-"]
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize(
+    ("asked", "sizes", "named"),
+    [
+        ({"n_subjects": (100.0,)}, [25, 50, 100, 200, 400], ["100 subjects"]),
+        ({"n_subjects": (200.0,), "difference": (0.05,)}, [50, 100, 200, 400, 800], ["200 subjects"]),
+        ({"margin": (0.03,)}, None, ["wanted: 3 %"]),
+        ({"difference": (0.05,)}, None, ["wanted: 80 %"]),
+    ],
+)
+def test_a_plan_of_one_setting_is_drawn_over_subjects(asked, sizes, named):
+    settings = {"n_groups": (10.0,), "n_attempts": (2.0,), "fnmr": (0.05,), "correlation": (0.25,), **asked}
+    options = dict.fromkeys(("pilot", "goats", "method", "max_subjects", "n_threads"))
+    options |= {"confidence_level": 0.95, "quantile": "family-wise", "progress": False, "rng": 3}
+    options["n_simulations"] = None if asked == {"n_subjects": (100.0,)} else 100
+    planned = plan_verb._planned(settings, study=False, **options)
+    (ax,) = plan_verb._figures(planned, settings, options)["plan"].axes
+    line, *lines = ax.get_lines()
+    if sizes is None:
+        n = int(planned.n_subjects.item())
+        sizes, named = [round(n * times) for times in (0.25, 0.5, 1, 2, 4)], [f"{n:,} subjects", *named]
+    assert line.get_xdata().tolist() == sizes
+    assert [one.get_label() for one in lines] == named
+    value = planned.power if "difference" in asked else planned.margin
+    assert line.get_ydata()[2] == pytest.approx(value.item(), abs=0.15 if "power" in ax.get_ylabel().lower() else 0.01)
 
 
 @pytest.mark.jit

@@ -10,6 +10,7 @@ import pytest
 from helpers.command_line import run
 
 import fastfair as ff
+from fastfair.cli.figures import figures_of_scores
 from fastfair.errors import InputError
 
 SMALL = ["--n-mated", 200, "--n-nonmated", 200, "--rate", 0.01, "--seed", 3]
@@ -25,8 +26,9 @@ def rows_of(table: str) -> list[list[str]]:
 @pytest.mark.parametrize(("suffix", "kind"), [("csv", "fmr"), ("tsv", "fnmr"), ("parquet", "fmr")])
 def test_systems_read_back_have_the_rates_asked_for(tmp_path, suffix, kind):
     done = run(
-        "synthesize", "--ratios", "1:1:4", "--kind", kind, *SMALL, *OVERALL, "--format", suffix, "--output", tmp_path
-    )
+        "synthesize", "--ratios", "1:1:4", "--kind", kind, *SMALL, *OVERALL, "--format", suffix, "--output", tmp_path,
+        *(["--plots"] if suffix == "csv" else []),
+    )  # fmt: skip
     assert done.exit_code == 0, done.output
     system = ff.biased_system("1:1:4", kind=kind, **SIZES, **OF_ALL)
     files = {"groups": system.groups, "overall": system.overall}
@@ -47,7 +49,10 @@ def test_systems_read_back_have_the_rates_asked_for(tmp_path, suffix, kind):
     assert (points["garbe"], points["nrb(eer)"], points["sed_mean"]) == ("FMR=0.001", None, None)
     garbe = next(row.value for row in system.measures() if row.measure == "garbe")
     assert f"{garbe:.4g}" in next(line for line in done.stdout.splitlines() if line.startswith("GARBE"))
-    assert {path.name for path in tmp_path.iterdir()} == {
+    figures = ("groups_det", "groups_distributions", "groups_distributions_by_group", "overall_det",
+               "overall_distributions", "steps")  # fmt: skip
+    drawn = {f"{name}.{kind}" for name in figures for kind in ("png", "svg")} if suffix == "csv" else set()
+    assert {path.name for path in tmp_path.iterdir()} == drawn | {
         "config.toml",
         "synthesis.json", f"groups.{suffix}", f"overall.{suffix}", "measures.csv",
     }  # fmt: skip
@@ -99,7 +104,7 @@ def test_sets_with_subjects(tmp_path):
 @pytest.mark.jit
 def test_the_family_of_the_paper(tmp_path):
     sizes = ["--n-mated", 400, "--n-nonmated", 400, "--rate", 0.005, "--seed", 3, *OVERALL]
-    done = run("synthesize", "--family", *sizes, "--output", tmp_path)
+    done = run("synthesize", "--family", *sizes, "--output", tmp_path, "--plots")
     assert done.exit_code == 0, done.output
     assert "44 systems with" in done.stdout
     assert len(rows_of(done.stdout)) == 14  # seven ratios of either kind
@@ -107,7 +112,29 @@ def test_the_family_of_the_paper(tmp_path):
     expected = ff.scenario_family(n_mated=400, n_nonmated=400, rate=0.005, **OF_ALL, rng=3).to_frame("polars")
     np.testing.assert_array_equal(measures["value"], expected["value"])
     assert measures.select("table", "kind", "ratios").n_unique() == 44
-    assert {path.name for path in tmp_path.iterdir()} == {"config.toml", "synthesis.json", "measures.csv"}
+    figures = {f"{name}.{kind}" for name in ("steps", "measures") for kind in ("png", "svg")}
+    assert {path.name for path in tmp_path.iterdir()} == figures | {"config.toml", "synthesis.json", "measures.csv"}
+
+
+def test_figures_of_a_set_show_its_scores_and_steps():
+    made = ff.synthesize(200, 200, fmr=0.02, rng=3)
+    figures = figures_of_scores({"scores": made.comparisons()}, [made], ())
+    assert set(figures) == {"scores_det", "scores_distributions", "steps"}
+    (line,) = figures["steps"].axes[0].get_lines()
+    np.testing.assert_array_equal(line.get_ydata(), made.history[: made.n_steps + 1])
+    assert line.get_label() == "FMR 2 % at TMR 0.95"
+    assert figures["scores_distributions"].axes[0].get_xlabel() == "Score (distance)"
+
+
+@pytest.mark.jit
+def test_measures_of_systems_are_drawn_where_their_table_is():
+    family = ff.scenario_family(["V", "VI"], n_mated=400, n_nonmated=400, rate=0.005, **OF_ALL, rng=3)
+    found = family.measures(measures=["fdr"])
+    (ax,) = [ax for ax in figures_of_scores({}, (), found)["measures"].axes if ax.get_visible()]
+    (line,) = ax.get_lines()
+    np.testing.assert_array_equal(line.get_ydata(), [one.value for one in found])
+    assert ax.get_title(loc="left") == "FDR"
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["V", "VI"]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from studies.band_study import (
     embeddings_coverage,
     embeddings_fairness_coverage,
     fairness_coverage,
+    page_coverage,
     roc_coverage,
 )
 from studies.populations import FAIR
@@ -35,6 +36,16 @@ def test_roc_bands_hold_whole_curves_to_their_ends(name: str):
     assert np.median(at_levels) >= least(0.95)
     assert at_levels.min() >= least(0.92)
     assert found.noted.mean() < 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["groups of 60", "groups of 15 to 400"])
+def test_bands_of_pages_hold_curves_of_all_and_of_groups(name: str):
+    n = 40
+    for found in page_coverage(POPULATIONS[name], n).values():
+        assert found.whole.mean() >= least(0.95, n)
+        assert found.inside.mean() >= 0.92
+        assert found.inside.mean(axis=0).min() >= least(0.92, n)
 
 
 @pytest.mark.slow
