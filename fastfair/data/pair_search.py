@@ -31,7 +31,7 @@ _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
 _FEW = 200_000  # non-mated pairs that are all kept
 _LEAST_SEEN, _MOST_SEEN = 500_000, 3_000_000  # pairs that the bound is guessed from,
 _BEHIND_BOUND = 20_000  # so that as many reach it, where data sets are large enough
-_ROWS_AT_ONCE = 4096
+_ROWS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +122,12 @@ class PairFinder:
         self._euclidean = similarity == "negative_euclidean"
         dtype = np.dtype(np.float64) if self._euclidean else vectors.dtype
         self._rows = np.zeros((self._n_panels * self._panel, vectors.shape[1]), dtype)
-        for start in range(0, n, _ROWS_AT_ONCE):
+
+        def prepare(start: int) -> None:
             stop = min(start + _ROWS_AT_ONCE, n)
             self._rows[start:stop] = ready_for_products(vectors[order[start:stop]], similarity)
+
+        run_blocks(prepare, range(0, n, _ROWS_AT_ONCE), n, _ROWS_AT_ONCE, n_threads, None)
         if self._euclidean:
             self._rows[:n] -= self._rows[:n].mean(axis=0)  # so that less is lost to rounding
             self._squares = np.einsum("ij,ij->i", self._rows, self._rows)
