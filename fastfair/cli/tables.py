@@ -19,6 +19,7 @@ from fastfair.errors import visible
 from fastfair.evaluation.compare import PairedEvaluation
 from fastfair.evaluation.contrasts import WITHHELD
 from fastfair.evaluation.difference_tests import REASONS
+from fastfair.evaluation.rates_table import FEW_ERRORS, percent, rate_cell, rates_table, with_interval
 from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.margins import MarginOfError
 from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
@@ -54,7 +55,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     console.print(evaluation.description, style="bold")
     found = {q.key: q for q in evaluation.quantities}
     overall = [
-        ("EER", "eer", lambda value: _percent(value, 3), ""),
+        ("EER", "eer", lambda value: percent(value, 3), ""),
         ("minDCF", "min_dcf", lambda value: f"{value:.4f}", f" (p_target {evaluation.settings['p_target']:g})"),
         ("Cllr", "cllr", lambda value: f"{value:.3f}", ""),
         ("min Cllr", "min_cllr", lambda value: f"{value:.3f}", ""),
@@ -62,17 +63,17 @@ def print_evaluation(evaluation: Evaluation) -> None:
     if evaluation.settings["score_kind"] != LOG_LIKELIHOOD_RATIO:
         found.pop(("cllr", None, None, None), None)  # of other scores it tells their scale
     parts = [
-        f"{title} {_with_interval(found[name, None, None, None], form)}{more}"
+        f"{title} {with_interval(found[name, None, None, None], form)}{more}"
         for title, name, form, more in overall
         if (name, None, None, None) in found
     ]
     console.print("   ".join(parts))
     if evaluation.uncertainty is not None:
         console.print(_about_intervals(evaluation.settings))
-    for k, result in enumerate(evaluation.rates):
+    for result in evaluation.rates:
         point = result.at
-        threshold = _with_interval(found["threshold", None, None, point], lambda value: f"{value:.6g}")
-        print_titled(console, f"At {point}: threshold {threshold}", _rates_table(result, found, with_metrics=k == 0))
+        threshold = with_interval(found["threshold", None, None, point], lambda value: f"{value:.6g}")
+        print_titled(console, f"At {point}: threshold {threshold}", _rates_table(evaluation, result))
         across = result.counts.matrix_nonmated.sum() - result.counts.group_nonmated.sum()
         if across and len(result.groups) <= _MOST_COLUMNS:
             print_titled(
@@ -81,7 +82,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
         if result.below_resolution:
             console.print(f"{point} allows fewer than {ENOUGH_ERRORS} errors: too few data for this operating point.")
     if any(q.n_errors is not None and q.n_errors < ENOUGH_ERRORS for q in evaluation.quantities):
-        console.print(f"\n* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of 30)")
+        console.print(f"\n{FEW_ERRORS}")
     if any(HELD in q.note for q in evaluation.quantities):
         console.print(
             "  the rate that an operating point fixes hardly varies: every replicate chooses its own threshold"
@@ -97,13 +98,8 @@ def print_evaluation(evaluation: Evaluation) -> None:
 
 
 def print_summary(evaluation: Evaluation) -> None:
-    """Print an evaluation in sentences, and the table of groups at the first operating point."""
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
-    console.print(evaluation.summary())
-    found = {q.key: q for q in evaluation.quantities}
-    for result in evaluation.rates[:1]:
-        print_titled(console, f"At {result.at}", _rates_table(result, found, with_metrics=True))
-        console.print(f"\n* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of 30)")
+    """Print an evaluation in sentences, and a table of groups at each operating point."""
+    Console(width=1000, highlight=False, markup=False, emoji=False).print(evaluation.summary())
 
 
 def print_bands(bands: Bands, levels: Sequence[float]) -> None:
@@ -116,7 +112,7 @@ def print_bands(bands: Bands, levels: Sequence[float]) -> None:
     found = {q.key: q for q in shown}
 
     def starred(quantity: Quantity, form: Callable[[float], str]) -> str:
-        return _with_interval(quantity, form) + ("*" if FEW in quantity.note else " ")
+        return with_interval(quantity, form) + ("*" if FEW in quantity.note else " ")
 
     def rate(name: str, group: str | None, point: OperatingPoint) -> str:
         return starred(found[name, group, None, point], short_percent)
@@ -227,9 +223,9 @@ def _groups_table(test: GroupTest, errors: str, more: dict[str, list[str]]) -> T
     for heading in more:
         table.add_column(heading)
     for k, group in enumerate(test.groups):
-        rate = _percent(test.group_rate[k])
+        rate = percent(test.group_rate[k])
         if not math.isnan(test.low[k]):
-            low, high = (_percent(limit[k]).removesuffix(" %") for limit in (test.low, test.high))
+            low, high = (percent(limit[k]).removesuffix(" %") for limit in (test.low, test.high))
             rate += f" [{low}, {high}]"
         table.add_row(
             group,
@@ -269,44 +265,13 @@ def print_titled(console: Console, title: str, content: Table | str) -> None:
     console.print(content)
 
 
-def _rates_table(result: Rates, found: _Found, *, with_metrics: bool) -> Table:
+def _rates_table(evaluation: Evaluation, rates: Rates) -> Table:
+    headings, rows = rates_table(evaluation, rates)
     table = Table(pad_edge=False, box=None)
-    table.add_column("group")
-    metrics = [
-        (title, name) for title, name in (("EER", "eer"), ("minDCF", "min_dcf")) if (name, None, None, None) in found
-    ]
-    metrics = metrics if with_metrics else []
-    behind = ("mated", "non-mated", "false matches", "false non-matches", "subjects")
-    for heading in ("FMR", "FNMR", *(title for title, _ in metrics), *behind):
-        table.add_column(heading, justify="right")
-    counts, point = result.counts, result.at
-    subjects = counts.group_nonmated_subjects
-    rows: list[tuple[Any, ...]] = [
-        (None, counts.mated, counts.nonmated, counts.false_matches, counts.false_nonmatches, counts.nonmated_subjects)
-    ]
-    rows += [
-        (
-            group,
-            counts.group_mated[k],
-            counts.group_nonmated[k],
-            counts.group_false_matches[k],
-            counts.group_false_nonmatches[k],
-            None if subjects is None else subjects[k],
-        )
-        for k, group in enumerate(result.groups)
-    ]
-    for group, *numbers in rows:
-        table.add_row(
-            "all" if group is None else group,
-            _rate(found["fmr", group, None, point]),
-            _rate(found["fnmr", group, None, point]),
-            *(
-                _with_interval(found[name, group, None, None], _percent if name == "eer" else "{:.4f}".format)
-                for _, name in metrics
-            ),
-            *("" if number is None else f"{number:,}" for number in numbers),
-            end_section=group is None,
-        )
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "group" else "right")
+    for k, row in enumerate(rows):
+        table.add_row(*row, end_section=k == 0)
     return table
 
 
@@ -317,7 +282,7 @@ def _matrix_table(result: Rates, found: _Found) -> Table:
         table.add_column(group, justify="right")
     for reference in result.groups:
         cells = [found.get(("fmr_matrix", reference, probe, result.at)) for probe in result.groups]
-        table.add_row(reference, *("-" if cell is None else _rate(cell) for cell in cells))
+        table.add_row(reference, *("-" if cell is None else rate_cell(cell) for cell in cells))
     return table
 
 
@@ -336,39 +301,14 @@ def measures_table(quantities: Sequence[Quantity], points: Sequence[OperatingPoi
     for name, values in rows.items():
         measure = measure_of(name)
         assert measure is not None
-        cells = [_with_interval(values[p], number) if p in values else "" for p in [*points, *without]]
+        cells = [with_interval(values[p], number) if p in values else "" for p in [*points, *without]]
         table.add_row(printed_name(name), *cells, f"{measure.fairest:g}", measure.fairer)
     return table
-
-
-def _with_interval(quantity: Quantity, form: Callable[[float], str]) -> str:
-    """Format an estimate and its interval with one unit, as in "2.40 % [2.22, 2.57]"."""
-    text = form(quantity.estimate)
-    if quantity.low is None or quantity.high is None:
-        return text
-    if math.isnan(quantity.low):
-        return f"{text} [-]" if math.isfinite(quantity.estimate) else text
-    low, high = (form(limit).removesuffix(" %") for limit in (quantity.low, quantity.high))
-    return f"{text} [{low}, {high}]"
-
-
-def _percent(rate: float, digits: int = 2) -> str:
-    if math.isnan(rate):
-        return "-"
-    percentage = 100 * rate
-    if percentage == 0 or percentage >= 0.5 * 10**-digits:
-        return f"{percentage:.{digits}f} %" if percentage else "0 %"
-    return per_cent(rate, digits=1)  # more digits, so that a small rate is never printed as 0
 
 
 def short_percent(rate: float) -> str:
     """Write a rate in few digits."""
     return "-" if math.isnan(rate) else per_cent(rate)
-
-
-def _rate(quantity: Quantity) -> str:
-    few = quantity.n_errors is not None and quantity.n_errors < ENOUGH_ERRORS and bool(quantity.n_comparisons)
-    return _with_interval(quantity, _percent) + ("*" if few else " ")
 
 
 def _pvalue(value: float) -> str:

@@ -30,7 +30,7 @@ from fastfair.uncertainty.quantity_intervals import Uncertainty
 from .evaluated import has_curves
 from .plotted import Plotted
 from .request import checked_alternative
-from .summary import summary_of
+from .summary import summary_of, tables_of
 
 if TYPE_CHECKING:
     from fastfair.pages.parts import Chapter
@@ -328,11 +328,12 @@ class Evaluation(Plotted, Reported, Shown):
 
     @checked
     def summary(self) -> str:
-        """Describe the most important numbers in sentences.
+        """Describe the most important numbers in sentences, and all groups in a table for each operating point.
 
         Returns
         -------
         str
+            What `fastfair demo` prints; `fastfair evaluate` prints these tables, too.
 
         Examples
         --------
@@ -341,8 +342,14 @@ class Evaluation(Plotted, Reported, Shown):
         >>> print(ff.evaluate(c, at=[ff.at_threshold(0.35)], n_resamples=0).summary())
         2 mated and 2 non-mated comparisons.
         At threshold=0.35 the threshold is 0.35, the FMR is 50 % and the FNMR is 50 %.
+        <BLANKLINE>
+        At threshold=0.35
+        group       FMR      FNMR      EER  minDCF  mated  non-mated  false matches  false non-matches  subjects
+        all    50.00 %*  50.00 %*  50.00 %  0.0250      2          2              1                  1
+        <BLANKLINE>
+        * fewer than 30 errors behind the rate (Doddington's rule of 30)
         """
-        return "\n".join(summary_of(self, self._together()))
+        return "\n".join([*summary_of(self, self._together()), *tables_of(self)])
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
         if not self.rates:

@@ -11,6 +11,7 @@ from fastfair.errors import visible
 from fastfair.uncertainty.quantities import HELD, find
 
 from .evaluated import Evaluated
+from .rates_table import FEW_ERRORS, in_lines, rates_table
 
 _ERRORS = {"fmr": "false matches", "fnmr": "false non-matches"}
 
@@ -45,6 +46,17 @@ def summary_of(evaluation: Evaluated, together: Evaluated) -> list[str]:
             f"{settings['unit']}s."
         )
     return said
+
+
+def tables_of(evaluation: Evaluated) -> list[str]:
+    """Return the lines of a table of groups at each operating point, and of the note below them."""
+    lines = []
+    for rates in evaluation.rates:
+        lines += ["", f"At {rates.at}", *in_lines(*rates_table(evaluation, rates))]
+    at_points = [one for one in evaluation.quantities if one.name in ("fmr", "fnmr") and one.n_comparisons]
+    if any((one.n_errors or 0) < ENOUGH_ERRORS for one in at_points):
+        lines += ["", FEW_ERRORS]
+    return lines
 
 
 def _extremes(evaluation: Evaluated, rates: Rates, name: str) -> str:

@@ -15,6 +15,7 @@ import pytest
 from helpers.command_line import COMMAND, run
 
 import fastfair as ff
+from fastfair.cli.tables import print_summary
 
 OVER_ROWS = ["--unit", "comparison", "--seed", 3, "--n-resamples", 200]
 ESTIMATES = ["--n-resamples", 0]
@@ -354,3 +355,17 @@ def test_quick_is_without_replicates(two_systems, tmp_path):
     compared = run("compare", *two_systems, "--second-score", "b", *asked)
     assert "in closed form" in compared.output
     assert "no p-value and no verdict without replicates" in compared.output
+
+
+def test_a_summary_is_what_the_terminal_prints(scores, capsys):
+    """Each row of its tables stands in those of `fastfair evaluate`, too."""
+    at = ["--at", "fmr=0.1", "--at", "threshold=0.5"]
+    full = run(*options(scores), *OVER_ROWS, *at).stdout
+    c = ff.read_comparisons(scores, score="sc", mated="same", groups=["sex", "land"])
+    ev = ff.evaluate(c, [ff.at_fmr(0.1), ff.at_threshold(0.5)], unit="comparison", n_resamples=200, rng=3)
+    print_summary(ev)
+    said = ev.summary().splitlines()
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == said
+    rows = [line for line in said if line.startswith(("all ", *(f"{group} " for group in ev.groups)))]
+    assert len(rows) == 2 * (1 + len(ev.groups))
+    assert {" ".join(row.split()) for row in rows} <= {" ".join(line.split()) for line in full.splitlines()}

@@ -1,0 +1,95 @@
+"""The table of groups that the terminal prints, and that `Evaluation.summary` ends with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fastfair._lib.text import per_cent
+from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS
+from fastfair.errors import visible
+from fastfair.uncertainty.quantities import Quantity
+
+from .evaluated import Evaluated
+
+FEW_ERRORS = f"* fewer than {ENOUGH_ERRORS} errors behind the rate (Doddington's rule of {ENOUGH_ERRORS})"
+_METRICS = (("EER", "eer"), ("minDCF", "min_dcf"))  # those of groups, beside the rates at the first operating point
+
+
+def rates_table(evaluation: Evaluated, rates: Rates) -> tuple[list[str], list[list[str]]]:
+    """Write rates and counts of all comparisons and of each group at an operating point.
+
+    Parameters
+    ----------
+    evaluation : Evaluated
+        The evaluation.
+    rates : Rates
+        Those of one of its operating points; EER and minDCF stand beside those of the first.
+
+    Returns
+    -------
+    headings : list of str
+        The first is that of groups.
+    rows : list of list of str
+        All comparisons, then each group.
+    """
+    found = {one.key: one for one in evaluation.quantities}
+    metrics = [(title, name) for title, name in _METRICS if (name, None, None, None) in found]
+    if rates is not evaluation.rates[0]:
+        metrics = []
+    headings = ["group", "FMR", "FNMR", *(title for title, _ in metrics)]
+    headings += ["mated", "non-mated", "false matches", "false non-matches", "subjects"]
+    counts = rates.counts
+    numbers: list[tuple[Any, ...]] = [
+        (counts.mated, counts.nonmated, counts.false_matches, counts.false_nonmatches, counts.nonmated_subjects)
+    ]
+    subjects = counts.group_nonmated_subjects
+    for k in range(len(rates.groups)):
+        per_group = counts.group_mated, counts.group_nonmated, counts.group_false_matches, counts.group_false_nonmatches
+        numbers.append((*(column[k] for column in per_group), None if subjects is None else subjects[k]))
+    rows = []
+    for group, behind in zip((None, *rates.groups), numbers, strict=True):
+        row = [group or "all", *(rate_cell(found[name, group, None, rates.at]) for name in ("fmr", "fnmr"))]
+        for _, name in metrics:
+            row.append(with_interval(found[name, group, None, None], percent if name == "eer" else "{:.4f}".format))
+        rows.append([*row, *("" if number is None else f"{number:,}" for number in behind)])
+    return headings, rows
+
+
+def in_lines(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Write a table as lines of text: the first column to the left, numbers to the right."""
+    shown = [[visible(cell) for cell in row] for row in (headings, *rows)]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) if k == 0 else cell.rjust(width) for k, (cell, width) in enumerate(pairs)).rstrip()
+        for pairs in (list(zip(row, widths, strict=True)) for row in shown)
+    ]
+
+
+def with_interval(quantity: Quantity, form: Callable[[float], str]) -> str:
+    """Format an estimate and its interval with one unit, as in "2.40 % [2.22, 2.57]"."""
+    text = form(quantity.estimate)
+    if quantity.low is None or quantity.high is None:
+        return text
+    if math.isnan(quantity.low):
+        return f"{text} [-]" if math.isfinite(quantity.estimate) else text
+    low, high = (form(limit).removesuffix(" %") for limit in (quantity.low, quantity.high))
+    return f"{text} [{low}, {high}]"
+
+
+def percent(rate: float, digits: int = 2) -> str:
+    """Write a rate in per cent, with a fixed number of digits after the point unless it would become 0."""
+    if math.isnan(rate):
+        return "-"
+    percentage = 100 * rate
+    if percentage == 0 or percentage >= 0.5 * 10**-digits:
+        return f"{percentage:.{digits}f} %" if percentage else "0 %"
+    return per_cent(rate, digits=1)
+
+
+def rate_cell(quantity: Quantity) -> str:
+    """Write a rate with its interval, and a star where fewer than 30 errors are behind it."""
+    few = quantity.n_errors is not None and quantity.n_errors < ENOUGH_ERRORS and bool(quantity.n_comparisons)
+    return with_interval(quantity, percent) + ("*" if few else " ")
