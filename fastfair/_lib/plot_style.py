@@ -21,7 +21,8 @@ USUAL, STANDS_OUT = COLORS[:2]
 GREY = "0.45"
 LONGEST_LABEL = 60  # characters of a row's label; longer ones lose their middle
 LIGHTER = 0.7  # how opaque a row is drawn that rests on few errors
-_LEGEND_DROP = 0.42  # inches from the axes down to a legend below them, beyond the numbers and the label of the axis
+_LINE = 0.18  # inches of a further line of the label
+_LEGEND_DROP = 0.47  # inches from the axes down to a legend below them, beyond the numbers and the label of the axis
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,8 @@ def legend_below(ax: Axes, handles: Sequence[Any]) -> None:
 
     figure = ax.get_figure(root=True)
     assert figure is not None
-    drop = ScaledTranslation(0, -_LEGEND_DROP, figure.dpi_scale_trans)
+    below = _LEGEND_DROP + _LINE * ax.get_xlabel().count("\n")
+    drop = ScaledTranslation(0, -below, figure.dpi_scale_trans)
     ax.legend(
         handles=list(handles), loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=ax.transAxes + drop,
         fontsize="small", frameon=False, borderaxespad=0,

@@ -6,9 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fastfair._lib.axes import axes_or_new, tick_per_cent
-from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL
-from fastfair._lib.text import drawn
+from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL, legend_below, rate_ticks, row_axes
 
 from .claimed_rates import CONTRADICTED, OPEN, SUPPORTED, ClaimedRate
 
@@ -21,7 +19,7 @@ _NAMES = {"fmr": "False match rate", "fnmr": "False non-match rate"}
 
 def draw_claim(rows: Sequence[ClaimedRate], rate: str, claimed: float, ax: Axes | None) -> Axes:
     """Draw a row for all comparisons and one for each group; verdicts differ in colour."""
-    ax = axes_or_new(ax, (6.8, max(2.4, 1.4 + 0.3 * len(rows))))
+    ax = row_axes(ax, [row.group or "all" for row in rows])
     known = [row for row in rows if not math.isnan(row.limit)]
     logarithmic = rate == "fmr"  # FMRs of groups, and their limits, are often powers of ten apart
     least = min([claimed, *(row.limit for row in known), *(row.estimate for row in known if row.estimate > 0)]) / 3
@@ -44,10 +42,7 @@ def draw_claim(rows: Sequence[ClaimedRate], rate: str, claimed: float, ax: Axes 
         seen.add(row.verdict)
     if logarithmic:
         ax.set_xscale("log")
-    ax.set_yticks(range(len(rows)), ["all" if row.group is None else drawn(row.group) for row in rows])
-    ax.invert_yaxis()
-    ax.grid(axis="x", alpha=0.3)
-    ax.xaxis.set_major_formatter(tick_per_cent)
+    rate_ticks(ax.xaxis)
     ax.set_xlabel(f"{_NAMES[rate]} with upper limit")
-    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+    legend_below(ax, ax.get_legend_handles_labels()[0])
     return ax

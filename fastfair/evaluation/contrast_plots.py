@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastfair._lib import validation
-from fastfair._lib.plot_style import STANDS_OUT, USUAL, ForestRow, draw_forest, explain
+from fastfair._lib.plot_style import STANDS_OUT, USUAL, ForestRow, draw_forest, explain, row_size
 
 from .contrasts import Contrast
 from .evaluated import Evaluated
@@ -39,7 +39,7 @@ def draw_differences(contrasts: Sequence[Contrast], level: float, ax: Axes | Non
     ax = draw_forest(rows, ax, **kwargs)
     ax.axvline(0, color="black", linestyle="--", linewidth=1, zorder=0)
     ax.xaxis.set_major_formatter(lambda value, position: f"{100 * value:g}")
-    ax.set_xlabel(f"{contrasts[0].name.upper()} at {contrasts[0].at}: first minus second (percentage points)")
+    ax.set_xlabel(f"{contrasts[0].name.upper()} at {contrasts[0].at},\nfirst minus second (percentage points)")
     mark = {"color": USUAL, "marker": "o", "markersize": 5, "linewidth": 1.6}
     entries = [(f"difference and {100 * level:g} % interval", mark)]
     if any(row.stands_out for row in rows):
@@ -52,9 +52,11 @@ def draw_differences(contrasts: Sequence[Contrast], level: float, ax: Axes | Non
 def draw_both(systems: Sequence[Evaluated], contrasts: Sequence[Contrast], level: float) -> Figure:
     """Draw the curves of two systems, and beside them their differences."""
     pyplot = validation.require("matplotlib.pyplot", "cli", "drawing")
-    size = 10.5, max(5.0, 2.0 + 0.24 * len(contrasts))
+    width, height = row_size([one.group or "all" for one in contrasts])
     figure: Figure
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=size, layout="constrained")
+    figure, (left, right) = pyplot.subplots(
+        1, 2, figsize=(4.8 + width, max(5.0, 0.5 + height)), width_ratios=(4.8, width), layout="constrained"
+    )
     draw_both_det(systems, left)
     draw_differences(contrasts, level, right)
     return figure

@@ -1,0 +1,78 @@
+"""Plots of results with long labels, and with many groups: nothing is cut off."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import fastfair as ff
+
+SEX, AGE = "sex of the person as recorded", "age of the person at enrolment"
+LONG = (
+    "a very long label of a group, which nobody would want but some data sets have",
+    "people of the second group with $dollars$ and <html> & more words than needed",
+)
+AT = ff.at_fmr(0.1)
+
+
+def comparisons(n_groups: int) -> ff.Comparisons:
+    rng = np.random.default_rng(0)
+    labels = np.array([*LONG, *(f"group {k}" for k in range(2, n_groups))], dtype=object)
+    age = np.array(["old people over sixty-five years of age", "young"], dtype=object)
+    n, size = 400 * n_groups, 12 * n_groups
+    reference, mated = rng.integers(0, size, n), rng.random(n) < 0.5
+    probe = np.where(mated, reference, (reference + rng.integers(1, size, n)) % size)
+    sides = [{SEX: labels[who % n_groups], AGE: age[who // n_groups % 2]} for who in (reference, probe)]
+    return ff.Comparisons(rng.normal(size=n) + 2 * mated, mated, reference, probe, *sides)
+
+
+def drawn(name: str, n_groups: int):
+    c = comparisons(n_groups)
+    one, few = c.by(SEX), {"n_resamples": 99, "rng": 0}
+    made = {
+        "effects": lambda: ff.error_model(c, [SEX, AGE], AT).plot(),
+        "strata": lambda: ff.stratified_rates(c, SEX, AGE, AT).plot(),
+        "claim of an FMR": lambda: ff.claim(one, "fmr <= 0.012345", ff.at_threshold(1.5), **few).plot(),
+        "claim of an FNMR": lambda: ff.claim(one, "fnmr <= 0.12345", AT, **few).plot(),
+        "test": lambda: ff.fnmr_test(one, AT, **few).plot(),
+        "margin": lambda: ff.margin_of_error(one, AT, **few).plot(),
+        "shrunken": lambda: ff.shrunken_rates(ff.evaluate(one, AT, (), metrics=(), **few)).plot(),
+        "systems": lambda: ff.compare(one, one, AT, (), metrics=(), **few).plot(),
+        "differences": lambda: ff.compare(one, one, AT, (), metrics=(), **few).plot_differences(),
+    }
+    return made[name]()
+
+
+CASES = (
+    "effects",
+    "strata",
+    "claim of an FMR",
+    "claim of an FNMR",
+    "test",
+    "margin",
+    "shrunken",
+    "systems",
+    "differences",
+)
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.parametrize("n_groups", [3, 18])
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_is_cut(name, n_groups):
+    found = drawn(name, n_groups)
+    figure = found if hasattr(found, "savefig") else found.get_figure(root=True)
+    figure.canvas.draw()
+    box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
+    assert box.x0 > -0.02
+    assert box.y0 > -0.02
+    assert box.x1 < width + 0.02
+    assert box.y1 < height + 0.02
+    renderer = figure.canvas.get_renderer()
+    for ax in figure.axes:
+        legend = ax.get_legend()
+        if legend is not None and ax.get_xlabel():
+            label = ax.xaxis.label.get_window_extent(renderer)
+            assert not label.overlaps(legend.get_window_extent(renderer))
+    plt.close(figure)
