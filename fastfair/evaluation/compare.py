@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, frames, seeds, validation
+from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.notebook import Shown
-from fastfair._lib.tables import records, write_json
+from fastfair._lib.results import Tabular
+from fastfair._lib.tables import records
 from fastfair.data import matching
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
@@ -38,7 +37,7 @@ METHODS_OF_CONTRASTS = ("auto", *intervals.METHODS_FOR_ANYTHING)
 
 
 @dataclass(frozen=True, eq=False)
-class PairedEvaluation(Reported, Shown):
+class PairedEvaluation(Reported, Tabular):
     """The result of `compare`: contrasts, each the difference between the two systems in one quantity.
 
     Attributes
@@ -53,6 +52,19 @@ class PairedEvaluation(Reported, Shown):
         The test of each quantity of the evaluations.
     correlations : (quantities,) ndarray
         The correlation of the two systems' rates; NaN for other quantities.
+
+    Notes
+    -----
+    The table of `to_frame` has a row for each contrast, with the attributes of `Contrast` and its `title`, what tables
+    and plots call it.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> who = list("aabbccaabbcc"), list("aabbccbbccaa")
+    >>> c = ff.Comparisons([9, 8, 7, 9, 8, 6, 1, 2, 3, 1, 2, 3], [1] * 6 + [0] * 6, *who)
+    >>> ff.compare(c, c, rng=0).to_frame("polars").columns[3:6]
+    ['first', 'second', 'difference']
     """
 
     _page_title = "Two systems"
@@ -131,60 +143,16 @@ class PairedEvaluation(Reported, Shown):
         contrasts = contrasts_of((first, second), self.tests, self.correlations, level, method)
         return PairedEvaluation(contrasts, first, second, settings, self.tests, self.correlations)
 
-    @checked
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row for each contrast, as a data frame.
+    def _columns(self) -> dict[str, list[Any]]:
+        return table_of(self.contrasts)
 
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first of these that is installed.
-
-        Returns
-        -------
-        data frame
-            With the attributes of `Contrast` as columns, and `title`, what tables and plots call it.
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> who = list("aabbccaabbcc"), list("aabbccbbccaa")
-        >>> c = ff.Comparisons([9, 8, 7, 9, 8, 6, 1, 2, 3, 1, 2, 3], [1] * 6 + [0] * 6, *who)
-        >>> ff.compare(c, c, rng=0).to_frame("polars").columns[3:6]
-        ['first', 'second', 'difference']
-        """
-        return frames.build(table_of(self.contrasts), backend)
-
-    @checked
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything as JSON.
-
-        Parameters
-        ----------
-        path : path, optional
-            File to which the JSON is written as well.
-
-        Returns
-        -------
-        str
-            Strict JSON, with null in place of NaN and infinite values.
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> import json
-        >>> who = list("aabbccaabbcc"), list("aabbccbbccaa")
-        >>> c = ff.Comparisons([9, 8, 7, 9, 8, 6, 1, 2, 3, 1, 2, 3], [1] * 6 + [0] * 6, *who)
-        >>> json.loads(ff.compare(c, c, rng=0).to_json())["contrasts"][0]["name"]
-        'fnmr'
-        """
-        content = {
+    def _content(self) -> dict[str, Any]:
+        return {
             "descriptions": [self.first.description, self.second.description],
             "settings": self.settings,
             "thresholds": [evaluation.settings["thresholds"] for evaluation in (self.first, self.second)],
-            "contrasts": records(table_of(self.contrasts)),
+            "contrasts": records(self._columns()),
         }
-        return write_json(content, path)
 
     @checked
     def plot_det(self, ax: Axes | None = None) -> Axes:

@@ -6,16 +6,15 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
-from fastfair._lib import argument_kinds, frames, validation
+from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.notebook import Shown
+from fastfair._lib.results import Tabular
 from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import rate_with_interval
 from fastfair.data.comparisons import Comparisons
@@ -41,7 +40,7 @@ _NO_REPLICATES = "there are no replicates: evaluate with n_resamples > 0"
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Plotted, Reported, Shown):
+class Evaluation(Plotted, Reported, Tabular):
     """The result of `evaluate`: a list of quantities, with the rates and replicates behind them.
 
     Attributes
@@ -69,6 +68,22 @@ class Evaluation(Plotted, Reported, Shown):
         Number of subjects of the comparisons; None where it is not known who they are.
     traces : Traces or None
         In place of comparisons, what a page that was read has of their curves and distributions.
+
+    Notes
+    -----
+    The table of `to_frame` has a row for each quantity, with the attributes of `Quantity` and its `title`, what tables
+    and plots call it. In JSON infinite values are null, too, and listed under "infinite" by the position of their
+    quantity.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> ev = ff.evaluate(ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0]), n_resamples=0)
+    >>> ev.to_frame("polars").columns[:4]
+    ['name', 'group', 'operating_point', 'estimate']
+    >>> import json
+    >>> json.loads(ev.to_json())["quantities"][0]["name"]
+    'threshold'
     """
 
     quantities: tuple[Quantity, ...]
@@ -262,61 +277,18 @@ class Evaluation(Plotted, Reported, Shown):
         """
         return find(self.quantities, name, group, at)
 
-    @checked
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row for each quantity, as a data frame.
+    def _columns(self) -> dict[str, list[Any]]:
+        return table_of(self.quantities)
 
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default the first of these that is installed.
-
-        Returns
-        -------
-        data frame
-            With the attributes of `Quantity` as columns, and `title`, what tables and plots call it. None becomes a
-            missing value.
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
-        >>> ff.evaluate(c, n_resamples=0).to_frame("polars").columns[:4]
-        ['name', 'group', 'operating_point', 'estimate']
-        """
-        return frames.build(table_of(self.quantities), backend)
-
-    @checked
-    def to_json(self, path: str | Path | None = None) -> str:
-        """Write everything as JSON.
-
-        Parameters
-        ----------
-        path : path, optional
-            File to which the JSON is written as well.
-
-        Returns
-        -------
-        str
-            Strict JSON, with null for values that are not computable; the quantity's note says why. Infinite values
-            are null, too, and listed under "infinite" by the position of their quantity.
-
-        Examples
-        --------
-        >>> import fastfair as ff
-        >>> import json
-        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
-        >>> json.loads(ff.evaluate(c, n_resamples=0).to_json())["quantities"][0]["name"]
-        'threshold'
-        """
-        content = {
+    def _content(self) -> dict[str, Any]:
+        return {
             "description": self.description,
             "settings": self.settings,
             "groups": list(self.groups),
             "measured_groups": list(self.measured_groups),
             "left_out": list(self.left_out),
             "n_subjects": self.n_subjects,
-            "quantities": records(table_of(self.quantities)),
+            "quantities": records(self._columns()),
             "infinite": [
                 [k, name, str(value)]
                 for k, one in enumerate(self.quantities)
@@ -324,7 +296,6 @@ class Evaluation(Plotted, Reported, Shown):
                 if value is not None and math.isinf(value)
             ],
         }
-        return write_json(content, path)
 
     @checked
     def summary(self) -> str:
