@@ -11,22 +11,25 @@ _LOW = np.int64(2**32 - 1)
 
 @jit
 def divide(side, lists, flip, position, out):
-    """Write comparisons to the lists of their groups, those of a list in order.
+    """Write comparisons to list 0 and to the lists of their groups, those of a list in order.
 
-    side: keys, (n,) int32 or int64, rows of the weights of both units, (n,) int32 each, and groups of reference and
-    probe, (n,) uint16 each; lists: (groups, groups) int32, the list of each pair of groups, 0 for none; flip: bool,
-    whether to go from the last comparison to the first and invert the keys; position: (lists,) int64, where the first
-    comparison of each list goes, overwritten; out: keys and both rows of all lists, types as those of side
+    side: keys, (n,) int32 or int64, and rows of the weights of both units, (n,) int32 each; lists: (n,) uint16 or
+    int32, the list of each besides list 0, 0 for none, or none where there is list 0 alone; flip: bool, whether to go
+    from the last comparison to the first and invert the keys; position: (lists,) int64, where the first comparison of
+    each list goes, overwritten; out: keys and both rows of all lists, types as those of side
     """
-    keys, a, b, reference_group, probe_group = side
+    keys, a, b = side
     out_keys, out_a, out_b = out
     for q in range(keys.size):
         p = keys.size - 1 - q if flip else q
-        k = lists[reference_group[p], probe_group[p]]
-        if k > 0:
+        key = ~keys[p] if flip else keys[p]
+        at = position[0]
+        out_keys[at], out_a[at], out_b[at] = key, a[p], b[p]
+        position[0] = at + 1
+        if lists.size > 0 and lists[p] > 0:
+            k = lists[p]
             at = position[k]
-            out_keys[at] = ~keys[p] if flip else keys[p]
-            out_a[at], out_b[at] = a[p], b[p]
+            out_keys[at], out_a[at], out_b[at] = key, a[p], b[p]
             position[k] = at + 1
 
 

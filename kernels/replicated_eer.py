@@ -15,6 +15,7 @@ from .philox import BLOCK
 from .sweep import CHUNK, NO_LIMIT, _share, _weight, add_many_pairs, list_of
 
 NEAREST, NEAREST_MAX, INTERPOLATED = 0, 1, 2
+FOUND, MORE_SUMS, MORE_KEPT = 0, 1, 2
 
 
 @jit
@@ -55,30 +56,35 @@ def _next_with_weight(errors, position, step, stop, r):
 
 @jit
 def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
-    """Return whether the chunks reach far enough, the EER of replicate r, and its threshold's key; as `store_sums`."""
+    """Return FOUND, or what does not reach far enough, the EER of replicate r, and its threshold's key.
+
+    Arguments are as in `store_sums`. Lists that are not complete end before their last comparison.
+    """
     x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
     x_total, y_total, weights = nonmated.totals[r], mated.totals[r], nonmated.weights
     x_shrinkage, y_shrinkage = nonmated.shrinkage, mated.shrinkage
-    n, m = x_keys.size, y_keys.size
+    n, m, x_kept, y_kept = nonmated.size, mated.size, x_keys.size, y_keys.size
     low, high = first, last
     while low < high:
         chunk = (low + high) // 2
-        end = min((chunk + 1) * CHUNK, n)
+        end = min((chunk + 1) * CHUNK, x_kept)
         below = count_below(y_keys, ~x_keys[end - 1])
         x_share = _share(end, n, x_sums[chunk - first, r], x_total, x_shrinkage)
         if x_share > _share(below, m, y_sums[chunk - first, r], y_total, y_shrinkage):
             high = chunk
         else:
             low = chunk + 1
-    if low == last and last * CHUNK < n:
-        return False, np.nan, NO_LIMIT
+    if low == last and last * CHUNK < x_kept:
+        return MORE_SUMS, np.nan, NO_LIMIT
+    if low == last and x_kept < n:
+        return MORE_KEPT, np.nan, NO_LIMIT
     if low == last:
         # All mated scores lie below all non-mated ones: at the lowest score FMR is 1 and FNMR 0.
         p, q, x_weight, y_weight = n, 0, x_total, np.int64(0)
         at_or_above = 1.0
         key, fmr_low, fnmr_low = NO_LIMIT, 1.0, 0.0
     else:
-        p = min((low + 1) * CHUNK, n) - 1
+        p = min((low + 1) * CHUNK, x_kept) - 1
         q = count_below(y_keys, ~x_keys[p])
         x_weight, y_weight = x_sums[low - first, r], y_sums[low - first, r]
         # Go back to the first position at which the share of non-mated exceeds that of mated below.
@@ -86,17 +92,21 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
             x_before = x_weight - _weight(x_a, x_b, weights, p, r)
             above, y_before = q, y_weight
             score = ~x_keys[p - 1]
-            while above < m and y_keys[above] < score:
+            while above < y_kept and y_keys[above] < score:
                 y_before += _weight(y_a, y_b, weights, above, r)
                 above += 1
+            if above == y_kept and y_kept < m:
+                return MORE_KEPT, np.nan, NO_LIMIT
             if _share(p, n, x_before, x_total, x_shrinkage) <= _share(above, m, y_before, y_total, y_shrinkage):
                 break
             p, q, x_weight, y_weight = p - 1, above, x_before, y_before
         key = np.int64(~x_keys[p])
         tie_end, tie_weight = p + 1, x_weight
-        while tie_end < n and x_keys[tie_end] == x_keys[p]:
+        while tie_end < x_kept and x_keys[tie_end] == x_keys[p]:
             tie_weight += _weight(x_a, x_b, weights, tie_end, r)
             tie_end += 1
+        if tie_end == x_kept and x_kept < n:
+            return MORE_KEPT, np.nan, NO_LIMIT
         fmr_low = _share(tie_end, n, tie_weight, x_total, x_shrinkage)
         fnmr_low = _share(q, m, y_weight, y_total, y_shrinkage)
         while p >= 0 and ~x_keys[p] == key:
@@ -104,14 +114,14 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
             p -= 1
         p += 1
         at_or_above = _share(p, n, x_weight, x_total, x_shrinkage)
-        while q < m and y_keys[q] == key:
+        while q < y_kept and y_keys[q] == key:
             y_weight += _weight(y_a, y_b, weights, q, r)
             q += 1
     # Just above `key` the FMR is `at_or_above` and stays so up to the next non-mated score; the FNMR rises meanwhile.
     fmr_high, fnmr_high = at_or_above, _share(q, m, y_weight, y_total, y_shrinkage)
-    while fnmr_high < fmr_high and q < m:
+    while fnmr_high < fmr_high and q < y_kept:
         key, fmr_low, fnmr_low = np.int64(y_keys[q]), fmr_high, fnmr_high
-        while q < m and y_keys[q] == key:
+        while q < y_kept and y_keys[q] == key:
             y_weight += _weight(y_a, y_b, weights, q, r)
             q += 1
         fnmr_high = _share(q, m, y_weight, y_total, y_shrinkage)
@@ -122,11 +132,13 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
         fmr, fnmr = (fmr_low, fnmr_low) if excess <= lack else (fmr_high, fnmr_high)
         value = max(fmr, fnmr) if method == NEAREST_MAX else (fmr + fnmr) / 2
     if excess > lack:
-        q = _next_with_weight(mated, q, 1, m, r)
+        q = _next_with_weight(mated, q, 1, y_kept, r)
         p = _next_with_weight(nonmated, p - 1, -1, -1, r)
-        above_all = max(y_keys[m - 1], ~x_keys[0]) + 1
-        key = min(y_keys[q] if q < m else above_all, ~x_keys[p] if p >= 0 else above_all)
-    return True, value, key
+        above_all = max(y_keys[y_kept - 1], ~x_keys[0]) + 1
+        key = min(y_keys[q] if q < y_kept else above_all, ~x_keys[p] if p >= 0 else above_all)
+    if q == y_kept and y_kept < m:  # what ended at the last mated score that is kept may go on behind it
+        return MORE_KEPT, np.nan, NO_LIMIT
+    return FOUND, value, key
 
 
 @jit
@@ -135,7 +147,7 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
 
     nonmated, mated: each a `Side`; guesses: (lists,) int64, about where in the non-mated list the EER lies; x_sums,
     y_sums: (chunks of the longest list, 64) int64, scratch; values: (lists, 64) float64, out, NaN where a class has no
-    weight; keys: (lists, 64) int64, out, thresholds
+    weight; keys: (lists, 64) int64, out, thresholds. Returns whether the comparisons that are kept reach far enough.
     """
     is_open = np.empty(BLOCK, np.bool_)
     for k in range(guesses.size):
@@ -148,8 +160,15 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
         n_chunks = (nonmated_list.keys.size + CHUNK - 1) // CHUNK
         # Replicates vary by the square root of their errors, and more if comparisons share subjects.
         spread = 8 * np.sqrt(guesses[k] + 1.0) + 0.3 * guesses[k]
-        first = max(0, np.int64((guesses[k] - spread) / CHUNK))
+        first = max(np.int64(0), np.int64((guesses[k] - spread) / CHUNK))
         last = min(n_chunks, np.int64((guesses[k] + spread) / CHUNK) + 1)
+        if n_open > 0 and first >= n_chunks:
+            return False
+        if n_open > 0 and mated_list.keys.size < mated_list.size:
+            # Sums are stored of the mated below the score that ends the first chunk.
+            score = ~nonmated_list.keys[min((first + 1) * CHUNK, nonmated_list.keys.size) - 1]
+            if count_below(mated_list.keys, score) == mated_list.keys.size:
+                return False
         while n_open > 0:
             store_sums(nonmated_list, mated_list, first, last, x_sums, y_sums)
             for r in range(BLOCK):
@@ -157,6 +176,9 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
                     found, values[k, r], keys[k, r] = _of_one_replicate(
                         nonmated_list, mated_list, first, last, x_sums, y_sums, method, r
                     )
-                    is_open[r] = not found
-                    n_open -= found
+                    if found == MORE_KEPT:
+                        return False
+                    is_open[r] = found != FOUND
+                    n_open -= found == FOUND
             last = min(n_chunks, 2 * last + 1)
+    return True

@@ -93,6 +93,6 @@ ROWS = (
         Against.LIMIT,
         AtMost(5),
         of_many_pairs,
-        "comparisons are copied to a list of all and to those of groups, and grouped by subjects once more",
+        "besides the passes comparisons are grouped by subjects, pairs of these walked over, and lists swept",
     ),
 )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib.threads import in_threads
+from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair.data import score_keys
 
-from .partners import Partners, group_comparisons
-from .sorted_comparisons import SortedComparisons
+from .partners import Partners
+from .sorted_comparisons import SortedComparisons, pieces
 
 if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side
@@ -47,20 +47,20 @@ class DistinctPairs:
 
 @dataclass(frozen=True, eq=False)
 class ErrorLists:
-    """Lists of comparisons, one after another: list 0 holds all, the others those of groups or of pairs of groups.
+    """Lists of comparisons, one after another: list 0 is of all, the others are of groups or of pairs of groups.
 
     Attributes
     ----------
     keys : (n,) int32 or int64
-        Ascending in each list, errors first: non-mated keys are inverted.
+        Ascending in each list, errors first: non-mated keys are inverted. Lists may be kept up to some key only.
     a, b : (n,) int32
         For each comparison, the rows of the weights of its two units, whose product is the comparison's weight.
     end : (lists,) int64
-        Position after the last comparison of each list.
+        Position after the last comparison kept of each list.
     mated : bool
         Whether the comparisons are mated.
     partners : Partners
-        The same comparisons, grouped by one of their units.
+        All comparisons, grouped by one of their units.
     stratum, stratum_size : (rows,) int32, (strata,) int64
         The stratum of each row of weights, and the number of units in each stratum.
     """
@@ -81,8 +81,17 @@ class ErrorLists:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """(lists,) number of comparisons in each list."""
-        return np.diff(self.end, prepend=0)
+        """(lists,) number of comparisons in each list, including those that are not kept."""
+        return self.partners.sizes
+
+    @property
+    def complete(self) -> bool:
+        """Whether all comparisons are kept."""
+        return bool(self.end[0] == self.sizes[0])
+
+    def reach(self, limits: NDArray[np.int64]) -> bool:
+        """Tell whether all comparisons with keys below each limit are kept."""
+        return self.complete or bool((limits <= self.keys[self.end[0] - 1]).all())
 
     def side(self, weights: NDArray[np.uint8], totals: NDArray[np.int64], shrinkage: NDArray[np.float64]) -> Side:
         """Return the lists as kernels take them, with 1 as the largest weight.
@@ -191,13 +200,19 @@ def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where((product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0)
 
 
-def make_lists(source: SortedComparisons, n_threads: int | None = None) -> ErrorLists:
+def make_lists(
+    source: SortedComparisons, partners: Partners, n_kept: int | None = None, n_threads: int | None = None
+) -> ErrorLists:
     """Divide the sorted mated, or non-mated, comparisons into lists.
 
     Parameters
     ----------
     source : SortedComparisons
         The comparisons.
+    partners : Partners
+        The same, as `group_comparisons` returns them.
+    n_kept : int, optional
+        Number of comparisons to keep, from the first error on; all by default.
     n_threads : int, optional
         All processors by default.
 
@@ -207,18 +222,29 @@ def make_lists(source: SortedComparisons, n_threads: int | None = None) -> Error
     """
     from fastfair.kernels import comparison_lists as kernels
 
-    mated, keys, units = source.mated, source.side.keys, source.units
-    sizes = source.sizes
-    end = np.cumsum(sizes)
-    a, b = source.rows(slice(None))
-    all_keys, all_a, all_b = (np.empty(end[-1], column.dtype) for column in (keys, a, b))
-    for out, column in ((all_keys, keys), (all_a, a), (all_b, b)):
-        out[: keys.size] = column if mated else column[::-1]
-    if not mated:
-        np.invert(all_keys[: keys.size], out=all_keys[: keys.size])
-    if source.of_groups is not None:
-        by_group, lists = source.of_groups
-        groups = by_group.reference_group, by_group.probe_group
-        kernels.divide((keys, a, b, *groups), lists, not mated, end - sizes, (all_keys, all_a, all_b))
-    partners = group_comparisons(source, n_threads)
-    return ErrorLists(all_keys, all_a, all_b, end, mated, partners, units.stratum, units.stratum_size)
+    n, mated, units = len(source), source.mated, source.units
+    n_kept = n if n_kept is None else min(n, n_kept)
+    first = 0 if mated else n - n_kept
+    of_threads = slices(n_kept, count_threads(n_threads))
+    # Non-mated comparisons are taken from the last one on.
+    parts = [slice(first + part.start, first + part.stop) for part in of_threads][:: 1 if mated else -1]
+    sizes = np.zeros((len(parts), source.sizes.size), np.int64)
+
+    def count(k: int) -> None:
+        for piece in pieces(parts[k]):
+            sizes[k] += np.bincount(source.lists(piece), minlength=sizes.shape[1])
+        sizes[k, 0] = parts[k].stop - parts[k].start
+
+    in_threads(n_kept, count, range(len(parts)))
+    of_lists = sizes.sum(axis=0)
+    end = np.cumsum(of_lists)
+    position = end - of_lists + np.cumsum(sizes, axis=0) - sizes
+    out = np.empty(end[-1], source.side.keys.dtype), np.empty(end[-1], np.int32), np.empty(end[-1], np.int32)
+
+    def divide(k: int) -> None:
+        for piece in pieces(parts[k])[:: 1 if mated else -1]:
+            columns = source.side.keys[piece], *source.rows(piece)
+            kernels.divide(columns, source.lists(piece), not mated, position[k], out)
+
+    in_threads(n_kept, divide, range(len(parts)))
+    return ErrorLists(*out, end, mated, partners, units.stratum, units.stratum_size)

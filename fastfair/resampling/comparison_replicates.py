@@ -102,10 +102,10 @@ class Resampler:
         float
             The number of comparisons where the units drawn are not subjects; else see `design_effects`.
         """
-        lists, k = self.prepared.y if mated else self.prepared.x, self.prepared.position(cell)
+        k = self.prepared.position(cell)
         if self.units.unit != "subject":
-            return float(lists.sizes[k])
-        return independent_comparisons(lists, k, nothing_but_errors)
+            return float((self.prepared.y if mated else self.prepared.x).sizes[k])
+        return independent_comparisons(self.prepared.complete(mated), k, nothing_but_errors)
 
     @property
     def points(self) -> tuple[OperatingPoint, ...]:
@@ -239,15 +239,17 @@ class Resampler:
 
         def compute(scratch: _Scratch, first: int, out: dict[str, Floats]) -> None:
             fill(first, scratch.weights)
-            self._sweep(scratch, out)
+            while not self._sweep(scratch, out):
+                self.prepared.keep_more(scratch.lists)
+                scratch.take_lists(self.prepared)
 
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
         found = compute_blocks(n, shapes, lambda: _Scratch(self.prepared), compute, would_do, n_threads, progress)
         metrics = {name: found[name] for name in self.prepared.metrics}
         return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self.prepared.cells)
 
-    def _sweep(self, scratch: _Scratch, out: dict[str, Floats]) -> None:
-        """Compute a block of 64 replicates from their weights."""
+    def _sweep(self, scratch: _Scratch, out: dict[str, Floats]) -> bool:
+        """Compute a block of 64 replicates from their weights, and tell whether lists reach far enough."""
         from fastfair.kernels import replicated_cost, replicated_eer, sweep
 
         weights = scratch.weights
@@ -256,10 +258,11 @@ class Resampler:
         self.prepared.x.partners.total_weights(weights, largest, x.totals)
         self.prepared.y.partners.total_weights(weights, largest, y.totals)
         if self.prepared.need_eer:
-            replicated_eer.equal_error_rates(
+            if not replicated_eer.equal_error_rates(
                 *self._shrunk("eer", scratch), self.prepared.guesses, _EER_METHODS[self.prepared.eer_method],
                 scratch.x_sums, scratch.y_sums, scratch.eer, scratch.eer_keys,
-            )  # fmt: skip
+            ):  # fmt: skip
+                return False
             if "eer" in out:
                 out["eer"][:] = scratch.eer
         if self.prepared.hull_eer:
@@ -279,25 +282,30 @@ class Resampler:
         if "cllr" in out:
             out["cllr"][:] = self._cllr(scratch)
         if not self.prepared.points:
-            return
+            return True
         thresholds = self._find_thresholds(scratch)
+        if thresholds is None:
+            return False
         missing = thresholds == sweep.NO_LIMIT
         found = score_keys.decode(np.where(missing, 0, thresholds).astype(x.keys.dtype)).astype(np.float64)
         scale = -1 if self.prepared.comparisons.score_kind == "distance" else 1
         out["threshold"][:] = np.where(missing, np.nan, 0.0 + scale * found)
-        for lists, side, shares in ((self.prepared.x, x, scratch.fmr), (self.prepared.y, y, scratch.fnmr)):
+        for lists, side, shares in zip(scratch.lists, (y, x), (scratch.fnmr, scratch.fmr), strict=True):
             limits = np.where(missing, thresholds, lists.limits(thresholds))
+            if not lists.reach(limits):
+                return False
             order = np.argsort(limits, axis=None, kind="stable")
             sweep.shares_at(side, limits, order, shares)
         out["fmr"][:], out["fnmr"][:] = scratch.fmr, scratch.fnmr
+        return True
 
     def _shrunk(self, name: str, scratch: _Scratch) -> tuple[Side, Side]:
         """Return the non-mated and the mated side with weights shrunk for a metric."""
         mated, nonmated = self.prepared.shrinkage.metrics[name]
         return scratch.x._replace(shrinkage=nonmated), scratch.y._replace(shrinkage=mated)
 
-    def _find_thresholds(self, scratch: _Scratch) -> NDArray[np.int64]:
-        """Find the (points, 64) threshold keys of a block."""
+    def _find_thresholds(self, scratch: _Scratch) -> NDArray[np.int64] | None:
+        """Find the (points, 64) threshold keys of a block; None where lists do not reach far enough."""
         from fastfair.kernels import sweep
 
         thresholds = np.empty((len(self.prepared.points), BLOCK), np.int64)
@@ -319,6 +327,8 @@ class Resampler:
             errors = side.first(found)
             positions = np.empty((found.size, BLOCK), np.int64)
             sweep.first_beyond(errors, self.prepared.rates[found], positions)
+            if errors.keys.size < errors.size and (positions == errors.keys.size).any():
+                return None
             at = np.minimum(positions, errors.keys.size - 1)  # at the end where shares round
             keys = errors.keys[at].astype(np.int64)
             # The non-mated score there is the first that must be rejected: the threshold is the next float above it.
@@ -361,16 +371,21 @@ class _Scratch:
         x, y = prepared.x, prepared.y
         n_points, n_metrics = len(prepared.points), 1 + prepared.n_groups
         self.weights = prepared.units.new_weights()
-        self.x, self.y = (
-            lists.side(self.weights, np.zeros((lists.end.size, BLOCK), np.int64), shrinkage)
-            for lists, shrinkage in ((x, prepared.shrinkage.nonmated), (y, prepared.shrinkage.mated))
-        )
-        chunks = int(x.sizes.max()) // BLOCK + 1 if prepared.need_eer else 0
-        self.x_sums = np.empty((chunks, BLOCK), np.int64)
-        self.y_sums = np.empty((chunks, BLOCK), np.int64)
+        self.take_lists(prepared)
         self.eer = np.full((n_metrics, BLOCK), np.nan)
         self.eer_keys = np.empty((n_metrics, BLOCK), np.int64)
         self.costs = np.empty((n_metrics, BLOCK))
         self.of_hull = np.empty((n_metrics, BLOCK))
         self.fmr = np.empty((n_points, x.end.size, BLOCK))
         self.fnmr = np.empty((n_points, y.end.size, BLOCK))
+
+    def take_lists(self, prepared: Preparation) -> None:
+        """Take the lists as they are now."""
+        self.lists = y, x = prepared.y, prepared.x
+        self.x, self.y = (
+            lists.side(self.weights, np.zeros((lists.end.size, BLOCK), np.int64), shrinkage)
+            for lists, shrinkage in ((x, prepared.shrinkage.nonmated), (y, prepared.shrinkage.mated))
+        )
+        chunks = int(np.diff(x.end, prepend=0).max()) // BLOCK + 1 if prepared.need_eer else 0
+        self.x_sums = np.empty((chunks, BLOCK), np.int64)
+        self.y_sums = np.empty((chunks, BLOCK), np.int64)

@@ -201,7 +201,10 @@ class LinearizedRates:
 
     def __init__(self, prepared: Preparation) -> None:
         self.prepared = prepared
-        self._sides = _Rates(prepared.y, prepared.thresholds), _Rates(prepared.x, prepared.thresholds)
+        self._sides = (
+            _Rates(prepared.complete(True), prepared.thresholds),
+            _Rates(prepared.complete(False), prepared.thresholds),
+        )
 
     @cached_property
     def _errors(self) -> tuple[Floats, Floats]:

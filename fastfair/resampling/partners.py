@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib.threads import count_threads, in_threads, slices
 
-from .sorted_comparisons import SortedComparisons
+from .sorted_comparisons import SortedComparisons, pieces
 
 if TYPE_CHECKING:
     from fastfair.kernels.pair_walk import Sums
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.integer]
 Floats = NDArray[np.float64]
-_PART = 2**18  # comparisons whose rows of weights are written at a time
 _REPEATED = 5  # comparisons of a pair, from which on multiplying a pair's weight is faster than adding it as often
 _LOOKED_AT = 2**20  # comparisons that tell how often pairs are repeated
 
@@ -169,7 +167,7 @@ def group_comparisons(source: SortedComparisons, n_threads: int | None) -> Partn
 
     n, n_units, n_lists = len(source), source.units.n_rows, source.sizes.size
     n_parts = min(count_threads(n_threads), max(1, n // max(n_units, 1)))  # each counts all units
-    parts = [[*_pieces(part)] for part in slices(n, n_parts)]
+    parts = [pieces(part) for part in slices(n, n_parts)]
     counts = np.zeros((len(parts), n_units), np.int64)
 
     def count(k: int) -> None:
@@ -198,11 +196,6 @@ def group_comparisons(source: SortedComparisons, n_threads: int | None) -> Partn
     first = np.cumsum(n_runs) - n_runs
     in_threads(n, lambda k: kernels.write_runs(begin, *blocks[k], lists, first[k], runs), range(len(blocks)))
     return Partners(_merged(runs, n_units), source.sizes, n_units)
-
-
-def _pieces(part: slice) -> Sequence[slice]:
-    cuts = [*range(part.start, part.stop, _PART), part.stop]
-    return [slice(*both_ends) for both_ends in itertools.pairwise(cuts)]
 
 
 def _merged(runs: Runs, n_units: int) -> Runs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -16,11 +17,16 @@ from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer
 
 from .comparison_lists import ErrorLists, make_lists
 from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
+from .partners import group_comparisons
 from .sorted_comparisons import SortedComparisons
 from .units import ComparisonUnits
 
-# Of memory, at the peak, for a comparison in a list, and for its costs.
-_BYTES, _BYTES_OF_COSTS = 16, 48
+# Of memory, at the peak: for a comparison, for a run of those of one unit in one list, for a comparison that a list
+# keeps, and for its costs.
+_BYTES, _BYTES_OF_A_RUN, _BYTES_KEPT, _BYTES_OF_COSTS = 8, 16, 12, 48
+# Times as many comparisons are kept as the estimates need, as many standard deviations more, and as many at least.
+_SPARE, _SPARE_DEVIATIONS, _LEAST_KEPT = 1.5, 8, 2**13
+_lock = threading.Lock()  # not the object's, which travels to other processes
 METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
 Floats = NDArray[np.float64]
 
@@ -87,11 +93,10 @@ class Preparation:
         self.metrics, self.eer_method, self.costs = metrics.names, metrics.eer_method, metrics.costs
         self.measured = np.asarray(measured, np.intp)
         n_groups = len(comparisons.groups) if with_groups else 0
-        _require_memory(comparisons, metrics.names, n_groups)
         self.units = ComparisonUnits(comparisons, unit)
         self.n_groups = n_groups
         self.cells = different_groups(comparisons) if n_groups else ()
-        self.y, self.x = self._lists(True, n_groups), self._lists(False, n_groups)
+        self._sources = self._sorted(True), self._sorted(False)
         kinds = {point.kind for point in points}
         self.need_eer = "eer" in metrics.names or bool(kinds & {"eer", "mean group eer"})
         self.eer_lists = 1 + n_groups if "eer" in metrics.names or "mean group eer" in kinds else 1
@@ -102,43 +107,97 @@ class Preparation:
             for point in points
         ]
         self.thresholds = np.array(thresholds, np.int64)
-        self._find_estimates()
         self.hull_eer = "eer" in metrics.names and metrics.eer_method == "convex-hull"
+        with_eer = self._find_estimates()
+        all_kept = self.hull_eer or bool({"min_dcf", "cllr", "min_cllr"} & set(metrics.names))
+        n_kept = (len(comparisons.mated), len(comparisons.nonmated)) if all_kept else self._numbers_to_keep(with_eer)
+        self._require_memory(sum(n_kept))
+        self._partners = group_comparisons(self._sources[0], None), group_comparisons(self._sources[1], None)
+        self._complete: dict[bool, ErrorLists] = {}
+        self.y, self.x = self._lists(*n_kept)
+        self.guesses = self.x.count_errors(self.eer_keys[: self.eer_lists])
         if self.hull_eer or "min_cllr" in metrics.names:
             self._find_blocks()
         if "cllr" in metrics.names:
             self._find_costs()
         self.shrinkage = self._find_shrinkage(scheme)
 
-    def _lists(self, mated: bool, n_groups: int) -> ErrorLists:
-        comparisons = self.comparisons
+    def _sorted(self, mated: bool) -> SortedComparisons:
+        """Return the comparisons of a class with the list of each."""
+        comparisons, n_groups = self.comparisons, self.n_groups
         side = comparisons.mated if mated else comparisons.nonmated
         if not n_groups:
-            return make_lists(SortedComparisons(side, mated, self.units, None))
+            return SortedComparisons(side, mated, self.units, None)
         lists = np.zeros((n_groups, n_groups), np.int32)
         np.fill_diagonal(lists, np.arange(1, n_groups + 1))
         if not mated:
             for position, cell in enumerate(self.cells):
                 lists[cell] = 1 + n_groups + position
         by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-        return make_lists(SortedComparisons(side, mated, self.units, (by_group, lists)))
+        return SortedComparisons(side, mated, self.units, (by_group, lists))
 
-    def _find_estimates(self) -> None:
-        """Find the EER and the minimum cost of each list, and their thresholds, in the data."""
-        lists = range(1 + self.n_groups)
-        self.eer_keys = np.zeros(len(lists), np.int64)
-        self.cost_keys = np.zeros(len(lists), np.int64)
-        self.least_costs = np.full(len(lists), np.nan)
-        for k in lists:
-            mated, nonmated = self._list(self.y, k), self._list(self.x, k)
+    def _require_memory(self, n_kept: int) -> None:
+        """Refuse more comparisons than can be grouped by unit, and divided into lists, in the memory there is."""
+        costs = sorted({"cllr", "min_cllr"} & set(self.metrics))
+        would_do = "use fewer comparisons" + (" or no groups, which take up to half of it" if self.n_groups else "")
+        if costs:
+            would_do += f", or leave out {' and '.join(costs)}"
+        n_bytes = 0
+        for source in self._sources:
+            n_runs = min(len(source), self.units.n_rows * source.sizes.size)
+            n_bytes += _BYTES * len(source) + _BYTES_OF_A_RUN * n_runs
+        kept = _BYTES_KEPT + self.comparisons.nonmated.keys.itemsize - 4 + (_BYTES_OF_COSTS if costs else 0)
+        # Lists of groups hold each comparison once more.
+        n_bytes += kept * n_kept * (2 if self.n_groups else 1)
+        memory.require(n_bytes, "comparisons prepared for resampling", would_do)
+
+    def _lists(self, *n_kept: int) -> tuple[ErrorLists, ErrorLists]:
+        """Make the mated and the non-mated lists with so many comparisons kept of each class."""
+        y, x = (make_lists(*of_class) for of_class in zip(self._sources, self._partners, n_kept, strict=True))
+        return y, x
+
+    def _numbers_to_keep(self, with_eer: list[int]) -> tuple[int, int]:
+        """Return how many mated and non-mated comparisons replicates are expected to need, from the first error on."""
+        mated, nonmated = self.comparisons.mated.keys, self.comparisons.nonmated.keys
+        keys = np.append(self.thresholds, self.eer_keys[with_eer])
+        of_mated = np.searchsorted(mated, keys)
+        of_nonmated = nonmated.size - np.searchsorted(nonmated, keys)
+        return _with_spare(of_mated, mated.size), _with_spare(of_nonmated, nonmated.size)
+
+    def keep_more(self, lists: tuple[ErrorLists, ErrorLists]) -> None:
+        """Keep more comparisons than these lists do, which a replicate found too short."""
+        with _lock:
+            if self.y is lists[0] and self.x is lists[1]:
+                self.y, self.x = self._lists(*(2 * int(of_class.end[0]) + 1 for of_class in lists))
+
+    def complete(self, mated: bool) -> ErrorLists:
+        """Return the lists of a class with all of its comparisons."""
+        lists, k = self.y if mated else self.x, 0 if mated else 1
+        if lists.complete:
+            return lists
+        if mated not in self._complete:
+            self._complete[mated] = make_lists(self._sources[k], self._partners[k])
+        return self._complete[mated]
+
+    def _find_estimates(self) -> list[int]:
+        """Find the EER and the minimum cost of each list, and their thresholds, in the data; return who has an EER."""
+        sides = [(self.comparisons.mated.keys, self.comparisons.nonmated.keys)]
+        if self.n_groups:
+            by_group = self.comparisons.mated_by_group, self.comparisons.nonmated_by_group
+            sides += zip(*(of_class.within for of_class in by_group), strict=True)
+        self.eer_keys = np.zeros(len(sides), np.int64)
+        self.cost_keys = np.zeros(len(sides), np.int64)
+        self.least_costs = np.full(len(sides), np.nan)
+        with_eer: list[int] = []
+        for k, (mated, nonmated) in enumerate(sides):
             if mated.size == 0 or nonmated.size == 0:
                 continue
-            nonmated = np.ascontiguousarray(~nonmated[::-1])
             if self.need_eer and k < self.eer_lists:
                 self.eer_keys[k] = curves.nearest_equal_error(mated, nonmated).key
+                with_eer.append(k)
             if "min_dcf" in self.metrics:
                 self.least_costs[k], self.cost_keys[k] = self.costs.least(mated, nonmated)
-        self.guesses = self.x.count_errors(self.eer_keys[: self.eer_lists])
+        return with_eer
 
     def _find_blocks(self) -> None:
         """Find the blocks of comparisons from which the ROC convex hulls of all replicates are made."""
@@ -203,16 +262,11 @@ class Preparation:
         return 1 + cell[0] if cell[0] == cell[1] else 1 + self.n_groups + self.cells.index(cell)
 
 
-def _require_memory(comparisons: Comparisons, metrics: Sequence[str], n_groups: int) -> None:
-    """Refuse more comparisons than can be divided into lists and pairs of units in the memory there is."""
-    costs = {"cllr", "min_cllr"} & set(metrics)
-    bytes_each = _BYTES + comparisons.nonmated.keys.itemsize - 4 + (_BYTES_OF_COSTS if costs else 0)
-    would_do = "use fewer comparisons" + (" or no groups, which take half of it" if n_groups else "")
-    if costs:
-        would_do += f", or leave out {' and '.join(sorted(costs))}"
-    # Lists of groups hold each comparison once more.
-    n = (len(comparisons.mated) + len(comparisons.nonmated)) * (2 if n_groups else 1)
-    memory.require(n * bytes_each, "comparisons prepared for resampling", would_do)
+def _with_spare(needed: NDArray[np.integer], n: int) -> int:
+    """Return how many of n comparisons to keep where some points need so many."""
+    most = int(needed.max(initial=0))
+    kept = int(_SPARE * most + _SPARE_DEVIATIONS * most**0.5) + _LEAST_KEPT
+    return kept if 2 * kept < n else n
 
 
 def different_groups(comparisons: Comparisons) -> tuple[tuple[int, int], ...]:

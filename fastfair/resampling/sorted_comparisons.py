@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
 
 from .units import ComparisonUnits, Rows
+
+_PIECE = 2**18  # comparisons whose rows of weights are written at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,3 +69,9 @@ class SortedComparisons:
         found = np.empty(reference.size, dtype)
         kernels.lists_of_cells(reference, probe, lists, found)
         return found
+
+
+def pieces(part: slice) -> list[slice]:
+    """Cut comparisons into pieces that are worked on one after another, so that what is written of them is small."""
+    cuts = [*range(part.start, part.stop, _PIECE), part.stop]
+    return [slice(*both_ends) for both_ends in itertools.pairwise(cuts)]

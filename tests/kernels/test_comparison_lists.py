@@ -33,20 +33,18 @@ def test_pairs_of_lists_are_numbered_and_counted(lists):
         assert len(changes) == len(set(changes))  # pairs with the same smaller unit lie together
 
 
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=30), st.booleans())
-def test_comparisons_are_divided_in_order(groups, flip):
-    reference, probe = np.array(groups, np.uint16).reshape(-1, 2).T.copy()
-    n = reference.size
+@given(st.lists(st.integers(0, 4), max_size=30), st.booleans())
+def test_comparisons_are_divided_in_order(lists, flip):
+    of_comparison, n = np.array(lists, np.uint16), len(lists)
     keys, a, b = np.arange(n, dtype=np.int64), np.arange(n, dtype=np.int32) + 1, np.arange(n, dtype=np.int32) + 2
-    lists = np.array([[1, 3, 0], [0, 2, 3], [4, 0, 0]], np.int32)
-    of_each = [[p for p in range(n) if lists[reference[p], probe[p]] == k] for k in range(1, 5)]
-    sizes = np.array([0, *map(len, of_each)])
+    of_each = [range(n), *([p for p in range(n) if lists[p] == k] for k in range(1, 5))]
+    sizes = np.array([*map(len, of_each)])
     end = np.cumsum(sizes)
     out = np.empty(end[-1], np.int64), np.empty(end[-1], np.int32), np.empty(end[-1], np.int32)
-    kernels.divide((keys, a, b, reference, probe), lists, flip, end - sizes, out)
-    for k, expected in enumerate(of_each, 1):
+    kernels.divide((keys, a, b), of_comparison, flip, end - sizes, out)
+    for k, expected in enumerate(of_each):
         order = expected[::-1] if flip else expected
-        of_list = slice(end[k - 1], end[k])
+        of_list = slice(end[k] - sizes[k], end[k])
         assert out[0][of_list].tolist() == [~p if flip else p for p in order]
         assert out[1][of_list].tolist() == [p + 1 for p in order]
         assert out[2][of_list].tolist() == [p + 2 for p in order]

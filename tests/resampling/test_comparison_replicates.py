@@ -280,7 +280,7 @@ def test_each_row_of_weights_lies_in_one_cache_line(n_subjects):
 @pytest.mark.parametrize(
     ("metrics", "grouped", "said"),
     [
-        (["eer"], True, "use fewer comparisons or no groups, which take half of it"),
+        (["eer"], True, "use fewer comparisons or no groups, which take up to half of it"),
         (["cllr"], False, "use fewer comparisons, or leave out cllr"),
     ],
 )

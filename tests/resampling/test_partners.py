@@ -12,8 +12,9 @@ from oracles import pair_sums as slow
 
 import fastfair as ff
 from fastfair._lib import threads
-from fastfair.resampling import partners
+from fastfair.resampling import comparison_lists, partners, sorted_comparisons
 from fastfair.resampling.comparison_lists import make_lists
+from fastfair.resampling.partners import group_comparisons
 from fastfair.resampling.sorted_comparisons import SortedComparisons
 from fastfair.resampling.units import ComparisonUnits
 
@@ -34,7 +35,7 @@ def comparisons_of(seed, n, n_subjects, repeated):
 
 def lists_of(c, unit="subject", n_threads=1):
     source = SortedComparisons(c.nonmated, False, ComparisonUnits(c, unit), (c.nonmated_by_group, LISTS))
-    return make_lists(source, n_threads)
+    return make_lists(source, group_comparisons(source, n_threads), None, n_threads)
 
 
 def in_lists(lists):
@@ -66,14 +67,15 @@ def test_totals_and_sums_are_those_of_lists_of_pairs(seed, n, n_subjects, repeat
 
 def test_sums_have_the_same_bits_with_any_number_of_threads(monkeypatch):
     monkeypatch.setattr(threads, "_SMALL", 10)
-    monkeypatch.setattr(partners, "_PART", 100)
+    monkeypatch.setattr(sorted_comparisons, "_PIECE", 100)
     c = comparisons_of(3, 3000, 90, False)
     found = []
     for n_threads in (1, 2, 7):
-        monkeypatch.setattr(partners, "count_threads", lambda _, n=n_threads: n)
+        for module in (partners, comparison_lists):
+            monkeypatch.setattr(module, "count_threads", lambda _, n=n_threads: n)
         lists = lists_of(c)
         errors = lists.count_errors(np.repeat(np.array([[3], [6], [1]]), lists.end.size, axis=1))
-        found.append((*lists.partners.runs[:4], *lists.variances(errors)))
+        found.append((*lists.partners.runs[:4], lists.keys, lists.a, lists.b, *lists.variances(errors)))
     for others in found[1:]:
         for one, other in zip(found[0], others, strict=True):
             assert np.array_equal(one, other)
@@ -93,7 +95,7 @@ def test_more_units_than_16_bits_can_number_are_kept_apart():
     n = 70_000
     c = ff.Comparisons(np.arange(2.0 * n), np.arange(2 * n) < n)
     source = SortedComparisons(c.nonmated, False, ComparisonUnits(c, "comparison"), None)
-    found = make_lists(source).partners
+    found = group_comparisons(source, None)
     weights = np.arange(64, dtype=np.uint8) * np.ones((2 * n + 1, 1), np.uint8)
     weights[-1] = 1
     totals = np.empty((1, 64), np.int64)
