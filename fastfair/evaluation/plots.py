@@ -20,7 +20,7 @@ from fastfair.errors import InputError, visible
 from fastfair.uncertainty.quantities import find
 
 from .evaluated import Evaluated, comparisons_of
-from .tracing import curve_of, distributions_of, edges_of, keys_of, score_kind_of, scores_of, spread
+from .tracing import curve_of, distributions_of, edges_of, keys_of, outline, score_kind_of, scores_of, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,7 @@ _NAMED_AT_EACH_END = 3
 _LONGEST_IN_LEGEND = 36  # characters of a group's name
 _PANEL, _LEFT, _BOTTOM = 1.7, 0.62, 0.55  # inches of a small plot with what surrounds it, and of the figure's margins
 _LONGEST_TITLE = 24  # characters of a group's name above a small plot
+_INVISIBLE_IN_SMALL = 0.012  # normal deviates between a curve and its lines, a fifth of a point in a small plot
 _POINT_LINES = ("-", ":", "-.", "--")  # of thresholds
 _CLASSES = (("mated", USUAL, "-"), ("non-mated", STANDS_OUT, "--"))
 
@@ -81,14 +82,16 @@ def _to_name(evaluation: Evaluated) -> tuple[str, ...]:
     return tuple(groups[k] for k in chosen)
 
 
-def _curve(ax: Axes, evaluation: Evaluated, group: str | None, **style: Any) -> Any:
-    """Draw a curve through some of its points; all lie on it."""
+def _curve(ax: Axes, evaluation: Evaluated, group: str | None, *, small: bool = False, **style: Any) -> Any:
+    """Draw a curve through some of its points; all lie on it. In small plots fewer points look the same."""
     curve = curve_of(evaluation, group)
     if not (curve.n_mated and curve.n_nonmated):  # named in the legend all the same
         return ax.plot([], [], **_without_curve(style, "no mated, or no non-mated"))[0]
     if not curve.false_matches.size:
         style = _without_curve(style, "no errors at some threshold")
-    return ax.plot(*curve.deviates, **style)[0]
+    x, y = curve.deviates
+    kept = outline(x, y, _INVISIBLE_IN_SMALL) if small else slice(None)
+    return ax.plot(x[kept], y[kept], **style)[0]
 
 
 def _without_curve(style: dict[str, Any], reason: str) -> dict[str, Any]:
@@ -201,8 +204,8 @@ def draw_panels(evaluation: Evaluated, kind: str, columns: int = 4) -> Figure:
 def _det_panels(evaluation: Evaluated, axes: Sequence[Axes]) -> None:
     """Draw each group's curve before that of all comparisons."""
     for ax, group in zip(axes, evaluation.groups, strict=True):
-        _curve(ax, evaluation, None, color="0.7", linewidth=1)
-        _curve(ax, evaluation, group, color=USUAL, linewidth=1.4)
+        _curve(ax, evaluation, None, small=True, color="0.7", linewidth=1)
+        _curve(ax, evaluation, group, small=True, color=USUAL, linewidth=1.4)
         for rates in evaluation.rates:
             k = evaluation.groups.index(group)
             ax.plot(ndtri(rates.group_fmr[k]), ndtri(rates.group_fnmr[k]), "o", color=USUAL, markersize=4,

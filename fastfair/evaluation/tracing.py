@@ -40,12 +40,12 @@ def curve_of(evaluation: Evaluated, group: str | None) -> DetCurve:
     nonmatches = np.searchsorted(mated, thresholds)
     seen = (matches > 0) & (matches < nonmated.size) & (nonmatches > 0) & (nonmatches < mated.size)
     curve = DetCurve(mated.size, nonmated.size, matches[seen], nonmatches[seen])
-    kept = _outline(*curve.deviates)
+    kept = outline(*curve.deviates, _INVISIBLE)
     return DetCurve(mated.size, nonmated.size, curve.false_matches[kept], curve.false_nonmatches[kept])
 
 
-def _outline(x: Floats, y: Floats) -> Integers:
-    """Return the points of a line that cannot be left out without being seen (Douglas and Peucker)."""
+def outline(x: Floats, y: Floats, tolerance: float) -> Integers:
+    """Return the points of a line without which it would be off by more than a tolerance (Douglas and Peucker)."""
     if x.size <= 2:
         return np.arange(x.size)
     kept, waiting = [0, x.size - 1], [(0, x.size - 1)]
@@ -56,7 +56,7 @@ def _outline(x: Floats, y: Floats) -> Integers:
         length = float(np.hypot(*along))
         gaps = np.abs(along[0] * away[1] - along[1] * away[0]) / length if length else np.hypot(*away)
         farthest = int(gaps.argmax())
-        if gaps[farthest] > _INVISIBLE:
+        if gaps[farthest] > tolerance:
             kept.append(first + farthest)
             waiting += [(first, first + farthest), (first + farthest, last)]
     return np.sort(kept)

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 from browser.headless import AXE, CHROMIUM, COLORS, VALIDATOR, ask, run
+from helpers.command_line import run as run_command
 
 import fastfair as ff
 
@@ -41,6 +42,34 @@ def page(tmp_path_factory):
     path = tmp_path_factory.mktemp("pages") / "report.html"
     ff.report(results, path, title="A study of <b>20</b> groups")
     return path
+
+
+@pytest.fixture(scope="module")
+def page_of_embeddings(tmp_path_factory):
+    """The page that `fastfair embeddings` writes of vectors in three groups, one of which has a hostile label."""
+    folder = tmp_path_factory.mktemp("embeddings")
+    made = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=0)
+    groups = np.array(LABELS[:3], dtype=object)[made.subject % 3]
+    np.savez(folder / "v.npz", vectors=made.vectors, subject=made.subject, group=groups.astype(str))
+    done = run_command(
+        "embeddings", folder / "v.npz", "--subject", "subject", "--group", "group", "--fmr", "0.01,0.1", "--seed", 0,
+        "--n-resamples", 50, "--report", folder / "embeddings.html",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    return folder / "embeddings.html"
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.parametrize("color", COLORS)
+@pytest.mark.parametrize("width", [1280, 768, 400])
+def test_a_report_of_embeddings_fits_and_is_silent(page_of_embeddings, width, color, tmp_path):
+    found = ask(page_of_embeddings, tmp_path, width, color)
+    assert found["width"] == found["scrollWidth"] == width
+    assert found["beyond"] == []
+    assert found["console"] == found["errors"] == []
+    assert found["images"] == 0
+    if AXE.exists():
+        assert found["violations"] == []
 
 
 @pytest.mark.parametrize("color", COLORS)
