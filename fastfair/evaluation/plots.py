@@ -54,7 +54,8 @@ def draw_det(evaluation: Evaluated, groups: Sequence[str] | None, ax: Axes | Non
     for k, group in enumerate(named):
         label = drawn(shortened(group, _LONGEST_IN_LEGEND)) + (_at_first_point(evaluation, group) if others else "")
         lines.append(_curve(ax, evaluation, group, label=label, linewidth=1.2, **line_style(k)))
-    lines.insert(0, _curve(ax, evaluation, None, **({"color": "black", "linewidth": 1.8, "label": "all"} | kwargs)))
+    style: dict[str, Any] = {"color": "black", "linewidth": 1.8, "label": "all"}
+    lines.insert(0, _curve(ax, evaluation, None, **(style | kwargs)))
     if others:
         lines += ax.plot([], [], color="0.75", linewidth=0.8, label=f"{len(others)} other groups")
     for rates in evaluation.rates:
