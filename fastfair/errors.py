@@ -73,6 +73,10 @@ class OutputError(FastfairError, OSError):
     """A file or folder cannot be written; what it held before is unchanged."""
 
 
+class WorkerError(FastfairError, RuntimeError):
+    """Workers of an executor have died, or cannot reach the data."""
+
+
 class MissingDependencyError(FastfairError, ImportError):
     """A feature needs a package that is not installed."""
 

@@ -188,6 +188,13 @@ def heard(name: str, value: Any) -> Any:
     return _called_with(name, value, (0, 1), "True, False or a function of two numbers, the work done and all the work")
 
 
+def executor(name: str, value: Any) -> Any:
+    """Require None, or an object that runs tasks."""
+    if value is None or (callable(getattr(value, "submit", None)) and not isinstance(value, type)):
+        return value
+    raise _wrong(name, "an executor with a method submit, as those of concurrent.futures or a Client of Dask", value)
+
+
 def _called_with(name: str, value: Any, arguments: tuple[Any, ...], wanted: str) -> Any:
     if not callable(value) or isinstance(value, type):
         raise _wrong(name, wanted, value)

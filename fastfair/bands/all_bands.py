@@ -33,7 +33,7 @@ from .fairness import (
     check_measure,
     fairness_of_rates,
 )
-from .rates_at_levels import BandOptions, BandSettings, rates_over_levels
+from .rates_at_levels import BandOptions, BandSettings, rates_over_levels, workers_of
 from .roc import RocBand
 
 Floats = NDArray[np.float64]
@@ -205,6 +205,7 @@ def bands_of(
     names = [measure_name(name, BAND_MEASURES) for name in named]
     asked = [(name, rate) for name in names for rate in _rates_of(name)]
     needs_average = [check_measure(name, rate, zero_policy) for name, rate in asked]
+    workers_of(options)  # as the caller gave the seed
     options["rng"] = rng = seeds.fixed(options.get("rng"))
     settings = BandSettings.check(embeddings, options)
     found = rates_over_levels(embeddings, fmr, settings, with_groups=True, with_overall_fmr=any(needs_average))

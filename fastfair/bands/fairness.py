@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,6 +132,8 @@ def fairness_band(
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
+    executor: Any = None,
+    checkpoint: str | Path | None = None,
 ) -> FairnessBand:
     """Compute a fairness measure at thresholds that hold many FMRs, with intervals and a simultaneous band.
 
@@ -153,7 +156,7 @@ def fairness_band(
     method : str, optional
         "auto", the default, makes intervals as `evaluate` does: by test inversion, or on a logarithmic scale those of
         group-to-average ratios, which chance can move in either direction. Other methods are those of `roc_band`.
-    scheme, rng, n_threads, progress
+    scheme, rng, n_threads, progress, executor, checkpoint
         As in `roc_band`.
 
     Returns
@@ -204,6 +207,7 @@ def fairness_band(
     options = BandOptions(
         weighting=weighting, unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, method=method,
         scheme=scheme, rng=rng, n_threads=n_threads, progress=progress,
+        executor=executor, checkpoint=checkpoint,
     )  # fmt: skip
     settings = BandSettings.check(data, options)
     if len(data.groups) < 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
@@ -12,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
 from fastfair._lib import seeds, validation
-from fastfair._lib.progress import reporting
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.concentration import concentration
@@ -27,6 +27,7 @@ from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
 from fastfair.resampling.pair_replicates import Draws, PairResampler
 from fastfair.resampling.preparation import NO_METRICS
 from fastfair.resampling.units import UNITS, require_units
+from fastfair.tasks.workers import Workers
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry
 from fastfair.uncertainty.held_thresholds import MOST_PER_ERROR
@@ -64,6 +65,8 @@ class BandOptions(TypedDict, total=False):
     rng: seeds.Seed
     n_threads: int | None
     progress: bool | Callable[[int, int], None]
+    executor: Any
+    checkpoint: str | Path | None
 
 
 @dataclass(frozen=True)
@@ -77,8 +80,7 @@ class BandSettings:
     n_resamples: int
     confidence_level: float
     key: NDArray[np.uint32]
-    n_threads: int | None
-    progress: bool | Callable[[int, int], None]
+    workers: Workers
 
     @classmethod
     def check(
@@ -108,9 +110,16 @@ class BandSettings:
             n_resamples=n_resamples,
             confidence_level=intervals.level(options.get("confidence_level", 0.95)),
             key=seeds.stream(options.get("rng"))[0],
-            n_threads=options.get("n_threads"),
-            progress=options.get("progress", False),
+            workers=workers_of(options),
         )
+
+
+def workers_of(options: BandOptions) -> Workers:
+    """Check who is to do the work."""
+    workers = Workers(
+        options.get("n_threads"), options.get("progress", False), options.get("executor"), options.get("checkpoint")
+    )
+    return workers.checked(options.get("rng"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,14 +218,12 @@ def _of_embeddings(
     ascending, places = np.unique(levels, return_inverse=True)
     if ascending[0] == 0:
         raise InputError("fmr must be above 0 for embeddings, of which only the most similar non-mated pairs are kept")
-    with reporting(settings.progress, "similarities") as report:
-        resampler = PairResampler(
-            data, ascending, Draws(settings.weighting, settings.unit, settings.scheme), with_groups=with_groups,
-            with_overall_fmr=with_overall_fmr, n_threads=settings.n_threads, progress=report,
-        )  # fmt: skip
+    resampler = PairResampler(
+        data, ascending, Draws(settings.weighting, settings.unit, settings.scheme), with_groups=with_groups,
+        with_overall_fmr=with_overall_fmr, workers=settings.workers,
+    )  # fmt: skip
     estimate, expected_fnmr = resampler.estimate()
-    with reporting(settings.progress, f"{settings.n_resamples:,} replicates") as report:
-        replicates = resampler.replicate(settings.n_resamples, settings.key, report)
+    replicates = resampler.replicate(settings.n_resamples, settings.key)
 
     def as_asked(rates: Replicates) -> Replicates:
         return Replicates(rates.threshold[places], rates.fmr[places], rates.fnmr[places])
@@ -281,14 +288,13 @@ def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, w
         return Replicates(drawn.threshold, drawn.fmr[:, : 1 + n_groups], drawn.fnmr)
 
     def jackknife() -> Replicates:
-        left_out = kept(resampler.jackknife(settings.n_threads))
+        left_out = kept(resampler.jackknife(settings.workers.n_threads))
         return Replicates(
             resampler.influences(left_out.threshold), resampler.influences(left_out.fmr),
             resampler.influences(left_out.fnmr),
         )  # fmt: skip
 
-    with reporting(settings.progress, f"{settings.n_resamples:,} replicates") as report:
-        drawn = resampler.replicate(settings.n_resamples, settings.key, n_threads=settings.n_threads, progress=report)
+    drawn = resampler.replicate(settings.n_resamples, settings.key, settings.workers)
     behind = _behind_comparisons(data, found, resampler, n_groups)
     return RatesOverLevels(levels, estimate, estimate, kept(drawn), behind, jackknife, resampler.count_models)
 

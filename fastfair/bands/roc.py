@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,6 +95,8 @@ def roc_band(
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
+    executor: Any = None,
+    checkpoint: str | Path | None = None,
 ) -> RocBand:
     """Compute FNMR at many FMRs with pointwise intervals and a simultaneous band.
 
@@ -127,8 +130,8 @@ def roc_band(
         "bca". The band is always made of "logit" intervals.
     scheme : str, optional
         As in `evaluate`.
-    rng, n_threads, progress
-        As in `evaluate`.
+    rng, n_threads, progress, executor, checkpoint
+        As in `evaluate`. Similarities of vectors are computed by tasks of the executor, too.
 
     Returns
     -------
@@ -181,6 +184,7 @@ def roc_band(
     options = BandOptions(
         weighting=weighting, unit=unit, n_resamples=n_resamples, confidence_level=confidence_level, method=method,
         scheme=scheme, rng=rng, n_threads=n_threads, progress=progress,
+        executor=executor, checkpoint=checkpoint,
     )  # fmt: skip
     settings = BandSettings.check(data, options)
     row = 0

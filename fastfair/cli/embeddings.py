@@ -28,6 +28,7 @@ from fastfair.uncertainty.quantities import table_of
 
 from .options import (
     ALPHA,
+    CHECKPOINT,
     CONFIDENCE_LEVEL,
     MOST_CURVES,
     REPORT,
@@ -96,6 +97,7 @@ def _options(command: Any) -> Any:
         CONFIDENCE_LEVEL,
         method_option(BAND_METHODS_OF_EMBEDDINGS),
         *RUNNING,
+        CHECKPOINT,
         REPORT,
         click.option("--plots", is_flag=True, help="With --output: draw ROC and fairness bands, as PNG and SVG."),
     ]  # fmt: skip

@@ -41,6 +41,7 @@ from .interrupts import leave_the_end_to_the_interrupt
 from .measures import measures_command
 from .model import model_command, strata_command
 from .options import (
+    CHECKPOINT,
     CLAIM,
     evaluation_options,
     method_option,
@@ -106,6 +107,7 @@ def cli() -> None:
     help="Intervals to both sides, upper limits (less) or lower limits (greater).",
 )
 @click.option("--simultaneous", is_flag=True, help="Intervals that hold in all groups together.")
+@CHECKPOINT
 @CLAIM
 def evaluate_command(scores: Path, **options: Any) -> None:
     """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals."""
@@ -135,6 +137,7 @@ def evaluate_command(scores: Path, **options: Any) -> None:
 @reading_options
 @evaluation_options
 @method_option(METHODS_OF_CONTRASTS)
+@CHECKPOINT
 def compare_command(
     first: Path, second: Path, second_score: str | None, second_score_kind: str | None, **options: Any
 ) -> None:

@@ -167,6 +167,10 @@ RUNNING = [
     ),
     *WRITING,
 ]  # fmt: skip
+CHECKPOINT = click.option(
+    "--checkpoint", type=click.Path(path_type=Path), metavar="FOLDER",
+    help="Keep finished parts of the work there; the same command goes on from them after it was ended. Needs --seed.",
+)  # fmt: skip
 REPORT = click.option(
     "--report", type=click.Path(path_type=Path), metavar="FILE",
     help="Write one HTML page with everything: plots and tables; by evaluate also tests of groups and each attribute "

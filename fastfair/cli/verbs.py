@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from fastfair._lib import validation, whole_files
 from fastfair._lib.seeds import fixed
@@ -31,10 +32,10 @@ _SECTIONS = {
     "What is computed": "",
     "Intervals": """n_resamples unit confidence_level scheme method alternative simultaneous quantile center rng
         n_simulations weighting""",
-    _LAST: "n_threads progress as_json output plots report suffix",
+    _LAST: "n_threads progress checkpoint as_json output plots report suffix",
 }
 _SECTION_OF = {name: section for section, names in _SECTIONS.items() for name in names.split()}
-_NOT_REPEATED = ("config", "output", "report", "progress", "as_json")
+_NOT_REPEATED = ("config", "checkpoint", "output", "report", "progress", "as_json")
 
 
 class Verb(click.Command):
@@ -73,6 +74,9 @@ class Verb(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the verb, and where it shows its progress, tell of kernels that are compiled."""
+        seed_is_random = ctx.get_parameter_source("rng") is ParameterSource.DEFAULT
+        if ctx.params.get("checkpoint") is not None and seed_is_random:
+            raise click.UsageError("--checkpoint needs --seed, as a run with another seed cannot go on from it")
         if _COMPILING in ctx.meta or "progress" not in ctx.params or not watched(ctx.params["progress"]):
             return super().invoke(ctx)
         ctx.meta[_COMPILING] = True

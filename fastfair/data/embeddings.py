@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
-from fastfair._lib.progress import reporting
 from fastfair.errors import InputError
+from fastfair.tasks.workers import Workers
 
 from . import group_labels
 from .all_pairs import side_of_pairs
@@ -300,9 +300,8 @@ class Embeddings(Shown):
         >>> e.comparisons()
         Comparisons(2 mated, 8 non-mated, similarity, 3 subjects)
         """
-        with reporting(progress, "similarities") as report:
-            finder = PairFinder(self.vectors, self.similarity, self.pairing, n_threads)
-            mated, nonmated = finder.find(1.0, report)
+        workers = Workers(n_threads, progress)
+        mated, nonmated = PairFinder(self.vectors, self.similarity, self.pairing, workers).find(1.0)
         of_mated, of_nonmated = (
             side_of_pairs(pairs, is_mated, self.pairing, self.subject, self._subject_codes)
             for pairs, is_mated in ((mated, True), (nonmated, False))

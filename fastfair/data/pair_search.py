@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
+from fastfair._lib.progress import Report
 from fastfair._lib.radix_sort import sort_by_bits
 from fastfair._lib.threads import count_threads, in_threads, one_blas_thread, run_blocks, slices
 from fastfair.kernels._aside import aside
+from fastfair.tasks.jobs import Arrays, do_job
+from fastfair.tasks.workers import Workers
 
 from . import score_keys
 from .pairing import Pairing
 
 Floats = NDArray[np.floating[Any]]
 Positions = NDArray[np.int32]
+_Room = tuple[Floats, tuple[Floats, NDArray[np.int64]]]  # a panel, and the similarities and codes of pairs of it
 _PANEL = 512  # rows and columns of a panel: its similarities are scanned before they leave the cache
 _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
 _FEW = 200_000  # non-mated pairs that are all kept
@@ -79,6 +82,54 @@ def ready_for_products(vectors: Floats, similarity: str) -> Floats:
     return wide.astype(dtype, copy=False)
 
 
+@dataclass(frozen=True, eq=False)
+class _Tiles:
+    """The similarities of all pairs as a job, whose steps are tiles of panels.
+
+    Attributes
+    ----------
+    finder : PairFinder
+        Has the vectors.
+    bound : float
+        The non-mated pairs that reach it are kept.
+    packing : _Packing
+        How they are.
+    wanted : int
+        About how many they are.
+    """
+
+    finder: PairFinder
+    bound: float
+    packing: _Packing
+    wanted: int
+
+    @property
+    def size(self) -> int:
+        """Number of tiles."""
+        return len(self.finder.panels_of_tiles())
+
+    def first_mated(self, steps: range) -> int:
+        """Return the position of the first mated pair that these tiles may have."""
+        return self.finder.first_mated_after(self.finder.panels_of_tiles()[steps.start][0])
+
+    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+        tiles = self.finder.panels_of_tiles()
+        start = self.first_mated(steps)
+        stop = self.finder.first_mated_after(tiles[steps.stop - 1][0] + self.finder.tile)
+        mated = np.full(stop - start, np.nan, self.finder.dtype)  # those of the other tiles in these rows stay NaN
+        store = _Store(self.wanted * len(steps) // len(tiles), self.packing)
+        local = threading.local()
+
+        @one_blas_thread()
+        def search(k: int) -> None:
+            if not hasattr(local, "room"):
+                local.room = self.finder.new_room()
+            self.finder.search_tile(tiles[k], self.bound, local.room, (mated, start), store)
+
+        run_blocks(search, steps, len(steps), 1, n_threads, told)
+        return {"mated": mated, **store.taken()}
+
+
 class PairFinder:
     """Computes the similarities of all pairs and keeps the mated and the most similar non-mated ones.
 
@@ -90,10 +141,15 @@ class PairFinder:
         The score of two vectors.
     pairing : Pairing
         Which of them are compared.
-    n_threads : int or None
-        As in `roc_band`.
+    workers : Workers
+        Who computes the similarities.
     tile : int
         How many panels wide and high the tile is that a thread works on; the result does not depend on it.
+
+    Attributes
+    ----------
+    dtype : dtype
+        Type of similarities, or of squares of distances.
 
     Raises
     ------
@@ -106,12 +162,13 @@ class PairFinder:
         vectors: Floats,
         similarity: str,
         pairing: Pairing,
-        n_threads: int | None = None,
+        workers: Workers = Workers(),  # noqa: B008 - frozen
         tile: int = _TILE,
     ) -> None:
         self._vectors, self._pairing = vectors, pairing
-        self._n_threads, self._tile = n_threads, tile
+        self._workers, self.tile = workers, tile
         n, order = len(vectors), pairing.order
+        self._n = n
         self._columns = pairing.columns
         self._n_mated_of_row = self._columns[:, 2] - self._columns[:, 1]
         self._mated_start = np.cumsum(self._n_mated_of_row) - self._n_mated_of_row
@@ -120,28 +177,26 @@ class PairFinder:
         self._panel = min(_PANEL, -(-n // 64) * 64)
         self._n_panels = -(-n // self._panel)
         self._euclidean = similarity == "negative_euclidean"
-        dtype = np.dtype(np.float64) if self._euclidean else vectors.dtype
-        self._rows = np.zeros((self._n_panels * self._panel, vectors.shape[1]), dtype)
+        self.dtype = np.dtype(np.float64) if self._euclidean else vectors.dtype
+        self._rows = np.zeros((self._n_panels * self._panel, vectors.shape[1]), self.dtype)
 
         def prepare(start: int) -> None:
             stop = min(start + _ROWS_AT_ONCE, n)
             self._rows[start:stop] = ready_for_products(vectors[order[start:stop]], similarity)
 
-        run_blocks(prepare, range(0, n, _ROWS_AT_ONCE), n, _ROWS_AT_ONCE, n_threads, None)
+        run_blocks(prepare, range(0, n, _ROWS_AT_ONCE), n, _ROWS_AT_ONCE, workers.n_threads, None)
         if self._euclidean:
             self._rows[:n] -= self._rows[:n].mean(axis=0)  # so that less is lost to rounding
             self._squares = np.einsum("ij,ij->i", self._rows, self._rows)
             self._rounding = 1e-12 * max(float(self._squares.max()), 1e-300)
 
-    def find(self, share: float, progress: Callable[[int, int], None] | None = None) -> tuple[Pairs, Pairs]:
+    def find(self, share: float) -> tuple[Pairs, Pairs]:
         """Find all mated pairs and about the given share of the non-mated ones, the most similar.
 
         Parameters
         ----------
         share : float
             Share of the non-mated pairs to keep; 1 or more keeps all.
-        progress : callable or None
-            Called with the number of rows of tiles done and that of all.
 
         Returns
         -------
@@ -153,16 +208,24 @@ class PairFinder:
         _require_memory("non-mated pairs", wanted, self._vectors.dtype)
         bound = -math.inf if everything else self._guess_bound(share)
         packing = self._packing(bound)
-        store = _Store(wanted + (0 if everything else wanted // 4), packing)
-        mated = self._run(bound, store, progress)
+        tiles = _Tiles(self, bound, packing, wanted + (0 if everything else wanted // 4))
+        mated, nonmated = self._compute(tiles)
         first, second = self._mated_positions()
         if self._euclidean:
             mated = self._distances(first, second)
         codes = (first.astype(np.int64) << packing.places) + second
         of_mated = _Store(mated.size, self._packing(-math.inf))
         of_mated.add(mated, codes, inverted=False)
-        threads = count_threads(self._n_threads)
-        return of_mated.sorted(complete=True, n_threads=threads), store.sorted(complete=everything, n_threads=threads)
+        threads = count_threads(self._workers.n_threads)
+        return (
+            _sorted([of_mated.taken()], of_mated.packing, complete=True, n_threads=threads),
+            _sorted(nonmated, packing, complete=everything, n_threads=threads),
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what others do not need to compute similarities."""
+        left_out = ("_workers",) if self._euclidean else ("_workers", "_vectors", "_pairing")
+        return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def _packing(self, bound: float) -> _Packing:
         """Choose how to pack the keys, inverted or not, of similarities from a bound on with their two vectors."""
@@ -181,44 +244,69 @@ class PairFinder:
             highest = int(max(~ends[2], ends[0]))
         return _Packing(kind, lowest, (highest - lowest).bit_length(), (len(self._vectors) - 1).bit_length())
 
-    def _run(self, bound: float, store: _Store, progress: Callable[[int, int], None] | None) -> Floats:
-        """Store the non-mated pairs that reach the bound, and return the mated similarities in order of vectors."""
+    def _compute(self, tiles: _Tiles) -> tuple[Floats, list[Arrays]]:
+        """Return the mated similarities in order of vectors, and the non-mated pairs that reach the bound, in parts."""
+        mated, nonmated = np.empty(0, self.dtype), []
+
+        def take(steps: range, found: Arrays) -> None:
+            nonlocal mated
+            nonmated.append(found)
+            some = found.pop("mated")
+            if len(steps) == tiles.size:
+                mated = some
+                return
+            if not mated.size:
+                mated = np.empty(self._n_mated, some.dtype)
+            start = tiles.first_mated(steps)
+            here = ~np.isnan(some)
+            mated[start : start + some.size][here] = some[here]
+
+        do_job(tiles, tiles.size, 1, self._workers, "similarities", take)
+        return mated, nonmated
+
+    def panels_of_tiles(self) -> list[tuple[int, int]]:
+        """Return the first panel of each tile, by its row and its column."""
+        starts = range(0, self._n_panels, self.tile)
+        return [(p, q) for p in starts for q in starts if self._has_pairs(p, q + self.tile - 1)]
+
+    def first_mated_after(self, panel: int) -> int:
+        """Return the position of the first mated pair whose first vector is in a row of panels, or after it."""
+        row = panel * self._panel
+        return int(self._mated_start[row]) if row < self._mated_start.size else self._n_mated
+
+    def new_room(self) -> _Room:
+        """Return the working memory of one thread."""
+        size, dtype = self._panel, self.dtype
+        return np.empty((size, size), dtype), (np.empty(size * size + 1, dtype), np.empty(size * size + 1, np.int64))
+
+    def search_tile(
+        self, at: tuple[int, int], bound: float, room: _Room, mated: tuple[Floats, int], store: _Store
+    ) -> None:
+        """Store the non-mated pairs of a tile that reach the bound, and write its mated similarities.
+
+        mated: similarities in order of vectors, and the position of the first of them among all.
+        """
         from fastfair.kernels import pairs as kernels
 
-        panel = self._panel
-        dtype = self._rows.dtype
-        mated = np.empty(self._n_mated, dtype)
+        panel, dtype = self._panel, self.dtype
         limit = dtype.type(-(bound**2) - self._rounding if self._euclidean and bound > -math.inf else bound)
         places = store.packing.places
-        local = threading.local()
-        tiles = range(0, self._n_panels, self._tile)
-        work = [(p, q) for p in tiles for q in tiles if self._has_pairs(p, q + self._tile - 1)]
-
-        @one_blas_thread()
-        def tile(k: int) -> None:
-            if not hasattr(local, "panel"):
-                local.panel = np.empty((panel, panel), dtype)
-                local.kept = np.empty(panel * panel + 1, dtype), np.empty(panel * panel + 1, np.int64)
-            p0, q0 = work[k]
-            for p in range(p0, min(p0 + self._tile, self._n_panels)):
-                for q in range(q0, min(q0 + self._tile, self._n_panels)):
-                    if not self._has_pairs(p, q):
-                        continue
-                    self._fill(p, q, local.panel)
-                    at = p * panel, q * panel
-                    kernels.take_mated(local.panel, *at, self._columns, self._mated_start, mated)
-                    size = kernels.take_nonmated(
-                        local.panel, *at, self._columns, len(self._vectors), limit, places, local.kept
-                    )
-                    similarity, codes = (kept[:size] for kept in local.kept)
-                    if self._euclidean:
-                        similarity = self._distances(codes >> places, codes & ((1 << places) - 1))
-                        near = similarity >= bound
-                        similarity, codes = similarity[near], codes[near]
-                    store.add(similarity, codes, inverted=True)
-
-        run_blocks(tile, range(len(work)), len(work), 1, self._n_threads, progress)
-        return mated
+        product, kept = room
+        mated_start = self._mated_start - mated[1]
+        for p in range(at[0], min(at[0] + self.tile, self._n_panels)):
+            for q in range(at[1], min(at[1] + self.tile, self._n_panels)):
+                if not self._has_pairs(p, q):
+                    continue
+                self._fill(p, q, product)
+                corner = p * panel, q * panel
+                kernels.take_mated(product, *corner, self._columns, mated_start, mated[0])
+                size = kernels.take_nonmated(product, *corner, self._columns, self._n, limit, places, kept)
+                similarity, codes = kept[0][:size], kept[1][:size]
+                if self._euclidean:
+                    similarity = self._distances(codes >> places, codes & ((1 << places) - 1))
+                    near = similarity >= bound
+                    similarity, codes = similarity[near], codes[near]
+                store.add(similarity, codes, inverted=True)
 
     def _has_pairs(self, p: int, q: int) -> bool:
         """Whether any row of panel p has a partner in the columns up to those of panel q."""
@@ -298,7 +386,7 @@ class _Packing:
 
 
 class _Store:
-    """Collects pairs in the order in which threads find them, and then sorts them.
+    """Collects pairs in the order in which threads find them.
 
     It uses the same memory again where it can, as the first access to a page may cost more than all work on it.
     """
@@ -330,34 +418,44 @@ class _Store:
         if not fits:
             self._overflow.append(out)
 
-    def sorted(self, *, complete: bool, n_threads: int) -> Pairs:
-        """Return the pairs sorted by key and then by vectors; the store cannot be used afterwards."""
-        from fastfair.kernels import pairs as kernels
-
-        places, span = self.packing.places, self.packing.span
+    def taken(self) -> Arrays:
+        """Return the pairs as arrays; none can be added afterwards."""
         if not self.packing.fits:
-            keys, codes = (np.concatenate(parts) for parts in zip(*self._wide, strict=True))
-            order = np.lexsort((codes, keys))
-            codes = codes[order]
-            first, second = codes >> places, codes & ((1 << places) - 1)
-            return Pairs(keys[order], first.astype(np.int32), second.astype(np.int32), complete)
+            keys, codes = zip(*self._wide, strict=True)
+            return {"keys": np.concatenate(keys), "codes": np.concatenate(codes)}
         packed = self._packed[: self._used]
-        if self._overflow:
-            packed = np.concatenate((packed, *self._overflow))
-        shift = 2 * places
-        spare = np.empty_like(packed)
-        found = sort_by_bits(packed, spare, shift, shift + span, n_threads)
-        free = spare if np.shares_memory(found, packed) else packed
-        first, second = np.split(free.view(np.int32), 2)
+        return {"packed": np.concatenate((packed, *self._overflow)) if self._overflow else packed}
 
-        def unpack(part: slice) -> None:
-            kernels.order_ties(found[part], shift)
-            kernels.unpack_codes(found[part], places, first[part], second[part])
 
-        in_threads(found.size, unpack, _between_keys(found, shift, slices(found.size, n_threads)))
-        keys = found.view(np.int32)[: found.size]
-        kernels.unpack_keys(found, self.packing.lowest, shift, keys)
-        return Pairs(keys, first, second, complete)
+def _sorted(parts: list[Arrays], packing: _Packing, *, complete: bool, n_threads: int) -> Pairs:
+    """Return the pairs of all parts, sorted by key and then by vectors; the parts cannot be used afterwards."""
+    from fastfair.kernels import pairs as kernels
+
+    columns = {name: [part[name] for part in parts] for name in parts[0]}
+    joined = {name: of_parts[0] if len(parts) == 1 else np.concatenate(of_parts) for name, of_parts in columns.items()}
+    parts.clear()
+    places, span = packing.places, packing.span
+    if not packing.fits:
+        keys, codes = joined["keys"], joined["codes"]
+        order = np.lexsort((codes, keys))
+        codes = codes[order]
+        first, second = codes >> places, codes & ((1 << places) - 1)
+        return Pairs(keys[order], first.astype(np.int32), second.astype(np.int32), complete)
+    packed = joined["packed"]
+    shift = 2 * places
+    spare = np.empty_like(packed)
+    found = sort_by_bits(packed, spare, shift, shift + span, n_threads)
+    free = spare if np.shares_memory(found, packed) else packed
+    first, second = np.split(free.view(np.int32), 2)
+
+    def unpack(part: slice) -> None:
+        kernels.order_ties(found[part], shift)
+        kernels.unpack_codes(found[part], places, first[part], second[part])
+
+    in_threads(found.size, unpack, _between_keys(found, shift, slices(found.size, n_threads)))
+    keys = found.view(np.int32)[: found.size]
+    kernels.unpack_keys(found, packing.lowest, shift, keys)
+    return Pairs(keys, first, second, complete)
 
 
 def _between_keys(packed: NDArray[np.int64], shift: int, parts: list[slice]) -> list[slice]:

@@ -18,6 +18,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 from fastfair.pages.reported import Reported
+from fastfair.tasks.workers import Workers
 from fastfair.uncertainty.quantities import Group, find, table_of
 
 from .contrasts import Contrast, contrasts_of
@@ -355,6 +356,7 @@ def compare(
     """
     n_resamples = validation.count("n_resamples", n_resamples)
     validation.choice("method", method, METHODS_OF_CONTRASTS)
+    Workers(checkpoint=options.get("checkpoint")).checked(rng)
     seed = seeds.fixed(rng)
     second = matching.match(first, second, one_by_one=options.get("unit") == "comparison")
     options |= {"n_resamples": n_resamples, "confidence_level": confidence_level, "method": method, "rng": seed}

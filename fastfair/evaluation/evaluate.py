@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from fastfair._lib import argument_kinds, seeds
 from fastfair._lib.arguments import checked
-from fastfair._lib.progress import reporting
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import curves
@@ -30,6 +30,7 @@ from fastfair.errors import NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import NO_METRICS, Metrics, different_groups
+from fastfair.tasks.workers import Workers
 from fastfair.uncertainty.closed_form import closed_form
 from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
@@ -72,6 +73,8 @@ def evaluate(
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
+    executor: Any = None,
+    checkpoint: str | Path | None = None,
     metrics: str | Sequence[str] = "all",
     alpha: float = 0.5,
     eer_method: str = "nearest",
@@ -115,9 +118,16 @@ def evaluate(
     rng : None, int, SeedSequence or Generator
         Seed of the random numbers. A replicate depends only on the seed and on its own number.
     n_threads : int, optional
-        Number of threads; all processors by default. Results are the same to the last bit.
+        Number of threads; all processors by default. With an executor, those of each task, 1 by default. Results are
+        the same to the last bit.
     progress : bool or callable, default False
         Whether to show a progress bar; or a function to call with the numbers of replicates done and in all.
+    executor : object with a method `submit`, optional
+        What computes the replicates, as tasks of about a 128th of them: an executor of `concurrent.futures`, the Client
+        of Dask, or another one whose `submit` returns such futures. Results are the same to the last bit.
+    checkpoint : path, optional
+        Folder in which finished tasks are kept. The same call with the same folder, after its process has ended before
+        its time, goes on where it was, with the same results to the last bit. Needs `rng`.
     metrics : "all" or sequence of {"eer", "min_dcf", "cllr", "min_cllr"}
         Metrics to compute that need no operating point.
     alpha : float, default 0.5
@@ -149,7 +159,13 @@ def evaluate(
     ------
     InputError
         For unknown names, percentages in place of rates, measures requested without groups, incomplete groups or rates
-        of zero that "raise" refuses, and comparisons that lack the units to resample.
+        of zero that "raise" refuses, comparisons that lack the units to resample, and a checkpoint without `rng`.
+    FileFormatError
+        For a file of the checkpoint that is damaged or of something else.
+    OutputError
+        Where the folder of the checkpoint cannot be written to.
+    WorkerError
+        Where workers of the executor die.
 
     Warns
     -----
@@ -189,8 +205,9 @@ def evaluate(
     """
     request = Request(
         at, measures, metrics, alpha, eer_method, p_target, c_miss, c_fa, zero_policy, incomplete_groups,
-        unit, scheme, n_resamples, confidence_level, method, n_threads, alternative, simultaneous,
+        unit, scheme, n_resamples, confidence_level, method, alternative, simultaneous,
     ).checked(comparisons)  # fmt: skip
+    workers = Workers(n_threads, progress, executor, checkpoint).checked(rng)
     at_points = [_rates_at(comparisons, point, request.measured) for point in request.points]
     found = _metrics(comparisons, request)
     # SED brings its own operating point, which only groups with both kinds of comparisons have.
@@ -221,8 +238,7 @@ def evaluate(
             metrics=Metrics(tuple(request.metrics), eer_method, request.costs),
             measured=request.measured,
         )
-        with reporting(progress, f"{request.n_resamples:,} replicates") as report:
-            drawn = resampler.replicate(request.n_resamples, key, n_threads=n_threads, progress=report)
+        drawn = resampler.replicate(request.n_resamples, key, workers)
         if zero_policy == "raise":
             selection = replace(selection, zero_policy="keep")
         replicates = np.array([entry.value for entry in entries(drawn, selection)])

@@ -10,7 +10,6 @@ import numpy as np
 
 from fastfair import intervals
 from fastfair._lib import validation
-from fastfair._lib.threads import count_threads
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import curves
@@ -53,7 +52,6 @@ class Request:
     n_resamples: int
     confidence_level: float
     method: str
-    n_threads: int | None
     alternative: str = "two-sided"
     simultaneous: bool = False
     measured: tuple[int, ...] = ()
@@ -86,7 +84,6 @@ class Request:
             raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")
         validation.choice("eer_method", self.eer_method, curves.EER_METHODS)
         self._check_resampling(comparisons)
-        count_threads(self.n_threads)
         self.costs  # noqa: B018 - checks its arguments
         return replace(
             self,

@@ -14,6 +14,7 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import PairFinder
 from fastfair.error_rates.operating_points import OperatingPoint, allowed_errors, threshold_key
 from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError
+from fastfair.tasks.workers import Workers
 
 Counts = NDArray[np.int64]
 Counted = tuple[Counts, Counts, NDArray[Any]]  # failures, attempts and group of each subject that has attempts
@@ -63,7 +64,7 @@ def of_embeddings(embeddings: Embeddings, at: OperatingPoint, n_threads: int | N
             "takes any operating point"
         )
     n, n_nonmated = embeddings.subjects.size, embeddings.n_nonmated
-    finder = PairFinder(embeddings.vectors, embeddings.similarity, embeddings.pairing, n_threads)
+    finder = PairFinder(embeddings.vectors, embeddings.similarity, embeddings.pairing, Workers(n_threads))
     accepted = allowed_errors(at.value, n_nonmated) if at.kind == "fmr" else 0
     kept = accepted + 1.0
     while True:

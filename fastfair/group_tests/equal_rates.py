@@ -19,6 +19,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, 
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import FewResamplesWarning, NotComputableWarning
 from fastfair.resampling.units import require_units
+from fastfair.tasks.workers import Workers
 
 from .failure_counts import FailureCounts
 from .frailty import Design, count_errors, draw_roots
@@ -278,8 +279,7 @@ def fmr_test(
     warn_of_few_subjects([comparisons.groups[k] for k in kept], subjects[kept])
     resampler = Resampler(comparisons, [at_threshold(rates.threshold)], metrics=NO_METRICS)
     key, settings["rng"] = seeds.stream(rng)
-    with reporting(progress, f"{n_resamples:,} replicates") as report:
-        drawn = resampler.replicate(n_resamples, key, n_threads=n_threads, progress=report)
+    drawn = resampler.replicate(n_resamples, key, Workers(n_threads, progress))
     rate, size = rates.group_fmr[kept], trials[kept]
     replicates = np.ascontiguousarray(drawn.fmr[0, 1 + kept].T)
     error = intervals.standard_error(replicates.T)

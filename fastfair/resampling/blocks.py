@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
+from fastfair._lib.progress import Report
 from fastfair._lib.threads import run_blocks
+from fastfair.tasks.jobs import Arrays, do_job
+from fastfair.tasks.workers import Workers
 
 from .units import BLOCK
 
 Floats = NDArray[np.float64]
-_Scratch = TypeVar("_Scratch")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,47 +45,93 @@ class Replicates:
     cells: tuple[tuple[int, int], ...] = ()
 
 
-def compute_blocks(
-    n: int,
-    shapes: Mapping[str, tuple[int, ...]],
-    new_scratch: Callable[[], _Scratch],
-    compute: Callable[[_Scratch, int, dict[str, Floats]], None],
-    would_do: str,
-    n_threads: int | None,
-    progress: Callable[[int, int], None] | None,
-) -> dict[str, Floats]:
-    """Compute replicates block by block, with several blocks at a time on several threads.
+class Drawing(Protocol):
+    """What draws replicates, in blocks of 64. It can be pickled, with all the data that this needs."""
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, ...]]:
+        """Names of the arrays to compute, with the shape that each has in one replicate."""
+
+    def new_scratch(self) -> Any:
+        """Return the working memory of one thread."""
+
+    def compute(self, scratch: Any, first: int, out: dict[str, Floats]) -> None:
+        """Compute a block.
+
+        Parameters
+        ----------
+        scratch : object
+            Working memory.
+        first : int
+            Number of the block's first replicate.
+        out : dict of (..., 64) ndarray
+            The block's part of each array, to be filled; NaN where nothing is written.
+        """
+
+
+def compute_blocks(n: int, drawing: Drawing, would_do: str, workers: Workers) -> dict[str, Floats]:
+    """Compute replicates block by block, with several blocks at a time.
 
     Parameters
     ----------
     n : int
         Number of replicates.
-    shapes : dict of tuple of int
-        Names of the arrays to compute, with the shape that each has in one replicate.
-    new_scratch : callable
-        Returns the working memory of one thread.
-    compute : callable
-        Called with that memory, the number of a block's first replicate, and the block's part of each array to fill.
+    drawing : Drawing
+        What draws them.
     would_do : str
         Advice on how to use less memory, for the error raised where there is too little.
-    n_threads, progress
-        As in `run_blocks`.
+    workers : Workers
+        Who computes them.
 
     Returns
     -------
     dict of (..., n) ndarray
-        The arrays by name; NaN where `compute` writes nothing.
+        The arrays by name.
     """
-    padded = -(-n // BLOCK) * BLOCK
-    size = 8 * padded * sum(int(np.prod(shape)) for shape in shapes.values())
+    shapes = drawing.shapes
+    size = 8 * _padded(n) * sum(int(np.prod(shape)) for shape in shapes.values())
     memory.require(2 * size, f"{n:,} replicates of all rates", would_do)  # what is made of them is as large
-    out = {name: np.full((*shape, padded), np.nan) for name, shape in shapes.items()}
-    local = threading.local()
+    found: dict[str, Floats] = {}
 
-    def block(first: int) -> None:
-        if not hasattr(local, "scratch"):
-            local.scratch = new_scratch()
-        compute(local.scratch, first, {name: array[..., first : first + BLOCK] for name, array in out.items()})
+    def take(steps: range, arrays: Arrays) -> None:
+        for name, array in arrays.items():
+            if len(steps) == n:
+                found[name] = array
+                continue
+            if name not in found:
+                found[name] = np.empty((*shapes[name], n))
+            found[name][..., steps.start : steps.stop] = array
 
-    run_blocks(block, range(0, padded, BLOCK), n, BLOCK, n_threads, progress)
-    return {name: array[..., :n] for name, array in out.items()}
+    do_job(_Blocks(drawing), n, BLOCK, workers, f"{n:,} replicates", take)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """Replicates as a job, whose steps they are; parts begin at a block."""
+
+    drawing: Drawing
+    _free: list[Any] = field(default_factory=list)  # working memory, which the next thread or part uses again
+
+    def __reduce__(self) -> tuple[type, tuple[Drawing]]:
+        return _Blocks, (self.drawing,)
+
+    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+        n = len(steps)
+        out = {name: np.full((*shape, _padded(n)), np.nan) for name, shape in self.drawing.shapes.items()}
+
+        def block(start: int) -> None:
+            try:
+                scratch = self._free.pop()
+            except IndexError:
+                scratch = self.drawing.new_scratch()
+            parts = {name: array[..., start : start + BLOCK] for name, array in out.items()}
+            self.drawing.compute(scratch, steps.start + start, parts)
+            self._free.append(scratch)
+
+        run_blocks(block, range(0, n, BLOCK), n, BLOCK, n_threads, told)
+        return {name: array[..., :n] for name, array in out.items()}
+
+
+def _padded(n: int) -> int:
+    return -(-n // BLOCK) * BLOCK

@@ -6,7 +6,8 @@ them as its operating points need.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,11 +17,12 @@ from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
+from fastfair.tasks.workers import Workers
 
-from .blocks import Replicates, compute_blocks
+from .blocks import Drawing, Replicates, compute_blocks
 from .count_models import CountModel, count_models
 from .design_effects import independent_comparisons
-from .preparation import ALL_METRICS, Metrics, Preparation
+from .preparation import ALL_METRICS, Metrics, Preparation, TooFewKeptError
 from .units import BLOCK, ComparisonUnits
 
 if TYPE_CHECKING:
@@ -77,6 +79,7 @@ class Resampler:
         with_groups: bool = True,
     ) -> None:
         self.prepared = Preparation(comparisons, points, unit, scheme, metrics, measured, with_groups)
+        self._sign = -1 if comparisons.score_kind == "distance" else 1
 
     @property
     def units(self) -> ComparisonUnits:
@@ -149,10 +152,9 @@ class Resampler:
         self,
         n_resamples: int,
         key: NDArray[np.uint32],
+        workers: Workers = Workers(),  # noqa: B008 - frozen
         *,
         first: int = 0,
-        n_threads: int | None = None,
-        progress: Callable[[int, int], None] | None = None,
     ) -> Replicates:
         """Draw `n_resamples` replicates from number `first` on; each depends only on the key and on its number.
 
@@ -162,18 +164,16 @@ class Resampler:
             Number of replicates.
         key : (2,) ndarray of uint32
             Key of the random stream.
+        workers : Workers
+            Who computes them; results do not depend on it.
         first : int
             Number of the first replicate.
-        n_threads : int, optional
-            All processors by default; results do not depend on it.
-        progress : callable, optional
-            Called with the number of replicates done and that of all.
 
         Returns
         -------
         Replicates
         """
-        return self._run(n_resamples, lambda block, w: self.units.draw(first + block, key, w), n_threads, progress)
+        return self._run(n_resamples, _Drawn(self, key, first), workers)
 
     def jackknife(self, n_threads: int | None = None) -> Replicates:
         """Compute everything with one unit left out at a time.
@@ -181,7 +181,7 @@ class Resampler:
         Parameters
         ----------
         n_threads : int, optional
-            As in `replicate`.
+            All processors by default.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class Resampler:
                 f'method="bca" leaves out {self.units.n_units:,} units one at a time, but at most {_MOST_LEFT_OUT:,} '
                 "are possible: use another method or another unit"
             )
-        return self._run(self.units.n_units, self.units.leave_one_out, n_threads, None)
+        return self._run(self.units.n_units, _LeftOut(self), Workers(n_threads))
 
     def influences(self, left_out: Floats) -> Floats:
         """Center jackknife values on the mean of their stratum, as units are drawn within strata.
@@ -223,30 +223,32 @@ class Resampler:
                 centered[..., inside] = (values - mean) * ((n - 1) / np.maximum(n, 1))
         return centered
 
-    def _run(
-        self,
-        n: int,
-        fill: Callable[[int, NDArray[np.uint8]], None],
-        n_threads: int | None,
-        progress: Callable[[int, int], None] | None,
-    ) -> Replicates:
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Names of the arrays in which replicates are computed, with the shape that each has in one replicate."""
         n_points, n_metrics = len(self.prepared.points), 1 + self.prepared.n_groups
-        shapes = {
+        return {
             "threshold": (n_points,),
             "fmr": (n_points, self.prepared.x.end.size),
             "fnmr": (n_points, self.prepared.y.end.size),
         } | dict.fromkeys(self.prepared.metrics, (n_metrics,))
 
-        def compute(scratch: _Scratch, first: int, out: dict[str, Floats]) -> None:
-            fill(first, scratch.weights)
-            while not self._sweep(scratch, out):
-                self.prepared.keep_more(scratch.lists)
-                scratch.take_lists(self.prepared)
-
+    def _run(self, n: int, drawing: Drawing, workers: Workers) -> Replicates:
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
-        found = compute_blocks(n, shapes, lambda: _Scratch(self.prepared), compute, would_do, n_threads, progress)
+        while True:
+            try:
+                found = compute_blocks(n, drawing, would_do, workers)
+                break
+            except TooFewKeptError:
+                self.prepared.keep_more((self.prepared.y, self.prepared.x))
         metrics = {name: found[name] for name in self.prepared.metrics}
         return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self.prepared.cells)
+
+    def _compute(self, scratch: _Scratch, out: dict[str, Floats]) -> None:
+        """Compute a block of 64 replicates from their weights."""
+        while not self._sweep(scratch, out):
+            self.prepared.keep_more(scratch.lists)
+            scratch.take_lists(self.prepared)
 
     def _sweep(self, scratch: _Scratch, out: dict[str, Floats]) -> bool:
         """Compute a block of 64 replicates from their weights, and tell whether lists reach far enough."""
@@ -288,8 +290,7 @@ class Resampler:
             return False
         missing = thresholds == sweep.NO_LIMIT
         found = score_keys.decode(np.where(missing, 0, thresholds).astype(x.keys.dtype)).astype(np.float64)
-        scale = -1 if self.prepared.comparisons.score_kind == "distance" else 1
-        out["threshold"][:] = np.where(missing, np.nan, 0.0 + scale * found)
+        out["threshold"][:] = np.where(missing, np.nan, 0.0 + self._sign * found)
         for lists, side, shares in zip(scratch.lists, (y, x), (scratch.fnmr, scratch.fmr), strict=True):
             limits = np.where(missing, thresholds, lists.limits(thresholds))
             if not lists.reach(limits):
@@ -362,6 +363,44 @@ class Resampler:
                 weighted = sums[: shrinkage.size] / totals[: shrinkage.size]
             means.append(((1 - shrinkage) * mean)[:, None] + shrinkage[:, None] * weighted)
         return (means[0] + means[1]) / (2 * float(np.log(2)))  # nats to bits
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Replicates of drawn units, from number `first` on."""
+
+    resampler: Resampler
+    key: NDArray[np.uint32]
+    first: int
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return self.resampler.shapes
+
+    def new_scratch(self) -> _Scratch:
+        return _Scratch(self.resampler.prepared)
+
+    def compute(self, scratch: _Scratch, first: int, out: dict[str, Floats]) -> None:
+        self.resampler.units.draw(self.first + first, self.key, scratch.weights)
+        self.resampler._compute(scratch, out)
+
+
+@dataclass(frozen=True, eq=False)
+class _LeftOut:
+    """All units but one, each in its turn."""
+
+    resampler: Resampler
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return self.resampler.shapes
+
+    def new_scratch(self) -> _Scratch:
+        return _Scratch(self.resampler.prepared)
+
+    def compute(self, scratch: _Scratch, first: int, out: dict[str, Floats]) -> None:
+        self.resampler.units.leave_one_out(first, scratch.weights)
+        self.resampler._compute(scratch, out)
 
 
 class _Scratch:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import PairFinder
 from fastfair.data.pairing import pairs_of_two_subjects
 from fastfair.errors import InputError
+from fastfair.tasks.workers import Workers
 
 from .blocks import Replicates, compute_blocks
 from .comparison_lists import shrinkage_of
@@ -21,12 +23,12 @@ from .pair_lists import PairLists, Scale, VectorUnits, lists_of_groups, make_lis
 from .units import BLOCK
 
 Floats = NDArray[np.float64]
-Report = Callable[[int, int], None]
 ROUNDING = 1 + 1e-9  # a rate meets a level that it exceeds by no more than sums of floats may
 # Times as many non-mated pairs are kept as the highest level has errors, and
 _SPARE = {"sample": 1.08, "subject": 1.3, "subject+sample": 1.3}
 _SPARE_DEVIATIONS = 6  # as many standard deviations of their number more
 _MORE = 2.0  # times as many when a replicate needs pairs that are not kept
+_OF_THE_SEARCH = ("embeddings", "_finder", "_workers")
 
 
 class _TooFewKeptError(Exception):
@@ -65,8 +67,8 @@ class PairResampler:
         What is drawn, and what counts alike.
     with_groups, with_overall_fmr : bool
         Whether to compute the rates of groups, and the FMR of all pairs.
-    n_threads, progress
-        As in `roc_band`.
+    workers : Workers
+        Who computes similarities and replicates.
 
     Attributes
     ----------
@@ -87,17 +89,16 @@ class PairResampler:
         *,
         with_groups: bool,
         with_overall_fmr: bool = False,
-        n_threads: int | None = None,
-        progress: Report | None = None,
+        workers: Workers = Workers(),  # noqa: B008 - frozen
     ) -> None:
         self.embeddings, self.levels, self.weighting = embeddings, levels, draws.weighting
-        self._n_threads, self._progress = n_threads, progress
+        self._workers = workers
         self._with_overall_fmr = with_overall_fmr
         self._n_groups = len(embeddings.groups) if with_groups else 0
         self.units = VectorUnits(embeddings, draws.unit)
         self._scheme = draws.scheme
         self._require_resolution()
-        self._finder = PairFinder(embeddings.vectors, embeddings.similarity, embeddings.pairing, n_threads)
+        self._finder = PairFinder(embeddings.vectors, embeddings.similarity, embeddings.pairing, workers)
         expected = float(levels[-1]) * embeddings.n_nonmated
         self._share = (
             _SPARE[draws.unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + BLOCK
@@ -123,12 +124,12 @@ class PairResampler:
 
     def _find_pairs(self) -> None:
         self._lists: dict[tuple[str, bool], PairLists] = {}  # by rate and whether of groups
-        for name, pairs in zip(("fnmr", "fmr"), self._finder.find(self._share, self._progress), strict=True):
+        for name, pairs in zip(("fnmr", "fmr"), self._finder.find(self._share), strict=True):
             of_all = make_lists(pairs, self.units, mated=name == "fnmr", weighting=self.weighting)
             self._lists[name, False] = of_all
             if self._n_groups:
                 self._lists[name, True] = lists_of_groups(
-                    pairs, self.units, of_all, self._n_groups, count_threads(self._n_threads)
+                    pairs, self.units, of_all, self._n_groups, count_threads(self._workers.n_threads)
                 )
 
     @property
@@ -175,7 +176,11 @@ class PairResampler:
         apart = self.units.per_row(1 - 1 / self.units.references)
         return (apart * y.scale[0], y.scale[1]) if y.scale else (apart, np.ones_like(apart))
 
-    def replicate(self, n_resamples: int, key: NDArray[np.uint32], progress: Report | None = None) -> Replicates:
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what others do not need to draw replicates."""
+        return {name: value for name, value in vars(self).items() if name not in _OF_THE_SEARCH}
+
+    def replicate(self, n_resamples: int, key: NDArray[np.uint32]) -> Replicates:
         """Draw replicates; each depends only on the key and on its number.
 
         Parameters
@@ -184,25 +189,15 @@ class PairResampler:
             Number of replicates.
         key : (2,) ndarray of uint32
             Key of the random stream.
-        progress : callable or None
-            Called with the number of replicates done and that of all.
 
         Returns
         -------
         Replicates
             The operating points are the levels.
         """
-
-        def compute(weights: NDArray[np.uint8], first: int, out: dict[str, Floats]) -> None:
-            self.units.draw(first, key, weights)
-            self._sweep(weights, out)
-
-        shapes = {"threshold": self._shape[:1], "fmr": self._shape, "fnmr": self._shape}
         would_do = "use fewer resamples, levels or groups"
         found = self._until_enough_pairs(
-            lambda: compute_blocks(
-                n_resamples, shapes, self.units.new_weights, compute, would_do, self._n_threads, progress
-            )
+            lambda: compute_blocks(n_resamples, _Drawn(self, key), would_do, self._workers)
         )
         return Replicates(found["threshold"], found["fmr"], found["fnmr"])
 
@@ -225,6 +220,11 @@ class PairResampler:
                 found[name, of_groups] = np.stack([shrinkage_of(of_list) for of_list in variances])
                 freedom[:, slice(1, None) if of_groups else slice(0, 1)] = variances[..., dyadic.FREEDOM].T
         return found, freedom
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Names of the arrays in which replicates are computed, with the shape that each has in one replicate."""
+        return {"threshold": self._shape[:1], "fmr": self._shape, "fnmr": self._shape}
 
     @property
     def _shape(self) -> tuple[int, int]:
@@ -267,6 +267,25 @@ class PairResampler:
             shares = np.empty((self.levels.size, side.end.size, BLOCK))
             sweep.shares_at(side, limits, order, shares)
             out[name][:, slice(1, None) if of_groups else slice(0, 1)] = shares
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Replicates of drawn units."""
+
+    resampler: PairResampler
+    key: NDArray[np.uint32]
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        return self.resampler.shapes
+
+    def new_scratch(self) -> NDArray[np.uint8]:
+        return self.resampler.units.new_weights()
+
+    def compute(self, weights: NDArray[np.uint8], first: int, out: dict[str, Floats]) -> None:
+        self.resampler.units.draw(first, self.key, weights)
+        self.resampler._sweep(weights, out)
 
 
 def _running_sums(lists: PairLists, scale: tuple[Floats, Floats], part: slice) -> Floats:

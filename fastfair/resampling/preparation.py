@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ _SPARE, _SPARE_DEVIATIONS, _LEAST_KEPT = 1.5, 8, 2**13
 _lock = threading.Lock()  # not the object's, which travels to other processes
 METRICS = ("eer", "min_dcf", "cllr", "min_cllr")
 Floats = NDArray[np.float64]
+_OF_THE_SOURCES = ("comparisons", "_sources", "_partners", "_complete")
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,10 @@ class Metrics:
 
 
 ALL_METRICS, NO_METRICS = Metrics(), Metrics(())
+
+
+class TooFewKeptError(Exception):
+    """A replicate needs comparisons that are not in the lists."""
 
 
 class Preparation:
@@ -122,6 +128,10 @@ class Preparation:
             self._find_costs()
         self.shrinkage = self._find_shrinkage(scheme)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what others do not need to draw replicates, unless lists are too short for one."""
+        return {name: value for name, value in vars(self).items() if name not in _OF_THE_SOURCES}
+
     def _sorted(self, mated: bool) -> SortedComparisons:
         """Return the comparisons of a class with the list of each."""
         comparisons, n_groups = self.comparisons, self.n_groups
@@ -165,7 +175,15 @@ class Preparation:
         return _with_spare(of_mated, mated.size), _with_spare(of_nonmated, nonmated.size)
 
     def keep_more(self, lists: tuple[ErrorLists, ErrorLists]) -> None:
-        """Keep more comparisons than these lists do, which a replicate found too short."""
+        """Keep more comparisons than these lists do, which a replicate found too short.
+
+        Raises
+        ------
+        TooFewKeptError
+            In workers that were given the lists alone.
+        """
+        if "_sources" not in vars(self):
+            raise TooFewKeptError
         with _lock:
             if self.y is lists[0] and self.x is lists[1]:
                 self.y, self.x = self._lists(*(2 * int(of_class.end[0]) + 1 for of_class in lists))

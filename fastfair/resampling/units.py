@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,6 +177,10 @@ class ComparisonUnits(Units):
             self._of_subjects(subjects)
         else:
             self._of_samples(subjects.row[comparisons.sample_subject], subjects)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the comparisons where others draw weights."""
+        return {name: value for name, value in vars(self).items() if name not in ("_comparisons", "_own_rows")}
 
     def rows(self, mated: bool, part: slice) -> tuple[Rows, Rows]:
         """Return the two rows of weights of each of some mated, or non-mated, comparisons: (n,) each."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, frames, memory, seeds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.progress import reporting
+from fastfair._lib.progress import Report
 from fastfair._lib.threads import one_blas_thread, run_blocks
 from fastfair.bands.limits import interval
 from fastfair.bands.rates_at_levels import METHODS_OF_EMBEDDINGS, checked_levels
@@ -23,6 +24,8 @@ from fastfair.errors import InputError
 from fastfair.kernels._aside import aside
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS, PairLists
 from fastfair.resampling.pair_replicates import ROUNDING, Draws, PairResampler
+from fastfair.tasks.jobs import Arrays, do_job
+from fastfair.tasks.workers import ONE_THREAD, Workers
 
 from .simulators import VonMisesFisherIdentities, samples_of_each
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
+_OF_EACH = ("threshold", "estimate", "expected", "low", "high")  # what a part has of each of its data sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +140,8 @@ def coverage_experiment(
     rng: seeds.Seed = None,
     n_threads: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
+    executor: Any = None,
+    checkpoint: str | Path | None = None,
 ) -> CoverageExperiment:
     """Draw many data sets of the same identities and count how often `roc_band` contains the true FNMR.
 
@@ -159,9 +165,12 @@ def coverage_experiment(
     rng : None, int, SeedSequence or Generator
         Seed of the random numbers.
     n_threads : int, optional
-        Number of threads; all processors by default. Each works on other data sets; results do not depend on it.
+        Number of threads; all processors by default, with an executor those of each task, 1 by default. Each works on
+        other data sets; results do not depend on it.
     progress : bool or callable, default False
         Whether to show a progress bar; or a function to call with the numbers of data sets done and in all.
+    executor, checkpoint
+        As in `evaluate`; a task is a part of the data sets.
 
     Returns
     -------
@@ -206,6 +215,7 @@ def coverage_experiment(
     names = tuple(validation.choice("methods", method, METHODS_OF_EMBEDDINGS) for method in methods)
     nominal = np.array([intervals.level(level) for level in confidence_levels])
     levels = np.sort(checked_levels(fmr))
+    workers = Workers(n_threads, progress, executor, checkpoint).checked(rng)
     validation.choice("weighting", weighting, WEIGHTINGS)
     validation.choice("unit", unit, VECTOR_UNITS)
     memory.require(
@@ -216,26 +226,21 @@ def coverage_experiment(
     population = _Population(n_subjects, n_samples, dim, concentration, levels, weighting, unit, rng)
     shape = n_datasets, levels.size
     thresholds, estimates, expected = np.empty((3, *shape))
-    low, high = np.empty((2, len(names), nominal.size, *shape))
+    low, high = np.empty((2, n_datasets, len(names), nominal.size, levels.size))
     mated: list[Any] = [None] * n_datasets
     nonmated: list[Any] = [None] * n_datasets
 
-    @one_blas_thread()
-    def work(k: int) -> None:
-        resampler = population.resampler(k)
-        rates, v_statistic = resampler.estimate()
-        replicates = resampler.replicate(n_resamples, population.key(k)).fnmr[:, 0]
-        thresholds[k], estimates[k], expected[k] = rates.threshold, rates.fnmr[:, 0], v_statistic[:, 0]
-        for m, method in enumerate(names):
-            for c, level in enumerate(nominal.tolist()):
-                ends = interval(replicates, estimates[k], expected[k], level, method)
-                low[m, c, k], high[m, c, k] = np.clip(ends, 0, 1)
-        mated[k], nonmated[k] = map(_Ranked.of, resampler.lists)
+    def take(steps: range, found: Arrays) -> None:
+        for name, out in zip(_OF_EACH, (thresholds, estimates, expected, low, high), strict=True):
+            out[steps.start : steps.stop] = found[name]
+        for name, ranked in (("mated", mated), ("nonmated", nonmated)):
+            ranked[steps.start : steps.stop] = _Ranked.out_of(found, name, len(steps))
 
-    with reporting(progress, f"{n_datasets:,} data sets") as report:
-        run_blocks(work, range(n_datasets), n_datasets, 1, n_threads, report)
-        pooled = one_blas_thread()(partial(_pooled, population, levels, thresholds, mated, nonmated))
-        threshold, truth = aside(pooled)
+    data_sets = _DataSets(population, n_resamples, names, nominal)
+    do_job(data_sets, n_datasets, 1, workers, f"{n_datasets:,} data sets", take)
+    pooled = one_blas_thread()(partial(_pooled, population, levels, thresholds, mated, nonmated))
+    threshold, truth = aside(pooled)
+    low, high = np.moveaxis(low, 0, 2), np.moveaxis(high, 0, 2)
     coverage = ((low <= truth) & (truth <= high)).mean(axis=2)
     return CoverageExperiment(
         methods=names,
@@ -282,7 +287,9 @@ class _Population:
     def resampler(self, k: int) -> PairResampler:
         """Draw a data set and find its pairs."""
         data = Embeddings(self._identities.draw(self._n_samples, rng=self._seed(k)), self._subject)
-        return PairResampler(data, self._levels, Draws(self._weighting, self._unit), with_groups=False, n_threads=1)
+        return PairResampler(
+            data, self._levels, Draws(self._weighting, self._unit), with_groups=False, workers=ONE_THREAD
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,6 +313,27 @@ class _Ranked:
     size: float
     complete: bool
 
+    @staticmethod
+    def into(arrays: Arrays, name: str, ranked: Sequence[_Ranked]) -> None:
+        """Put those of several data sets into arrays of the given name."""
+        arrays[f"{name}_keys"] = np.concatenate([one.keys for one in ranked])
+        arrays[f"{name}_ends"] = np.cumsum([one.keys.size for one in ranked])
+        arrays[f"{name}_sizes"] = np.array([one.size for one in ranked])
+        arrays[f"{name}_complete"] = np.array([one.complete for one in ranked])
+        if ranked[0].cumulative is not None:  # as for all data sets, which have the same subjects and samples
+            arrays[f"{name}_cumulative"] = np.concatenate([one.cumulative for one in ranked])
+
+    @classmethod
+    def out_of(cls, arrays: Arrays, name: str, n: int) -> list[_Ranked]:
+        """Return those of several data sets out of arrays."""
+        ends = arrays[f"{name}_ends"]
+        keys = np.split(arrays[f"{name}_keys"], ends[:-1])
+        cumulative: list[Any] = [None] * n
+        if f"{name}_cumulative" in arrays:
+            cumulative = np.split(arrays[f"{name}_cumulative"], (ends + np.arange(1, n + 1))[:-1])
+        sizes, complete = arrays[f"{name}_sizes"].tolist(), arrays[f"{name}_complete"].tolist()
+        return list(map(cls, keys, cumulative, sizes, complete))
+
     @classmethod
     def of(cls, lists: PairLists) -> _Ranked:
         cumulative = None
@@ -321,6 +349,41 @@ class _Ranked:
     def reaches(self, limit: int) -> bool:
         """Return whether all pairs with keys of at most a limit are kept."""
         return self.complete or int(self.keys[-1]) > limit
+
+
+@dataclass(frozen=True, eq=False)
+class _DataSets:
+    """The data sets as a job, whose steps they are."""
+
+    population: _Population
+    n_resamples: int
+    methods: tuple[str, ...]
+    nominal: Floats
+
+    def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
+        found: dict[int, tuple[Floats, ...]] = {}
+        ranked: dict[int, tuple[_Ranked, _Ranked]] = {}
+
+        @one_blas_thread()
+        def work(k: int) -> None:
+            resampler = self.population.resampler(k)
+            rates, v_statistic = resampler.estimate()
+            estimate, expected = rates.fnmr[:, 0], v_statistic[:, 0]
+            replicates = resampler.replicate(self.n_resamples, self.population.key(k)).fnmr[:, 0]
+            ends = [
+                [interval(replicates, estimate, expected, level, method) for level in self.nominal.tolist()]
+                for method in self.methods
+            ]
+            shape = len(self.methods), self.nominal.size, 2, estimate.size  # there may be no methods
+            low, high = np.clip(np.moveaxis(np.reshape(ends, shape), 2, 0), 0, 1)
+            found[k] = rates.threshold, estimate, expected, low, high
+            ranked[k] = _Ranked.of(resampler.lists[0]), _Ranked.of(resampler.lists[1])
+
+        run_blocks(work, steps, len(steps), 1, n_threads, told)
+        arrays = {name: np.array([found[k][place] for k in steps]) for place, name in enumerate(_OF_EACH)}
+        for place, name in enumerate(("mated", "nonmated")):
+            _Ranked.into(arrays, name, [ranked[k][place] for k in steps])
+        return arrays
 
 
 def _pooled(

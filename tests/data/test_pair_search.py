@@ -19,6 +19,7 @@ from fastfair.data import pair_search, score_keys
 from fastfair.errors import InputError
 from fastfair.resampling import pair_replicates
 from fastfair.resampling.pair_replicates import Draws, PairResampler
+from fastfair.tasks.workers import Workers
 
 UNITS = ("sample", "subject", "subject+sample")
 
@@ -45,15 +46,20 @@ def test_a_vector_and_its_copy_are_at_distance_zero():
 @pytest.mark.jit
 @pytest.mark.parametrize("similarity", KINDS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(similarity: str, dtype: type):
+@pytest.mark.parametrize("two_sets", [False, True])
+def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(similarity: str, dtype: type, two_sets: bool):
     rng = np.random.default_rng(2)
-    e = ff.Embeddings(rng.normal(size=(1400, 6)).astype(dtype), rng.integers(0, 200, 1400), similarity=similarity)
+    vectors, subject = rng.normal(size=(1400, 6)).astype(dtype), rng.integers(0, 200, 1400)
+    role = rng.choice(["reference", "probe"], 1400) if two_sets else None
+    e = ff.Embeddings(vectors, subject, similarity=similarity, role=role)
     everything = pair_search.PairFinder(e.vectors, e.similarity, e.pairing).find(1.0)
     assert everything[1].complete
     assert everything[1].keys.size == e.n_nonmated
     assert everything[0].keys.size == e.n_mated
-    for threads, tile in ((1, 1), (2, 2), (2, 4)):
-        mated, nonmated = pair_search.PairFinder(e.vectors, e.similarity, e.pairing, threads, tile).find(0.05)
+    in_tasks = Workers(executor=ThreadPoolExecutor(2))
+    for workers, tile in ((Workers(1), 1), (Workers(2), 2), (Workers(2), 4), (in_tasks, 1), (in_tasks, 2)):
+        finder = pair_search.PairFinder(e.vectors, e.similarity, e.pairing, workers, tile)
+        mated, nonmated = finder.find(0.05)
         assert not nonmated.complete
         assert 0.03 < nonmated.keys.size / e.n_nonmated < 0.07
         for found, whole in ((mated, everything[0]), (nonmated, everything[1])):

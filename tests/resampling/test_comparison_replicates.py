@@ -23,6 +23,7 @@ from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import METRICS, NO_METRICS, Metrics
 from fastfair.resampling.units import BLOCK
+from fastfair.tasks.workers import Workers
 
 KEY = seeds.stream(7)[0]
 POINTS = (ff.at_fmr(0.2), ff.at_fnmr(0.25), ff.at_threshold(0.5), ff.at_eer())
@@ -237,10 +238,10 @@ def test_threads_batches_and_other_work_change_no_bit(unit):
     c = population()
     points = [ff.at_fmr(0.05), ff.at_mean_group_eer()]
     resampler = Resampler(c, points, unit=unit, measured=range(3))
-    whole = resampler.replicate(300, KEY, n_threads=2)
-    assert bits(resampler.replicate(300, KEY, n_threads=1)) == bits(whole)
+    whole = resampler.replicate(300, KEY, Workers(2))
+    assert bits(resampler.replicate(300, KEY, Workers(1))) == bits(whole)
     # Replicates 37 to 127, from blocks that begin at an odd number.
-    part = Resampler(c, points, unit=unit, measured=range(3)).replicate(91, KEY, first=37, n_threads=2)
+    part = Resampler(c, points, unit=unit, measured=range(3)).replicate(91, KEY, Workers(2), first=37)
     assert bits(part) == bits(
         Replicates(
             whole.threshold[..., 37:128],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
 from unittest import mock
 
 import numpy as np
@@ -14,6 +16,7 @@ from fastfair._lib import seeds
 from fastfair.resampling import preparation
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import Metrics
+from fastfair.tasks.workers import ONE_THREAD, Workers
 
 KEY = seeds.stream(11)[0]
 POINTS = (ff.at_fmr(0.02), ff.at_fnmr(0.05), ff.at_threshold(1.5), ff.at_eer(), ff.at_mean_group_eer())
@@ -32,12 +35,12 @@ def comparisons_of(seed, n, decimals, dtype=np.float32):
     return ff.Comparisons(scores.astype(dtype), mated, reference, probe, group[reference], group[probe])
 
 
-def replicates(c, kept, *, jackknife=False, method="nearest", n=128, metrics=("eer",), n_threads=1):
+def replicates(c, kept, *, jackknife=False, method="nearest", n=128, metrics=("eer",), workers=ONE_THREAD):
     """Compute replicates with lists that keep `kept` comparisons of each class at first, and say how many at last."""
     with mock.patch.object(preparation, "_with_spare", lambda needed, n: min(n, kept)):
         resampler = Resampler(c, POINTS, metrics=Metrics(metrics, method), measured=(0, 1, 2))
     # What is found before replicates needs the errors of the data.
-    found = resampler.jackknife() if jackknife else resampler.replicate(n, KEY, n_threads=n_threads)
+    found = resampler.jackknife() if jackknife else resampler.replicate(n, KEY, workers)
     return found, resampler.prepared
 
 
@@ -77,7 +80,7 @@ def test_replicates_that_reach_further_make_lists_longer(n_threads):
     c = comparisons_of(1, 3000, 3)
     expected, complete = replicates(c, 3000)
     needed = max(preparation_needs(complete))
-    found, prepared = replicates(c, needed, n_threads=n_threads)
+    found, prepared = replicates(c, needed, workers=Workers(n_threads))
     assert needed < prepared.x.end[0] < prepared.x.sizes[0]
     assert same(found, expected)
 
@@ -103,3 +106,15 @@ def test_a_part_of_many_comparisons_is_kept_from_the_start():
     assert np.array_equal(found.fnmr, expected.fnmr)
     assert np.array_equal(found.metrics["eer"], expected.metrics["eer"])
     assert resampler.prepared.complete(False).end[0] == kept.sizes[0]
+
+
+@pytest.mark.jit
+def test_lists_that_are_too_short_for_other_processes_are_extended_here(tmp_path):
+    c = comparisons_of(1, 3000, 3)
+    expected, complete = replicates(c, 3000)
+    needed = max(preparation_needs(complete))
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        for workers in (Workers(executor=pool), Workers(1, executor=pool, checkpoint=tmp_path)):
+            found, prepared = replicates(c, needed, workers=workers)
+            assert needed < prepared.x.end[0] < prepared.x.sizes[0]
+            assert same(found, expected)

@@ -1,0 +1,208 @@
+"""Run the parts of a job as tasks of an executor, such as those of `concurrent.futures` or a Client of Dask."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import secrets
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.errors import InputError, WorkerError
+
+from . import packing
+
+_TRIES = 3  # of a task whose worker dies
+_Take = Callable[[range, dict[str, NDArray[Any]]], None]
+
+
+def run_in(executor: Any, job: Any, parts: Sequence[range], n_threads: int, take: _Take) -> None:
+    """Run the parts of a job as tasks.
+
+    Parameters
+    ----------
+    executor : object with a method `submit`
+        Where it has a method `scatter`, this hands out the data; other workers read them from a file.
+    job : Job
+        The work.
+    parts : sequence of range
+        The steps of each part.
+    n_threads : int
+        Number of threads of each task.
+    take : callable
+        Called in this thread with the steps and the results of each part, in the order in which they end.
+
+    Raises
+    ------
+    WorkerError
+        Where workers die.
+    """
+    if not parts:
+        return
+    with _delivered(executor, job) as deliver:
+        waiting = _Waiting(executor, deliver, n_threads)
+        try:
+            for steps in parts:
+                waiting.submit(steps)
+            for _ in parts:
+                take(*waiting.next())
+        finally:
+            waiting.cancel()
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """What a part of the work itself raised, as opposed to an executor that cannot run it."""
+
+    error: Exception
+
+
+def do(source: Any, steps: range, n_threads: int) -> Any:
+    """Do a part of a job in a worker."""
+    try:
+        return source.job().run(steps, n_threads, None)
+    except Exception as error:
+        return _Failed(error)
+
+
+class _Waiting:
+    """The tasks that run or wait to run."""
+
+    def __init__(self, executor: Any, deliver: Callable[[], Any], n_threads: int) -> None:
+        self._executor, self._deliver, self._n_threads = executor, deliver, n_threads
+        # By Dask, equal calls would be the same task, also after it failed.
+        self._options = {"pure": False} if hasattr(executor, "scatter") else {}
+        self._source = deliver()
+        self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._running: dict[Any, tuple[range, Any]] = {}  # the steps and the source of each future
+        self._tries: dict[range, int] = {}
+
+    def submit(self, steps: range) -> None:
+        """Add a task."""
+        self._tries[steps] = self._tries.get(steps, 0) + 1
+        try:
+            future = self._executor.submit(do, self._source, steps, self._n_threads, **self._options)
+        except BrokenExecutor as error:
+            raise _broken(error) from error
+        if not hasattr(future, "add_done_callback"):
+            kind = type(future).__name__
+            raise InputError(f"executor.submit() must return a future, as those of concurrent.futures do, not {kind}")
+        self._running[future] = steps, self._source
+        future.add_done_callback(self._ended.put)
+
+    def next(self) -> tuple[range, dict[str, NDArray[Any]]]:
+        """Wait for the next part; where a worker died, try again."""
+        while True:
+            future = self._ended.get()
+            steps, source = self._running.pop(future)
+            try:
+                found = future.result()
+            except BrokenExecutor as error:
+                raise _broken(error) from error
+            except (Exception, asyncio.CancelledError) as error:
+                self._try_again(steps, source, error)
+                continue
+            if isinstance(found, _Failed):
+                raise found.error
+            return steps, found
+
+    def _try_again(self, steps: range, source: Any, error: BaseException) -> None:
+        if self._tries[steps] == _TRIES:
+            raise WorkerError(
+                f"a task was tried {_TRIES} times, and its worker did not finish it ({type(error).__name__}: {error}): "
+                "see what its log says, perhaps of memory; with checkpoint= a new run goes on from what is finished"
+            ) from error
+        if source is self._source:
+            self._source = self._deliver()  # the data may have been lost with the worker
+        self.submit(steps)
+
+    def cancel(self) -> None:
+        """Cancel what has not ended."""
+        for future in self._running:
+            with suppress(Exception):
+                future.cancel()
+
+
+def _broken(error: BrokenExecutor) -> WorkerError:
+    return WorkerError(
+        f"a worker has died, perhaps for lack of memory, and no worker of this executor goes on ({error}): run again "
+        "with a new executor; with checkpoint= the new run goes on from what is finished"
+    )
+
+
+@contextmanager
+def _delivered(executor: Any, job: Any) -> Iterator[Callable[[], Any]]:
+    """Give a function that brings the data to the workers, and returns what tasks find them by."""
+    if isinstance(executor, ThreadPoolExecutor):
+        yield lambda: _Here(job)
+    elif hasattr(executor, "scatter"):
+        packed = _InMemory(secrets.token_hex(8), packing.pack(job))
+        yield lambda: executor.scatter(packed, broadcast=True, hash=False)
+    else:
+        with tempfile.TemporaryDirectory(prefix="fastfair-", ignore_cleanup_errors=True) as folder:
+            path = Path(folder) / "job"
+            packing.save(job, path)
+            yield lambda: _InFile(str(path))
+
+
+@dataclass(frozen=True)
+class _Here:
+    """A job in this process."""
+
+    here: Any
+
+    def job(self) -> Any:
+        return self.here
+
+
+@dataclass(frozen=True)
+class _InFile:
+    """A job in a file."""
+
+    path: str
+
+    def job(self) -> Any:
+        return _opened(self.path, self._open)
+
+    def _open(self) -> Any:
+        try:
+            return packing.opened(Path(self.path))
+        except FileNotFoundError:
+            raise WorkerError(
+                f"a worker finds no file {self.path}: where workers are on other machines, set TMPDIR to a folder that "
+                "all of them share, or use an executor that scatters data, as the Client of Dask does"
+            ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class _InMemory:
+    """A job in memory, which the executor carries to its workers."""
+
+    token: str
+    packed: NDArray[np.uint8]
+
+    def job(self) -> Any:
+        return _opened(self.token, lambda: packing.unpack(self.packed))
+
+
+_lock = threading.Lock()
+_last: tuple[str, Any] = "", None  # the job that this process worked on last: most tasks are of the same one
+
+
+def _opened(name: str, open_it: Callable[[], Any]) -> Any:
+    """Return a job that is opened once in each process."""
+    global _last
+    with _lock:
+        if _last[0] != name:
+            _last = "", None  # before there are two in memory
+            _last = name, open_it()
+        return _last[1]

@@ -1,0 +1,44 @@
+"""Calls of everything that takes an executor and a checkpoint, and the bits of what they return."""
+
+from functools import cache
+
+import numpy as np
+
+import fastfair as ff
+
+_POINTS = [ff.at_fmr(0.01), ff.at_eer()]
+
+
+@cache
+def _embeddings():
+    e = ff.von_mises_fisher_embeddings(300, 8, 16, concentration=(20, 60), rng=0)
+    return ff.Embeddings(e.vectors, e.subject, group=e.subject % 2)
+
+
+@cache
+def _comparisons(noise=1.0):
+    rng = np.random.default_rng(1)
+    first, second = rng.integers(100, size=(2, 20_000))
+    second[:3000] = first[:3000]
+    mated = first == second
+    scores = rng.normal(size=100)[first] / 3 + 2.5 * mated + rng.normal(size=mated.size)
+    scores += np.random.default_rng(2).normal(size=mated.size) * noise
+    return ff.Comparisons(scores, mated, first, second, first % 2, second % 2)
+
+
+CALLS = {
+    "evaluate": lambda **who: ff.evaluate(_comparisons(), _POINTS, n_resamples=400, rng=0, **who),
+    "compare": lambda **who: ff.compare(_comparisons(), _comparisons(0.5), n_resamples=200, metrics=[], rng=0, **who),
+    "roc_band": lambda **who: ff.roc_band(_embeddings(), [0.001, 0.01], n_resamples=300, rng=0, **who),
+    "fairness_band": lambda **who: ff.fairness_band(_comparisons(), fmr=[0.01, 0.1], n_resamples=300, rng=0, **who),
+    "coverage_experiment": lambda **who: ff.coverage_experiment(
+        12, 50, n_subjects=30, n_samples=5, dim=16, concentration=20, fmr=0.01, rng=0, **who
+    ),
+}
+
+
+def result_bits(found):
+    """Return everything that a result tells, to the last bit."""
+    if hasattr(found, "to_json"):
+        return found.to_json().encode()
+    return b"".join(value.tobytes() for value in vars(found).values() if isinstance(value, np.ndarray))

@@ -1,0 +1,297 @@
+"""Jobs in parts: by executors of all kinds and with checkpoints, always the same arrays."""
+
+import copy
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from helpers.jobs import Deadly, Refusing, Slow, Squares
+
+from fastfair.errors import FileFormatError, InputError, OutputError, WorkerError
+from fastfair.tasks import executors, jobs
+from fastfair.tasks.workers import Workers
+
+VALUES = np.arange(1000.0)
+
+
+def done(job, workers=Workers(), n=VALUES.size, at_once=7):  # noqa: B008
+    """Return what a job makes, from parts put together, and the parts."""
+    found, parts = np.full(n, np.nan), []
+
+    def take(steps, arrays):
+        assert np.isnan(found[steps.start : steps.stop]).all()
+        found[steps.start : steps.stop] = arrays["squares"]
+        parts.append(steps)
+
+    jobs.do_job(job, n, at_once, workers, "squares", take)
+    return found, parts
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """Give two processes that are started anew, as under Windows and macOS, and so import the job."""
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        yield pool
+
+
+class Shuffling:
+    """Runs tasks in random order, each in this thread, once all are there."""
+
+    def __init__(self, n, seed):
+        self.n, self.rng, self.waiting = n, random.Random(seed), []
+
+    def submit(self, function, *arguments):
+        future = Future()
+        self.waiting.append((future, function, arguments))
+        if len(self.waiting) == self.n:
+            self.rng.shuffle(self.waiting)
+            for each, work, given in self.waiting:
+                each.set_result(work(*given))
+        return future
+
+
+def test_a_job_is_one_part_in_this_process():
+    found, parts = done(Squares(VALUES))
+    assert parts == [range(1000)]
+    assert np.array_equal(found, VALUES**2)
+
+
+@pytest.mark.parametrize(("n", "at_once"), [(1, 1), (1000, 7), (1000, 1), (130, 1), (100_000, 64), (64, 64), (65, 64)])
+def test_parts_are_multiples_of_what_is_done_at_once(n, at_once, tmp_path):
+    found, parts = done(Squares(np.arange(float(n))), Workers(checkpoint=tmp_path), n, at_once)
+    assert np.array_equal(found, np.arange(n) ** 2)
+    assert len(parts) <= 128
+    assert all(part.start % at_once == 0 for part in parts)
+    assert all(len(part) % at_once == 0 for part in parts[:-1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_tasks_does_not_matter(seed):
+    found, parts = done(Squares(VALUES), Workers(executor=Shuffling(72, seed)))
+    assert parts != sorted(parts, key=lambda part: part.start)
+    assert np.array_equal(found, VALUES**2)
+
+
+def test_threads_share_the_job_and_write_no_file(monkeypatch):
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", None)
+    with ThreadPoolExecutor(3) as pool:
+        assert np.array_equal(done(Squares(VALUES), Workers(executor=pool))[0], VALUES**2)
+
+
+def test_processes_open_a_file_which_is_removed(processes, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert np.array_equal(done(Squares(VALUES), Workers(executor=processes))[0], VALUES**2)
+    assert list(tmp_path.iterdir()) == []
+    # The next job is another one, also to a process that has opened the last.
+    assert np.array_equal(done(Squares(VALUES, 3), Workers(executor=processes))[0], VALUES**3)
+    with pytest.raises(InputError, match="50 is refused") as caught:
+        done(Refusing(VALUES), Workers(executor=processes))
+    assert caught.value.row == 50
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_each_task_has_one_thread_unless_told_otherwise():
+    told = []
+    with ThreadPoolExecutor(2) as pool:
+        for n_threads in (None, 3):
+            workers = Workers(n_threads, executor=pool)
+            jobs.do_job(Squares(VALUES), 8, 1, workers, "", lambda _, arrays: told.append(int(arrays["threads"][0])))
+    assert told == [1] * 8 + [3] * 8
+
+
+def test_progress_tells_of_every_part(tmp_path):
+    for executor, checkpoint in ((None, None), (ThreadPoolExecutor(2), None), (None, tmp_path), (None, tmp_path)):
+        told = []
+        done(Squares(VALUES), Workers(1, lambda *both: told.append(both), executor, checkpoint))  # noqa: B023
+        assert told[-1] == (1000, 1000)
+        assert [one for one, _ in told] == sorted(one for one, _ in told)
+        if executor is not None:
+            executor.shutdown()
+
+
+def test_a_dead_process_is_an_error_that_says_what_to_do(tmp_path):
+    killing, kept = tmp_path / "killing", tmp_path / "kept"
+    killing.mkdir()
+    (killing / "once").touch()
+    context = multiprocessing.get_context("spawn")
+    job = Deadly(VALUES, folder=str(killing))
+
+    def tried():
+        with ProcessPoolExecutor(1, context) as pool:
+            return done(job, Workers(executor=pool, checkpoint=kept))[0]
+
+    with pytest.raises(WorkerError, match=r"a worker has died.*run again with a new executor; with checkpoint="):
+        tried()
+    n_kept = len(list(kept.glob("*/*.part")))
+    assert 0 < n_kept < 72
+    assert np.array_equal(tried(), VALUES**2)
+
+
+class Losing:
+    """Loses every task a number of times, as where workers die; has `scatter`, as a Client of Dask has."""
+
+    def __init__(self, times):
+        self.times, self.tried, self.scattered, self.pool = times, {}, [], ThreadPoolExecutor(2)
+
+    def scatter(self, data, *, broadcast, hash):
+        assert broadcast
+        assert not hash
+        self.scattered.append(data)
+        return copy.copy(data)
+
+    def submit(self, function, source, steps, n_threads, *, pure):
+        assert not pure
+        self.tried[steps] = self.tried.get(steps, 0) + 1
+        if self.tried[steps] > self.times:
+            return self.pool.submit(function, source, steps, n_threads)
+        future = Future()
+        future.set_exception(OSError("the worker is gone"))
+        return future
+
+
+def test_a_task_is_tried_again_with_data_scattered_anew():
+    executor = Losing(2)
+    assert np.array_equal(done(Squares(VALUES), Workers(executor=executor))[0], VALUES**2)
+    assert set(executor.tried.values()) == {3}
+    assert 2 <= len(executor.scattered) <= 10  # not for each of the 72 tasks
+
+
+def test_a_task_that_always_loses_its_worker_ends_the_run():
+    with pytest.raises(WorkerError, match=r"tried 3 times.*OSError: the worker is gone"):
+        done(Squares(VALUES), Workers(executor=Losing(3)))
+
+
+def test_an_error_of_the_work_is_not_tried_again():
+    executor = Losing(0)
+    with pytest.raises(InputError, match="50 is refused"):
+        done(Refusing(VALUES), Workers(executor=executor))
+    assert executor.tried[next(part for part in executor.tried if 50 in part)] == 1
+
+
+def test_a_worker_without_the_file_says_what_to_do(tmp_path):
+    found = executors.do(executors._InFile(str(tmp_path / "gone")), range(1), 1)
+    with pytest.raises(WorkerError, match=r"finds no file .*gone: .*TMPDIR.*scatter"):
+        raise found.error
+
+
+def test_an_executor_whose_tasks_are_no_futures_is_refused():
+    class Pool:
+        def submit(self, *_):
+            return 5
+
+    with pytest.raises(InputError, match=r"must return a future, as those of concurrent\.futures do, not int"):
+        done(Squares(VALUES), Workers(executor=Pool()))
+
+
+def test_an_error_cancels_what_waits():
+    with ThreadPoolExecutor(1) as pool:
+        start = time.perf_counter()
+
+        def take(*_):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            jobs.do_job(Slow(VALUES), 30, 1, Workers(executor=pool), "", take)
+    assert time.perf_counter() - start < 10
+
+
+@pytest.mark.skipif(os.name == "nt", reason="interrupts are sent by signals")
+def test_an_interrupt_ends_the_wait_and_removes_the_file(processes, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        done(Slow(VALUES), Workers(executor=processes))
+    timer.join()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_finished_parts_are_not_done_again(tmp_path):
+    done(Squares(VALUES), Workers(checkpoint=tmp_path))
+    spoiled = Squares(VALUES)
+    spoiled.run = None  # of the object, and so in its fingerprint
+    with pytest.raises(TypeError):
+        done(spoiled, Workers(checkpoint=tmp_path))
+    files = sorted(tmp_path.glob("*/*.part"))
+    assert len(files) == 72
+    files[3].unlink()
+    called = []
+
+    class Counting(Squares):
+        def __reduce_ex__(self, protocol):
+            return Squares(self.values).__reduce_ex__(protocol)
+
+        def run(self, steps, n_threads, told):
+            called.append(steps)
+            return super().run(steps, n_threads, told)
+
+    found, parts = done(Counting(VALUES), Workers(checkpoint=tmp_path))
+    assert np.array_equal(found, VALUES**2)
+    assert len(parts) == 72
+    assert [f"{called[0].start}-{called[0].stop}.part"] == [files[3].name]
+
+
+def test_other_data_and_settings_have_other_files(tmp_path):
+    for job in (Squares(VALUES), Squares(VALUES, 3), Squares(VALUES + 1)):
+        assert np.array_equal(done(job, Workers(checkpoint=tmp_path))[0], job.values**job.power)
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def spoiled(path, content):
+    raw = path.read_bytes()
+    path.write_bytes(content(raw))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (lambda raw: b"", "damaged, or no file of a checkpoint"),
+        (lambda raw: b"score,mated\n1,2\n", "damaged, or no file of a checkpoint"),
+        (lambda raw: raw[:-1], "its checksum does not fit its content"),
+        (lambda raw: raw[:30], "its checksum does not fit its content"),
+        (lambda raw: raw[:200] + bytes([raw[200] ^ 1]) + raw[201:], "its checksum does not fit its content"),
+        (lambda raw: raw[:25] + bytes([raw[25] ^ 1]) + raw[26:], "another part of the work, or that of another run"),
+    ],
+)
+def test_a_damaged_file_is_an_error_that_names_it(content, message, tmp_path):
+    done(Squares(VALUES), Workers(checkpoint=tmp_path))
+    path = sorted(tmp_path.glob("*/*.part"))[5]
+    spoiled(path, content)
+    with pytest.raises(FileFormatError, match=f"{path.name} .*{message}.*: remove it, and its part"):
+        done(Squares(VALUES), Workers(checkpoint=tmp_path))
+    path.unlink()
+    assert np.array_equal(done(Squares(VALUES), Workers(checkpoint=tmp_path))[0], VALUES**2)
+
+
+def test_a_file_of_another_run_or_part_is_an_error_that_names_it(tmp_path):
+    done(Squares(VALUES), Workers(checkpoint=tmp_path / "a"))
+    done(Squares(VALUES, 3), Workers(checkpoint=tmp_path / "b"))
+    ours, theirs = (sorted((tmp_path / name).glob("*/*.part")) for name in "ab")
+    for other in (theirs[4], ours[5]):
+        ours[4].write_bytes(other.read_bytes())
+        with pytest.raises(FileFormatError, match=f"{ours[4].name} holds another part of the work"):
+            done(Squares(VALUES), Workers(checkpoint=tmp_path / "a"))
+
+
+def test_a_folder_that_cannot_be_written_to_is_an_error_at_once(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="file"):
+        Workers(checkpoint=tmp_path / "file").checked(0)
+    Workers(checkpoint=tmp_path / "new").checked(0)
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(InputError, match="checkpoint needs a seed"):
+        Workers(checkpoint=tmp_path).checked(None)
+
+
+def test_importing_this_does_not_import_dask():
+    code = "import sys; from fastfair.tasks import jobs; assert not {'distributed', 'dask'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
