@@ -21,7 +21,7 @@ class Runs(NamedTuple):
     list: NDArray[np.int32]  # (runs,) the list that the comparisons are in besides list 0, or 0 for none
     stop: NDArray[np.int64]  # (runs,) where the run ends in `partner`
     partner: NDArray[Any]  # (n,) uint16 or int32, the larger unit of each comparison
-    repeats: tuple[Any, ...]  # (), or one (n,) int32: how many comparisons of a run each partner stands for
+    repeats: NDArray[np.int32]  # (n,) how many comparisons of a run each partner stands for; (0,) where it is one
 
 
 @jit
@@ -138,7 +138,7 @@ def count_pairs(runs, last, n_units):
 def merge_repeated(runs, n_units, merged):
     """Keep each partner of a run once, with the number of its comparisons. merged: the `Runs`, out but for two."""
     seen_in, place = np.full(n_units, -1, np.int64), np.empty(n_units, np.int64)
-    n, start, repeats = np.int64(0), np.int64(0), merged.repeats[0]
+    n, start, repeats = np.int64(0), np.int64(0), merged.repeats
     for run in range(runs.stop.size):
         for p in range(start, runs.stop[run]):
             partner = runs.partner[p]

@@ -83,7 +83,7 @@ def total_weights(runs, weights, largest, totals):
         k, unit = runs.list[run], weights[runs.unit[run]]
         total = totals[k] if k > 0 else unlisted
         while start < runs.stop[run]:
-            if len(runs.repeats) == 0 and largest <= LARGEST:
+            if runs.repeats.size == 0 and largest <= LARGEST:
                 stop = min(start + LONGEST, runs.stop[run])
                 sum_rows(weights, runs.partner, start, stop, sums)
                 for r in range(BLOCK):
@@ -103,10 +103,8 @@ def total_weights(runs, weights, largest, totals):
 
 @jit
 def repeats_at(repeats, p):
-    """Return how many comparisons partner p stands for. repeats: () for 1, or one (n,) int32."""
-    if len(repeats) == 0:
-        return 1
-    return np.int64(repeats[0][p])
+    """Return how many comparisons partner p stands for. repeats: (n,) int32, or (0,) for 1."""
+    return np.int64(repeats[p]) if repeats.size > 0 else np.int64(1)
 
 
 @jit

@@ -41,7 +41,7 @@ class _Passes:
         partners, low = high[order].astype(np.uint16), low[order]
         begin = np.flatnonzero(np.diff(low, prepend=-1))
         self._runs = Runs(
-            low[begin], np.zeros(begin.size, np.int32), np.append(begin[1:], low.size), partners, ()
+            low[begin], np.zeros(begin.size, np.int32), np.append(begin[1:], low.size), partners, np.empty(0, np.int32)
         )  # fmt: skip
         self._weights = np.random.default_rng(0).poisson(1, (int(high.max()) + 1, _BLOCK)).astype(np.uint8)
 

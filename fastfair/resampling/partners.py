@@ -191,7 +191,7 @@ def group_comparisons(source: SortedComparisons, n_threads: int | None) -> Partn
     n_runs = in_threads(n, lambda block: int(kernels.arrange(begin, *block, n_lists, partner, lists)), blocks)
     total = sum(n_runs)
     runs = kernels.Runs(
-        np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total, np.int64), partner, ()
+        np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total, np.int64), partner, np.empty(0, np.int32)
     )  # fmt: skip
     first = np.cumsum(n_runs) - n_runs
     in_threads(n, lambda k: kernels.write_runs(begin, *blocks[k], lists, first[k], runs), range(len(blocks)))
@@ -209,7 +209,7 @@ def _merged(runs: Runs, n_units: int) -> Runs:
     merged = runs._replace(
         stop=np.empty_like(runs.stop),
         partner=np.empty(n_pairs, runs.partner.dtype),
-        repeats=(np.empty(n_pairs, np.int32),),
+        repeats=np.empty(n_pairs, np.int32),
     )
     kernels.merge_repeated(runs, n_units, merged)
     return merged

@@ -22,7 +22,7 @@ def runs_of(given_runs, repeated, dtype=np.uint16):
         for _, _, pairs in given_runs
     ]
     partner = np.array([partner for row in rows for partner, _ in row], dtype)
-    repeats = (np.array([n for row in rows for _, n in row], np.int32),) if repeated else ()
+    repeats = np.array([n for row in rows for _, n in row] if repeated else [], np.int32)
     unit, of_list = (np.array([run[k] for run in given_runs], np.int32) for k in (0, 1))
     return partners.Runs(unit, of_list, np.cumsum([len(row) for row in rows], dtype=np.int64), partner, repeats)
 
