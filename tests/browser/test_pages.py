@@ -41,6 +41,7 @@ def page(tmp_path_factory):
         results.append(ff.compare(one, other, at, n_resamples=100, rng=0))
     path = tmp_path_factory.mktemp("pages") / "report.html"
     ff.report(results, path, title="A study of <b>20</b> groups")
+    ff.report(results[:2], path.with_name("one.html"))
     return path
 
 
@@ -84,6 +85,10 @@ def test_a_report_fits_and_is_silent(page, width, color, tmp_path):
     assert found["paper"] == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 29)"}[color]
     if AXE.exists():
         assert found["violations"] == []
+
+
+def test_a_report_of_one_system_with_20_groups_is_small(page):
+    assert page.with_name("one.html").stat().st_size < 1_500_000
 
 
 def test_the_questions_find_faults(page, tmp_path):
