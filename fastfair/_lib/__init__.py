@@ -1,1 +1,1 @@
-"""What all other folders use: argument checks, threads, random seeds, progress, data frames, axes of plots."""
+"""What all other folders use: argument checks, threads, tasks, random seeds, progress, data frames, axes of plots."""

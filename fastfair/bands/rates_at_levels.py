@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
 from fastfair._lib import seeds, validation
+from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.concentration import concentration
@@ -27,7 +28,6 @@ from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
 from fastfair.resampling.pair_replicates import Draws, PairResampler
 from fastfair.resampling.preparation import NO_METRICS
 from fastfair.resampling.units import UNITS, require_units
-from fastfair.tasks.workers import Workers
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry
 from fastfair.uncertainty.held_thresholds import MOST_PER_ERROR

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
+from fastfair._lib.workers import Workers
 from fastfair.errors import InputError
-from fastfair.tasks.workers import Workers
 
 from . import group_labels
 from .all_pairs import side_of_pairs

@@ -13,12 +13,12 @@ from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.results import Tabular
 from fastfair._lib.tables import records
+from fastfair._lib.workers import Workers
 from fastfair.data import matching
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 from fastfair.pages.reported import Reported
-from fastfair.tasks.workers import Workers
 from fastfair.uncertainty.quantities import Group, find, table_of
 
 from .contrasts import Contrast, contrasts_of

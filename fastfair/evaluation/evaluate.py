@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fastfair._lib import argument_kinds, seeds
 from fastfair._lib.arguments import checked
 from fastfair._lib.warnings import warn
+from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import curves
 from fastfair.error_rates.curve_results import Rates
@@ -30,7 +31,6 @@ from fastfair.errors import NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import NO_METRICS, Metrics, different_groups
-from fastfair.tasks.workers import Workers
 from fastfair.uncertainty.closed_form import closed_form
 from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom

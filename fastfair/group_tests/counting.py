@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.warnings import warn
+from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import PairFinder
 from fastfair.error_rates.operating_points import OperatingPoint, allowed_errors, threshold_key
 from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError
-from fastfair.tasks.workers import Workers
 
 Counts = NDArray[np.int64]
 Counted = tuple[Counts, Counts, NDArray[Any]]  # failures, attempts and group of each subject that has attempts

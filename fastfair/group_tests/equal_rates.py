@@ -13,13 +13,13 @@ from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.progress import reporting
 from fastfair._lib.warnings import warn
+from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import FewResamplesWarning, NotComputableWarning
 from fastfair.resampling.units import require_units
-from fastfair.tasks.workers import Workers
 
 from .failure_counts import FailureCounts
 from .frailty import Design, count_errors, draw_roots

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
+from fastfair._lib.jobs import Arrays, do_job
 from fastfair._lib.progress import Report
 from fastfair._lib.threads import run_blocks
-from fastfair.tasks.jobs import Arrays, do_job
-from fastfair.tasks.workers import Workers
+from fastfair._lib.workers import Workers
 
 from .units import BLOCK
 

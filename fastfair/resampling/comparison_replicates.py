@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
-from fastfair.tasks.workers import Workers
 
 from .blocks import Drawing, Replicates, compute_blocks
 from .count_models import CountModel, count_models

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.threads import count_threads
+from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import PairFinder
 from fastfair.data.pairing import pairs_of_two_subjects
 from fastfair.errors import InputError
-from fastfair.tasks.workers import Workers
 
 from .blocks import Replicates, compute_blocks
 from .comparison_lists import shrinkage_of

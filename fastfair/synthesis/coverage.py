@@ -14,8 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, frames, memory, seeds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.jobs import Arrays, do_job
 from fastfair._lib.progress import Report
 from fastfair._lib.threads import one_blas_thread, run_blocks
+from fastfair._lib.workers import ONE_THREAD, Workers
 from fastfair.bands.limits import interval
 from fastfair.bands.rates_at_levels import METHODS_OF_EMBEDDINGS, checked_levels
 from fastfair.data import score_keys
@@ -24,8 +26,6 @@ from fastfair.errors import InputError
 from fastfair.kernels._aside import aside
 from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS, PairLists
 from fastfair.resampling.pair_replicates import ROUNDING, Draws, PairResampler
-from fastfair.tasks.jobs import Arrays, do_job
-from fastfair.tasks.workers import ONE_THREAD, Workers
 
 from .simulators import VonMisesFisherIdentities, samples_of_each
 

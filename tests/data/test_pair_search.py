@@ -15,11 +15,11 @@ from threadpoolctl import threadpool_info
 
 import fastfair as ff
 from fastfair._lib import memory, radix_sort, seeds
+from fastfair._lib.workers import Workers
 from fastfair.data import pair_search, score_keys
 from fastfair.errors import InputError
 from fastfair.resampling import pair_replicates
 from fastfair.resampling.pair_replicates import Draws, PairResampler
-from fastfair.tasks.workers import Workers
 
 UNITS = ("sample", "subject", "subject+sample")
 

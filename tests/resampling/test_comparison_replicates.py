@@ -16,6 +16,7 @@ from oracles.strategies import TIED
 
 import fastfair as ff
 from fastfair._lib import memory, seeds
+from fastfair._lib.workers import Workers
 from fastfair.error_rates import curves
 from fastfair.error_rates.operating_points import threshold_key
 from fastfair.errors import InputError
@@ -23,7 +24,6 @@ from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import METRICS, NO_METRICS, Metrics
 from fastfair.resampling.units import BLOCK
-from fastfair.tasks.workers import Workers
 
 KEY = seeds.stream(7)[0]
 POINTS = (ff.at_fmr(0.2), ff.at_fnmr(0.25), ff.at_threshold(0.5), ff.at_eer())

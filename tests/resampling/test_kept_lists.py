@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair._lib import seeds
+from fastfair._lib.workers import ONE_THREAD, Workers
 from fastfair.resampling import preparation
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import Metrics
-from fastfair.tasks.workers import ONE_THREAD, Workers
 
 KEY = seeds.stream(11)[0]
 POINTS = (ff.at_fmr(0.02), ff.at_fnmr(0.05), ff.at_threshold(1.5), ff.at_eer(), ff.at_mean_group_eer())

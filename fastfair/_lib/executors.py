@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import queue
 import secrets
 import tempfile
@@ -108,7 +107,7 @@ class _Waiting:
                 found = future.result()
             except BrokenExecutor as error:
                 raise _broken(error) from error
-            except (Exception, asyncio.CancelledError) as error:
+            except Exception as error:
                 self._try_again(steps, source, error)
                 continue
             if isinstance(found, _Failed):

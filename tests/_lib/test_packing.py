@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fastfair.tasks import packing
+from fastfair._lib import packing
 
 ARRAYS = [
     np.arange(1000.0), np.arange(7, dtype=np.uint8), np.zeros(0), np.zeros((3, 0)), np.arange(12).reshape(3, 4).T,

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from helpers.jobs import Deadly, Refusing, Slow, Squares
 
+from fastfair._lib import executors, jobs
+from fastfair._lib.workers import Workers
 from fastfair.errors import FileFormatError, InputError, OutputError, WorkerError
-from fastfair.tasks import executors, jobs
-from fastfair.tasks.workers import Workers
 
 VALUES = np.arange(1000.0)
 
@@ -293,5 +293,5 @@ def test_a_folder_that_cannot_be_written_to_is_an_error_at_once(tmp_path):
 
 
 def test_importing_this_does_not_import_dask():
-    code = "import sys; from fastfair.tasks import jobs; assert not {'distributed', 'dask'} & set(sys.modules)"
+    code = "import sys; from fastfair._lib import jobs; assert not {'distributed', 'dask'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
