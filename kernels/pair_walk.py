@@ -201,28 +201,36 @@ def variances_of_lists(runs, of_lists, errors, units, variances, of_pairs):
 
     runs: `partners.Runs`; of_lists: the runs, list by list, (chosen,) int32, and where those of each list begin and
     end, (lists,) int64 each; errors: a, b, (n,) int32 units, where each list's comparisons begin, (lists,) int64, and
-    (points, lists) int64, where its errors end; units: stratum, (units,) int32, and stratum_size, (strata,) int64;
-    variances: (points, lists, 3) float64, out, as in `dyadic`; of_pairs: (points, lists, N_SUMS) float64, out
+    (points, lists) int64 each, where its errors end, and the order of the points in which these ascend; units: stratum,
+    (units,) int32, and stratum_size, (strata,) int64; variances: (points, lists, 3) float64, out, as in `dyadic`;
+    of_pairs: (points, lists, N_SUMS) float64, out
     """
     chosen, begin, end = of_lists
-    a, b, first, stops = errors
+    a, b, first, stops, orders = errors
     stratum, stratum_size = units
     n_units, varies = stratum.size, stratum_size[stratum] > 1
     sums = new_sums(stops.shape[0], n_units, stratum_size.size)
     begin_of_unit, with_some = np.zeros((2, n_units), np.int64), np.empty(n_units, np.int64)
+    own, is_own = np.empty(n_units, np.int64), np.zeros(n_units, np.bool_)
     longest = np.int64(0)
     for k in range(begin.size):
         longest = max(longest, stops[:, k].max() - first[k])
     at = np.empty(longest, np.int64)
     for k in range(begin.size):
-        order = np.argsort(stops[:, k])
+        order = orders[:, k].copy()
         of_list = stops[:, k][order]
         group_errors(a, b, first[k], of_list[-1], begin_of_unit, at)
         n = add_runs(
             runs, chosen[begin[k] : end[k]], (a, b, begin_of_unit, at), of_list, stratum, varies, sums, with_some
         )
-        own = np.sort(with_some[:n])
+        for unit in with_some[:n]:
+            is_own[unit] = True
+        n = 0
+        for unit in range(n_units):  # ascending, so that sums have one order
+            if is_own[unit]:
+                own[n], is_own[unit] = unit, False
+                n += 1
         for p in range(first[k], of_list[-1]):
             low = min(a[p], b[p])
             begin_of_unit[0, low], begin_of_unit[1, low] = 0, 0
-        finish_list(sums, own, of_list - first[k], order, stratum, stratum_size, variances[:, k], of_pairs[:, k])
+        finish_list(sums, own[:n], of_list - first[k], order, stratum, stratum_size, variances[:, k], of_pairs[:, k])

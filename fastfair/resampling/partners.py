@@ -80,10 +80,11 @@ class Partners:
             return found
 
         chosen, begin, end = self._runs_of_lists
+        orders = np.argsort(stops, axis=0, kind="stable")
 
         def compute(lists: slice) -> None:
             of_lists = chosen, begin[lists], end[lists]
-            of_errors = a, b, start[lists], stops[:, lists]
+            of_errors = a, b, start[lists], stops[:, lists], orders[:, lists]
             written = (array[:, lists] for array in found)
             pair_walk.variances_of_lists(self.runs, of_lists, of_errors, (stratum, stratum_size), *written)
 
