@@ -16,6 +16,7 @@ from oracles import two_sets as slow
 
 import fastfair as ff
 from fastfair._lib import seeds
+from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.pair_search import PairFinder
 from fastfair.errors import InputError
@@ -75,7 +76,7 @@ def test_the_tail_is_the_same_however_it_is_made(similarity: str):
     whole = PairFinder(e.vectors, e.similarity, e.pairing).find(1.0)
     assert [pairs.keys.size for pairs in whole] == [e.n_mated, e.n_nonmated]
     for threads, tile in ((1, 1), (2, 2), (2, 4)):
-        found = PairFinder(e.vectors, e.similarity, e.pairing, threads, tile).find(0.05)
+        found = PairFinder(e.vectors, e.similarity, e.pairing, Workers(threads), tile).find(0.05)
         assert 0.03 < found[1].keys.size / e.n_nonmated < 0.07
         for some, all_pairs in zip(found, whole, strict=True):
             for name in ("keys", "first", "second"):
