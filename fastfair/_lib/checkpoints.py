@@ -46,7 +46,7 @@ class Checkpoint:
     def save(self, steps: range, arrays: dict[str, NDArray[Any]]) -> None:
         """Keep the results of some steps."""
         stream = io.BytesIO()
-        np.savez(stream, allow_pickle=False, **arrays)
+        np.savez(stream, **arrays)
         content = stream.getbuffer()
         with whole_files.written(self._path(steps)) as file:
             file.write(_MAGIC)

@@ -214,6 +214,7 @@ def test_plan_power_needs_a_difference_of_a_shape_that_fits():
         ff.plan_power(**SETTING | {"fnmr": [0.1, 0.2]}, difference=[0.1, 0.2, 0.3])
 
 
+@pytest.mark.jit
 def test_summaries_say_what_is_planned_for_each_setting():
     margin = ff.plan_margin(**SETTING, method="exact")
     assert "groups with equal FNMRs all lie within" in margin.summary()
@@ -231,6 +232,7 @@ def test_summaries_say_what_is_planned_for_each_setting():
     assert f"with {needed.n_subjects[1]:,.0f} subjects in each group" in enough
 
 
+@pytest.mark.jit
 def test_the_summary_of_many_settings_is_their_range():
     wanted = np.concatenate(([0.0001], np.linspace(0.1, 0.3, 11)))
     with pytest.warns(OutOfReachWarning):
@@ -242,6 +244,7 @@ def test_the_summary_of_many_settings_is_their_range():
     )
 
 
+@pytest.mark.jit
 def test_json_holds_settings_and_rows():
     plan = ff.plan_power(**SETTING, difference=0.05)
     written = json.loads(plan.to_json())
