@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,8 @@ def report(
 
 def _sha256(path: str | Path) -> str:
     try:
+        if not stat.S_ISREG(Path(path).stat().st_mode):
+            raise InputError(f"inputs: {path} is a folder, a pipe or a device: name the files that were read")
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:

@@ -226,6 +226,9 @@ def test_inputs_are_named_with_their_hash(tmp_path):
     assert embedded(text)["inputs"] == {str(source): digest}
     with pytest.raises(InputError, match="cannot be read"):
         ff.report(evaluation("sex"), tmp_path / "report.html", inputs=[tmp_path / "nothing.csv"])
+    for what in ("/dev/zero", tmp_path):
+        with pytest.raises(InputError, match="is a folder, a pipe or a device: name the files that were read"):
+            ff.report(evaluation("sex"), tmp_path / "report.html", inputs=what)
 
 
 def test_curves_and_fairness_over_fmrs_have_a_page(tmp_path):
