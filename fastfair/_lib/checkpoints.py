@@ -46,7 +46,7 @@ class Checkpoint:
     def save(self, steps: range, arrays: dict[str, NDArray[Any]]) -> None:
         """Keep the results of some steps."""
         stream = io.BytesIO()
-        np.savez(stream, **arrays)
+        np.savez(stream, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
         content = stream.getbuffer()
         with whole_files.written(self._path(steps)) as file:
             file.write(_MAGIC)
