@@ -57,7 +57,7 @@ CASES = (
 )
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 @pytest.mark.parametrize("n_groups", [3, 18])
 @pytest.mark.parametrize("name", CASES)
 def test_nothing_is_cut(name, n_groups):

@@ -366,12 +366,10 @@ class Resampler:
 
 
 @dataclass(frozen=True, eq=False)
-class _Drawn:
-    """Replicates of drawn units, from number `first` on."""
+class _Weighted:
+    """Everything computed again with other weights of units."""
 
     resampler: Resampler
-    key: NDArray[np.uint32]
-    first: int
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -379,6 +377,14 @@ class _Drawn:
 
     def new_scratch(self) -> _Scratch:
         return _Scratch(self.resampler.prepared)
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn(_Weighted):
+    """Replicates of drawn units, from number `first` on."""
+
+    key: NDArray[np.uint32]
+    first: int
 
     def compute(self, scratch: _Scratch, first: int, out: dict[str, Floats]) -> None:
         self.resampler.units.draw(self.first + first, self.key, scratch.weights)
@@ -386,17 +392,8 @@ class _Drawn:
 
 
 @dataclass(frozen=True, eq=False)
-class _LeftOut:
+class _LeftOut(_Weighted):
     """All units but one, each in its turn."""
-
-    resampler: Resampler
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        return self.resampler.shapes
-
-    def new_scratch(self) -> _Scratch:
-        return _Scratch(self.resampler.prepared)
 
     def compute(self, scratch: _Scratch, first: int, out: dict[str, Floats]) -> None:
         self.resampler.units.leave_one_out(first, scratch.weights)

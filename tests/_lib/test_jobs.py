@@ -23,7 +23,7 @@ from fastfair.errors import FileFormatError, InputError, OutputError, WorkerErro
 VALUES = np.arange(1000.0)
 
 
-def done(job, workers=Workers(), n=VALUES.size, at_once=7):  # noqa: B008
+def done(job, workers=Workers(), n=VALUES.size, at_once=7):  # noqa: B008 - frozen
     """Return what a job makes, from parts put together, and the parts."""
     found, parts = np.full(n, np.nan), []
 
@@ -111,7 +111,7 @@ def test_each_task_has_one_thread_unless_told_otherwise():
 def test_progress_tells_of_every_part(tmp_path):
     for executor, checkpoint in ((None, None), (ThreadPoolExecutor(2), None), (None, tmp_path), (None, tmp_path)):
         told = []
-        done(Squares(VALUES), Workers(1, lambda *both: told.append(both), executor, checkpoint))  # noqa: B023
+        done(Squares(VALUES), Workers(1, lambda *both: told.append(both), executor, checkpoint))  # noqa: B023 - called before the next turn
         assert told[-1] == (1000, 1000)
         assert [one for one, _ in told] == sorted(one for one, _ in told)
         if executor is not None:

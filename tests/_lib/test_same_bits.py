@@ -33,6 +33,7 @@ def test_threads_and_processes_give_the_same_bits(name, processes):
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork")
+# Python warns of forking a process that has threads, which is what this looks at.
 @pytest.mark.filterwarnings("ignore:This process.*fork:DeprecationWarning")
 def test_forked_processes_give_the_same_bits():
     with ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:

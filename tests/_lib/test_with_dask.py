@@ -6,7 +6,7 @@ import signal
 import pytest
 from helpers.executors import CALLS, result_bits
 
-distributed = pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +19,7 @@ def cluster():
 
 
 @pytest.mark.jit
+# Of Dask's own sockets, and of what it calls.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("n_workers", [3, 2, 1])
@@ -30,6 +31,7 @@ def test_any_number_of_workers_gives_the_same_bits(n_workers, name, cluster):
 
 
 @pytest.mark.jit
+# Of Dask's own sockets, and of what it calls.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 def test_a_worker_that_is_killed_costs_its_task(cluster):
     cluster.scale(2)

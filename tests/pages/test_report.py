@@ -119,7 +119,7 @@ def test_curves_have_their_bands(tmp_path):
         assert f"[{100 * band.low[3]:.3g}, {100 * band.high[3]:.3g}]" in rows[1][2]
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_what_is_to_be_known_of_curves_is_among_the_limits(tmp_path):
     """Few subjects cause most false matches, so that the intervals of the curve are likely too narrow."""
     rng = np.random.default_rng(0)
