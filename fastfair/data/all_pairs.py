@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from .pair_search import Pairs
+from .pair_store import Pairs
 from .pairing import Pairing
 from .sorted_scores import SortedSide
 

@@ -18,16 +18,15 @@ from numpy.typing import NDArray
 from fastfair._lib import memory
 from fastfair._lib.jobs import Arrays, do_job
 from fastfair._lib.progress import Report
-from fastfair._lib.radix_sort import sort_by_bits
-from fastfair._lib.threads import count_threads, in_threads, one_blas_thread, run_blocks, slices
+from fastfair._lib.threads import count_threads, one_blas_thread, run_blocks
 from fastfair._lib.workers import Workers
 from fastfair.kernels._aside import aside
 
 from . import score_keys
+from .pair_store import Packing, Pairs, PairStore, Positions, sorted_pairs
 from .pairing import Pairing
 
 Floats = NDArray[np.floating[Any]]
-Positions = NDArray[np.int32]
 _Room = tuple[Floats, tuple[Floats, NDArray[np.int64]]]  # a panel, and the similarities and codes of pairs of it
 _PANEL = 512  # rows and columns of a panel: its similarities are scanned before they leave the cache
 _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
@@ -35,26 +34,6 @@ _FEW = 200_000  # non-mated pairs that are all kept
 _LEAST_SEEN, _MOST_SEEN = 500_000, 3_000_000  # pairs that the bound is guessed from,
 _BEHIND_BOUND = 20_000  # so that as many reach it, where data sets are large enough
 _ROWS_AT_ONCE = 1024
-
-
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Mated, or non-mated, pairs, sorted; vectors are positions in `Pairing.order`, the first before the second.
-
-    Attributes
-    ----------
-    keys : (pairs,) int32 or int64
-        Ascending, so that errors come first: similarities of mated pairs, inverted similarities of non-mated pairs.
-    first, second : (pairs,) int32
-        The two vectors of each pair.
-    complete : bool
-        Whether these are all such pairs, and not only the most similar ones.
-    """
-
-    keys: score_keys.Keys
-    first: Positions
-    second: Positions
-    complete: bool
 
 
 def ready_for_products(vectors: Floats, similarity: str) -> Floats:
@@ -92,7 +71,7 @@ class _Tiles:
         Has the vectors.
     bound : float
         The non-mated pairs that reach it are kept.
-    packing : _Packing
+    packing : Packing
         How they are.
     wanted : int
         About how many they are.
@@ -100,7 +79,7 @@ class _Tiles:
 
     finder: PairFinder
     bound: float
-    packing: _Packing
+    packing: Packing
     wanted: int
 
     @property
@@ -117,7 +96,7 @@ class _Tiles:
         start = self.first_mated(steps)
         stop = self.finder.first_mated_after(tiles[steps.stop - 1][0] + self.finder.tile)
         mated = np.full(stop - start, np.nan, self.finder.dtype)  # those of the other tiles in these rows stay NaN
-        store = _Store(self.wanted * len(steps) // len(tiles), self.packing)
+        store = PairStore(self.wanted * len(steps) // len(tiles), self.packing)
         local = threading.local()
 
         @one_blas_thread()
@@ -214,12 +193,12 @@ class PairFinder:
         if self._euclidean:
             mated = self._distances(first, second)
         codes = (first.astype(np.int64) << packing.places) + second
-        of_mated = _Store(mated.size, self._packing(-math.inf))
+        of_mated = PairStore(mated.size, self._packing(-math.inf))
         of_mated.add(mated, codes, inverted=False)
         threads = count_threads(self._workers.n_threads)
         return (
-            _sorted([of_mated.taken()], of_mated.packing, complete=True, n_threads=threads),
-            _sorted(nonmated, packing, complete=everything, n_threads=threads),
+            sorted_pairs([of_mated.taken()], of_mated.packing, complete=True, n_threads=threads),
+            sorted_pairs(nonmated, packing, complete=everything, n_threads=threads),
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -227,7 +206,7 @@ class PairFinder:
         left_out = ("_workers",) if self._euclidean else ("_workers", "_vectors", "_pairing")
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
-    def _packing(self, bound: float) -> _Packing:
+    def _packing(self, bound: float) -> Packing:
         """Choose how to pack the keys, inverted or not, of similarities from a bound on with their two vectors."""
         kind = self._vectors.dtype
         if self._euclidean:
@@ -242,7 +221,7 @@ class PairFinder:
         else:  # mated pairs are kept whole, too, without inversion
             lowest = int(min(~ends[0], ends[2]))
             highest = int(max(~ends[2], ends[0]))
-        return _Packing(kind, lowest, (highest - lowest).bit_length(), (len(self._vectors) - 1).bit_length())
+        return Packing(kind, lowest, (highest - lowest).bit_length(), (len(self._vectors) - 1).bit_length())
 
     def _compute(self, tiles: _Tiles) -> tuple[Floats, list[Arrays]]:
         """Return the mated similarities in order of vectors, and the non-mated pairs that reach the bound, in parts."""
@@ -280,7 +259,7 @@ class PairFinder:
         return np.empty((size, size), dtype), (np.empty(size * size + 1, dtype), np.empty(size * size + 1, np.int64))
 
     def search_tile(
-        self, at: tuple[int, int], bound: float, room: _Room, mated: tuple[Floats, int], store: _Store
+        self, at: tuple[int, int], bound: float, room: _Room, mated: tuple[Floats, int], store: PairStore
     ) -> None:
         """Store the non-mated pairs of a tile that reach the bound, and write its mated similarities.
 
@@ -358,107 +337,3 @@ def _require_memory(what: str, n: int, dtype: np.dtype[Any]) -> None:
     size = n * (16 if dtype.itemsize == 4 else 48)  # with what sorting them takes
     would_do = "use fewer vectors of a subject" if what == "mated pairs" else "use lower FMRs, or fewer vectors"
     memory.require(size, f"the {n:,} {what} to be kept", would_do)
-
-
-@dataclass(frozen=True)
-class _Packing:
-    """How the key of a pair and its two vectors are packed into one integer.
-
-    Attributes
-    ----------
-    kind : dtype
-        Float type of the similarities.
-    lowest, span : int
-        The lowest possible key, and the number of bits that the keys' range takes.
-    places : int
-        The number of bits that the position of a vector takes.
-    """
-
-    kind: np.dtype[Any]
-    lowest: int
-    span: int
-    places: int
-
-    @property
-    def fits(self) -> bool:
-        """Whether a key and two vectors fit into an int64 that is not negative."""
-        return self.kind == np.float32 and 2 * self.places + self.span < 64
-
-
-class _Store:
-    """Collects pairs in the order in which threads find them.
-
-    It uses the same memory again where it can, as the first access to a page may cost more than all work on it.
-    """
-
-    def __init__(self, capacity: int, packing: _Packing) -> None:
-        self.packing = packing
-        self._packed = np.empty(capacity if packing.fits else 0, np.int64)
-        self._used = 0
-        self._lock = threading.Lock()
-        self._overflow: list[NDArray[np.int64]] = []
-        self._wide: list[tuple[score_keys.Keys, NDArray[np.int64]]] = []
-
-    def add(self, similarity: Floats, codes: NDArray[np.int64], *, inverted: bool) -> None:
-        """Add pairs: their similarities, whose keys may be inverted, and the codes of their two vectors."""
-        from fastfair.kernels import pairs as kernels
-
-        invert = -1 if inverted else 0
-        if not self.packing.fits:
-            self._wide.append((score_keys.encode(similarity) ^ invert, codes.copy()))
-            return
-        with self._lock:
-            start = self._used
-            fits = start + codes.size <= self._packed.size
-            if fits:
-                self._used += codes.size
-        out = self._packed[start : start + codes.size] if fits else np.empty(codes.size, np.int64)
-        bits = similarity.view(np.int32)
-        kernels.pack(bits, codes, invert, self.packing.lowest, 2 * self.packing.places, out)
-        if not fits:
-            self._overflow.append(out)
-
-    def taken(self) -> Arrays:
-        """Return the pairs as arrays; none can be added afterwards."""
-        if not self.packing.fits:
-            keys, codes = zip(*self._wide, strict=True)
-            return {"keys": np.concatenate(keys), "codes": np.concatenate(codes)}
-        packed = self._packed[: self._used]
-        return {"packed": np.concatenate((packed, *self._overflow)) if self._overflow else packed}
-
-
-def _sorted(parts: list[Arrays], packing: _Packing, *, complete: bool, n_threads: int) -> Pairs:
-    """Return the pairs of all parts, sorted by key and then by vectors; the parts cannot be used afterwards."""
-    from fastfair.kernels import pairs as kernels
-
-    columns = {name: [part[name] for part in parts] for name in parts[0]}
-    joined = {name: of_parts[0] if len(parts) == 1 else np.concatenate(of_parts) for name, of_parts in columns.items()}
-    parts.clear()
-    places, span = packing.places, packing.span
-    if not packing.fits:
-        keys, codes = joined["keys"], joined["codes"]
-        order = np.lexsort((codes, keys))
-        codes = codes[order]
-        first, second = codes >> places, codes & ((1 << places) - 1)
-        return Pairs(keys[order], first.astype(np.int32), second.astype(np.int32), complete)
-    packed = joined["packed"]
-    shift = 2 * places
-    spare = np.empty_like(packed)
-    found = sort_by_bits(packed, spare, shift, shift + span, n_threads)
-    free = spare if np.shares_memory(found, packed) else packed
-    first, second = np.split(free.view(np.int32), 2)
-
-    def unpack(part: slice) -> None:
-        kernels.order_ties(found[part], shift)
-        kernels.unpack_codes(found[part], places, first[part], second[part])
-
-    in_threads(found.size, unpack, _between_keys(found, shift, slices(found.size, n_threads)))
-    keys = found.view(np.int32)[: found.size]
-    kernels.unpack_keys(found, packing.lowest, shift, keys)
-    return Pairs(keys, first, second, complete)
-
-
-def _between_keys(packed: NDArray[np.int64], shift: int, parts: list[slice]) -> list[slice]:
-    """Divide sorted pairs into parts so that pairs with equal keys stay together."""
-    cuts = [int(np.searchsorted(packed, (packed[part.start] >> shift) << shift)) for part in parts[1:]]
-    return [slice(start, stop) for start, stop in zip([0, *cuts], [*cuts, packed.size], strict=True)]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastfair._lib.threads import in_threads, slices
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.pair_search import Pairs
+from fastfair.data.pair_store import Pairs
 from fastfair.data.pairing import pairs_of_two_subjects
 
 from .units import BLOCK, SUBJECTS, Draw, Rows, Units

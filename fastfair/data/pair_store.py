@@ -1,0 +1,143 @@
+"""Keep pairs of vectors while they are found, packed where they fit, and sort them."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.jobs import Arrays
+from fastfair._lib.radix_sort import sort_by_bits
+from fastfair._lib.threads import in_threads, slices
+
+from . import score_keys
+
+Floats = NDArray[np.floating[Any]]
+Positions = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Mated, or non-mated, pairs, sorted; vectors are positions in `Pairing.order`, the first before the second.
+
+    Attributes
+    ----------
+    keys : (pairs,) int32 or int64
+        Ascending, so that errors come first: similarities of mated pairs, inverted similarities of non-mated pairs.
+    first, second : (pairs,) int32
+        The two vectors of each pair.
+    complete : bool
+        Whether these are all such pairs, and not only the most similar ones.
+    """
+
+    keys: score_keys.Keys
+    first: Positions
+    second: Positions
+    complete: bool
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How the key of a pair and its two vectors are packed into one integer.
+
+    Attributes
+    ----------
+    kind : dtype
+        Float type of the similarities.
+    lowest, span : int
+        The lowest possible key, and the number of bits that the keys' range takes.
+    places : int
+        The number of bits that the position of a vector takes.
+    """
+
+    kind: np.dtype[Any]
+    lowest: int
+    span: int
+    places: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether a key and two vectors fit into an int64 that is not negative."""
+        return self.kind == np.float32 and 2 * self.places + self.span < 64
+
+
+class PairStore:
+    """Collects pairs in the order in which threads find them.
+
+    It uses the same memory again where it can, as the first access to a page may cost more than all work on it.
+    """
+
+    def __init__(self, capacity: int, packing: Packing) -> None:
+        self.packing = packing
+        self._packed = np.empty(capacity if packing.fits else 0, np.int64)
+        self._used = 0
+        self._lock = threading.Lock()
+        self._overflow: list[NDArray[np.int64]] = []
+        self._wide: list[tuple[score_keys.Keys, NDArray[np.int64]]] = []
+
+    def add(self, similarity: Floats, codes: NDArray[np.int64], *, inverted: bool) -> None:
+        """Add pairs: their similarities, whose keys may be inverted, and the codes of their two vectors."""
+        from fastfair.kernels import pairs as kernels
+
+        invert = -1 if inverted else 0
+        if not self.packing.fits:
+            self._wide.append((score_keys.encode(similarity) ^ invert, codes.copy()))
+            return
+        with self._lock:
+            start = self._used
+            fits = start + codes.size <= self._packed.size
+            if fits:
+                self._used += codes.size
+        out = self._packed[start : start + codes.size] if fits else np.empty(codes.size, np.int64)
+        bits = similarity.view(np.int32)
+        kernels.pack(bits, codes, invert, self.packing.lowest, 2 * self.packing.places, out)
+        if not fits:
+            self._overflow.append(out)
+
+    def taken(self) -> Arrays:
+        """Return the pairs as arrays; none can be added afterwards."""
+        if not self.packing.fits:
+            keys, codes = zip(*self._wide, strict=True)
+            return {"keys": np.concatenate(keys), "codes": np.concatenate(codes)}
+        packed = self._packed[: self._used]
+        return {"packed": np.concatenate((packed, *self._overflow)) if self._overflow else packed}
+
+
+def sorted_pairs(parts: list[Arrays], packing: Packing, *, complete: bool, n_threads: int) -> Pairs:
+    """Return the pairs of all parts, sorted by key and then by vectors; the parts cannot be used afterwards."""
+    from fastfair.kernels import pairs as kernels
+
+    columns = {name: [part[name] for part in parts] for name in parts[0]}
+    joined = {name: of_parts[0] if len(parts) == 1 else np.concatenate(of_parts) for name, of_parts in columns.items()}
+    parts.clear()
+    places, span = packing.places, packing.span
+    if not packing.fits:
+        keys, codes = joined["keys"], joined["codes"]
+        order = np.lexsort((codes, keys))
+        codes = codes[order]
+        first, second = codes >> places, codes & ((1 << places) - 1)
+        return Pairs(keys[order], first.astype(np.int32), second.astype(np.int32), complete)
+    packed = joined["packed"]
+    shift = 2 * places
+    spare = np.empty_like(packed)
+    found = sort_by_bits(packed, spare, shift, shift + span, n_threads)
+    free = spare if np.shares_memory(found, packed) else packed
+    first, second = np.split(free.view(np.int32), 2)
+
+    def unpack(part: slice) -> None:
+        kernels.order_ties(found[part], shift)
+        kernels.unpack_codes(found[part], places, first[part], second[part])
+
+    in_threads(found.size, unpack, _between_keys(found, shift, slices(found.size, n_threads)))
+    keys = found.view(np.int32)[: found.size]
+    kernels.unpack_keys(found, packing.lowest, shift, keys)
+    return Pairs(keys, first, second, complete)
+
+
+def _between_keys(packed: NDArray[np.int64], shift: int, parts: list[slice]) -> list[slice]:
+    """Divide sorted pairs into parts so that pairs with equal keys stay together."""
+    cuts = [int(np.searchsorted(packed, (packed[part.start] >> shift) << shift)) for part in parts[1:]]
+    return [slice(start, stop) for start, stop in zip([0, *cuts], [*cuts, packed.size], strict=True)]
