@@ -14,25 +14,26 @@ from numpy.typing import NDArray
 from fastfair._lib.arguments import checked
 from fastfair._lib.results import Tabular
 from fastfair._lib.tables import records
-from fastfair.errors import FileFormatError, InputError
+from fastfair.bands.all_bands import Bands
+from fastfair.bands.fairness import FairnessBand
+from fastfair.bands.roc import RocBand
+from fastfair.errors import FileFormatError
+from fastfair.evaluation.compare import PairedEvaluation
 from fastfair.evaluation.result import Evaluation
-from fastfair.io.evaluations import evaluation_of, read_numbers
-from fastfair.pages.parts import Chapter, Section
+from fastfair.io.evaluations import evaluation_of, pair_of, read_numbers
+from fastfair.pages.parts import Chapter
 from fastfair.pages.report import chapter_of_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-_AROUND = ("title", "kind", "table", "summary", "infinite")  # what a page has around the numbers of a result
-_NOT_DRAWN = (
-    "This chapter is not made again: its curves need what a page does not hold, comparisons or replicates. Its numbers "
-    "are in the JSON of this page."
-)
+# What a page has around the numbers of a result.
+_AROUND = ("title", "kind", "table", "summary", "infinite", "asked", "roc", "group_roc", "fairness")
 
 
 @checked
-def read_results(path: str | Path) -> list[Evaluation | WrittenResult]:
+def read_results(path: str | Path) -> list[Evaluation | PairedEvaluation | RocBand | FairnessBand | WrittenResult]:
     """Read the results of a page that `report` wrote, or the evaluation of a file that `Evaluation.to_json` wrote.
 
     Parameters
@@ -42,10 +43,9 @@ def read_results(path: str | Path) -> list[Evaluation | WrittenResult]:
 
     Returns
     -------
-    list of Evaluation and WrittenResult
-        In the order of the page, which `report` makes again of them. Evaluations have no comparisons and no replicates,
-        but those of a page have its DET curves, bands and distributions of scores. Of comparisons of two systems and
-        of bands over FMR the new page has the numbers only, and says so.
+    list of Evaluation, PairedEvaluation, RocBand, FairnessBand and WrittenResult
+        In the order of the page, which `report` makes again of them. They have no comparisons and no replicates, but
+        evaluations of a page have its DET curves, bands and distributions of scores. All else is a `WrittenResult`.
 
     Raises
     ------
@@ -71,13 +71,21 @@ def read_results(path: str | Path) -> list[Evaluation | WrittenResult]:
     return found
 
 
-def _result(content: dict[str, Any]) -> Evaluation | WrittenResult:
-    return evaluation_of(content) if "measured_groups" in content else WrittenResult(content["title"], content)
+def _result(content: dict[str, Any]) -> Evaluation | PairedEvaluation | RocBand | FairnessBand | WrittenResult:
+    if "measured_groups" in content:
+        return evaluation_of(content)
+    if "contrasts" in content:
+        return pair_of(content)
+    if content["kind"] in _CURVES:
+        return _CURVES[content["kind"]]._of_numbers(content)
+    if content["kind"] not in _PLOTS:
+        raise ValueError(f"no result is called {content['kind']!r}")
+    return WrittenResult(content["title"], content)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WrittenResult(Tabular):
-    """A result other than an evaluation, as a page has it: its sentences, its table and its plot.
+    """A result of another kind, as a page has it: its sentences, its table and its plot.
 
     Attributes
     ----------
@@ -92,8 +100,8 @@ class WrittenResult(Tabular):
 
     @property
     def kind(self) -> str:
-        """Name of the class that it had, such as "FnmrTest"; empty where there is no table of it."""
-        return str(self.content.get("kind", ""))
+        """Name of the class that it had, such as "FnmrTest"."""
+        return str(self.content["kind"])
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -108,12 +116,12 @@ class WrittenResult(Tabular):
         -------
         str
         """
-        return "\n".join(self.content.get("summary", [_NOT_DRAWN]))
+        return "\n".join(self.content["summary"])
 
     def _columns(self) -> dict[str, list[Any]]:
-        rows = self.content[self.content["table"]] if self.kind else []
+        rows = self.content[self.content["table"]]
         columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
-        for name, k, value in self.content.get("infinite", ()):
+        for name, k, value in self.content["infinite"]:
             columns[name][k] = float(value)
         return columns
 
@@ -132,20 +140,13 @@ class WrittenResult(Tabular):
         Returns
         -------
         matplotlib Axes
-
-        Raises
-        ------
-        InputError
-            For comparisons of two systems and for bands, whose plots need more than is written.
         """
-        if self.kind not in _PLOTS:
-            raise InputError(f"{self.title}: this plot needs more than a page holds: take the result itself")
         return _PLOTS[self.kind](self, ax)
 
     def _chapter(self) -> Chapter:
-        if self.kind in _PLOTS:
-            return chapter_of_table(self, self.kind)
-        return Chapter(self.title, [_NOT_DRAWN], [Section("Not made again")], self.settings, self.to_json())
+        if self.kind == Bands.__name__:
+            return Bands.of_numbers(self.content, records(self._columns()))._chapter()
+        return chapter_of_table(self, self.kind)
 
     def _array(self, name: str) -> Floats:
         return np.array(self._columns()[name], np.float64)
@@ -218,6 +219,11 @@ def _draw_fmr_plan(result: WrittenResult, ax: Axes | None) -> Axes:
     return draw_fmr_plan(result._made(FmrStudy), levels, content["wanted_assurance"], content["n_subjects"], ax)
 
 
+def _draw_bands(result: WrittenResult, ax: Axes | None) -> Axes:
+    return RocBand._of_numbers(result.content["roc"]).plot(ax)
+
+
+_CURVES: dict[str, type[RocBand] | type[FairnessBand]] = {"RocBand": RocBand, "FairnessBand": FairnessBand}
 _PLOTS: dict[str, Callable[[WrittenResult, Axes | None], Axes]] = {
     "FnmrTest": _draw_test,
     "FmrTest": _draw_test,
@@ -227,4 +233,5 @@ _PLOTS: dict[str, Callable[[WrittenResult, Axes | None], Axes]] = {
     "ErrorModel": _draw_effects,
     "StratifiedRates": _draw_strata,
     "FmrPlan": _draw_fmr_plan,
+    "Bands": _draw_bands,
 }

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from helpers.command_line import run
 from pages.test_report import AT, HOSTILE, Page, comparisons, evaluation
 
 import fastfair as ff
@@ -97,19 +98,71 @@ def test_other_chapters_are_made_again(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
-def test_a_page_says_which_chapters_are_not_made_again(tmp_path):
-    c = comparisons().by("sex")
-    two = ff.compare(c, c, AT, n_resamples=20, rng=0)
-    curve = ff.roc_band(c, [0.1, 0.3], n_resamples=20, rng=0)
-    back, first, again = made_again([two, curve], tmp_path)
-    assert [one.title for one in back] == ["Two systems", "FNMR over FMR"]
-    page = Page(again)
-    assert page.tags["svg"] == 0 < Page(first).tags["svg"]
-    assert "".join(page.text).count("This chapter is not made again") == 2
-    numbers = [json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")]) for text in (first, again)]
-    assert numbers[0]["results"] == numbers[1]["results"]
-    with pytest.raises(InputError, match="more than a page holds"):
-        back[0].plot()
+@pytest.mark.parametrize("replicates", [0, 100])
+def test_chapters_of_two_systems_are_made_again(replicates, tmp_path):
+    points = [ff.at_fmr(0.002), ff.at_threshold(1.0), ff.at_eer()]
+    systems = [comparisons(HOSTILE, system=k).by("sex", "age") for k in (1, 2)]
+    two = ff.compare(*systems, points, n_resamples=replicates, rng=0, incomplete_groups="nan")
+    (back,), first, again = made_again([two], tmp_path)
+    assert again == first
+    assert json.loads(back.to_json()) == json.loads(two.to_json())
+    assert {name for one in two.contrasts for name, value in vars(one).items() if value == np.inf} >= {"ratio"}
+    for one, other in zip(back.contrasts, two.contrasts, strict=True):
+        assert repr(one) == repr(other)  # NaN included
+    assert (back.first.groups, back.summary()) == (two.first.groups, two.summary())
+    assert len(back.plot(at=points[1]).axes) == 2
+    with pytest.raises(InputError, match="no intervals"):
+        back.with_intervals(0.5)
+
+
+def test_systems_of_a_page_are_evaluations_without_bands(tmp_path):
+    two = ff.compare(*(comparisons(system=k).by("sex") for k in (1, 2)), AT, n_resamples=100, rng=0)
+    (back,), *_ = made_again([two], tmp_path)
+    for one, other in ((back.first, two.first), (back.second, two.second)):
+        assert json.loads(one.to_json()) == json.loads(other.to_json())
+    _, text, _ = made_again([back.first], tmp_path)
+    assert "Scores of each group" in text
+    assert "Too few comparisons for a band" not in text
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_curves_are_made_again(tmp_path):
+    c, few = comparisons().by("sex"), {"n_resamples": 20, "rng": 0}
+    curves = [
+        ff.roc_band(c, [0.1, 0.3], **few),
+        ff.fairness_band(c, "inequity_rate", "fnmr", [0.001, 0.1], **few),
+        ff.fairness_band(c, "group_to_min_difference", "fnmr", [0.1, 0.3], method="percentile", **few),
+    ]
+    back, first, again = made_again(curves, tmp_path)
+    assert again == first
+    for curve, one in zip(curves, back, strict=True):
+        assert type(one) is type(curve)
+        assert one.replicates.size == 0
+        for name, value in vars(curve).items():
+            if name != "replicates":
+                np.testing.assert_array_equal(getattr(one, name), value)
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.parametrize("groups", [["--group", "sex"], []])
+def test_the_page_of_vectors_is_made_again(groups, tmp_path):
+    made = ff.von_mises_fisher_embeddings(40, 4, 16, concentration=(20, 60), rng=0)
+    sex = np.array(HOSTILE[:3])[made.subject % 3]
+    np.savez(tmp_path / "v.npz", vectors=made.vectors, subject=made.subject, sex=sex)
+    done = run(
+        "embeddings", tmp_path / "v.npz", *groups, "--fmr", "0.01,0.1", "--seed", 0, "--n-resamples", 50,
+        "--report", tmp_path / "first.html", "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    (back,) = ff.read_results(tmp_path / "first.html")
+    ff.report(back, tmp_path / "again.html", title="Error rates and fairness of vectors", inputs=tmp_path / "v.npz")
+    assert (tmp_path / "again.html").read_text("utf-8") == (tmp_path / "first.html").read_text("utf-8")
+    written = json.loads(done.stdout)
+    assert json.loads(back.to_json()) == {name: value for name, value in written.items() if name != "inputs"}
+    assert back.kind == "Bands"
+    assert back.summary().startswith("Embeddings(")
+    assert back.to_frame("polars").columns[:4] == ["name", "group", "operating_point", "estimate"]
+    assert back.plot().get_xlabel() == "False match rate"
 
 
 def test_other_files_are_refused(tmp_path):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -16,7 +18,7 @@ from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import per_cent, rate_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.data.embeddings import Embeddings
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr, point_of
 from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
 from fastfair.measures._names import measure_name
@@ -126,7 +128,42 @@ class Bands:
         for q in self.quantities:
             for note in filter(None, q.note.split("; ")):
                 remarks.setdefault(note, []).append(f"{q.name} at {q.at}: {visible(q.group or 'all')}")
-        return Chapter("Vectors", said, sections, self.settings, self.to_json(), remarks)
+        return Chapter("Vectors", said, sections, self.settings, write_json(self._numbers(said), None), remarks)
+
+    def _numbers(self, summary: Sequence[str]) -> dict[str, Any]:
+        """Return all that a page has, which `of_numbers` makes the same chapter of."""
+        columns = table_of(self.quantities)
+        return json.loads(self.to_json()) | {
+            "kind": type(self).__name__,
+            "table": "quantities",
+            "summary": list(summary),
+            "infinite": [
+                [name, k, str(value)]
+                for name, values in columns.items()
+                for k, value in enumerate(values)
+                if isinstance(value, float) and math.isinf(value)
+            ],
+            "asked": list(self.asked),
+            "roc": self.roc._numbers(),
+            "group_roc": [self.group_roc[group]._numbers() for group in self.groups],
+            "fairness": [band._numbers() for band in self.fairness],
+        }
+
+    @classmethod
+    def of_numbers(cls, numbers: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Bands:
+        """Make it of the numbers of a page, and of the rows of their table with infinite values in place."""
+        groups, names = tuple(numbers["groups"]), [field.name for field in fields(BandQuantity)]
+        quantities = []
+        for row in rows:
+            at = point_of(row["operating_point"])
+            known = {name: math.nan if row[name] is None else row[name] for name in ("estimate", *_NUMBERS)}
+            quantities.append(BandQuantity(**{name: row.get(name) for name in names} | known | {"at": at}))
+        return cls(
+            tuple(quantities), RocBand._of_numbers(numbers["roc"]),
+            dict(zip(groups, map(RocBand._of_numbers, numbers["group_roc"]), strict=True)),
+            tuple(map(FairnessBand._of_numbers, numbers["fairness"])), groups, numbers["settings"],
+            numbers["description"], tuple(numbers["left_out"]), tuple(numbers["asked"]),
+        )  # fmt: skip
 
     def _of_groups(self, levels: Sequence[float]) -> Section:
         from .plots import draw_roc_panels

@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 _MOST_SHOWN = 8  # FMRs in a notebook's table
 _MOST_ON_PAGES = 12  # FMRs in a page's table
 _ENDS = ("low", "high", "band_low", "band_high")
+_ARRAYS = ("fmr", "threshold", *_ENDS, "uncertainty", "v_statistic")
+_ALONE = ("n_resamples", "confidence_level", "note")
 _SIZE = 4.9, 3.6  # inches of a plot that a phone shows in its own size
 
 
@@ -52,7 +54,9 @@ class Curve:
     v_statistic : (levels, ...) ndarray
         The value around which the replicates vary.
     replicates : (r, levels, ...) ndarray
-        The quantity in every replicate.
+        The quantity in every replicate; none in what was read from a page.
+    n_resamples : int
+        Number of replicates behind the intervals.
     confidence_level : float
         Confidence level of the interval and the band.
     note : str
@@ -68,6 +72,7 @@ class Curve:
     uncertainty: Floats
     v_statistic: Floats
     replicates: Floats = field(repr=False)
+    n_resamples: int
     confidence_level: float = 0.95
     note: str = ""
 
@@ -106,9 +111,9 @@ class ShownCurve(Shown, Curve):
         return np.unique(np.linspace(0, self.fmr.size - 1, min(most, self.fmr.size)).round().astype(np.intp))
 
     def _chapter(self) -> Chapter:
-        settings = {"confidence_level": self.confidence_level, "replicates": len(self.replicates)}
+        settings = {"confidence_level": self.confidence_level, "replicates": self.n_resamples}
         title = f"{self._title()} over FMR"
-        return Chapter(title, self._shown()[0], [self._section(None)], settings, self._numbers())
+        return Chapter(title, self._shown()[0], [self._section(None)], settings, write_json(self._numbers(), None))
 
     def _section(self, levels: Sequence[float] | None) -> Section:
         """Write the part of a page about this curve, with a table of the levels given or of some of all."""
@@ -140,11 +145,45 @@ class ShownCurve(Shown, Curve):
             return [rate_with_interval(value, low, high), interval_of_rate(*band)]
         return [number_cell(value, low, high), "–" if np.isnan(band[0]) else f"[{cell(band[0])}, {cell(band[1])}]"]
 
-    def _numbers(self) -> str:
+    def _numbers(self) -> dict[str, Any]:
+        """Return all but the replicates, which `read` makes the fields of the curve again."""
         name, values, groups = self._values()
-        arrays = {one: getattr(self, one).tolist() for one in ("fmr", "threshold", *_ENDS)}
-        content = {"name": name, "groups": list(groups), "confidence_level": self.confidence_level, "note": self.note}
-        return write_json(content | {"value": values.tolist()} | arrays, None)
+        arrays = {one: getattr(self, one) for one in _ARRAYS} | {"value": values}
+        return {
+            "kind": type(self).__name__,
+            "name": name,
+            "groups": list(groups),
+            **{one: getattr(self, one) for one in _ALONE},
+            **{one: array.tolist() for one, array in arrays.items()},
+            "infinite": [
+                [one, k, str(number)]
+                for one, array in arrays.items()
+                for k, number in enumerate(array.ravel().tolist())
+                if np.isinf(number)
+            ],
+        }
+
+
+def read(numbers: Mapping[str, Any]) -> tuple[Floats, dict[str, Any]]:
+    """Make the fields of a curve of its numbers.
+
+    Parameters
+    ----------
+    numbers : mapping
+        What `ShownCurve._numbers` returned, with None for what is not finite.
+
+    Returns
+    -------
+    value : (levels, ...) ndarray
+        The quantity.
+    curve : dict
+        The fields of a `Curve`, without replicates.
+    """
+    arrays = {name: np.array(numbers[name], np.float64) for name in ("value", *_ARRAYS)}
+    for name, k, number in numbers["infinite"]:
+        arrays[name].flat[k] = float(number)
+    value = arrays.pop("value")
+    return value, arrays | {name: numbers[name] for name in _ALONE} | {"replicates": np.zeros((0, *value.shape))}
 
 
 def curve_of(
@@ -236,9 +275,10 @@ def fields(
     return {
         "fmr": found.levels,
         "threshold": found.estimate.threshold,
-        **dict(zip(("low", "high", "band_low", "band_high"), ends, strict=True)),
+        **dict(zip(_ENDS, ends, strict=True)),
         "uncertainty": uncertainty,
         "v_statistic": expected,
         "replicates": np.moveaxis(replicates, -1, 0),
+        "n_resamples": replicates.shape[-1],
         "confidence_level": settings.confidence_level,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from fastfair.uncertainty.quantities import Quantity
 from fastfair.uncertainty.ratios_to_average import ratio_of, widened
 
 from . import limits
-from .curve import ShownCurve, curve_of, fields, note_of
+from .curve import ShownCurve, curve_of, fields, note_of, read
 from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, rates_over_levels
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ class FairnessBand(ShownCurve):
     groups : tuple of str
         The groups whose rates are compared.
     replicates : (r, levels) or (r, levels, groups) ndarray
-        The measure in every replicate.
+        The measure in every replicate; none in what `read_results` read.
+    n_resamples : int
+        Number of replicates behind the intervals.
     confidence_level : float
         Confidence level of the interval and the band.
     note : str
@@ -88,6 +90,14 @@ class FairnessBand(ShownCurve):
     def _title(self) -> str:
         title = MEASURES[self.measure].title
         return f"{title} of {self.rate.upper()}" if self.rate else title
+
+    def _numbers(self) -> dict[str, Any]:
+        return super()._numbers() | {"rate": self.rate}
+
+    @classmethod
+    def _of_numbers(cls, numbers: Mapping[str, Any]) -> FairnessBand:
+        value, curve = read(numbers)
+        return cls(measure=numbers["name"], rate=numbers["rate"], value=value, groups=tuple(numbers["groups"]), **curve)
 
     @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:

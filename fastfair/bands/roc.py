@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 
-from .curve import ShownCurve, rate_curve
+from .curve import ShownCurve, rate_curve, read
 from .rates_at_levels import BandOptions, BandSettings, rates_over_levels
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ class RocBand(ShownCurve):
     threshold : (levels,) ndarray
         On the scale of the scores.
     replicates : (r, levels) ndarray
-        The FNMR in every replicate.
+        The FNMR in every replicate; none in what `read_results` read.
+    n_resamples : int
+        Number of replicates behind the intervals.
     confidence_level : float
         Confidence level of the interval and the band.
     note : str
@@ -56,6 +58,11 @@ class RocBand(ShownCurve):
 
     def _values(self) -> tuple[str, Floats, Sequence[str]]:
         return "FNMR", self.fnmr, ()
+
+    @classmethod
+    def _of_numbers(cls, numbers: Mapping[str, Any]) -> RocBand:
+        fnmr, curve = read(numbers)
+        return cls(fnmr=fnmr, **curve)
 
     @checked
     def plot(self, ax: Axes | None = None, *, det: bool = False, **kwargs: Any) -> Axes:

@@ -19,7 +19,7 @@ from fastfair.pages.vector import svg_of
 from fastfair.pages.words import QUESTIONS
 from fastfair.uncertainty.quantities import HELD, Quantity, find
 
-from .det_bands import add_band, band_of, curve_table
+from .det_bands import add_band, band_of, curve_table, has_bands
 from .evaluated import Evaluated, has_curves, interval_name
 from .plots import draw_det, draw_panels, draw_scores
 from .rate_plots import (
@@ -159,7 +159,7 @@ def _curves(evaluation: Evaluated) -> tuple[list[Picture], list[Table]]:
         alt = "A small DET plot for each group, with the curve of all comparisons in grey. Tables below have the bands."
         caption = "Each group (blue) before all comparisons (grey), over the FMR of its own comparisons."
         without = [one for one in evaluation.groups if bands[one] is None]
-        if evaluation.settings["n_resamples"] and without:
+        if has_bands(evaluation) and without:
             caption += f" Too few comparisons for a band: {_named(without)}."
         pictures.append(Picture(svg_of(panels), alt, caption))
     return pictures, [curve_table(bands)] if any(band is not None for band in bands.values()) else []

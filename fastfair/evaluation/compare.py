@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,7 @@ from fastfair import intervals
 from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.results import Tabular
-from fastfair._lib.tables import records
+from fastfair._lib.tables import records, write_json
 from fastfair._lib.workers import Workers
 from fastfair.data import matching
 from fastfair.data.comparisons import Comparisons
@@ -57,7 +59,8 @@ class PairedEvaluation(Reported, Tabular):
     Notes
     -----
     The table of `to_frame` has a row for each contrast, with the attributes of `Contrast` and its `title`, what tables
-    and plots call it.
+    and plots call it. In JSON infinite values are null, too, and listed under "infinite" by the position of their
+    contrast.
 
     Examples
     --------
@@ -153,6 +156,12 @@ class PairedEvaluation(Reported, Tabular):
             "settings": self.settings,
             "thresholds": [evaluation.settings["thresholds"] for evaluation in (self.first, self.second)],
             "contrasts": records(self._columns()),
+            "infinite": [
+                [k, name, str(value)]
+                for k, one in enumerate(self.contrasts)
+                for name, value in vars(one).items()
+                if isinstance(value, float) and math.isinf(value)
+            ],
         }
 
     @checked
@@ -240,7 +249,13 @@ class PairedEvaluation(Reported, Tabular):
     def _chapter(self) -> Chapter:
         from .paired_chapter import chapter_of_systems
 
-        return chapter_of_systems(self.first, self.second, self.contrasts, self.settings, self.to_json())
+        numbers = json.loads(self.to_json())
+        drawn = []
+        for name, system in (("first", self.first), ("second", self.second)):
+            written, shown = system._written(with_bands=False)
+            numbers |= {f"{name}_quantities": written.pop("quantities"), name: written}
+            drawn.append(shown)
+        return chapter_of_systems(drawn[0], drawn[1], self.contrasts, self.settings, write_json(numbers, None))
 
     def _differences(self, rate: str, at: OperatingPoint | None) -> list[Contrast]:
         """Return the contrasts of a rate at one operating point."""

@@ -36,7 +36,7 @@ def band_of(evaluation: Evaluated, group: str | None) -> DetBand | None:
     comparisons, and where even the highest FMR would be fewer than 30 false matches.
     """
     if evaluation.traces is not None:
-        return evaluation.traces.bands[group]
+        return evaluation.traces.bands.get(group)
     comparisons, settings = comparisons_of(evaluation), evaluation.settings
     mated, nonmated = keys_of(comparisons, group)
     if not settings["n_resamples"] or not mated.size or nonmated.size * _HIGHEST <= ENOUGH_ERRORS:
@@ -51,16 +51,21 @@ def band_of(evaluation: Evaluated, group: str | None) -> DetBand | None:
     return DetBand(**arrays, note=band.note)
 
 
-def traces_of(evaluation: Evaluated) -> Traces:
-    """Gather all that a page draws of comparisons."""
+def traces_of(evaluation: Evaluated, *, with_bands: bool = True) -> Traces:
+    """Gather all that a page draws of comparisons; bands take most of the time."""
     if evaluation.traces is not None:
         return evaluation.traces
     edges, groups = edges_of(evaluation), (None, *evaluation.groups)
     return Traces(
         score_kind_of(evaluation), edges, {group: curve_of(evaluation, group) for group in groups},
         {group: distributions_of(evaluation, group, edges) for group in groups},
-        {group: band_of(evaluation, group) for group in groups},
+        {group: band_of(evaluation, group) for group in groups if with_bands},
     )  # fmt: skip
+
+
+def has_bands(evaluation: Evaluated) -> bool:
+    """Return whether curves have bands where there are comparisons enough."""
+    return bool(evaluation.settings["n_resamples"]) and (evaluation.traces is None or bool(evaluation.traces.bands))
 
 
 def curve_table(bands: Mapping[str | None, DetBand | None]) -> Table:

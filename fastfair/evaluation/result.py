@@ -340,22 +340,29 @@ class Evaluation(Plotted, Reported, Tabular):
 
     def _chapter(self) -> Chapter:
         from .chapter import chapter_of
-        from .det_bands import traces_of
-        from .traces import Traces
 
         together = self._together()
-        numbers = json.loads(self.to_json())
+        numbers, drawn = self._written()
         if together.settings.get("simultaneous"):
             numbers["together"] = [
                 [one.low, one.high] if one.name in ("fmr", "fnmr") and one.group is not None else None
                 for one in together.quantities
             ]
-        drawn = self
-        if has_curves(self):
-            # Drawn from what is written, so that the page made again from it is the same.
-            numbers["drawn"] = traces_of(self).record()
-            drawn = replace(self, traces=Traces.of_record(numbers["drawn"], self.groups))
         return chapter_of(drawn, together, write_json(numbers, None))
+
+    def _written(self, *, with_bands: bool = True) -> tuple[dict[str, Any], Evaluation]:
+        """Return the numbers that a page has, and the evaluation as it is drawn from these.
+
+        Drawn from what is written, so that the page made again from it is the same.
+        """
+        from .det_bands import traces_of
+        from .traces import Traces
+
+        numbers = json.loads(self.to_json())
+        if not has_curves(self):
+            return numbers, self
+        numbers["drawn"] = traces_of(self, with_bands=with_bands).record()
+        return numbers, replace(self, traces=Traces.of_record(numbers["drawn"], self.groups))
 
     def __repr__(self) -> str:
         points = ", ".join(str(r.at) for r in self.rates)

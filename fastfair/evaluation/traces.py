@@ -78,7 +78,8 @@ class Traces:
     edges : (bins + 1,) ndarray
         Edges of the histograms, on the scale of the scores.
     curves, distributions, bands : mapping
-        For each group; a band is None where there are too few comparisons.
+        For each group; a band is None where there are too few comparisons, and there are no bands at all in the
+        evaluations of two systems.
     """
 
     score_kind: str
@@ -91,17 +92,15 @@ class Traces:
         """Return it as plain lists, which `of_record` reads."""
         rows = []
         for group, curve in self.curves.items():
-            scores, band = self.distributions[group], self.bands[group]
-            rows.append({
+            scores = self.distributions[group]
+            row = {
                 "n": [curve.n_mated, curve.n_nonmated],
                 "false_matches": curve.false_matches.tolist(),
                 "false_nonmatches": curve.false_nonmatches.tolist(),
                 "bins": scores.bins.tolist(),
                 "quantiles": scores.quantiles,
-                "band": None if band is None else {
-                    name: value if isinstance(value, str) else value.tolist() for name, value in vars(band).items()
-                },
-            })  # fmt: skip
+            }
+            rows.append(row | ({"band": _record(self.bands[group])} if self.bands else {}))
         return {"score_kind": self.score_kind, "edges": self.edges[[0, -1]].tolist(), "curves": rows}
 
     @classmethod
@@ -115,8 +114,14 @@ class Traces:
              for group, one in named.items()},
             {group: Distributions(np.array(one["bins"], np.int64), tuple(map(tuple, one["quantiles"])))
              for group, one in named.items()},
-            {group: _band(one["band"]) for group, one in named.items()},
+            {group: _band(one["band"]) for group, one in named.items() if "band" in one},
         )  # fmt: skip
+
+
+def _record(band: DetBand | None) -> dict[str, Any] | None:
+    if band is None:
+        return None
+    return {name: value if isinstance(value, str) else value.tolist() for name, value in vars(band).items()}
 
 
 def _band(record: Mapping[str, Any] | None) -> DetBand | None:

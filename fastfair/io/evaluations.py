@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.tables import by_rows
 from fastfair.error_rates.curve_results import RateCounts, Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, point_of
 from fastfair.errors import FileFormatError, InputError
+from fastfair.evaluation.compare import PairedEvaluation
+from fastfair.evaluation.contrasts import Contrast
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.traces import Traces
 from fastfair.uncertainty.interval_maker import IntervalMaker
@@ -24,6 +27,7 @@ from . import reading
 
 Floats = NDArray[np.float64]
 _BEFORE, _AFTER = '<script type="application/json" id="numbers">', "</script>"  # the numbers in a page
+_SYSTEMS = ("first", "second")
 _WHOLE = ("n_comparisons", "n_errors", "n_subjects")
 
 
@@ -34,7 +38,7 @@ def read_numbers(path: str | Path) -> list[dict[str, Any]]:
         text = file.read_text("utf-8")
         if _BEFORE in text:
             text = text[text.index(_BEFORE) + len(_BEFORE) :]
-            return list(json.loads(text[: text.index(_AFTER)])["results"])
+            return [by_rows(one) for one in json.loads(text[: text.index(_AFTER)])["results"]]
         return [json.loads(text)]
     except (ValueError, KeyError, TypeError) as error:
         raise FileFormatError(f"{path} is neither the JSON of an evaluation nor a page: {error!r}") from None
@@ -53,6 +57,22 @@ def evaluation_of(content: dict[str, Any]) -> Evaluation:
         _as_read(quantities, content, settings), None, tuple(content["left_out"]), content["n_subjects"],
         Traces.of_record(content["drawn"], groups) if "drawn" in content else None,
     )  # fmt: skip
+
+
+def pair_of(content: dict[str, Any]) -> PairedEvaluation:
+    """Make a comparison of two systems of its numbers."""
+    systems = [evaluation_of(content[name] | {"quantities": content[f"{name}_quantities"]}) for name in _SYSTEMS]
+    for k, name, value in content["infinite"]:
+        content["contrasts"][k][name] = value
+    contrasts = tuple(_contrast(row) for row in content["contrasts"])
+    return PairedEvaluation(contrasts, systems[0], systems[1], content["settings"], (), np.zeros(0))
+
+
+def _contrast(row: dict[str, Any]) -> Contrast:
+    values = {field.name: row["operating_point" if field.name == "at" else field.name] for field in fields(Contrast)}
+    values["at"] = None if values["at"] is None else point_of(values["at"])
+    numbers = {field.name: _number(values[field.name]) for field in fields(Contrast) if field.type == "float"}
+    return Contrast(**values | numbers)
 
 
 def _quantity(row: dict[str, Any]) -> Quantity:

@@ -9,6 +9,7 @@ from importlib import resources
 from typing import Any
 
 from fastfair._lib import validation
+from fastfair._lib.tables import by_columns
 from fastfair._version import __version__
 from fastfair.errors import visible
 
@@ -82,7 +83,7 @@ def _embedded(chapters: Sequence[Chapter], files: Mapping[str, str]) -> str:
     content = {
         "fastfair": __version__,
         "inputs": dict(files),
-        "results": [{"title": chapter.title} | json.loads(chapter.numbers) for chapter in chapters],
+        "results": [{"title": chapter.title} | by_columns(json.loads(chapter.numbers)) for chapter in chapters],
     }
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")

@@ -42,7 +42,8 @@ def svg_of(figure: Figure) -> str:
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
     for color, shown in _COLORS.items():
         text = text.replace(color, shown)
-    text = re.sub(r'(font: [^"]*?px) [^;"]*', r"\1 sans-serif", text)
+    text = re.sub(r"(font-family:|font: [^\"]*?px) [^;\"]*", r"\1 sans-serif", text)
+    text = re.sub(r' transform="rotate\(-?0 [^"]*"', "", text)
     text = re.sub(r'\b(d|transform|points|x|y)="[^"]*"', lambda match: _rounded(match.group()), text)
     text = re.sub(
         r'<svg [^>]*?(viewBox="[^"]*")[^>]*>', r'<svg \1 aria-hidden="true" focusable="false">', text, count=1

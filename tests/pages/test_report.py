@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from functools import cache
 from html.parser import HTMLParser
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import fastfair as ff
+from fastfair._lib.tables import by_rows
 from fastfair.errors import InputError, OutputError
 
 AT = [ff.at_fmr(0.05)]
@@ -59,14 +61,14 @@ class Page(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def comparisons(labels=("f", "m"), n: int = 3000, seed: int = 0) -> ff.Comparisons:
+def comparisons(labels=("f", "m"), n: int = 3000, seed: int = 0, system: int = 1) -> ff.Comparisons:
     rng = np.random.default_rng(seed)
     size = 12 * len(labels)
     reference, mated = rng.integers(0, size, n), rng.random(n) < 0.5
     probe = np.where(mated, reference, (reference + rng.integers(1, size, n)) % size)
     group, age = np.array(labels, dtype=object), np.array(["old", "young"], dtype=object)
     sides = [{"sex": group[who % len(labels)], "age": age[who // len(labels) % 2]} for who in (reference, probe)]
-    scores = np.random.default_rng(seed + 1).normal(size=n) + 2.5 * mated
+    scores = np.random.default_rng(seed + system).normal(size=n) + 2.5 * mated
     return ff.Comparisons(scores, mated, reference, probe, *sides)
 
 
@@ -82,7 +84,8 @@ def written(tmp_path, results, **options) -> tuple[str, Page]:
 
 
 def embedded(text: str) -> dict:
-    return json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")])
+    content = json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")])
+    return content | {"results": list(map(by_rows, content["results"]))}
 
 
 def test_a_page_has_each_grouping_and_all_numbers(tmp_path):
@@ -95,6 +98,11 @@ def test_a_page_has_each_grouping_and_all_numbers(tmp_path):
     numbers = embedded(text)["results"]
     for result, found in zip(results, numbers, strict=True):
         assert json.loads(result.to_json()).items() <= found.items()
+    columns = json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")])["results"][0]["quantities"]
+    assert columns["estimate"] == [one.estimate for one in results[0].quantities]
+    assert columns["group"]["categories"] == ["f", "m"]
+    named = [[*columns["group"]["categories"], None][code] for code in columns["group"]["codes"]]
+    assert named == [one.group for one in results[0].quantities]
     ev = results[0]
     q = ev.quantity("fnmr", "f", AT[0])
     row = next(row for row in page.rows if row[0] == "f" and len(row) == 7)
@@ -167,6 +175,7 @@ def test_a_page_is_one_valid_file(tmp_path):
     assert all(a["role"] == "img" and len(a["aria-label"]) > 30 for a in drawings)
     assert page.tags["table"] >= 10
     assert page.tags["h1"] == 1
+    assert {font.strip() for font in re.findall(r"font-family:([^;\"]*)", text)} == {"sans-serif"}  # of the reader
 
 
 def test_labels_are_text(tmp_path):
