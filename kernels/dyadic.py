@@ -42,21 +42,22 @@ _ROUNDING = 1e-14  # of a sum of squares, relative to its parts
 
 
 @jit
-def errors_of_pairs(keys, pair, wanted):
+def errors_of_pairs(keys, a, b, wanted):
     """Count the first comparisons up to a possible threshold, from which on they are of `wanted` distinct pairs.
 
-    keys: (n,) int32 or int64, sorted; pair: (n,) int32. Returns n where there are fewer pairs.
+    keys: (n,) int32 or int64, sorted; a, b: (n,) int32, the two units. Returns n where there are fewer pairs.
     """
-    seen = np.empty(wanted, np.int64)
+    seen = np.empty((wanted, 2), np.int64)
     n_seen = 0
     for p in range(keys.size):
         if n_seen == wanted and keys[p] != keys[p - 1]:
             return p
+        low, high = min(a[p], b[p]), max(a[p], b[p])
         new = n_seen < wanted
         for s in range(n_seen):
-            new = new and seen[s] != pair[p]
+            new = new and not (seen[s, 0] == low and seen[s, 1] == high)
         if new:
-            seen[n_seen] = pair[p]
+            seen[n_seen, 0], seen[n_seen, 1] = low, high
             n_seen += 1
     return keys.size
 

@@ -17,10 +17,11 @@ from .dyadic import _INSIDE, _M, _M_SQUARED, _REPEATS_SQUARED, _finish, _in_orde
 from .row_sums import repeats_at
 
 # Columns of what is summed for models of counts: T and m over units whose weights vary, then over all pairs, then over
-# those ends of pairs whose weights vary.
+# those ends of pairs whose weights vary, then over pairs of two units that vary.
 T_SQUARED, M_SQUARED, S_SQUARED, S_TIMES_M, REPEATS_SQUARED = range(5)
 S_SQUARED_OF_ENDS, S_TIMES_M_OF_ENDS, REPEATS_SQUARED_OF_ENDS = range(5, 8)
-N_SUMS = 8
+S_SQUARED_OF_BOTH, S_TIMES_M_OF_BOTH, REPEATS_SQUARED_OF_BOTH = range(8, 11)
+N_SUMS = 11
 _WRONG, _WRONG_SQUARED, _WRONG_TIMES = range(3)
 
 
@@ -185,6 +186,9 @@ def finish_list(sums, units, n_errors, order, stratum, stratum_size, variances, 
             if stratum_size[stratum[unit]] > 1:
                 found[T_SQUARED] += (wrong[0][unit] - rate * sums.comparisons[unit]) ** 2
                 found[M_SQUARED] += sums.comparisons[unit] ** 2
+            found[S_SQUARED_OF_BOTH] += wrong[1][unit] / 2  # each pair is counted at both of its ends
+            found[S_TIMES_M_OF_BOTH] += wrong[2][unit] / 2
+            found[REPEATS_SQUARED_OF_BOTH] += sums.repeats_squared[unit] / 2
         squared = _residuals_of_units(of_list, fixed, wrong, rate, of_errors)
         _finish(of_list, of_errors, mean, (n, np.float64(n_errors[point]), squared), variances[order[point]])
     for column in range(N_SUMS):

@@ -108,7 +108,7 @@ class Resampler:
         k = self.prepared.position(cell)
         if self.units.unit != "subject":
             return float((self.prepared.y if mated else self.prepared.x).sizes[k])
-        return independent_comparisons(self.prepared.complete(mated), k, nothing_but_errors)
+        return independent_comparisons(self.prepared, mated, k, nothing_but_errors)
 
     @property
     def points(self) -> tuple[OperatingPoint, ...]:

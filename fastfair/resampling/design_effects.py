@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .comparison_lists import ErrorLists
+from .preparation import Preparation
 
 _ENOUGH_PAIRS = 5  # of subjects that err, for a variance
 
 
-def independent_comparisons(lists: ErrorLists, k: int, nothing_but_errors: bool = False) -> float:
+def independent_comparisons(prepared: Preparation, mated: bool, k: int, nothing_but_errors: bool = False) -> float:
     """Divide the number of comparisons of a list by the design effect of its error rate.
 
     A rate without errors has no variance to compute the design effect from. It is that of the rate at the nearest laxer
@@ -17,8 +19,10 @@ def independent_comparisons(lists: ErrorLists, k: int, nothing_but_errors: bool 
 
     Parameters
     ----------
-    lists : ErrorLists
-        The mated, or the non-mated, comparisons. Their units are subjects.
+    prepared : Preparation
+        The comparisons. Their units are subjects.
+    mated : bool
+        Whether those of the list are mated.
     k : int
         The list, which has comparisons.
     nothing_but_errors : bool
@@ -33,24 +37,26 @@ def independent_comparisons(lists: ErrorLists, k: int, nothing_but_errors: bool 
     """
     from fastfair.kernels import dyadic as kernels
 
-    comparisons = slice(lists.start[k], lists.end[k])
-    pairs = lists.pairs
-    ends = np.append(0, pairs.end)
-    of_list = slice(ends[k], ends[k + 1])
-    first, second, repeats = pairs.first[of_list], pairs.second[of_list], pairs.repeats[of_list]
-    keys, pair = lists.keys[comparisons], pairs.of_comparison[comparisons] - np.int32(ends[k])
+    lists = prepared.y if mated else prepared.x
+    n, stratum, stratum_size = int(lists.sizes[k]), lists.stratum, lists.stratum_size
     if nothing_but_errors:
-        keys, pair = np.ascontiguousarray(keys[::-1]), pair[::-1].copy()
-    n_errors = kernels.errors_of_pairs(keys, pair, _ENOUGH_PAIRS)
-    n = keys.size
+        lists = prepared.complete(mated)
+    keys, *units = _of_list(lists, k, backwards=nothing_but_errors)
+    n_errors = kernels.errors_of_pairs(keys, *units, _ENOUGH_PAIRS)
+    if n_errors == keys.size < n:  # more comparisons are needed than are kept
+        keys, *units = _of_list(prepared.complete(mated), k, backwards=False)
+        n_errors = kernels.errors_of_pairs(keys, *units, _ENOUGH_PAIRS)
     if n_errors == n:
-        varying = np.concatenate((first, second))
-        n_subjects = np.unique(varying[lists.stratum_size[lists.stratum[varying]] > 1]).size
-        return float(min(n, max(1, n_subjects if lists.mated else n_subjects // 2)))
-    errors = np.bincount(pair[:n_errors], minlength=first.size).astype(np.float64)
-    found = np.empty((1, 3))
-    end = np.array([first.size])
-    kernels.variances(first, second, repeats, end, errors, lists.stratum, lists.stratum_size, found)
+        varying = np.unique(np.concatenate(units))
+        n_subjects = int((stratum_size[stratum[varying]] > 1).sum())
+        return float(min(n, max(1, n_subjects if mated else n_subjects // 2)))
+    a, b = (of_one[:n_errors] for of_one in units)
+    variance = float(lists.partners.variance(k, (a, b), stratum, stratum_size)[kernels.ROBUST])
     binomial = n_errors * (n - n_errors) / n
-    variance = float(found[0, kernels.ROBUST])
     return min(n, max(1.0, n * binomial / variance)) if variance > binomial else float(n)
+
+
+def _of_list(lists: ErrorLists, k: int, *, backwards: bool) -> list[NDArray[np.integer]]:
+    """Return the keys and the rows of both units of the comparisons of a list."""
+    columns = (column[lists.start[k] : lists.end[k]] for column in (lists.keys, lists.a, lists.b))
+    return [column[::-1].copy() if backwards else column for column in columns]

@@ -27,7 +27,6 @@ from .preparation import Preparation
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer]
-Pairs = NDArray[np.int32]
 _ROUNDING = 1e-12  # of a variance, relative to its parts
 
 
@@ -38,25 +37,31 @@ class _Rates:
         self.lists, self.sizes = lists, np.maximum(lists.sizes, 1)
         self.errors = lists.count_errors(np.repeat(thresholds[:, None], lists.end.size, axis=1))
         self.rates = self.errors / self.sizes
-        self._pairs: dict[tuple[int, int], tuple[Pairs, Integers, Integers]] = {}
+        self._comparisons: dict[int, Integers] = {}
+        self._pairs: dict[tuple[int, int], tuple[Integers, Integers]] = {}
 
     @cached_property
     def variances(self) -> Floats:
         """(points, lists) variances at given thresholds, which replicates have; NaN for lists without comparisons."""
         from fastfair.kernels import dyadic as kernels
 
-        found, _ = self.lists.variances(self.errors)
+        found, _ = self._walked
         least = np.minimum(found[..., kernels.ROBUST], found[..., kernels.PRODUCT])
         return np.where(self.lists.sizes, least / self.sizes**2, np.nan)
 
+    @cached_property
+    def _walked(self) -> tuple[Floats, Floats]:
+        """Variances and sums over pairs, as `ErrorLists.variances` returns them."""
+        return self.lists.variances(self.errors)
+
     def of_units(self, point: int, k: int) -> Floats:
         """Return what each unit adds to the rate of a list, minus the mean of its stratum."""
-        lists, n_rows = self.lists, self.lists.stratum.size
-        start = lists.start[k]
-        errors, comparisons = (
-            np.bincount(lists.a[start:stop], minlength=n_rows) + np.bincount(lists.b[start:stop], minlength=n_rows)
-            for stop in (start + self.errors[point, k], lists.end[k])
-        )
+        lists = self.lists
+        if k not in self._comparisons:
+            self._comparisons[k] = lists.partners.comparisons_of_units(k)
+        wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
+        comparisons, n_rows = self._comparisons[k], lists.stratum.size
+        errors = np.bincount(lists.a[wrong], minlength=n_rows) + np.bincount(lists.b[wrong], minlength=n_rows)
         added = (errors - self.rates[point, k] * comparisons) / self.sizes[k]
         mean = np.bincount(lists.stratum, weights=added) / lists.stratum_size
         return np.asarray(added - mean[lists.stratum])
@@ -65,43 +70,42 @@ class _Rates:
         """Sum, for each list, what units add to its rate times what they add to another."""
         from fastfair.kernels import unit_sums
 
-        lists, found = self.lists, np.empty((self.sizes.size, 2))
-        unit_sums.sum_units(lists.a, lists.b, of_units, lists.end, self.errors[point], found)
-        return np.asarray((found[:, 0] - self.rates[point] * found[:, 1]) / self.sizes)
+        lists, errors, comparisons = self.lists, np.empty(self.sizes.size), np.empty(self.sizes.size)
+        unit_sums.sum_errors(lists.a, lists.b, of_units, lists.start, self.errors[point], errors)
+        unit_sums.sum_comparisons(lists.partners.runs, of_units, comparisons)
+        return np.asarray((errors - self.rates[point] * comparisons) / self.sizes)
 
-    def errors_of_pairs(self, point: int, k: int) -> tuple[Pairs, Integers, Integers]:
-        """Return the pairs of units whose weights vary that have errors in a list, how many each has, and its code."""
+    def errors_of_pairs(self, point: int, k: int) -> tuple[Integers, Integers]:
+        """Return the pairs of units whose weights vary that have errors in a list, as codes, and how many each has."""
         if (point, k) not in self._pairs:
-            start = self.lists.start[k]
-            wrong, errors = np.unique(
-                self.lists.pairs.of_comparison[start : start + self.errors[point, k]], return_counts=True
-            )
-            vary = self.repeats[0][wrong] > 0
-            wrong, errors = wrong[vary], errors[vary]
-            # Systems number pairs in the orders of their scores; a code is of the two units.
-            codes = self.lists.pairs.first[wrong] * np.int64(self.lists.stratum.size) + self.lists.pairs.second[wrong]
-            self._pairs[point, k] = wrong, errors, codes
+            lists, n_rows = self.lists, self.lists.stratum.size
+            wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
+            a, b, varies = lists.a[wrong], lists.b[wrong], lists.stratum_size[lists.stratum] > 1
+            codes = np.minimum(a, b) * np.int64(n_rows) + np.maximum(a, b)
+            self._pairs[point, k] = np.unique(codes[varies[a] & varies[b]], return_counts=True)
         return self._pairs[point, k]
 
-    @cached_property
-    def repeats(self) -> tuple[Floats, Floats]:
-        """How often each pair of units occurs, 0 where the weight of one never varies, and sums of squares by list."""
-        pairs, varies = self.lists.pairs, self.lists.stratum_size[self.lists.stratum] > 1
-        repeats = np.where(varies[pairs.first] & varies[pairs.second], pairs.repeats, 0).astype(np.float64)
-        running = np.concatenate(([0.0], np.cumsum(repeats**2)))
-        return repeats, np.diff(running[pairs.end], prepend=0.0)
+    def sums_of_pairs(self, point: int, k: int) -> tuple[float, float, float]:
+        """Sum over the pairs of units whose weights vary: squared errors, errors times, and squared, comparisons."""
+        from fastfair.kernels import pair_walk
+
+        columns = (pair_walk.S_SQUARED_OF_BOTH, pair_walk.S_TIMES_M_OF_BOTH, pair_walk.REPEATS_SQUARED_OF_BOTH)
+        squared, times, repeats_squared = (float(self._walked[1][point, k, column]) for column in columns)
+        return squared, times, repeats_squared
 
 
 def _sum_of_pairs(point: int, k: int, first: tuple[_Rates, int], second: tuple[_Rates, int]) -> float:
     """Sum what the pairs of units in list k add to two rates: each that of a list of one system."""
     (one, of_one), (other, of_other) = first, second
     rate, other_rate = one.rates[point, of_one], other.rates[point, of_other]
-    pairs, errors, codes = one.errors_of_pairs(point, k)
-    other_pairs, other_errors, other_codes = other.errors_of_pairs(point, k)
-    _, here, there = np.intersect1d(codes, other_codes, assume_unique=True, return_indices=True)
-    repeats, squared = one.repeats
-    found = errors[here] @ other_errors[there] + rate * other_rate * squared[k]
-    found -= other_rate * (errors @ repeats[pairs]) + rate * (other_errors @ other.repeats[0][other_pairs])
+    shared, times, repeats_squared = one.sums_of_pairs(point, k)
+    other_times = times
+    if other is not one:
+        codes, errors = one.errors_of_pairs(point, k)
+        other_codes, other_errors = other.errors_of_pairs(point, k)
+        _, here, there = np.intersect1d(codes, other_codes, assume_unique=True, return_indices=True)
+        shared, other_times = float(errors[here] @ other_errors[there]), other.sums_of_pairs(point, k)[1]
+    found = shared + rate * other_rate * repeats_squared - (other_rate * times + rate * other_times)
     return float(found / one.sizes[of_one] / other.sizes[of_other])
 
 
@@ -201,10 +205,7 @@ class LinearizedRates:
 
     def __init__(self, prepared: Preparation) -> None:
         self.prepared = prepared
-        self._sides = (
-            _Rates(prepared.complete(True), prepared.thresholds),
-            _Rates(prepared.complete(False), prepared.thresholds),
-        )
+        self._sides = _Rates(prepared.y, prepared.thresholds), _Rates(prepared.x, prepared.thresholds)
 
     @cached_property
     def _errors(self) -> tuple[Floats, Floats]:

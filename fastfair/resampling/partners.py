@@ -54,6 +54,43 @@ class Partners:
 
         return bool(kernels.any_varies(self.runs, varies))
 
+    def comparisons_of_units(self, k: int) -> NDArray[np.int64]:
+        """Return the number of comparisons of each unit in list k, (units,)."""
+        from fastfair.kernels import unit_sums
+
+        counts = np.zeros(self.n_units, np.int64)
+        unit_sums.count_comparisons(self.runs, k, counts)
+        return counts
+
+    def variance(self, k: int, errors: tuple[Integers, Integers], stratum: Integers, stratum_size: Integers) -> Floats:
+        """Compute the variances of the rate of list k alone with the given errors.
+
+        Parameters
+        ----------
+        k : int
+            The list.
+        errors : tuple of (errors,) ndarray
+            The rows of both units of the errors.
+        stratum, stratum_size : (units,) and (strata,) ndarray
+            As in `variances`.
+
+        Returns
+        -------
+        (3,) ndarray
+        """
+        from fastfair.kernels import pair_walk
+
+        found = np.empty((1, 1, 3)), np.empty((1, 1, pair_walk.N_SUMS))
+        stops, units = np.array([[errors[0].size]]), (stratum, stratum_size)
+        if k == 0:
+            self._variances_of_all((*errors, stops[:, 0]), units, found)
+        else:
+            chosen, begin, end = self._runs_of_lists
+            of_lists, zeros = (chosen, begin[k : k + 1], end[k : k + 1]), np.zeros((1, 1), np.int64)
+            of_errors = *errors, zeros[0], stops, zeros
+            pair_walk.variances_of_lists(self.runs, of_lists, of_errors, units, *found)
+        return np.asarray(found[0][0, 0])
+
     def variances(
         self, errors: tuple[Integers, Integers, Integers, Integers], stratum: Integers, stratum_size: Integers
     ) -> tuple[Floats, Floats]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 
 def of_list(comparisons: list[tuple[int, int]], n_errors: int, varies: list[bool]) -> list[float]:
-    """Return the sums of T^2 and m^2 over units that vary, and of s^2, s m and m^2 over pairs, then over varying ends.
+    """Return the sums of T^2 and m^2 over units that vary, and of s^2, s m and m^2 over pairs.
 
+    These three follow over the ends of pairs that vary, and over pairs both of whose ends vary.
     comparisons: both units of each, the first ones in error; with m comparisons of a pair or unit, s of them errors,
     and rate r, T is s - r m.
     """
     rate = n_errors / len(comparisons) if comparisons else 0.0
     pairs = [tuple(sorted(pair)) for pair in comparisons]
-    found = [0.0] * 8
+    found = [0.0] * 11
     for unit in set(sum(pairs, ())):
         if varies[unit]:
             m = sum(pair.count(unit) for pair in pairs)
@@ -24,4 +25,5 @@ def of_list(comparisons: list[tuple[int, int]], n_errors: int, varies: list[bool
         for k, value in enumerate((s * s, s * m, m * m)):
             found[2 + k] += value
             found[5 + k] += ends * value
+            found[8 + k] += (ends == 2) * value
     return found

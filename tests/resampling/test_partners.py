@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from fastfair.kernels import unit_sums
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import pair_sums as slow
@@ -58,11 +59,20 @@ def test_totals_and_sums_are_those_of_lists_of_pairs(seed, n, n_subjects, repeat
     for total, of_list in zip(totals, pairs, strict=True):
         assert (total == sum((wide[i] * wide[j] for i, j in of_list), np.zeros(64, np.int64))).all()
     stops = rng.integers(0, lists.sizes + 1, (3, lists.end.size))
-    _, sums = lists.variances(stops)
+    variances, sums = lists.variances(stops)
     varies = (lists.stratum_size[lists.stratum] > 1).tolist()
     for point, k in itertools.product(range(3), range(lists.end.size)):
         assert sums[point, k] == pytest.approx(slow.of_list(pairs[k], int(stops[point, k]), varies), rel=1e-9, abs=1e-9)
     assert lists.two_way == any(varies[i] and varies[j] for i, j in pairs[0])
+    of_units, summed = rng.normal(size=lists.stratum.size), np.empty(lists.end.size)
+    unit_sums.sum_comparisons(lists.partners.runs, of_units, summed)
+    for k, of_list in enumerate(pairs):
+        assert summed[k] == pytest.approx(sum(of_units[i] + of_units[j] for i, j in of_list), abs=1e-9)
+        counts = np.bincount(np.array(of_list, int).ravel(), minlength=lists.stratum.size)
+        assert np.array_equal(lists.partners.comparisons_of_units(k), counts)
+        wrong = slice(lists.start[k], lists.start[k] + stops[0, k])
+        alone = lists.partners.variance(k, (lists.a[wrong], lists.b[wrong]), lists.stratum, lists.stratum_size)
+        assert alone == pytest.approx(variances[0, k], rel=1e-12)
 
 
 def test_sums_have_the_same_bits_with_any_number_of_threads(monkeypatch):
