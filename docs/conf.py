@@ -24,6 +24,7 @@ extensions = [
     "myst_parser",
     "performance_tables",
     "numpydoc",
+    "paper_sections",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.doctest",

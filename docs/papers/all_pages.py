@@ -33,8 +33,8 @@ def write_pages(folder: Path, names: Sequence[str], settings: Settings) -> list[
     Returns
     -------
     list of Path
-        The files written: ``index.md`` and a Markdown page each, every one as HTML too, figures as PNG and SVG, and
-        tables as CSV.
+        The files written: ``index.md``, a Markdown page each and one for each section of long ones, every one as HTML
+        too, figures as PNG and SVG, and tables as CSV.
     """
     files: list[Path] = []
     titles: dict[str, str] = {}
@@ -44,8 +44,7 @@ def write_pages(folder: Path, names: Sequence[str], settings: Settings) -> list[
         for name in names:
             made = importlib.import_module(f"papers.{name}").page(settings)
             titles[made.name] = made.title
-            made = replace(made, parts=[*made.parts, f"---\n\n*{_effort(settings)}*"])
-            files += write_page(made, folder)
+            files += write_page(replace(made, ending=f"---\n\n*{_effort(settings)}*"), folder)
     return [*_write_index(titles, settings, folder), *files]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,18 +26,31 @@ img { max-width: 100%; }
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")  # what begins so is computed by spreadsheets
 _PAGE_LINK = re.compile(r'href="([^":]+)\.md(?=["#])')  # no other site's
 _SECTION = re.compile(r"<h2>(.*?)</h2>")
-_LONG = 3  # sections, from which on a page begins with a list of them
+_LONG = 3  # sections, from which on each is a page of its own
 _RESOLUTION = 130  # of PNG, dots an inch
 
 
 def write_page(page: Page, folder: Path) -> list[Path]:
-    """Write a page with its tables and figures; return the files, the page itself first."""
+    """Write a page with its tables and figures, its sections as pages of their own where it is long.
+
+    Parameters
+    ----------
+    page : Page
+        The page.
+    folder : Path
+        Where to write it; tables and figures stand in folders there.
+
+    Returns
+    -------
+    list of Path
+        The files: the page first, then those of its sections, as Markdown and as HTML, then figures and tables.
+    """
     files: list[Path] = []
-    lines = [f"# {page.title}", ""]
+    lines: list[str] = []
     for part in page.parts:
         match part:
             case str():
-                lines += [part.strip(), ""]
+                lines += [*part.strip().split("\n"), ""]
             case Table():
                 path = folder / "tables" / f"{page.name}_{part.name}.csv"
                 _write_csv(part, path)
@@ -48,9 +62,37 @@ def write_page(page: Page, folder: Path) -> list[Path]:
                 files += paths
                 png, svg = (path.relative_to(folder).as_posix() for path in paths)
                 lines += [f"![{_alt(part.caption)}]({png})", "", f"{part.caption} ([SVG]({svg}))", ""]
-    markdown = folder / f"{page.name}.md"
-    write_text(markdown, "\n".join(_with_contents("\n".join(lines).split("\n"))))
-    return [markdown, write_html(markdown, page.title), *files]
+    return [*_write_sections(page, lines, folder), *files]
+
+
+def _write_sections(page: Page, lines: list[str], folder: Path) -> list[Path]:
+    """Write the lines of a page; a long page ends with links to its sections, which are pages, too."""
+    begins = [k for k, line in enumerate(lines) if line.startswith("## ")]
+    if len(begins) < _LONG:
+        return _write_text_page(page.name, page.title, [*lines, page.ending], folder)
+    titles = [lines[k].removeprefix("## ") for k in begins]
+    names = [f"{page.name}_{_file_name(title)}" for title in titles]
+    links = [f"[{title}]({name}.md)" for title, name in zip(titles, names, strict=True)]
+    contents = ["Sections:", "", *(f"- {link}" for link in links), ""]
+    files = _write_text_page(page.name, page.title, [*lines[: begins[0]], *contents, page.ending], folder)
+    for k, (begin, end) in enumerate(itertools.pairwise([*begins, len(lines)])):
+        place = f"Section {k + 1} of {len(links)} of [{page.title}]({page.name}.md)"
+        following = f"; next: {links[k + 1]}" if k + 1 < len(links) else ""
+        # What was a part of the section is one of its page.
+        body = [line.removeprefix("#") if line.startswith("###") else line for line in lines[begin + 1 : end]]
+        files += _write_text_page(names[k], titles[k], [f"{place}{following}.", *body, page.ending], folder)
+    return files
+
+
+def _write_text_page(name: str, title: str, lines: list[str], folder: Path) -> list[Path]:
+    markdown = folder / f"{name}.md"
+    write_text(markdown, "\n".join([f"# {title}", "", *lines]).rstrip() + "\n")
+    return [markdown, write_html(markdown, title)]
+
+
+def _file_name(title: str) -> str:
+    """Name the file of a section by its title, without what stands there in parentheses."""
+    return re.sub(r"[^a-z0-9]+", "-", title.partition(" (")[0].lower()).strip("-")
 
 
 def write_html(markdown: Path, title: str) -> Path:
@@ -65,16 +107,6 @@ def write_html(markdown: Path, title: str) -> Path:
         f"<style>\n{_CSS}</style>\n{body}</html>\n",
     )
     return path
-
-
-def _with_contents(lines: list[str]) -> list[str]:
-    """Put links to the sections of a long page before the first of them."""
-    sections = [k for k, line in enumerate(lines) if line.startswith("## ")]
-    if len(sections) < _LONG:
-        return lines
-    titles = [lines[k].removeprefix("## ") for k in sections]
-    contents = [f"- [{title}](#{_anchor(title)})" for title in titles]
-    return [*lines[: sections[0]], "Sections:", "", *contents, "", *lines[sections[0] :]]
 
 
 def _anchor(title: str) -> str:

@@ -151,12 +151,15 @@ class Page:
     title : str
         Its first line.
     parts : sequence of str, Table or Figure
-        Text is Markdown, headings from the second level on.
+        Text is Markdown, headings from the second level on. Those of the second level begin sections.
+    ending : str
+        Markdown that stands at the end of the page, and of the pages of its sections.
     """
 
     name: str
     title: str
     parts: Sequence[Part]
+    ending: str = ""
 
     def table(self, name: str) -> Table:
         """Return one of the tables."""

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from browser.headless import AXE, CHROMIUM, COLORS, ask_each
 
+PAPER = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 30)"}  # of the theme
 DOCS = Path(__file__).parents[2] / "build" / "docs"
 needs_docs = pytest.mark.skipif(not (DOCS / "index.html").exists(), reason="there are no pages here: make docs")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt-get install chromium")
@@ -73,13 +74,15 @@ def test_no_link_is_broken():
 
 @needs_docs
 @needs_chromium
+@pytest.mark.parametrize("color", COLORS)
 @pytest.mark.parametrize("width", [1280, 400])
-def test_pages_fit_and_are_silent(width, tmp_path):
+def test_pages_fit_and_are_silent(width, color, tmp_path):
     pages = main_pages()
-    found, console = ask_each(pages, tmp_path, width, axe=False)
+    found, console = ask_each(pages, tmp_path, width, color, axe=False)
     names = [str(page.relative_to(DOCS)) for page in pages]
     assert {name: one["beyond"] for name, one in zip(names, found, strict=True) if one["beyond"]} == {}
     assert {name: one["scrollWidth"] for name, one in zip(names, found, strict=True)} == dict.fromkeys(names, width)
+    assert {one["paper"] for one in found} == {PAPER[color]}
     assert [one["unloaded"] for one in found if one["unloaded"]] == []
     assert [line for line in console if "[PST]" not in line] == []  # the theme tells which colours it takes
 

@@ -123,16 +123,55 @@ def test_links_to_other_sites_stay_as_they_are(tmp_path):
         assert f'href="{link}"' in html
 
 
-def test_a_long_page_begins_with_links_to_its_sections(tmp_path):
-    titles = ["First (section 3.2)", "The FMR, α & more", "Third"]
-    parts = ["About it.", *(f"## {title}\n\nText." for title in titles)]
-    markdown, html = write_page(Page("long", "Long", parts), tmp_path)
-    links = [line for line in markdown.read_text().splitlines() if line.startswith("- ")]
-    assert links == [
-        "- [First (section 3.2)](#first-section-32)", "- [The FMR, α & more](#the-fmr-α--more)", "- [Third](#third)",
+def long_page() -> Page:
+    table = Table("t", "Numbers", ("A", "B"), [(1, 2)])
+    parts = [
+        "About it.\n\n### Not a section", "## First (section 3.2)\n\nText.", table,
+        "More.\n\n## The FMR, α & more\n\n### A part\n\nText with ## in it.\n\n#### A part of it", "## Third",
     ]  # fmt: skip
-    assert markdown.read_text().index("About it.") < markdown.read_text().index("- [First")
-    assert re.findall('<h2 id="(.*?)">', html.read_text()) == ["first-section-32", "the-fmr-α--more", "third"]
+    return Page("long", "Long", parts, "---\n\n*The end*")
+
+
+def test_sections_of_a_long_page_are_pages(tmp_path):
+    files = write_page(long_page(), tmp_path)
+    names = ["long", "long_first", "long_the-fmr-more", "long_third"]
+    assert [path.name for path in files] == [
+        *(f"{name}.{kind}" for name in names for kind in ("md", "html")), "long_t.csv"
+    ]  # fmt: skip
+    text = {name: (tmp_path / f"{name}.md").read_text().split("\n") for name in names}
+    assert text["long"] == [
+        "# Long", "", "About it.", "", "### Not a section", "", "Sections:", "",
+        "- [First (section 3.2)](long_first.md)", "- [The FMR, α & more](long_the-fmr-more.md)",
+        "- [Third](long_third.md)", "", "---", "", "*The end*", "",
+    ]  # fmt: skip
+    first, second, third = (text[name] for name in names[1:])
+    assert first[:3] == [
+        "# First (section 3.2)", "",
+        "Section 1 of 3 of [Long](long.md); next: [The FMR, α & more](long_the-fmr-more.md).",
+    ]  # fmt: skip
+    assert first[-6:] == ["More.", "", "---", "", "*The end*", ""]
+    assert "| 1 | 2 |" in first
+    assert [line for line in second if line.startswith("#")] == ["# The FMR, α & more", "## A part", "### A part of it"]
+    assert "Text with ## in it." in second
+    assert third[:5] == ["# Third", "", "Section 3 of 3 of [Long](long.md).", "", "---"]
+    html = (tmp_path / "long_the-fmr-more.html").read_text()
+    assert '<h2 id="a-part">' in html
+    assert 'href="long_third.html"' in html
+
+
+def test_sections_are_listed_below_their_page(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(papers.__file__).parents[1]))
+    from paper_sections import add_sections
+
+    write_page(long_page(), tmp_path)
+    source = [(tmp_path / "long.md").read_text()]
+    add_sections(None, "generated/papers/long", source)
+    listed = source[0].partition("```{toctree}")[2].split()
+    assert listed == [":hidden:", "long_first", "long_the-fmr-more", "long_third", "```"]
+    for name, text in (("generated/papers/long_third", "- [A](long.md)\n"), ("guide", "- [A](guide_a.md)\n")):
+        source = [text]
+        add_sections(None, name, source)
+        assert source == [text]
 
 
 def test_the_same_page_makes_the_same_bits(tmp_path):

@@ -233,7 +233,7 @@ def _why_they_differ(runs: Runs) -> str:
         lines.append(
             f"At each of the thresholds our GARBE is larger than the printed one, at least {min(garbe):.1f} times in "
             "the median. No threshold can change that: the printed GARBE does not follow from equations 16 to 18, as "
-            "the audit at the end of this page shows."
+            "the audit of the printed numbers shows."
         )
     if max(inequity) < 0.8:
         lines.append(
