@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from fastfair._lib.plot_style import USUAL
-from fastfair._lib.text import per_cent
 from fastfair.io.failure_counts import read_failure_counts
 from fastfair.planning.margins import METHODS, margin_study, plan_margin
 from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
@@ -24,11 +22,9 @@ from .plan_tables import print_plan
 from .verbs import VerbGroup, watched
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Plan = MarginPlan | PowerPlan | SubjectsPlan
-_MOST_SUBJECTS, _ASSURANCE, _POWER = 100_000, 0.8, 0.8  # defaults of `plan_subjects`
 _FLAGS = {
     "n_groups": ("--groups", "Groups compared."),
     "n_subjects": ("--subjects", "Subjects in each group; if left out, the plan computes them."),
@@ -115,7 +111,7 @@ def plan_command(
     deliver(
         output,
         partial(files_of, "plan", plan),
-        partial(_figures, plan, settings, options) if plots else None,
+        partial(_figures, plan, settings) if plots else None,
         (lambda: click.echo(with_inputs(plan.to_json()))) if as_json else partial(print_plan, plan),
     )
 
@@ -205,11 +201,8 @@ def _flags(names: Any) -> str:
     return ", ".join(_FLAGS[name][0] for name in names)
 
 
-def _figures(plan: Plan, settings: dict[str, tuple[float, ...]], options: dict[str, Any]) -> dict[str, Figure]:
-    """Draw the paper's two figures of its study, or a plan over the setting with the most values.
-
-    A plan of a single setting is drawn with what fewer and more subjects would give.
-    """
+def _figures(plan: Plan, settings: dict[str, tuple[float, ...]]) -> dict[str, Figure]:
+    """Draw the paper's two figures of its study, or a plan over the setting with the most values."""
     from matplotlib.figure import Figure
 
     if not settings and isinstance(plan, MarginPlan):
@@ -217,33 +210,5 @@ def _figures(plan: Plan, settings: dict[str, tuple[float, ...]], options: dict[s
     most = max(settings, key=lambda name: len(settings[name]))
     over = {name: f"wanted_{name}" for name in ("margin", "power", "assurance")}.get(most, most)
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
-    if len(settings[most]) > 1:
-        plan.plot(figure.add_subplot(), over=over)
-    else:
-        _draw_around(plan, settings, options, figure.add_subplot())
+    plan.plot(figure.add_subplot(), over=over if len(settings[most]) > 1 else None)
     return {"plan": figure}
-
-
-def _draw_around(plan: Plan, settings: dict[str, tuple[float, ...]], options: dict[str, Any], ax: Axes) -> None:
-    """Draw what is planned over numbers of subjects about the one given or found, from a quarter to four times."""
-    n = float(np.nan_to_num(plan.n_subjects.ravel()[0], nan=options["max_subjects"] or _MOST_SUBJECTS))
-    sizes = sorted({max(2, round(n * times)) for times in (0.25, 0.5, 1, 2, 4)})
-    others = {name: values for name, values in settings.items() if name not in ("margin", "power")}
-    if "margin" in settings:
-        others.setdefault("assurance", (_ASSURANCE,))
-    seed = options["rng"] if plan.seed is None else plan.seed
-    others |= {"n_subjects": tuple(map(float, sizes))}
-    _planned(others, study=False, **options | {"max_subjects": None, "rng": seed}).plot(
-        ax, over="n_subjects", color=USUAL
-    )
-    ax.set_xscale("log")
-    ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    ax.set_xticks([], minor=True)
-    ax.axvline(n, color="0.5", linewidth=1, zorder=0, label=f"{n:,.0f} subjects")
-    wanted = settings.get("margin")
-    if "difference" in settings and "n_subjects" not in settings:
-        wanted = settings.get("power", (_POWER,))
-    if wanted:
-        label = f"wanted: {per_cent(wanted[0])}"
-        ax.axhline(wanted[0], color="black", linestyle="--", linewidth=1, zorder=0, label=label)
-    ax.legend(fontsize="small")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -12,6 +14,7 @@ from fastfair._lib.threads import run_blocks
 from fastfair.errors import InputError
 from fastfair.group_tests.margins import share_inside
 
+from .around import Around
 from .plans import MarginPlan
 from .settings import checked_goats, checked_settings
 from .studies import Study
@@ -164,6 +167,14 @@ def plan_margin(
 
     with reporting(progress, f"{len(of_law):,} settings") as report:
         run_blocks(work, range(len(of_law)), len(of_law), 1, n_threads, report)
+    around = None
+    if margin.size == 1:
+        again = partial(
+            plan_margin, n_groups=n_groups, n_attempts=n_attempts, attempts=attempts, fnmr=fnmr,
+            correlation=correlation, goats=goats, assurance=assurance, n_simulations=n_simulations,
+            confidence_level=confidence_level, quantile=quantile, method=method, rng=seed, n_threads=n_threads,
+        )  # fmt: skip
+        around = Around(int(settings["n_subjects"].ravel()[0]), again)
     return MarginPlan(
         **settings,
         margin=margin.reshape(settings["n_groups"].shape),
@@ -175,6 +186,7 @@ def plan_margin(
         goats=few or None,
         n_simulations=n_simulations if simulated else None,
         seed=seed if simulated else None,
+        _around=around,
     )
 
 

@@ -17,6 +17,7 @@ from fastfair._lib.results import Tabular
 from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
 
+from .around import Around
 from .settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class _Plan(Tabular):
     _given: ClassVar[tuple[str, ...]] = SETTINGS
     _value: ClassVar[str]
     _over: ClassVar[str] = "n_groups"
+    _around: Around | None = None
 
     @abstractmethod
     def _sentence(self, row: Mapping[str, Any]) -> str:
@@ -60,6 +62,10 @@ class _Plan(Tabular):
         missing = len(rows) - known.size
         return text + (f" In {missing:,} of them max_subjects are too few." if missing else "")
 
+    def _wanted(self) -> float | None:
+        """Return what was asked of a single setting, where a number of subjects was looked for."""
+        return None
+
     def _arrays(self) -> dict[str, NDArray[Any]]:
         return {name: array.ravel() for name, array in vars(self).items() if isinstance(array, np.ndarray)}
 
@@ -68,12 +74,15 @@ class _Plan(Tabular):
 
     def _content(self) -> dict[str, Any]:
         settings = {name: value for name, value in vars(self).items() if not isinstance(value, np.ndarray)}
-        given = {name: value for name, value in settings.items() if value is not None}
+        given = {name: value for name, value in settings.items() if value is not None and name != "_around"}
         return {"settings": given, "plan": records(self._columns())}
 
     @checked
     def plot(self, ax: Axes | None = None, *, over: str | None = None, **kwargs: Any) -> Axes:
         """Draw the planned value over one setting, with a line for each combination of the others.
+
+        A plan of a single setting is drawn with what studies of a quarter to four times as many subjects would give:
+        margins or, where a group is to be found, the power. What was wanted is marked.
 
         Parameters
         ----------
@@ -81,7 +90,7 @@ class _Plan(Tabular):
             Where to draw; a new figure by default.
         over : str, optional
             The setting on the horizontal axis, by the attribute's name; by default the number of groups, or for the
-            power the number of subjects.
+            power and for a single setting the number of subjects.
         **kwargs
             Passed to `Axes.plot`.
 
@@ -89,8 +98,10 @@ class _Plan(Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_plan
+        from .plots import draw_around, draw_plan
 
+        if over is None and self._around is not None:
+            return draw_around(self._around, self._wanted(), ax, **kwargs)
         columns = self._arrays()
         given = [name for name in self._given if name in columns]
         return draw_plan(
@@ -142,6 +153,7 @@ class MarginPlan(_Plan):
     goats: float | None = None
     n_simulations: int | None = None
     seed: Any = None
+    _around: Around | None = None
 
     def _sentence(self, row: Mapping[str, Any]) -> str:
         if self.assurance is not None:
@@ -248,6 +260,7 @@ class PowerPlan(_Plan):
     goats: float | None
     n_simulations: int
     seed: Any
+    _around: Around | None = None
 
     def _sentence(self, row: Mapping[str, Any]) -> str:
         return (
@@ -320,6 +333,11 @@ class SubjectsPlan(_Plan):
     goats: float | None
     n_simulations: int
     seed: Any
+    _around: Around | None = None
+
+    def _wanted(self) -> float | None:
+        wanted = self.wanted_power if self.wanted_margin is None else self.wanted_margin
+        return None if wanted is None else float(wanted.ravel()[0])
 
     def _sentence(self, row: Mapping[str, Any]) -> str:
         if self.difference is None:

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.axes import axes_or_new, tick_per_cent
+from fastfair._lib.plot_style import USUAL
+from fastfair._lib.text import per_cent
 from fastfair.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from .around import Around
     from .fmr_studies import FmrStudy
 
 Columns = Mapping[str, NDArray[Any]]
@@ -64,6 +67,22 @@ def draw_plan(columns: Columns, over: str, given: Sequence[str], value: str, ax:
     ax.grid(alpha=0.3)
     if others:
         ax.legend()
+    return ax
+
+
+def draw_around(around: Around, wanted: float | None, ax: Axes | None, **kwargs: Any) -> Axes:
+    """Draw what studies with a quarter to four times as many subjects would give, and what was wanted."""
+    n = around.n_subjects
+    sizes = sorted({max(2, round(n * times)) for times in (0.25, 0.5, 1, 2, 4)})
+    ax = around.plan(n_subjects=sizes).plot(ax, over="n_subjects", **({"color": USUAL} | kwargs))
+    ax.set_xscale("log")
+    ax.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    ax.set_xticks([], minor=True)
+    ax.axvline(n, color="0.5", linewidth=1, zorder=0, label=f"{n:,} subjects")
+    if wanted is not None:
+        label = f"wanted: {per_cent(wanted)}"
+        ax.axhline(wanted, color="black", linestyle="--", linewidth=1, zorder=0, label=label)
+    ax.legend(fontsize="small")
     return ax
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,9 @@ from fastfair._lib.warnings import warn
 from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.group_tests.margins import share_inside
 
-from .plans import PowerPlan, SubjectsPlan
+from .around import Around
+from .margins import plan_margin
+from .plans import MarginPlan, PowerPlan, SubjectsPlan
 from .settings import broadcast, checked_difference, checked_goats, checked_settings
 from .studies import Study
 from .subjects import Attempts, Groups, Subjects
@@ -96,9 +100,18 @@ def plan_power(
             int(settings["n_subjects"][at])
         )
         margin[at], power[at] = studies.margin_kept(0.5), studies.find()
+    around = None
+    if margin.size == 1:
+        again = partial(
+            plan_power, n_groups=n_groups, n_attempts=n_attempts, attempts=attempts, fnmr=fnmr, correlation=correlation,
+            goats=goats, difference=difference, n_simulations=n_simulations, confidence_level=confidence_level,
+            quantile=quantile, rng=seed,
+        )  # fmt: skip
+        around = Around(int(settings["n_subjects"].ravel()[0]), again)
     return PowerPlan(
         **settings, margin=margin, power=power, confidence_level=confidence_level, quantile=quantile,
         attempts=None if pilot is None else pilot.as_dict(), goats=few or None, n_simulations=n_simulations, seed=seed,
+        _around=around,
     )  # fmt: skip
 
 
@@ -220,11 +233,24 @@ def plan_subjects(
             shares[at] = studies.find()
         needed[at], margins[at] = np.nan if found is None else found, studies.margin_kept(0.5)
     _warn_out_of_reach(settings, np.isnan(needed), max_subjects)
+    around = None
+    if needed.size == 1:
+        given: dict[str, Any] = {
+            "n_groups": n_groups, "n_attempts": n_attempts, "attempts": attempts, "fnmr": fnmr,
+            "correlation": correlation, "goats": goats, "n_simulations": n_simulations,
+            "confidence_level": confidence_level, "quantile": quantile, "rng": seed,
+        }  # fmt: skip
+        if difference is not None:
+            again: Callable[..., MarginPlan | PowerPlan] = partial(plan_power, difference=difference, **given)
+        else:
+            again = partial(plan_margin, assurance=float(settings["wanted_assurance"].ravel()[0]), **given)
+        around = Around(int(np.nan_to_num(needed.ravel()[0], nan=max_subjects)), again)
     return SubjectsPlan(
         **settings, n_subjects=needed, margin=margins,
         assurance=None if margin is None else shares, power=shares if margin is None else None,
         confidence_level=confidence_level, quantile=quantile,
         attempts=None if pilot is None else pilot.as_dict(), goats=few or None, n_simulations=n_simulations, seed=seed,
+        _around=around,
     )  # fmt: skip
 
 

@@ -325,7 +325,7 @@ def test_a_plan_of_one_setting_is_drawn_over_subjects(asked, sizes, named):
     options |= {"confidence_level": 0.95, "quantile": "family-wise", "progress": False, "rng": 3}
     options["n_simulations"] = None if asked == {"n_subjects": (100.0,)} else 100
     planned = plan_verb._planned(settings, study=False, **options)
-    (ax,) = plan_verb._figures(planned, settings, options)["plan"].axes
+    (ax,) = plan_verb._figures(planned, settings)["plan"].axes
     line, *lines = ax.get_lines()
     if sizes is None:
         n = int(planned.n_subjects.item())

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import pickle
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,7 +19,7 @@ from oracles import groups as slow
 from scipy import stats
 
 import fastfair as ff
-from fastfair.errors import InputError
+from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.group_tests import group_sums
 from fastfair.planning.failure_law import FailureLaw, beta_binomial_pmf
 
@@ -344,6 +348,45 @@ def test_one_setting_is_changed_at_a_time(study, pyplot):
     boxes = [text.get_window_extent() for text in by_correlation.texts]
     assert [text.get_text() for text in by_correlation.texts] == [f"ρ = 0.{k}5" for k in range(5)]
     assert all(lower.y1 <= upper.y0 + 1 for lower, upper in itertools.pairwise(boxes))
+
+
+@pytest.mark.jit  # whole studies are simulated
+def test_plans_of_a_single_setting_are_drawn_over_subjects(pyplot):
+    few = {"n_simulations": 60, "rng": 3}
+    asked = WITHOUT_SUBJECTS | few
+    needed = ff.plan_subjects(margin=0.1, assurance=0.7, **asked)
+    to_find = ff.plan_subjects(difference=0.1, power=0.6, **asked)
+    with pytest.warns(OutOfReachWarning):
+        out_of_reach = ff.plan_subjects(margin=0.001, max_subjects=80, **asked)
+
+    def about(n: float) -> list[int]:
+        return [round(n / 4), round(n / 2), int(n), int(2 * n), int(4 * n)]
+
+    cases: list[tuple[Any, str, float, Any, float | None]] = [
+        (ff.plan_margin(**SETTING, method="exact"), "margin", SETTING["n_subjects"],
+         partial(ff.plan_margin, method="exact"), None),
+        (ff.plan_margin(**SETTING, **few, assurance=0.6), "margin", SETTING["n_subjects"],
+         partial(ff.plan_margin, assurance=0.6), None),
+        (ff.plan_power(**SETTING | few, difference=0.1), "power", SETTING["n_subjects"],
+         partial(ff.plan_power, difference=0.1), None),
+        (needed, "margin", needed.n_subjects, partial(ff.plan_margin, assurance=0.7), 0.1),
+        (to_find, "power", to_find.n_subjects, partial(ff.plan_power, difference=0.1), 0.6),
+        (out_of_reach, "margin", 80, partial(ff.plan_margin, assurance=0.8), 0.001),
+    ]  # fmt: skip
+    for plan, value, n, again, wanted in cases:
+        ax = pickle.loads(pickle.dumps(plan)).plot(pyplot.figure().add_subplot())
+        curve, *marks = ax.get_lines()
+        assert curve.get_xdata().tolist() == about(n)
+        expected = getattr(again(**asked | {"n_subjects": about(n)}), value)
+        np.testing.assert_array_equal(curve.get_ydata(), expected)
+        assert [mark.get_label() for mark in marks] == [f"{int(n):,} subjects"] + (
+            [] if wanted is None else [f"wanted: {100 * wanted:g} %"]
+        )
+        assert marks[0].get_xdata() == [n, n]
+        assert wanted is None or marks[1].get_ydata() == [wanted, wanted]
+        assert "_around" not in json.loads(plan.to_json())["settings"]
+        (dot,) = plan.plot(pyplot.figure().add_subplot(), over="n_groups").get_lines()
+        assert dot.get_xdata().size == 1
 
 
 @pytest.mark.jit  # whole studies are simulated
