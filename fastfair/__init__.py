@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fastfair.claims.results import Claim
     from fastfair.data.comparisons import Comparisons
     from fastfair.data.embeddings import Embeddings
+    from fastfair.data.named_vectors import NamedVectors
     from fastfair.error_models.effects import AttributeTest, Effect
     from fastfair.error_models.error_model import error_model
     from fastfair.error_models.results import ErrorModel, StratifiedRates
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from fastfair.io.comparisons import read_comparisons
     from fastfair.io.embeddings import read_embeddings
     from fastfair.io.failure_counts import read_failure_counts
+    from fastfair.io.named_vectors import read_named_vectors
     from fastfair.io.write import write_comparisons
     from fastfair.pages.report import report
     from fastfair.planning.fmr import plan_fmr
@@ -90,6 +92,7 @@ _HOMES = {
     "GroupTest": "group_tests.results",
     "MarginOfError": "group_tests.margins",
     "MarginPlan": "planning.plans",
+    "NamedVectors": "data.named_vectors",
     "OperatingPoint": "error_rates.operating_points",
     "PairedEvaluation": "evaluation.compare",
     "PowerPlan": "planning.plans",
@@ -135,6 +138,7 @@ _HOMES = {
     "read_comparisons": "io.comparisons",
     "read_embeddings": "io.embeddings",
     "read_failure_counts": "io.failure_counts",
+    "read_named_vectors": "io.named_vectors",
     "read_results": "written_results",
     "report": "pages.report",
     "roc": "error_rates.curves",
@@ -171,6 +175,7 @@ __all__ = [
     "GroupTest",
     "MarginOfError",
     "MarginPlan",
+    "NamedVectors",
     "OperatingPoint",
     "PairedEvaluation",
     "PowerPlan",
@@ -221,6 +226,7 @@ __all__ = [
     "read_comparisons",
     "read_embeddings",
     "read_failure_counts",
+    "read_named_vectors",
     "read_results",
     "report",
     "roc",

@@ -65,15 +65,20 @@ def take_nonmated(panel, first_row, first_column, columns, n, bound, places, kep
 
 
 @jit
+def squared_distance(a, b):
+    """Sum the squares of the differences of two vectors in float64. a, b: (d,) floats."""
+    total = 0.0
+    for k in range(a.size):
+        difference = np.float64(a[k]) - np.float64(b[k])
+        total += difference * difference
+    return total
+
+
+@jit
 def distances(vectors, first, second, out):
     """Compute negative Euclidean distances. vectors: (n, d); first, second: (pairs,) int32; out: (pairs,) float64."""
     for p in range(first.size):
-        a, b = vectors[first[p]], vectors[second[p]]
-        total = 0.0
-        for k in range(a.size):
-            difference = np.float64(a[k]) - np.float64(b[k])
-            total += difference * difference
-        out[p] = -np.sqrt(total)
+        out[p] = -np.sqrt(squared_distance(vectors[first[p]], vectors[second[p]]))
 
 
 @jit

@@ -309,6 +309,11 @@ def source(name: str, value: Any) -> Any:
     raise _wrong(name, "a file's path or a data frame", value)
 
 
+def source_of_vectors(name: str, value: Any) -> Any:
+    """Require vectors with names, or where to read them."""
+    return value if _is_a(value, "NamedVectors") else source(name, value)
+
+
 def _is_framed(value: object) -> bool:
     return type(value).__module__.partition(".")[0] in _FRAMES or hasattr(type(value), "__arrow_c_stream__")
 

@@ -31,7 +31,7 @@ def plain(name: str, values: object, dtype: Any = None) -> NDArray[Any]:
     try:
         array = np.asarray(values, dtype)
     except ValueError:
-        raise InputError(f"{name} must be an array of one shape, but its entries differ in length") from None
+        raise _ragged(name, values) from None
     except Exception as error:  # raised by __array__ of other libraries
         raise InputError(f"{name} cannot be converted to an array: {type(error).__name__}: {error}") from None
     if array.dtype.names is not None:
@@ -58,6 +58,16 @@ def one_dimensional(name: str, array: NDArray[Any]) -> NDArray[Any]:
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, but its shape is {array.shape}")
     return array
+
+
+def _ragged(name: str, values: object) -> InputError:
+    """Return the error that names the first row whose length differs from that of row 0, if rows are lists."""
+    sizes = (
+        [len(row) for row in values if isinstance(row, list | tuple | np.ndarray)] if isinstance(values, list) else []
+    )
+    row = next((k for k, size in enumerate(sizes) if size != sizes[0]), None)
+    which = "" if row is None else f": row {row} (counted from 0) has {sizes[row]}, and row 0 has {sizes[0]}"
+    return InputError(f"{name} must be an array of one shape, but its entries differ in length{which}", row=row)
 
 
 def numbers_in(name: str, values: object) -> NDArray[Any]:

@@ -35,6 +35,7 @@ from .options import (
 )
 from .output import deliver, require_output, with_inputs
 from .tables import print_group_tests
+from .trial_vectors import VECTORS_OF_TRIALS
 from .verbs import Verb, watched
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ _OF_INPUT = {
         "fmr_statistic",
         "reference_group",
         "probe_group",
+        *VECTORS_OF_TRIALS,
         *(name for name in inspect.signature(read_comparisons).parameters if name != "groups"),
     ),
     "counts": ("failures", "attempts"),

@@ -92,6 +92,7 @@ def cli() -> None:
     summary="Evaluate scores: error rates of groups, fairness, intervals.",
     examples="""
     fastfair evaluate scores.csv --group sex --group age --at fmr=0.001 --seed 1 --report report.html
+    fastfair evaluate trials.txt --embeddings voices.npz --metadata speakers.csv --metadata-id id --group sex
     fastfair evaluate pairs.csv --mated same --reference file_1 --probe file_2 --subject-pattern '^([^/]+)/' --group sex
     """,
 )
@@ -134,12 +135,23 @@ def evaluate_command(scores: Path, **options: Any) -> None:
     type=click.Choice(SCORE_KINDS),
     help="Kind of SECOND's scores, if it differs from --score-kind.",
 )
+@click.option(
+    "--second-embeddings",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Vectors of the second system, if --embeddings has those of the first: SECOND may be the same list.",
+)
 @reading_options
 @evaluation_options
 @method_option(METHODS_OF_CONTRASTS)
 @CHECKPOINT
 def compare_command(
-    first: Path, second: Path, second_score: str | None, second_score_kind: str | None, **options: Any
+    first: Path,
+    second: Path,
+    second_score: str | None,
+    second_score_kind: str | None,
+    second_embeddings: Path | None,
+    **options: Any,
 ) -> None:
     """Compare two systems, whose scores of the same comparisons are in the files FIRST and SECOND."""
     output, as_json = options.pop("output"), options.pop("as_json")
@@ -153,6 +165,8 @@ def compare_command(
         of_second["score"] = second_score
     if second_score_kind is not None:
         of_second["score_kind"] = second_score_kind
+    if second_embeddings is not None:
+        of_second["embeddings"] = second_embeddings
     systems = read_with(read_comparisons, first, options), read_with(read_comparisons, second, of_second)
     at, names = options.pop("at"), options.pop("names")
     options["progress"] = watched(options["progress"])

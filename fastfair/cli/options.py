@@ -23,6 +23,7 @@ from fastfair.measures._names import measure_name
 from fastfair.resampling.comparison_replicates import SCHEMES
 from fastfair.resampling.units import UNITS
 
+from .trial_vectors import VECTOR_OPTIONS, take_vectors
 from .verbs import seeded
 
 MOST_CURVES = 8  # more groups than this have too many curves for one figure
@@ -343,6 +344,7 @@ def reading_options(command: Any) -> Any:
             metavar="FILE",
             help="Trial list, if SCORES holds only scores.",
         ),
+        *VECTOR_OPTIONS,
         click.option("--score-kind", type=click.Choice(SCORE_KINDS), default="similarity", show_default=True),
         click.option(
             "--label-conflicts", type=click.Choice(LABEL_CONFLICTS), default="raise", show_default=True,
@@ -363,5 +365,7 @@ def read_with(reader: Callable[..., Any], path: Path, options: dict[str, Any]) -
         )
     if reference:
         options["groups"] = [*options["groups"], *zip(reference, probe, strict=True)]
+    if "embeddings" in options:
+        options["embeddings"] = take_vectors(options)
     names = [name for name in inspect.signature(reader).parameters if name in options]
     return reader(path, **{name: options.pop(name) for name in names})

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastfair._lib import argument_kinds, side_columns, validation
 from fastfair._lib.arguments import checked
@@ -14,23 +15,29 @@ from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.label_conflicts import LABEL_CONFLICTS, rows_without_conflicts
+from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
 from . import array_columns, array_files, field_files, formats, reading, tables, text_files
+from .compared import BothSides, names_of, subjects_and_samples
 from .metadata import METADATA_PER, MISSING_METADATA, Metadata, agreeing
+from .named_vectors import as_text, read_named_vectors
 from .pair_metadata import PairMetadata
-from .subject_patterns import cut_out, take
+from .subject_patterns import take
 from .text_files import Text
 
 if TYPE_CHECKING:
-    import polars as pl
     from narwhals.typing import IntoDataFrame
 
 _WHAT = "comparisons"
-_BothSides = tuple[validation.Coded, validation.Coded]
 
 
-@checked(path=argument_kinds.source, groups=argument_kinds.texts_or_pairs, metadata_id=argument_kinds.texts)
+@checked(
+    path=argument_kinds.source,
+    groups=argument_kinds.texts_or_pairs,
+    metadata_id=argument_kinds.texts,
+    embeddings=argument_kinds.source_of_vectors,
+)
 def read_comparisons(
     path: str | Path | IntoDataFrame,
     score: str | None = None,
@@ -44,6 +51,7 @@ def read_comparisons(
     format: str = "auto",
     *,
     trials: str | Path | None = None,
+    embeddings: str | Path | IntoDataFrame | NamedVectors | None = None,
     score_kind: str = "similarity",
     metadata_per: str = "subject",
     metadata_subject: str | None = None,
@@ -83,6 +91,11 @@ def read_comparisons(
         raises; it never guesses between two.
     trials : path, optional
         The trial list, if `path` holds only scores: one on each line in the list's order, or lines "enrol test score".
+    embeddings : path, data frame or NamedVectors, optional
+        Vectors with names, to score the pairs with that `path` lists without scores: a file of named columns, a
+        VoxCeleb list (label enrol test) or a Kaldi list (enrol test target). A pair's names are in columns
+        "reference_sample" and "probe_sample", or else in `reference` and `probe`; a column of scores is not read. A
+        file is read by `read_named_vectors`.
     score_kind : {"similarity", "distance", "log-likelihood-ratio"}
         Whether high or low scores indicate the same subject, or scores are logarithms of likelihood ratios.
     metadata_per : {"subject", "sample"}
@@ -107,8 +120,9 @@ def read_comparisons(
         For a file that is missing, empty, of another format or ambiguous, and for text where a number belongs (the
         line is named).
     InputError
-        For columns that do not exist (the message suggests the nearest names), a column of references or probes alone
-        given for both, subjects without metadata, labels that contradict the metadata, and as `Comparisons` does.
+        For columns that do not exist (the message suggests the nearest names), names without a vector, a column of
+        references or probes alone given for both, subjects without metadata, labels that contradict the metadata, and
+        as `Comparisons` does.
 
     Warns
     -----
@@ -135,13 +149,15 @@ def read_comparisons(
     validation.choice("format", format, ("auto", *formats.FORMATS))
     described = _metadata(metadata, metadata_id, metadata_per, metadata_subject, attributes)
     names = {"score": score, "mated": mated, "reference": reference, "probe": probe}
+    vectors = None if embeddings is None else _vectors(embeddings, score, trials, score_kind)
     groups_of: dict[str, Any] = {
         "groups": [] if described else attributes,
         "of_metadata": described.attributes if described else [],
+        "scored": vectors is None,
     }
     if isinstance(path, str | Path):
         path = reading.check_file(path)
-        kind, text, listed = _opened(path, trials, format, score)
+        kind, text, listed = _opened(path, trials, format, score, scored=vectors is None)
         if kind == "matrix":
             matrix = array_files.read_matrix(path, score) if text is None else field_files.read_matrix(text)
             return _from_matrix(path, matrix, attributes, described, missing_metadata, score_kind)
@@ -155,7 +171,7 @@ def read_comparisons(
     sides: dict[str, Any] = {}
     keep = None
     with gathered(DroppedWarning) as without_labels, table.placed():
-        subjects, samples = _subjects_and_samples(kind, table)
+        subjects, samples = subjects_and_samples(kind, table, looked_up=metadata_subject is not None)
         if metadata_subject is not None:
             subjects, samples = _subjects_by_sample(described, table, subjects, samples)
         if subjects is not None:
@@ -180,10 +196,15 @@ def read_comparisons(
                 for name, pair in table.attributes.items()
             }
         flags = None if table.mated is None else validation.mated_flags(columns.values(table.mated))
-        scores = columns.numbers(table.score)
-    rows = np.arange(scores.size) if keep is None else np.flatnonzero(keep)
+        scores = None if table.score is None else columns.numbers(table.score)
+    rows = np.arange(table.frame.height) if keep is None else np.flatnonzero(keep)
+    if vectors is not None:
+        scores = _scored(vectors, table, samples or subjects, keep)
+    elif keep is not None and scores is not None:
+        scores = scores[keep]
+    assert scores is not None  # of a table or of vectors
     if keep is not None:
-        scores, flags = scores[keep], None if flags is None else flags[keep]
+        flags = None if flags is None else flags[keep]
         sides = {name: take(side, keep) for name, side in sides.items()}
     with gathered(DroppedWarning) as conflicting, table.placed(keep):
         if flags is not None and subjects is not None:
@@ -228,7 +249,7 @@ def _metadata(
     return Metadata(source, named[0] if named else None, attributes, per, subject)
 
 
-def _known(ids: _BothSides | None, of_samples: bool) -> _BothSides:
+def _known(ids: BothSides | None, of_samples: bool) -> BothSides:
     """Refuse metadata where the score file does not name what it is about."""
     if ids is not None:
         return ids
@@ -242,8 +263,8 @@ def _known(ids: _BothSides | None, of_samples: bool) -> _BothSides:
 
 
 def _subjects_by_sample(
-    metadata: Any, table: formats.ScoreTable, subjects: _BothSides | None, samples: _BothSides | None
-) -> tuple[_BothSides, _BothSides]:
+    metadata: Any, table: formats.ScoreTable, subjects: BothSides | None, samples: BothSides | None
+) -> tuple[BothSides, BothSides]:
     """Look the subjects of samples up; without columns of samples, those of references and probes name them."""
     if table.subject_pattern is not None:
         raise InputError("both subject_pattern= and metadata_subject= say whose the samples are: give one of them")
@@ -251,19 +272,46 @@ def _subjects_by_sample(
     return metadata.subjects_of(samples), samples
 
 
+def _vectors(embeddings: Any, score: str | None, trials: str | Path | None, score_kind: str) -> NamedVectors:
+    """Return the vectors that trials are scored with."""
+    for name, value, why in (
+        ("score", score, "scores are those of the vectors"),
+        ("trials", trials, "the list of trials is path itself"),
+        ("score_kind", None if score_kind == "similarity" else score_kind, "the scores of vectors are similarities"),
+    ):
+        if value is not None:
+            raise InputError(f"with embeddings=, leave {name}= out: {why}")
+    return embeddings if isinstance(embeddings, NamedVectors) else read_named_vectors(embeddings)
+
+
+def _scored(
+    vectors: NamedVectors, table: formats.ScoreTable, named: BothSides | None, keep: NDArray[np.bool_] | None
+) -> NDArray[np.floating[Any]]:
+    """Score the rows of a list of trials that are kept. named: what the list calls both sides, if it is known."""
+    if table.reference is None or table.probe is None:
+        raise InputError("embeddings= needs the names of vectors: name their columns with reference= and probe=")
+    sides = [as_text(take(side, keep) if keep is not None else side) for side in named or names_of(table)]
+    with table.placed(keep):
+        return vectors.scores(*sides)
+
+
 def _opened(
-    path: Path, trials: str | Path | None, format: str, score: str | None
+    path: Path, trials: str | Path | None, format: str, score: str | None, *, scored: bool
 ) -> tuple[str, Text | None, Text | None]:
     """Return the format, and the texts of the file and of the trial list, or None if they are not text."""
     kind = formats.recognise_suffix(path) if format == "auto" else format
     of_numpy = path.suffix in (".npy", ".npz")
-    if format == "auto" and of_numpy:
+    if format == "auto" and path.suffix == ".npz" and not scored:
+        kind = "arrays"
+    elif format == "auto" and of_numpy:
         kind = array_files.recognise(path, score)
     is_text = kind not in ("parquet", "arrays") and not (kind == "matrix" and of_numpy)
     text = text_files.read(path) if is_text else None
     listed = None if trials is None else text_files.read(reading.check_file(trials))
     if kind is None and text is not None:
-        kind = formats.recognise(text, listed)
+        kind = formats.recognise(text, listed) if scored else formats.recognise_trials(text)
+    if not scored and (kind in ("matrix", "bob-4", "bob-5") or path.suffix == ".npy"):
+        raise InputError(f"{path} holds scores and no list of trials, so leave embeddings= out")
     return str(kind), text, listed
 
 
@@ -279,7 +327,7 @@ def _read_table(
         if listed is not None:
             raise InputError(f"a {kind} file has its own labels: trials= goes with scores alone")
         if kind == "arrays":
-            return formats.choose(*array_columns.chosen(path, names, groups_of))
+            return formats.choose(*array_columns.chosen(path, names, groups_of), scored=groups_of["scored"])
         if text is None:
             return formats.choose(tables.of_parquet(path), kind, names, **groups_of)
         separator = "\t" if kind == "tsv" else ";" if ";" in text.first and "," not in text.first else ","
@@ -293,64 +341,7 @@ def _read_table(
         )
     if kind in ("bob-4", "bob-5"):
         return field_files.read_bob_columns(text, int(kind[-1]))
-    return field_files.read_trials(text, kind, listed)
-
-
-def _subjects_and_samples(kind: str, table: formats.ScoreTable) -> tuple[_BothSides | None, _BothSides | None]:
-    """Return the subjects and the samples of both sides as codes, or None for those not in the file."""
-    if table.reference is None or table.probe is None or (kind == "kaldi" and table.subject_pattern is None):
-        return None, None  # Kaldi's test ids are utterances; only a pattern can find their speakers
-    samples: _BothSides | None = None
-    if table.subject_pattern is not None:
-        subjects, samples = _cut_out(table, (table.reference, table.probe), table.subject_pattern)
-    else:
-        subjects = _code(table.frame, (table.reference, table.probe))
-    if kind == "bob-5":
-        samples = _code_text(table.frame.select(table.samples))
-        samples = samples if _have_one_subject(samples, subjects) else None
-    elif table.samples is not None:
-        samples = _code(table.frame, table.samples)
-    return subjects, samples
-
-
-def _code(frame: pl.DataFrame, sides: tuple[str, str]) -> _BothSides:
-    """Turn two columns into codes of one list of labels."""
-    columns = FrameColumns(frame)
-    labels, codes = validation.encode_together(sides, [columns.labels(name) for name in sides])
-    return validation.Coded(labels, codes[0]), validation.Coded(labels, codes[1])
-
-
-def _cut_out(table: formats.ScoreTable, sides: tuple[str, str], pattern: str) -> tuple[_BothSides, _BothSides]:
-    """Take two columns as samples, and find their subjects by a pattern."""
-    columns = FrameColumns(table.frame)
-    reference, probe = (columns.text(name) for name in sides)
-    samples = _code_text(reading.polars().DataFrame({"reference": reference, "probe": probe}))
-    subjects = cut_out(list(zip(sides, samples, strict=True)), pattern)
-    return (subjects[0], subjects[1]), samples
-
-
-def _code_text(sides: pl.DataFrame) -> _BothSides:
-    """Turn two columns of text into codes of one list of labels; fast even if nearly all labels differ."""
-    pl = reading.polars()
-    reference, probe = sides.select(pl.all().cast(pl.Categorical)).get_columns()  # both columns share codes
-    together = pl.concat([reference, probe.alias(reference.name)])
-    distinct = together.unique()
-    names = distinct.cast(pl.String)
-    order = names.arg_sort()  # a Categorical's codes may differ between two readings, so labels are sorted
-    physical = distinct.to_physical().gather(order).to_numpy()
-    position = np.empty(int(physical.max()) + 1, np.int32)
-    position[physical] = np.arange(physical.size)
-    labels = names.gather(order).to_numpy()
-    codes = position[together.to_physical().to_numpy()]
-    return validation.Coded(labels, codes[: len(sides)]), validation.Coded(labels, codes[len(sides) :])
-
-
-def _have_one_subject(samples: _BothSides, subjects: _BothSides) -> bool:
-    """Return whether labels can be samples: some files have placeholders, or give a model and a test the same label."""
-    found = np.empty(samples[0].labels.size, np.intp)
-    for sample, subject in zip(samples, subjects, strict=True):
-        found[sample.codes] = subject.codes
-    return all(bool((found[a.codes] == b.codes).all()) for a, b in zip(samples, subjects, strict=True))
+    return field_files.read_trials(text, kind, listed, scored=groups_of["scored"])
 
 
 def _from_matrix(

@@ -32,19 +32,20 @@ def read_bob_columns(text: Text, n_columns: int) -> ScoreTable:
     return ScoreTable(text.path, frame, "score", None, "claimed", "real", samples=samples, lines=lines)
 
 
-def read_trials(text: Text, kind: str, trials: Text | None) -> ScoreTable:
-    """Read a VoxCeleb or Kaldi trial list with its scores."""
+def read_trials(text: Text, kind: str, trials: Text | None, *, scored: bool = True) -> ScoreTable:
+    """Read a VoxCeleb or Kaldi trial list with its scores, or, if it is not `scored`, the list alone."""
     pattern = VOXCELEB_SUBJECT if kind == "voxceleb" else None
+    if not scored:
+        listed, lines = _read_list(text, kind)
+        return ScoreTable(text.path, listed, None, "label", "enrol", "test", pattern, lines=lines)
     if trials is None:
         if kind == "kaldi":
             raise InputError("format 'kaldi' needs the trial list: trials=")
         listed, lines = _read_fields(text, "label enrol test score")
-        trials = text
-    else:
-        listed, lines = _read_fields(trials, "label enrol test" if kind == "voxceleb" else "enrol test label")
-    _refuse_contradictions(trials.path, listed, lines)
-    if trials is not text:
-        listed = _with_scores(text, listed, trials.path)
+        _refuse_contradictions(text.path, listed, lines)
+        return ScoreTable(text.path, listed, "score", "label", "enrol", "test", pattern, lines=lines)
+    listed, lines = _read_list(trials, kind)
+    listed = _with_scores(text, listed, trials.path)
     return ScoreTable(trials.path, listed, "score", "label", "enrol", "test", pattern, lines=lines)
 
 
@@ -55,6 +56,13 @@ def read_matrix(text: Text) -> NDArray[np.float64]:
     _refuse_data_in_comments(text, n_columns, lambda fields: all(map(is_number, fields)))
     values = text_files.numbers(text.path, "a score", frame.to_series(), np.repeat(lines, n_columns))
     return values.reshape(lines.size, n_columns)
+
+
+def _read_list(trials: Text, kind: str) -> tuple[pl.DataFrame, _Lines]:
+    """Read a trial list without scores."""
+    listed, lines = _read_fields(trials, "label enrol test" if kind == "voxceleb" else "enrol test label")
+    _refuse_contradictions(trials.path, listed, lines)
+    return listed, lines
 
 
 def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame:

@@ -20,15 +20,19 @@ _CANONICAL = ("score", "mated", "reference", "probe")
 _SAMPLES = ("reference_sample", "probe_sample")
 _BOB_SUBJECTS = (("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id"))
 _LABEL_WORDS = {"nontarget": False, "target": True, "impostor": False, "imposter": False, "genuine": True}
+_UNSCORED = (
+    "is a trial list without scores: give the score file as path and this as trials=, or vectors to score it with as "
+    "embeddings="
+)
 LABELS = {"0": False, "1": True, **_LABEL_WORDS}
 
 
 @dataclass
 class ScoreTable(Rows):
-    """Columns of a score file, and the line of the file that each row comes from."""
+    """Columns of a score file or trial list, and the line of the file that each row comes from."""
 
     frame: pl.DataFrame
-    score: str
+    score: str | None
     mated: str | None
     reference: str | None
     probe: str | None
@@ -59,10 +63,7 @@ def recognise(text: Text, trials: Text | None) -> str:
         )
     separator = next((s for s in SEPARATORS if s in line), None)
     if separator is not None and not is_number(line.split(separator)[-1]):
-        names = [name.strip().strip('"') for name in line.split(separator)]
-        if any(n.startswith("bio_ref_") for n in names) and any(n.startswith("probe_") for n in names):
-            return "bob-csv"
-        return "tsv" if separator == "\t" else "csv"
+        return _with_named_columns(line, separator)
     fields = line.split(separator)
     ask = f"; say which with format= (one of {', '.join(FORMATS)})"
     numeric = all(map(is_number, fields))
@@ -83,22 +84,54 @@ def recognise(text: Text, trials: Text | None) -> str:
         raise FileFormatError(f"{path} may be {' or '.join(f'{k} ({v})' for k, v in candidates.items())}{ask}")
     if len(fields) == 3 and (is_number(fields[2]) or is_number(fields[0])):
         if fields[0] in ("0", "1") and not is_number(fields[2]):
-            raise FileFormatError(
-                f"{path} is a trial list without scores: give the score file as path and this as trials="
-            )
+            raise FileFormatError(f"{path} {_UNSCORED}")
         raise FileFormatError(f"{path} has scores but nothing says which are mated: give the trial list as trials=")
     if len(fields) == 1 and is_number(fields[0]):
         raise FileFormatError(f"{path} has nothing but scores: give the trial list as trials=")
     if len(fields) == 3 and fields[2].lower() in LABELS:
-        raise FileFormatError(f"{path} is a trial list without scores: give the score file as path and this as trials=")
+        raise FileFormatError(f"{path} {_UNSCORED}")
     raise FileFormatError(f"{path} is of no known format; its first line is {line[:120]!r}{ask}")
 
 
+def recognise_trials(text: Text) -> str:
+    """Recognise the format of a list of trials without scores, or raise an error that says what is ambiguous."""
+    line = text.first
+    fields = line.split()
+    separator = next((s for s in SEPARATORS if s in line), None)
+    candidates = {}
+    if len(fields) == 3 and fields[0] in ("0", "1"):
+        candidates["voxceleb"] = "label enrol test"
+    elif len(fields) == 3 and fields[2].lower() in LABELS:
+        candidates["kaldi"] = "enrol test target"
+    if separator is not None and not is_number(line.split(separator)[-1]):
+        candidates[_with_named_columns(line, separator)] = "named columns"
+    if len(candidates) == 1:
+        return next(iter(candidates))
+    may_be = " or ".join(f"{kind} ({what})" for kind, what in candidates.items())
+    raise FileFormatError(
+        f"{text.path} {f'may be {may_be}' if may_be else 'is no list of trials that is known'}; its first line is "
+        f"{line[:120]!r}: say which it is with format= (csv, tsv, voxceleb or kaldi)"
+    )
+
+
+def _with_named_columns(header: str, separator: str) -> str:
+    names = [name.strip().strip('"') for name in header.split(separator)]
+    if any(n.startswith("bio_ref_") for n in names) and any(n.startswith("probe_") for n in names):
+        return "bob-csv"
+    return "tsv" if separator == "\t" else "csv"
+
+
 def choose(
-    table: Table, kind: str, names: dict[str, str | None], groups: list[Any], of_metadata: list[str]
+    table: Table,
+    kind: str,
+    names: dict[str, str | None],
+    groups: list[Any],
+    of_metadata: list[str],
+    *,
+    scored: bool = True,
 ) -> ScoreTable:
     """Choose and read columns: those named in arguments, those with fastfair's own names, and those with attributes
-    of the metadata, which are compared with it.
+    of the metadata, which are compared with it. A list of trials that is not `scored` needs no scores.
     """
     known = table.names
     columns = f"its columns are {', '.join(known)}"
@@ -111,11 +144,11 @@ def choose(
         if pair is None:
             raise FileFormatError(f"{table.place} is not bob's CSV: it has none of {' and '.join(_BOB_SUBJECTS[0])}")
         chosen["reference"], chosen["probe"] = names["reference"] or pair[0], names["probe"] or pair[1]
-    for role in _CANONICAL:
+    for role in _CANONICAL if scored else _CANONICAL[1:]:
         if chosen[role] is None and role in known:
             chosen[role] = role
     score = chosen["score"]
-    if score is None:
+    if score is None and scored:
         raise InputError(f"{table.place} has no column 'score': name the score column with score=; {columns}")
     if chosen["mated"] is None and (chosen["reference"] is None or chosen["probe"] is None):
         raise InputError(
@@ -136,7 +169,7 @@ def choose(
         table.require(role, name)
         if name == score and role != "score":
             raise InputError(f"{table.place}: column {name!r} holds the scores, so it cannot be that of {role} as well")
-    frame = table.columns(list(roles.values()), numbers=[score])
+    frame = table.columns(list(roles.values()), numbers=[] if score is None else [score])
     return ScoreTable(table.place, frame, **chosen, attributes=attributes, told=told, lines=table.lines)
 
 

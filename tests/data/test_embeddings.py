@@ -173,7 +173,7 @@ def with_entry(value, *rows):
         (VECTORS.astype(complex), "must be numbers, but their type is complex128"),
         (VECTORS.astype(str), "must be numbers"),
         (VECTORS > 0, "must be numbers, but their type is bool"),
-        ([[1, 2], [3]], "its entries differ in length"),
+        ([[1, 2], [3]], "its entries differ in length: row 1 .* has 1, and row 0 has 2"),
         (np.ma.masked_less(VECTORS, 0), "masked"),
         (VECTORS[:4], "one value for each vector, but vectors has 4, subject has 5"),
     ],

@@ -1,0 +1,68 @@
+"""Lists of trials with vectors on the command line."""
+
+import json
+
+import numpy as np
+import pytest
+from helpers.command_line import run
+
+import fastfair as ff
+
+# Of the few subjects of these files.
+pytestmark = [pytest.mark.jit, pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")]
+
+
+@pytest.fixture
+def trials(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    e = ff.von_mises_fisher_embeddings(12, 3, 8, concentration=20, rng=0)
+    names = [f"s{s}/{k % 3}" for k, s in enumerate(e.subject)]
+    np.savez("v.npz", vectors=e.vectors, name=names)
+    np.savez("other.npz", emb=e.vectors[:, :5], utt=names)
+    pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
+    (tmp_path / "trials.csv").write_text("\n".join(["reference,probe", *(f"{a},{b}" for a, b in pairs)]))
+    c = ff.read_comparisons("trials.csv", embeddings="v.npz", subject_pattern="^([^/]+)/")
+    ff.write_comparisons(c, "scored.parquet")
+    return c
+
+
+_ASKED = ("--at", "fmr=0.1", "--n-resamples", "20", "--seed", "1", "--json")
+_LISTED = ("trials.csv", "--subject-pattern", "^([^/]+)/")
+
+
+def found(*words):
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    return {name: value for name, value in json.loads(result.stdout).items() if name != "inputs"}
+
+
+def test_evaluate_scores_the_list(trials):
+    assert found("evaluate", *_LISTED, "--embeddings", "v.npz", *_ASKED) == found("evaluate", "scored.parquet", *_ASKED)
+
+
+def test_compare_takes_the_vectors_of_two_systems(trials):
+    first = ff.read_comparisons("trials.csv", embeddings="v.npz", subject_pattern="^([^/]+)/")
+    np.savez("second.npz", vectors=np.load("other.npz")["emb"], name=np.load("other.npz")["utt"])
+    second = ff.read_comparisons("trials.csv", embeddings="second.npz", subject_pattern="^([^/]+)/")
+    wanted = json.loads(ff.compare(first, second, ff.at_fmr(0.1), n_resamples=20, rng=1).to_json())
+    shown = found(
+        "compare", *_LISTED[:1], *_LISTED, "--embeddings", "v.npz", "--second-embeddings", "second.npz", *_ASKED
+    )
+    assert shown == wanted
+
+
+def test_options_say_how_vectors_are_read(trials):
+    how = ("--vectors", "emb", "--vector-name", "utt", "--similarity", "negative_euclidean", "--same-name", "max")
+    shown = run("evaluate", *_LISTED, "--embeddings", "other.npz", *how, "--quick")
+    assert shown.exit_code == 0, shown.output
+    v = ff.read_named_vectors("other.npz", "emb", "utt", similarity="negative_euclidean")
+    c = ff.read_comparisons("trials.csv", embeddings=v, subject_pattern="^([^/]+)/")
+    assert f"EER {100 * ff.eer(c).value:.2f}"[:7] in shown.output
+
+
+def test_options_of_vectors_need_vectors(trials):
+    shown = run("evaluate", "scored.parquet", "--vector-name", "x")
+    assert shown.exit_code == 2
+    assert "--vector-name goes with --embeddings, the file of the vectors" in shown.output
+    shown = run("group-test", "scored.parquet", "--input", "counts", "--embeddings", "v.npz")
+    assert "--embeddings goes with --input scores, but --input is counts" in shown.output

@@ -1,0 +1,114 @@
+"""Vectors with names: scores of listed pairs against the oracle, templates, and what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import listed_pairs as slow
+
+import fastfair as ff
+from fastfair.data import named_vectors
+from fastfair.errors import InputError
+
+NAMES = ["b", "a", "c", "a", "c", "c"]
+_WHOLE = st.lists(st.integers(-9, 9), min_size=3, max_size=3).filter(any)
+
+
+@st.composite
+def cases(draw):
+    names = draw(st.lists(st.sampled_from("abcde"), min_size=2, max_size=8))
+    vectors = draw(st.lists(_WHOLE, min_size=len(names), max_size=len(names)))
+    pairs = draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), min_size=1, max_size=12))
+    return vectors, names, pairs
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("similarity", ["cosine", "inner_product", "negative_euclidean"])
+@given(case=cases())
+def test_the_highest_score_of_vectors_of_a_name(similarity, dtype, case):
+    vectors, names, pairs = case
+    v = ff.NamedVectors(np.array(vectors, dtype), names, similarity, same_name="max")
+    found = v.scores(*zip(*pairs, strict=True))
+    wanted = [slow.score(vectors, names, *pair, similarity, "max") for pair in pairs]
+    assert found.dtype == dtype
+    if similarity == "cosine":
+        assert found == pytest.approx(wanted, abs=2 * float(np.finfo(dtype).eps))
+    else:  # sums of whole numbers are exact, and square roots are rounded once
+        assert found.tolist() == np.array(wanted, dtype).tolist()
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "inner_product", "negative_euclidean"])
+@given(case=cases())
+def test_the_mean_of_vectors_of_a_name(similarity, case):
+    vectors, names, pairs = case
+    vectors = np.abs(vectors).tolist()  # no two are opposite, so that means have directions
+    v = ff.NamedVectors(np.array(vectors, float), names, similarity, same_name="mean")
+    wanted = [slow.score(vectors, names, *pair, similarity, "mean") for pair in pairs]
+    assert len(v) == len(set(names))
+    assert v.scores(*zip(*pairs, strict=True)) == pytest.approx(wanted, rel=1e-12, abs=1e-7)
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("same_name", ["max", "mean"])
+@pytest.mark.parametrize("similarity", ["cosine", "inner_product", "negative_euclidean"])
+def test_bits_depend_neither_on_threads_nor_on_how_pairs_are_divided_or_ordered(similarity, same_name, monkeypatch):
+    rng = np.random.default_rng(0)
+    vectors, names = rng.normal(size=(300, 19)).astype(np.float32), rng.integers(0, 200, 300)
+    v = ff.NamedVectors(vectors, names, similarity, same_name)
+    reference, probe = rng.choice(names, (2, 5000))
+    wanted = v.scores(reference, probe, n_threads=1).tobytes()
+    assert v.scores(probe, reference, n_threads=3).tobytes() == wanted
+    monkeypatch.setattr(named_vectors, "_PAIRS_AT_ONCE", 37)
+    told = []
+    assert v.scores(reference, probe, n_threads=4, progress=lambda *work: told.append(work)).tobytes() == wanted
+    assert told[-1] == (5000, 5000)
+    order = rng.permutation(5000)
+    assert v.scores(reference[order], probe[order]).tobytes() == np.frombuffer(wanted, np.float32)[order].tobytes()
+
+
+def test_memory_mapped_vectors_are_not_copied(tmp_path):
+    vectors = np.random.default_rng(0).normal(size=(6, 4))
+    np.save(tmp_path / "v.npy", vectors)
+    mapped = np.load(tmp_path / "v.npy", mmap_mode="r")
+    v = ff.NamedVectors(mapped, NAMES, same_name="max")
+    assert np.shares_memory(v.vectors, mapped)
+    assert v.names.tolist() == ["a", "b", "c"]
+    assert repr(v) == "NamedVectors(6 x 4 float64, cosine, 3 names)"
+    whole = ff.NamedVectors(vectors, NAMES, same_name="max")
+    assert v.scores(["a"], ["c"]).tobytes() == whole.scores(["a"], ["c"]).tobytes()
+
+
+def test_very_long_and_very_short_vectors_have_cosines():
+    for scale in (1e-30, 1e30):
+        v = ff.NamedVectors(np.float32([[3 * scale, 4 * scale], [0, scale]]), ["a", "b"])
+        assert v.scores(["a"], ["b"]).tolist() == [np.float32(0.8)]
+    for scale in (1e-200, 1e200):
+        with pytest.raises(InputError, match=r"length of the vector in row 1 .* is not between 1e-150 and 1e\+150"):
+            ff.NamedVectors([[3, 4], [0, scale]], ["a", "b"])
+
+
+def test_what_is_wrong_names_the_row():
+    rows = np.random.default_rng(0).normal(size=(6, 4))
+    with pytest.raises(InputError, match=r"rows 1 and 3 .* have the same name 'a', and 2 names have several") as error:
+        ff.NamedVectors(rows, NAMES)
+    assert error.value.row == 3
+    v = ff.NamedVectors(rows, NAMES, same_name="max")
+    with pytest.raises(
+        InputError, match=r"probe 'x' in row 1 .* has no vector \(2 such names\).* such as 'a'"
+    ) as error:
+        v.scores(["a", "b", "y"], ["c", "x", "b"])
+    assert error.value.row == 1
+    with pytest.raises(InputError, match=r"reference 'y' in row 2"):
+        v.scores(["a", "b", "y"], ["c", "b", "y"])
+    with pytest.raises(InputError, match=r"each pair, but reference has 2, probe has 1"):
+        v.scores(["a", "b"], ["c"])
+    with pytest.raises(InputError, match=r"each vector, but vectors has 6, name has 5"):
+        ff.NamedVectors(rows, NAMES[:5])
+    with pytest.raises(InputError, match=r"zero and have no cosine: rows 0"):
+        ff.NamedVectors(np.zeros((2, 2)), ["a", "b"])
+    with pytest.raises(InputError, match=r"same_name must be one of 'raise', 'max', 'mean'"):
+        ff.NamedVectors(rows, NAMES, same_name="first")
+    with pytest.raises(InputError, match=r"the vectors of 'b' have a mean without direction"):
+        ff.NamedVectors([[1, 0], [0, 1], [0, -1]], ["a", "b", "b"], same_name="mean")
+    with pytest.raises(InputError, match=r"vectors"):
+        ff.NamedVectors([[1, 0], [0, 1, 2]], ["a", "b"])

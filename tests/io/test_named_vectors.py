@@ -1,0 +1,69 @@
+"""Vectors with names out of files: every format, names beside them, and what is wrong with files."""
+
+import h5py
+import numpy as np
+import polars as pl
+import pytest
+
+import fastfair as ff
+from fastfair.errors import FileFormatError, InputError
+
+VECTORS = np.array([[3, 4], [0, 2], [1, 0]], np.float32)
+NAMES = ["ann/1", "bob/1", "ann/2"]
+
+
+def write(path, **fields):
+    if path.suffix == ".npz":
+        np.savez(path, **fields)
+    elif path.suffix == ".parquet":
+        pl.DataFrame({k: list(map(list, v)) if np.ndim(v) == 2 else v for k, v in fields.items()}).write_parquet(path)
+    else:
+        with h5py.File(path, "w") as file:
+            for name, values in fields.items():
+                file[name] = values
+    return path
+
+
+@pytest.mark.parametrize("file", ["v.npz", "v.parquet", "v.h5"])
+def test_fields_of_a_file(file, tmp_path):
+    wanted = ff.NamedVectors(VECTORS, NAMES)
+    path = write(tmp_path / file, vectors=VECTORS, name=NAMES)
+    other = write(tmp_path / f"other.{file[2:]}", emb=VECTORS, utt=NAMES)
+    for found in (
+        ff.read_named_vectors(path),
+        ff.read_named_vectors(path, name=NAMES),
+        ff.read_named_vectors(other, "emb", "utt"),
+    ):
+        assert np.array_equal(found.vectors, VECTORS)
+        assert repr(found) == repr(wanted)
+        assert found.scores(NAMES[:2], NAMES[1:]).tolist() == wanted.scores(NAMES[:2], NAMES[1:]).tolist()
+    with pytest.raises(InputError, match=r"has no (array|column|dataset) 'nam' \(did you mean 'name'"):
+        ff.read_named_vectors(path, name="nam")
+    twice = write(tmp_path / f"twice.{file[2:]}", vectors=VECTORS, name=["a", "b", "a"])
+    with pytest.raises(InputError, match=rf"twice.{file[2:]}: the vectors of rows 0 and 2 .* the same name 'a'"):
+        ff.read_named_vectors(twice)
+    assert ff.read_named_vectors(twice, same_name="max", similarity="inner_product").scores(["a"], ["b"]).item() == 8
+
+
+def test_names_of_a_memory_mapped_array_are_in_a_table(tmp_path):
+    np.save(tmp_path / "v.npy", VECTORS)
+    (tmp_path / "names.csv").write_text("file,camera\n01,x\n02,y\n1,y\n")
+    found = ff.read_named_vectors(tmp_path / "v.npy", samples=tmp_path / "names.csv", name="file")
+    assert found.names.tolist() == ["01", "02", "1"]
+    with pytest.raises(InputError, match=r"v.npy holds nothing but vectors: give the name of each"):
+        ff.read_named_vectors(tmp_path / "v.npy")
+
+
+def test_numbers_as_names_are_text(tmp_path):
+    found = ff.read_named_vectors(write(tmp_path / "v.npz", vectors=VECTORS, name=[10, 9, 2]))
+    assert found.names.tolist() == ["10", "2", "9"]
+    assert found.scores(["10"], ["9"]).tolist() == [np.float32(0.8)]
+
+
+def test_vectors_of_different_lengths_name_the_row(tmp_path):
+    path = tmp_path / "v.parquet"
+    pl.DataFrame({"vectors": [[1.0, 2.0], [1.0], [2.0, 1.0]], "name": NAMES}).write_parquet(path)
+    with pytest.raises(
+        FileFormatError, match=r"column 'vectors' holds 1 numbers in row 1 \(counted from 0\), but 2 in"
+    ):
+        ff.read_named_vectors(path)
