@@ -7,11 +7,12 @@ with a helper has changed. So the folder's name contains a fingerprint of all ke
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,29 @@ def _is_an_interrupt(error: BaseException | None) -> bool:
 _call: Any = CPUDispatcher.__call__
 
 
+class _WithoutCollections:
+    """Keeps the garbage collector from looking, again and again, at all that is made while kernels are compiled."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._was_enabled = threading.Lock(), 0, False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._was_enabled = gc.isenabled()
+                gc.disable()
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0 and self._was_enabled:
+                gc.enable()
+
+
+_without_collections = _WithoutCollections()
+
+
 class _Kernel(CPUDispatcher):
     """A kernel that is compiled, or loaded, in another thread; an interrupted call raises KeyboardInterrupt."""
 
@@ -107,14 +131,21 @@ class _Kernel(CPUDispatcher):
         kernel: Any = super()  # type checkers cannot see its methods
         # Imports extensions of numba; in the other thread this could wait for an import in this one.
         kernel._compilation_chain_init_hook()
-        return aside(partial(kernel._compile_for_args, *args, **kws))
+
+        def compile_for_args() -> Any:
+            with _without_collections:
+                return kernel._compile_for_args(*args, **kws)
+
+        return aside(compile_for_args)
 
 
 def jit(function: Callable[..., Any]) -> Any:
     """Compile a kernel: cached, without the interpreter's lock, and dividing by zero as NumPy does."""
     if config.DISABLE_JIT:
         return function
-    kernel = _Kernel(function, targetoptions={"nopython": True, "nogil": True, "error_model": "numpy"})
+    kernel = _Kernel(
+        function, targetoptions={"nopython": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    )
     if CACHE_FOLDER:
         kernel.enable_caching()
     return kernel

@@ -146,15 +146,18 @@ def add_runs(runs, chosen, errors, stops, stratum, varies, sums, units):
 
 
 @jit
-def finish_list(sums, units, n_errors, order, stratum, stratum_size, variances, of_pairs):
+def finish_list(sums, units, errors, strata, variances, of_pairs):
     """Compute the variances of a list's rates from the sums over its pairs, and clear these sums.
 
-    sums: `Sums`; units: (k,) int64, ascending, those with comparisons; n_errors: (points,) int64, ascending; order:
-    (points,) int64, the place of each point in what is written; stratum: (units,) int32; stratum_size: (strata,) int64;
-    variances: (points, 3) float64, out, as in `dyadic`; of_pairs: (points, N_SUMS) float64, out
+    sums: `Sums`; units: (k,) int64, ascending, those with comparisons; errors: where the list begins, where the errors
+    of each point end, (points,) int64, ascending, and its place in what is written, (points,) int64; strata: stratum,
+    (units,) int32, and stratum_size, (strata,) int64; variances: (points, 3) float64, out, as in `dyadic`; of_pairs:
+    (points, N_SUMS) float64, out
     """
+    first, stops, order = errors
+    stratum, stratum_size = strata
     n_units, n_strata = stratum.size, stratum_size.size
-    of_comparisons, n, two_way = np.zeros((n_strata, 4)), 0.0, False
+    of_comparisons, n, two_way = np.zeros((n_strata, 4)), 0.0, np.bool_(False)
     for unit in units:
         fixed = of_comparisons[stratum[unit]]
         n += sums.comparisons[unit] / 2
@@ -170,14 +173,14 @@ def finish_list(sums, units, n_errors, order, stratum, stratum_size, variances, 
     wrong = sums.wrong[0, _WRONG], sums.wrong[0, _WRONG_SQUARED], sums.wrong[0, _WRONG_TIMES]
     of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
     mean = np.zeros(n_strata)
-    for point in range(n_errors.size):
-        found = of_pairs[order[point]]
+    for point in range(stops.size):
+        found, n_errors = of_pairs[order[point]], np.float64(stops[point] - first)
         for column in range(N_SUMS):
             if point > 0:
                 sums.of_pairs[0, column] += sums.of_pairs[point, column]
                 sums.of_pairs[point, column] = 0.0
             found[column] = sums.of_pairs[0, column]
-        rate = n_errors[point] / n if n > 0 else 0.0
+        rate = n_errors / n if n > 0 else 0.0
         for unit in units:
             if point > 0:
                 for column in range(3):
@@ -190,7 +193,7 @@ def finish_list(sums, units, n_errors, order, stratum, stratum_size, variances, 
             found[S_TIMES_M_OF_BOTH] += wrong[2][unit] / 2
             found[REPEATS_SQUARED_OF_BOTH] += sums.repeats_squared[unit] / 2
         squared = _residuals_of_units(of_list, fixed, wrong, rate, of_errors)
-        _finish(of_list, of_errors, mean, (n, np.float64(n_errors[point]), squared), variances[order[point]])
+        _finish(of_list, of_errors, mean, (n, n_errors, squared), variances[order[point]])
     for column in range(N_SUMS):
         sums.of_pairs[0, column] = 0.0
     for unit in units:
@@ -200,32 +203,30 @@ def finish_list(sums, units, n_errors, order, stratum, stratum_size, variances, 
 
 
 @jit
-def variances_of_lists(runs, of_lists, errors, units, variances, of_pairs):
+def variances_of_lists(runs, of_lists, errors, strata, varies, variances, of_pairs):
     """Compute the variances of the rates of some lists, each of a part of the runs.
 
     runs: `partners.Runs`; of_lists: the runs, list by list, (chosen,) int32, and where those of each list begin and
     end, (lists,) int64 each; errors: a, b, (n,) int32 units, where each list's comparisons begin, (lists,) int64, and
-    (points, lists) int64 each, where its errors end, and the order of the points in which these ascend; units: stratum,
-    (units,) int32, and stratum_size, (strata,) int64; variances: (points, lists, 3) float64, out, as in `dyadic`;
-    of_pairs: (points, lists, N_SUMS) float64, out
+    (lists, points) int64 each, where its errors end, ascending, and the points that they are of; strata: as in
+    `finish_list`; varies: (units,) bool; variances: (lists, points, 3) float64, out, as in `dyadic`; of_pairs: (lists,
+    points, N_SUMS) float64, out
     """
     chosen, begin, end = of_lists
     a, b, first, stops, orders = errors
-    stratum, stratum_size = units
-    n_units, varies = stratum.size, stratum_size[stratum] > 1
-    sums = new_sums(stops.shape[0], n_units, stratum_size.size)
+    stratum, n_points = strata[0], stops.shape[1]
+    n_units = stratum.size
+    sums = new_sums(n_points, n_units, strata[1].size)
     begin_of_unit, with_some = np.zeros((2, n_units), np.int64), np.empty(n_units, np.int64)
     own, is_own = np.empty(n_units, np.int64), np.zeros(n_units, np.bool_)
     longest = np.int64(0)
     for k in range(begin.size):
-        longest = max(longest, stops[:, k].max() - first[k])
+        longest = max(longest, stops[k, n_points - 1] - first[k])
     at = np.empty(longest, np.int64)
     for k in range(begin.size):
-        order = orders[:, k].copy()
-        of_list = stops[:, k][order]
-        group_errors(a, b, first[k], of_list[-1], begin_of_unit, at)
+        group_errors(a, b, first[k], stops[k, n_points - 1], begin_of_unit, at)
         n = add_runs(
-            runs, chosen[begin[k] : end[k]], (a, b, begin_of_unit, at), of_list, stratum, varies, sums, with_some
+            runs, chosen[begin[k] : end[k]], (a, b, begin_of_unit, at), stops[k], stratum, varies, sums, with_some
         )
         for unit in with_some[:n]:
             is_own[unit] = True
@@ -234,7 +235,7 @@ def variances_of_lists(runs, of_lists, errors, units, variances, of_pairs):
             if is_own[unit]:
                 own[n], is_own[unit] = unit, False
                 n += 1
-        for p in range(first[k], of_list[-1]):
+        for p in range(first[k], stops[k, n_points - 1]):
             low = min(a[p], b[p])
             begin_of_unit[0, low], begin_of_unit[1, low] = 0, 0
-        finish_list(sums, own[:n], of_list - first[k], order, stratum, stratum_size, variances[:, k], of_pairs[:, k])
+        finish_list(sums, own[:n], (first[k], stops[k], orders[k]), strata, variances[k], of_pairs[k])

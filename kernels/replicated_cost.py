@@ -34,9 +34,9 @@ def _walk(nonmated, mated, miss, false_match, start, best):
     p = start
     while 0 < p < n and x_keys[p - 1] == x_keys[p]:
         p -= 1
-    q = 0 if p == n else count_below(y_keys, ~x_keys[p] + 1)
-    add_many_pairs(x_a, x_b, weights, largest, 0, p, x_weight)
-    add_many_pairs(y_a, y_b, weights, largest, 0, q, y_weight)
+    q = np.int64(0) if p == n else count_below(y_keys, ~x_keys[p] + 1)
+    add_many_pairs(x_a, x_b, weights, largest, np.int64(0), p, x_weight)
+    add_many_pairs(y_a, y_b, weights, largest, np.int64(0), q, y_weight)
     x_base, y_base = false_match * (1 - nonmated.shrinkage) / n, miss * (1 - mated.shrinkage) / m
     lowest = np.empty(BLOCK)
     for r in range(BLOCK):

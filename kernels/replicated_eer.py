@@ -28,14 +28,14 @@ def store_sums(nonmated, mated, first, last, x_sums, y_sums):
     x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
     weights, largest = nonmated.weights, nonmated.largest
     total = np.zeros(BLOCK, np.int64)
-    add_many_pairs(x_a, x_b, weights, largest, 0, first * CHUNK, total)
+    add_many_pairs(x_a, x_b, weights, largest, np.int64(0), first * CHUNK, total)
     for chunk in range(first, last):
         add_many_pairs(x_a, x_b, weights, largest, chunk * CHUNK, min((chunk + 1) * CHUNK, x_keys.size), total)
         for r in range(BLOCK):
             x_sums[chunk - first, r] = total[r]
     for r in range(BLOCK):
         total[r] = 0
-    position = 0
+    position = np.int64(0)
     for chunk in range(last - 1, first - 1, -1):
         score = ~x_keys[min((chunk + 1) * CHUNK, x_keys.size) - 1]
         stop = count_below(y_keys, score)
@@ -132,8 +132,8 @@ def _of_one_replicate(nonmated, mated, first, last, x_sums, y_sums, method, r):
         fmr, fnmr = (fmr_low, fnmr_low) if excess <= lack else (fmr_high, fnmr_high)
         value = max(fmr, fnmr) if method == NEAREST_MAX else (fmr + fnmr) / 2
     if excess > lack:
-        q = _next_with_weight(mated, q, 1, y_kept, r)
-        p = _next_with_weight(nonmated, p - 1, -1, -1, r)
+        q = _next_with_weight(mated, q, np.int64(1), y_kept, r)
+        p = _next_with_weight(nonmated, p - 1, np.int64(-1), np.int64(-1), r)
         above_all = max(y_keys[y_kept - 1], ~x_keys[0]) + 1
         key = min(y_keys[q] if q < y_kept else above_all, ~x_keys[p] if p >= 0 else above_all)
     if q == y_kept and y_kept < m:  # what ended at the last mated score that is kept may go on behind it

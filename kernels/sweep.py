@@ -237,7 +237,7 @@ def first_beyond(errors, shares, positions):
     for r in range(BLOCK):
         for point in range(shares.size):
             positions[point, r] = stored if totals[r] > 0 else -1
-    first_open, start, near_until = 0, 0, 0
+    first_open, start, near_until = 0, np.int64(0), np.int64(0)  # a literal 0 would compile `_add` once more
     while first_open < shares.size and start < stored:
         near = start < near_until
         stop = min(start + CHUNK, near_until) if near else min(start + _STRIDE, stored)
@@ -312,7 +312,7 @@ def shares_at(side, limits, order, shares):
     """
     keys, a, b, scale, end, sizes = side.keys, side.a, side.b, side.scale, side.end, side.sizes
     weights, largest, totals, shrinkage = side.weights, side.largest, side.totals, side.shrinkage
-    start = 0
+    start = np.int64(0)
     for k in range(end.size):
         running = _sums(scale)
         count = running[0]

@@ -162,7 +162,7 @@ class GroupedSide:
         starts = end[1:].copy()
         out = np.empty(int(sizes.sum()), self.side.keys.dtype)
         kernels.split_within_groups(self.side.keys, self.reference_group, self.probe_group, end, out)
-        return np.split(out, starts)
+        return np.split(read_only(out), starts)  # as all keys are, so that kernels are compiled for one kind
 
     @cached_property
     def subjects(self) -> NDArray[np.int64] | None:

@@ -67,4 +67,4 @@ def concentration(
     cell = by_group.reference_group[errors] * np.int64(n_groups) + by_group.probe_group[errors]
     of_cells = np.bincount(cell, minlength=n_groups**2)
     assert by_group.subjects is not None
-    return float(overall), shares(cell, of_cells, by_group.subjects.ravel()).reshape(n_groups, n_groups)
+    return float(overall), shares(cell, of_cells, by_group.subjects.flatten()).reshape(n_groups, n_groups)

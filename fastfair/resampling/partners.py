@@ -81,14 +81,14 @@ class Partners:
         from fastfair.kernels import pair_walk
 
         found = np.empty((1, 1, 3)), np.empty((1, 1, pair_walk.N_SUMS))
-        stops, units = np.array([[errors[0].size]]), (stratum, stratum_size)
+        stops, zeros, units = np.array([[errors[0].size]]), np.zeros((1, 1), np.int64), (stratum, stratum_size)
         if k == 0:
-            self._variances_of_all((*errors, stops[:, 0]), units, found)
+            self._variances_of_all((*errors, stops[0], zeros[0]), units, found)
         else:
             chosen, begin, end = self._runs_of_lists
-            of_lists, zeros = (chosen, begin[k : k + 1], end[k : k + 1]), np.zeros((1, 1), np.int64)
-            of_errors = *errors, zeros[0], stops, zeros
-            pair_walk.variances_of_lists(self.runs, of_lists, of_errors, units, *found)
+            of_lists, of_errors = (chosen, begin[k : k + 1], end[k : k + 1]), (*errors, zeros[0], stops, zeros)
+            varies = stratum_size[stratum] > 1
+            pair_walk.variances_of_lists(self.runs, of_lists, of_errors, units, varies, *found)
         return np.asarray(found[0][0, 0])
 
     def variances(
@@ -112,43 +112,45 @@ class Partners:
         from fastfair.kernels import pair_walk
 
         a, b, start, stops = errors
-        found = np.empty((*stops.shape, 3)), np.empty((*stops.shape, pair_walk.N_SUMS))
-        if stops.shape[0] == 0:
-            return found
+        n_points, n_lists = stops.shape
+        found = np.empty((n_lists, n_points, 3)), np.empty((n_lists, n_points, pair_walk.N_SUMS))
+        if n_points == 0:
+            return np.empty((0, n_lists, 3)), np.empty((0, n_lists, pair_walk.N_SUMS))
 
         chosen, begin, end = self._runs_of_lists
-        orders = np.argsort(stops, axis=0, kind="stable")
+        orders = np.argsort(stops.T, axis=1, kind="stable").copy()  # list by list, whatever the order in memory
+        ascending = np.take_along_axis(stops.T, orders, axis=1).copy()
+        varies = stratum_size[stratum] > 1
 
         def compute(lists: slice) -> None:
             of_lists = chosen, begin[lists], end[lists]
-            of_errors = a, b, start[lists], stops[:, lists], orders[:, lists]
-            written = (array[:, lists] for array in found)
-            pair_walk.variances_of_lists(self.runs, of_lists, of_errors, (stratum, stratum_size), *written)
+            of_errors = a, b, start[lists], ascending[lists], orders[lists]
+            written = (array[lists] for array in found)
+            pair_walk.variances_of_lists(self.runs, of_lists, of_errors, (stratum, stratum_size), varies, *written)
 
-        self._variances_of_all((a, b, stops[:, 0]), (stratum, stratum_size), found)
+        self._variances_of_all((a, b, ascending[0], orders[0]), (stratum, stratum_size), found)
         in_threads(int(self.sizes[0]), compute, self._shares(count_threads(None)))
-        return found
+        of_rates, of_pairs = (array.swapaxes(0, 1).copy() for array in found)
+        return of_rates, of_pairs
 
     def _variances_of_all(
         self,
-        errors: tuple[Integers, Integers, Integers],
+        errors: tuple[Integers, Integers, Integers, Integers],
         units: tuple[Integers, Integers],
         found: tuple[Floats, Floats],
     ) -> None:
-        """Do the same for list 0, whose sums are added up by several threads."""
+        """Do the same for list 0, whose sums are added up by several threads, at points whose errors ascend."""
         from fastfair.kernels import pair_walk
 
-        a, b, stops = errors
+        a, b, ascending, order = errors
         stratum, stratum_size = units
-        order = np.argsort(stops, kind="stable")
-        ascending = stops[order]
         n_errors = int(ascending[-1])
         begin, at = np.zeros((2, self.n_units), np.int64), np.empty(n_errors, np.int64)
         pair_walk.group_errors(a, b, 0, n_errors, begin, at)
         varies = stratum_size[stratum] > 1
 
         def add(part: slice) -> Sums:
-            sums = pair_walk.new_sums(stops.size, self.n_units, stratum_size.size)
+            sums = pair_walk.new_sums(ascending.size, self.n_units, stratum_size.size)
             chosen, seen = np.arange(part.start, part.stop, dtype=np.int32), np.empty(self.n_units, np.int64)
             pair_walk.add_runs(self.runs, chosen, (a, b, begin, at), ascending, stratum, varies, sums, seen)
             return sums
@@ -158,8 +160,8 @@ class Partners:
             for array, more in zip(sums, other, strict=True):
                 array += more
         units_seen = np.flatnonzero(sums.comparisons)
-        of_list = (array[:, 0] for array in found)
-        pair_walk.finish_list(sums, units_seen, ascending, order, stratum, stratum_size, *of_list)
+        of_list = (array[0] for array in found)
+        pair_walk.finish_list(sums, units_seen, (0, ascending, order), units, *of_list)
 
     def _parts(self, n_threads: int) -> list[slice]:
         """Cut the runs into parts with about as many comparisons, each with all runs of its units."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fastfair._lib import memory
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.sorted_scores import read_only
 from fastfair.error_rates import curves
 from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer_key, threshold_key
 
@@ -268,7 +269,7 @@ class Preparation:
         for k in range(1 + self.n_groups):
             mated, nonmated = self._list(self.y, k), self._list(self.x, k)
             if mated.size and nonmated.size:
-                of_mated, of_nonmated = curves.calibrated_costs(mated, np.ascontiguousarray(~nonmated[::-1]))
+                of_mated, of_nonmated = curves.calibrated_costs(read_only(mated), read_only(~nonmated[::-1]))
                 y_costs[self.y.start[k] : self.y.end[k]] = np.repeat(*of_mated)
                 x_costs[self.x.start[k] : self.x.end[k]] = np.repeat(*of_nonmated)[::-1]
         return self.y.sum_pairs(y_costs), self.x.sum_pairs(x_costs)
