@@ -150,7 +150,11 @@ def _of_name(place: object, group: str, known: list[str]) -> tuple[str, Pair]:
         )
     near = next((pair for pair, name in pairs.items() if validation.did_you_mean(group, [name])), None)
     for_both = [name for name in known if not any(name in pair for pair in pairs)]
-    hint = f"; {_advice(near)}" if near else validation.did_you_mean(group, for_both)
+    hint = validation.did_you_mean(group, for_both)
+    if near:
+        hint = (
+            f" (did you mean {pairs[near]!r}, of which {near[0]!r} and {near[1]!r} hold the labels of the two sides?)"
+        )
     raise InputError(
         f"{place} has no column {group!r}, nor reference_{group} and probe_{group}{hint}; its columns are "
         f"{', '.join(known)}. To read labels from a table of subjects, give metadata= and metadata_id="

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import sample_names, validation
+from fastfair._lib import sample_names, side_columns, validation
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning, InputError
@@ -54,6 +54,12 @@ class Metadata:
         if subject_column is not None:
             named.append(("metadata_subject", subject_column))
         for role, name in named:
+            pair = side_columns.present(name, table.names) if role == "groups" else None
+            if pair is not None and pair[0] != pair[1]:
+                raise InputError(
+                    f"{table.place}: {pair[0]!r} and {pair[1]!r} hold the labels of the two sides of a pair: name both "
+                    "columns of ids with metadata_id=, that of references first"
+                )
             table.require(role, name)
         frame = FrameColumns(table.columns([name for _, name in named]))
         ids = _entries(*frame.texts(id_column))

@@ -193,6 +193,8 @@ def test_tables_of_pairs_of_files(tmp_path):
     empty = pairs.with_columns(probe=pl.lit(None, pl.String))
     with pytest.raises(InputError, match="there is no id in column 'probe'"):
         ff.read_comparisons(frame, **options | {"metadata": empty}, metadata_id=["reference", "probe"])
+    with pytest.raises(InputError, match=r"'sex_1' and 'sex_2' .* the two sides of a pair: name both columns of ids"):
+        ff.read_comparisons(frame, **options, metadata_id="reference")
     with pytest.raises(InputError, match="metadata_id has 3 columns"):
         ff.read_comparisons(frame, **options, metadata_id=["reference", "probe", "light"])
     with pytest.raises(InputError, match="metadata_subject= goes with a table of samples"):

@@ -226,9 +226,9 @@ def test_the_file_to_blame_is_named_with_its_line(write):
 
 def test_one_side_is_not_taken_for_both(write):
     path = write("s.csv", PAIR)
-    with pytest.raises(InputError, match=r"no column 'rac', .*give the pair \('race_1', 'race_2'\)") as caught:
-        ff.read_comparisons(path, groups="rac")
-    assert "did you mean" not in str(caught.value)
+    for near in ("rac", "Race"):
+        with pytest.raises(InputError, match=rf"no column '{near}', .* mean 'race', of which 'race_1' and 'race_2'"):
+            ff.read_comparisons(path, groups=near)
     for one in ("race_1", "race_2", ["race_1", "race_2"]):
         with pytest.raises(InputError, match=r"holds the labels of one side: .*\('race_1', 'race_2'\) in groups"):
             ff.read_comparisons(path, groups=one)
