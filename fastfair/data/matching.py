@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from fastfair.errors import InputError
 
 from .comparisons import Comparisons
-from .sorted_scores import SortedSide
+from .sorted_scores import GroupedSide, SortedSide
 
+_GROUPS = "reference_group", "probe_group"
 _SPOKEN = {"mated": "mated", "nonmated": "non-mated"}
 
 
@@ -60,6 +61,10 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
     for kind in ("mated", "nonmated"):
         pair = [getattr(comparisons, kind) for comparisons in (first, second)]
         codes = [_codes(side, by_sample, labels.size) for side in pair]
+        by_group = [getattr(comparisons, f"{kind}_by_group") for comparisons in (first, second) if first.groups]
+        if not one_by_one and _are_numbered_alike(pair, codes, by_group):
+            sides.append(pair[1])
+            continue
         orders = [np.argsort(code, kind="stable") for code in codes]
         ordered = [code[order] for code, order in zip(codes, orders, strict=True)]
         if not np.array_equal(ordered[0], ordered[1]):
@@ -71,16 +76,33 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
                 + ("" if by_sample else "give reference_sample and probe_sample, or ")
                 + 'use unit="subject"'
             )
-        if first.groups:
-            by_group = [getattr(comparisons, f"{kind}_by_group") for comparisons in (first, second)]
-            for column in ("reference_group", "probe_group"):
-                given = [getattr(side, column)[order] for side, order in zip(by_group, orders, strict=True)]
-                _same_groups(first, ordered[0], labels, *given)
+        for column in _GROUPS if first.groups else ():
+            given = [getattr(side, column)[order] for side, order in zip(by_group, orders, strict=True)]
+            _same_groups(first, ordered[0], labels, *given)
         # A comparison has the number it has in `first`, so that both are drawn together.
         rows = np.empty(len(pair[1]), np.int64)
         rows[orders[1]] = _rows(pair[0])[orders[0]]
         sides.append(replace(pair[1], rows=rows))
+    if sides[0] is second.mated and sides[1] is second.nonmated:
+        return second
     return second._with_sides(sides[0], sides[1], second.grouping)
+
+
+def _are_numbered_alike(pair: list[SortedSide], codes: list[NDArray[np.int64]], by_group: list[GroupedSide]) -> bool:
+    """Tell whether the comparisons of each number are of the same labels and groups, as where lists have one order."""
+    rows = [_rows(side) for side in pair]
+    if rows[0].size != rows[1].size:
+        return False
+    n = 1 + max(int(of_side.max(initial=0)) for of_side in rows)
+    columns = [codes, *([getattr(side, column) for side in by_group] for column in _GROUPS if by_group)]
+    for k, (one, other) in enumerate(columns):
+        of_number = (
+            np.full(n, -1, np.int64) if k == 0 else np.empty(n, one.dtype)
+        )  # then all numbers are known to agree
+        of_number[rows[0]] = one
+        if not np.array_equal(of_number[rows[1]], other):
+            return False
+    return True
 
 
 def _rows(side: SortedSide) -> NDArray[Any]:

@@ -48,3 +48,12 @@ def first_keys_at_least(thresholds: NDArray[np.float64], keys: Keys) -> Keys:
     with np.errstate(over="ignore"):
         rounded = thresholds.astype(kind)
     return encode(np.where(rounded < thresholds, np.nextafter(rounded, kind(np.inf)), rounded))
+
+
+def count_below(keys: Keys, key: int) -> int:
+    """Count the ascending keys below another one."""
+    limits = np.iinfo(keys.dtype)
+    if key > limits.max:
+        return keys.size
+    # In another type than theirs NumPy would copy all keys to it.
+    return int(np.searchsorted(keys, keys.dtype.type(max(key, limits.min))))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import GroupedSide
 
@@ -45,8 +46,8 @@ class HeldThreshold:
 
     def errors_below(self, key: int) -> tuple[int, int]:
         """Return the number of false non-matches, and of correct non-matches, of a threshold."""
-        sides = self.comparisons.mated, self.comparisons.nonmated
-        return tuple(int(np.searchsorted(side.keys, key)) for side in sides)  # type: ignore[return-value]
+        mated, nonmated = self.comparisons.mated.keys, self.comparisons.nonmated.keys
+        return score_keys.count_below(mated, key), score_keys.count_below(nonmated, key)
 
     def held(self, key: int) -> float:
         """Return what the operating point holds, at another threshold: a rate, or FMR minus FNMR."""

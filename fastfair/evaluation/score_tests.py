@@ -93,10 +93,16 @@ class _Trials:
     @cached_property
     def occurrences(self) -> tuple[Floats, Floats]:
         """Return the (units,) numbers of mated, and of non-mated, comparisons of each."""
-        return tuple(  # type: ignore[return-value]
-            _sum_units(_codes(side, slice(None), self._unit, self.n_units), np.ones(len(side)), self.n_units)
-            for side in (self.comparisons.mated, self.comparisons.nonmated)
-        )
+        mated, nonmated = (self._occurrences(side) for side in (self.comparisons.mated, self.comparisons.nonmated))
+        return mated, nonmated
+
+    def _occurrences(self, side: SortedSide) -> Floats:
+        """Count the comparisons of each unit; one of a unit with itself counts once."""
+        assert side.reference is not None
+        assert side.probe is not None
+        found = np.bincount(side.reference, minlength=self.n_units)
+        found += np.bincount(side.probe[side.reference != side.probe], minlength=self.n_units)
+        return found.astype(np.float64)
 
     @cached_property
     def pairs(self) -> tuple[Integers, Floats, float]:
