@@ -71,8 +71,22 @@ def warm_up(n_processes: int | None = None, progress: bool | Report = False) -> 
 
 def run(job: str) -> None:
     """Make small data and measure them, which compiles the kernels of one job; called in a process of its own."""
+    from fastfair.kernels import _ahead
+
     warnings.simplefilter("ignore")
+    _ahead.start_none()
     _JOBS[job]()
+
+
+def draw_replicates(*, narrow: bool) -> None:
+    """Compile the kernels of replicates alone, in a process of its own."""
+    from fastfair.error_rates.operating_points import at_fmr
+    from fastfair.evaluation.evaluate import evaluate
+    from fastfair.kernels import _ahead
+
+    warnings.simplefilter("ignore")
+    _ahead.compile_only_these()
+    evaluate(_scores(narrow=narrow), at_fmr(0.05), n_resamples=64, n_threads=1, rng=0)
 
 
 def _n_kernels(folder: Path) -> int:

@@ -11,6 +11,7 @@ import hashlib
 import pickle
 import secrets
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -21,10 +22,12 @@ from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from ._aside import WRITING
+from . import _ahead
+from ._aside import WRITING, end_if_the_process_does
 
 _VERSIONS = (numba.__version__, sys.implementation.cache_tag)
 _SIZE = hashlib.sha256().digest_size
+_GLANCE = 0.02  # seconds between looks whether another process has compiled a kernel
 _warned = False
 
 
@@ -34,6 +37,7 @@ class KernelCache(_Cache):
     def __init__(self, function: Callable[..., Any], folder: str) -> None:
         self._folder = Path(folder)
         code = function.__code__
+        self._kernel = code.co_name
         self._name = f"{code.co_name}-{code.co_firstlineno}"
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         self._function = (Path(code.co_filename).name, self._name, dumps(cells))
@@ -63,6 +67,9 @@ class KernelCache(_Cache):
             return None
         target_context.refresh()
         key, path = self._place(sig, target_context.codegen())
+        while not path.exists() and _ahead.is_coming(self._kernel, self._folder):
+            end_if_the_process_does()
+            time.sleep(_GLANCE)
         try:
             content = path.read_bytes()
         except FileNotFoundError:

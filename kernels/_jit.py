@@ -20,6 +20,7 @@ import numba
 from numba.core import event
 from numba.core.registry import CPUDispatcher
 
+from . import _ahead
 from ._aside import aside, end_if_the_process_does
 from ._cache import KernelCache
 
@@ -116,6 +117,8 @@ class _Kernel(CPUDispatcher):
     """A kernel that is compiled, or loaded, in another thread; an interrupted call raises KeyboardInterrupt."""
 
     def __call__(self, *args: Any, **kws: Any) -> Any:
+        if _ahead.runs_as_python(self.py_func.__name__):
+            return self.py_func(*args, **kws)
         try:
             return _call(self, *args, **kws)
         except SystemError as error:

@@ -34,11 +34,12 @@ def split_within_groups(scores, reference_group, probe_group, end, out):
 @jit
 def count_subjects(reference, probe, n_subjects):
     """Count the distinct subjects on either side. reference, probe: (n,) int32 below n_subjects."""
-    seen = np.zeros(n_subjects, np.bool_)
+    seen, distinct = np.zeros(n_subjects, np.bool_), 0
     for k in range(reference.size):
-        seen[reference[k]] = True
-        seen[probe[k]] = True
-    return seen.sum()
+        for subject in (reference[k], probe[k]):
+            distinct += not seen[subject]
+            seen[subject] = True
+    return distinct
 
 
 @jit
@@ -59,15 +60,15 @@ def count_subjects_per_cell(reference, probe, reference_group, probe_group, n_su
         cell = np.int64(reference_group[k]) * n_groups + np.int64(probe_group[k])
         by_cell[end[cell]] = k
         end[cell] += 1
-    last_seen = np.full(n_subjects, -1, np.int64)
+    last_seen = np.zeros(n_subjects, np.int64)  # number of the last cell with a subject, from 1
     distinct = np.zeros((n_groups, n_groups), np.int64)
     start = 0
     for cell in range(end.size):
         for position in range(start, end[cell]):
             k = by_cell[position]
             for subject in (reference[k], probe[k]):
-                if last_seen[subject] != cell:
-                    last_seen[subject] = cell
+                if last_seen[subject] != cell + 1:
+                    last_seen[subject] = cell + 1
                     distinct[cell // n_groups, cell % n_groups] += 1
         start = end[cell]
     return distinct
@@ -92,14 +93,19 @@ def errors_of_top_subjects(reference, probe, cell, n_errors, n_subjects, n_all, 
     of errors, and of subjects with or without errors; held: (cells,) int64, out. Of subjects with as many errors the
     first count.
     """
-    end = np.cumsum(n_errors) - n_errors
+    # Without sums, slices and iteration over arrays, all of which take long to compile.
+    end, most, total = np.empty(n_errors.size, np.int64), np.int64(0), np.int64(0)
+    for c in range(n_errors.size):
+        end[c] = total
+        total += n_errors[c]
+        most = max(most, n_errors[c])
     by_cell = np.empty(reference.size, np.int64)
     for k in range(reference.size):
         by_cell[end[cell[k]]] = k
         end[cell[k]] += 1
     errors = np.zeros(n_all, np.int64)
     of_cell = np.empty(n_all, np.int64)
-    having = np.zeros(2 * n_errors.max() + 1, np.int64)  # number of subjects with so many errors
+    having = np.zeros(2 * most + 1, np.int64)  # number of subjects with so many errors
     start = 0
     for c in range(n_errors.size):
         n = 0
@@ -112,15 +118,16 @@ def errors_of_top_subjects(reference, probe, cell, n_errors, n_subjects, n_all, 
                     n += 1
                 errors[subject] += 1
         least = 0
-        for subject in of_cell[:n]:
-            having[errors[subject]] += 1
-            least = max(least, errors[subject])
+        for position in range(n):
+            having[errors[of_cell[position]]] += 1
+            least = max(least, errors[of_cell[position]])
         # Subjects with more errors than `least` are among those wanted, and the first of those with as many.
         wanted = (n_subjects[c] + 19) // 20
         while least > 0 and having[least] <= wanted:
             wanted -= having[least]
             least -= 1
-        for subject in of_cell[:n]:
+        for position in range(n):
+            subject = of_cell[position]
             having[errors[subject]] = 0
             if errors[subject] > least:
                 errors[subject] = -1
@@ -135,6 +142,6 @@ def errors_of_top_subjects(reference, probe, cell, n_errors, n_subjects, n_all, 
         for position in range(start, end[c]):
             k = by_cell[position]
             held[c] += errors[reference[k]] == -1 or errors[probe[k]] == -1
-        for subject in of_cell[:n]:
-            errors[subject] = 0
+        for position in range(n):
+            errors[of_cell[position]] = 0
         start = end[c]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib import argument_kinds, seeds
 from fastfair._lib.arguments import checked
+from fastfair._lib.first_call import compile_ahead
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
@@ -208,6 +209,8 @@ def evaluate(
         unit, scheme, n_resamples, confidence_level, method, alternative, simultaneous,
     ).checked(comparisons)  # fmt: skip
     workers = Workers(n_threads, progress, executor, checkpoint).checked(rng)
+    if request.n_resamples:
+        compile_ahead(n_threads, narrow=comparisons.mated.keys.itemsize == 4)
     at_points = [_rates_at(comparisons, point, request.measured) for point in request.points]
     found = _metrics(comparisons, request)
     # SED brings its own operating point, which only groups with both kinds of comparisons have.

@@ -1,0 +1,98 @@
+"""A first evaluation compiles the kernels of replicates in another process, which ends with it."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fastfair.kernels
+import pytest
+from fastfair.kernels import _ahead, _jit
+
+from fastfair._lib.first_call import compile_ahead
+
+WAITS = "import time; time.sleep(60)"
+AHEAD = "from fastfair.first_run import draw_replicates; draw_replicates(narrow=True)"
+EVALUATE = """
+import threading
+from numba.core import event
+import fastfair as ff
+from fastfair.first_run import _scores
+with event.install_recorder("numba:compile") as seen:
+    ff.evaluate(_scores(narrow=True), ff.at_fmr(0.05), n_resamples=64, n_threads=1, rng=0)
+names = {found.data["dispatcher"].py_func.__name__ for _, found in seen.buffer}
+print(" ".join(sorted(names)))
+"""
+
+
+@pytest.fixture
+def nothing_started(monkeypatch):
+    monkeypatch.setattr(_ahead, "_started", False)
+    monkeypatch.setattr(_ahead, "_process", None)
+    monkeypatch.setattr(_ahead, "_only_these", False)
+    yield
+    _ahead._end()
+
+
+def test_a_kernel_is_waited_for_until_it_is_there_or_the_process_has_ended(nothing_started, tmp_path):
+    assert not _ahead.is_coming("total_weights", tmp_path)
+    _ahead.start(WAITS, tmp_path)
+    assert _ahead.is_coming("total_weights", tmp_path)
+    assert not _ahead.is_coming("number_pairs", tmp_path)
+    process = _ahead._process
+    _ahead.start(WAITS, tmp_path)
+    assert _ahead._process is process  # once
+    (tmp_path / "total_weights-9-0123.nbc").touch()
+    assert not _ahead.is_coming("total_weights", tmp_path)
+    assert _ahead.is_coming("first_beyond", tmp_path)
+    _ahead._end()
+    assert not _ahead.is_coming("first_beyond", tmp_path)
+    assert process.returncode != 0
+
+
+def test_a_process_that_fails_is_not_waited_for(nothing_started, tmp_path):
+    _ahead.start("import nonsense", tmp_path)
+    begun = time.monotonic()
+    while _ahead.is_coming("total_weights", tmp_path):
+        assert time.monotonic() < begun + 60
+        time.sleep(0.05)
+
+
+def test_no_process_is_started_where_it_would_not_help(nothing_started, tmp_path, monkeypatch):
+    monkeypatch.setattr(_jit, "CACHE_FOLDER", str(tmp_path))
+    compile_ahead(1, narrow=True)
+    (tmp_path / "total_weights-9-0123.nbc").touch()
+    compile_ahead(2, narrow=True)
+    assert _ahead._process is None
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
+    monkeypatch.setattr(_ahead, "_started", False)
+    _ahead.start(WAITS, tmp_path / "empty")
+    assert _ahead._process is None
+
+
+def test_the_kernels_have_names_of_their_own():
+    sources = Path(fastfair.kernels.__path__[0]).glob("*.py")
+    functions = [
+        node.name for path in sources for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)
+    ]
+    assert {name: functions.count(name) for name in _ahead.KERNELS} == dict.fromkeys(_ahead.KERNELS, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.jit
+def test_what_the_other_process_compiles_is_what_an_evaluation_needs(tmp_path):
+    def run(code: str) -> str:
+        env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+        return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout
+
+    run(AHEAD)
+    (folder,) = tmp_path.iterdir()
+    compiled = {path.name.split("-")[0] for path in folder.glob("*.nbc")}
+    assert compiled >= _ahead.KERNELS
+    here = set(run(EVALUATE).split())
+    assert "number_pairs" in here
+    assert not here & _ahead.KERNELS
