@@ -15,10 +15,10 @@ def overview() -> Figure:
     for label, group in (("women", "f"), ("men", "m")):
         band = ff.roc_band(c.by("Gender").within_group(group), np.geomspace(3e-4, 0.2), rng=0)
         band.plot(curves, det=True, label=label)
-    curves.set_title("Trade-off of the two errors, by gender")
+    curves.set_title("Trade-off of the two errors, by gender", fontsize="medium")
     curves.legend()
     ff.fnmr_test(c.by("Nationality"), ff.at_fmr(0.001), rng=0).plot(groups)
-    groups.set_title("FNMR at an FMR of 0.1 %, by nationality")
+    groups.set_title("FNMR at an FMR of 0.1 %, by nationality", fontsize="medium")
     return figure
 
 
