@@ -42,7 +42,7 @@ _FAIRER = {"lower": "lower is fairer", "higher": "higher is fairer", "nearer": "
 
 def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str) -> Chapter:
     """Make a chapter of an evaluation; `together` is the same one with intervals that hold in all groups together."""
-    sections = [_data(evaluation), _trade_off(evaluation)]
+    sections = [data_of(evaluation), _trade_off(evaluation)]
     sections += [_rates(evaluation, together, rates) for rates in evaluation.rates]
     if has_curves(evaluation):
         sections.append(_scores(evaluation))
@@ -106,7 +106,8 @@ def left_out_of(evaluation: Evaluated) -> list[str]:
     return list(map(visible, said))
 
 
-def _data(evaluation: Evaluated) -> Section:
+def data_of(evaluation: Evaluated) -> Section:
+    """Say what was left out, and how many comparisons and subjects each group has."""
     sentences = left_out_of(evaluation)
     if evaluation.settings.get("unit") == "comparison":
         sentences.append(

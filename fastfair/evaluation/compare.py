@@ -239,7 +239,7 @@ class PairedEvaluation(Reported, Tabular):
         """
         from .paired_chapter import summary_of_systems
 
-        return "\n".join(summary_of_systems(self.contrasts))
+        return "\n".join(summary_of_systems(self.first, self.contrasts, self.settings))
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
         rows = [one for one in self.contrasts if one.group is None]

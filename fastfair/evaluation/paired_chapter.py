@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fastfair._lib.axes import new_axes
@@ -13,10 +14,11 @@ from fastfair.measures._names import printed_name
 from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
 from fastfair.pages.vector import svg_of
 
-from .chapter import left_out_of, remarks_of
+from .chapter import data_of, left_out_of, remarks_of
 from .contrast_plots import draw_both_det, draw_differences
 from .contrasts import Contrast
 from .evaluated import Evaluated
+from .summary import brackets_of, size_of
 
 _WIDTH = 4.9  # inches
 _COLUMNS = ("Quantity", "First", "Second", "First minus second", "Adjusted p-value", "Better or fairer", "Remark")
@@ -27,11 +29,12 @@ def chapter_of_systems(
 ) -> Chapter:
     """Make a chapter of two systems and how they differ."""
     level = settings["confidence_level"]
-    left_out = list(dict.fromkeys([*left_out_of(first), *left_out_of(second)]))
+    data = data_of(first)
+    left_out = list(dict.fromkeys([*data.sentences, *left_out_of(second)]))
     ax = draw_both_det((first, second), None)
     alt = "DET curves of both systems: FNMR over FMR. The tables below have the differences."
     pictures = [Picture(svg_of(ax.figure), alt, "The two errors of both systems, over all thresholds.")]  # type: ignore[arg-type]
-    sections = [Section("Data", left_out)] if left_out else []
+    sections = [replace(data, sentences=left_out)] if left_out or data.tables else []
     sections.append(Section("Trade-off of the two errors", (), pictures))
     for point in dict.fromkeys(one.at for one in contrasts):
         found = [one for one in contrasts if one.at == point and one.name != "fmr_matrix"]
@@ -52,7 +55,7 @@ def chapter_of_systems(
         title = "Without a threshold" if point is None else f"At {point}"
         sections.append(Section(title, (), drawn, [table]))
     remarks = remarks_of([*first.quantities, *second.quantities])
-    return Chapter("Two systems", summary_of_systems(contrasts), sections, settings, numbers, remarks)
+    return Chapter("Two systems", summary_of_systems(first, contrasts, settings), sections, settings, numbers, remarks)
 
 
 def _row(one: Contrast) -> list[str]:
@@ -66,9 +69,9 @@ def _row(one: Contrast) -> list[str]:
     ]
 
 
-def summary_of_systems(contrasts: Sequence[Contrast]) -> list[str]:
-    """Say how two systems differ, in sentences."""
-    said = []
+def summary_of_systems(first: Evaluated, contrasts: Sequence[Contrast], settings: Mapping[str, Any]) -> list[str]:
+    """Say how two systems differ, in sentences; `first` is one of them, and both scored the same comparisons."""
+    said = [f"Both systems scored {size_of(first)}."] if first.rates else []
     for one in contrasts:
         if one.group is None and one.name in ("fnmr", "fmr", "eer"):
             at = f" at {one.at}" if one.at else ""
@@ -86,4 +89,5 @@ def summary_of_systems(contrasts: Sequence[Contrast]) -> list[str]:
         ]
         if groups:
             said.append(f"The {verdict} system has the lower FNMR in {len(groups)} groups: {', '.join(groups)}.")
+    said.append(brackets_of(settings))
     return said

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from fastfair._lib.text import rate_with_interval
 from fastfair.error_rates.curve_results import Rates
@@ -18,12 +20,7 @@ _ERRORS = {"fmr": "false matches", "fnmr": "false non-matches"}
 
 def summary_of(evaluation: Evaluated, together: Evaluated) -> list[str]:
     """Return the sentences; `together` is the same evaluation with intervals that hold in all groups together."""
-    counts = evaluation.rates[0].counts if evaluation.rates else None
-    said = []
-    if counts is not None:
-        who = "" if evaluation.n_subjects is None else f" of {evaluation.n_subjects:,} subjects"
-        groups = f", in {len(evaluation.groups)} groups" if evaluation.groups else ""
-        said.append(f"{counts.mated:,} mated and {counts.nonmated:,} non-mated comparisons{who}{groups}.")
+    said = [f"{size_of(evaluation)}."] if evaluation.rates else []
     for rates in evaluation.rates:
         told = [f"the threshold is {rates.threshold:.6g}"]
         for name in ("fmr", "fnmr"):
@@ -39,13 +36,24 @@ def summary_of(evaluation: Evaluated, together: Evaluated) -> list[str]:
     if left_out:
         said.append(f"Left out of the measures: {visible(', '.join(left_out))}.")
     if "confidence_level" in evaluation.settings:
-        settings = evaluation.settings
-        drawn = f"from {settings['n_resamples']:,} replicates" if settings["n_resamples"] else "in closed form"
-        said.append(
-            f"Numbers in brackets are {100 * settings['confidence_level']:g} % intervals, {drawn} over "
-            f"{settings['unit']}s."
-        )
+        said.append(brackets_of(evaluation.settings))
     return said
+
+
+def size_of(evaluation: Evaluated) -> str:
+    """Say how many comparisons, subjects and groups there are, of an evaluation at an operating point."""
+    counts = evaluation.rates[0].counts
+    who = "" if evaluation.n_subjects is None else f" of {evaluation.n_subjects:,} subjects"
+    groups = f", in {len(evaluation.groups)} groups" if evaluation.groups else ""
+    return f"{counts.mated:,} mated and {counts.nonmated:,} non-mated comparisons{who}{groups}"
+
+
+def brackets_of(settings: Mapping[str, Any]) -> str:
+    """Say what intervals stand in brackets."""
+    drawn = f"from {settings['n_resamples']:,} replicates" if settings["n_resamples"] else "in closed form"
+    return (
+        f"Numbers in brackets are {100 * settings['confidence_level']:g} % intervals, {drawn} over {settings['unit']}s."
+    )
 
 
 def tables_of(evaluation: Evaluated) -> list[str]:

@@ -267,6 +267,15 @@ def test_two_systems_have_a_page(tmp_path):
     assert row[1] == f"{one.first:.4g}"
     assert row[5] == one.verdict
     assert page.tags["figure"] == 3
+    counts = found.first.rates[0].counts
+    said = found.summary().splitlines()
+    assert said[0] == (
+        f"Both systems scored {counts.mated:,} mated and {counts.nonmated:,} non-mated comparisons of 24 subjects, "
+        "in 4 groups."
+    )
+    assert said[-1] == "Numbers in brackets are 95 % intervals, from 100 replicates over subjects."
+    of_group = next(row for row in page.rows if row[0] == found.first.groups[0] and len(row) == 5)
+    assert of_group[1] == f"{counts.group_mated[0]:,}"
 
 
 @pytest.mark.parametrize("labels", [("f", "m"), tuple(f"group {k} " + "x" * 50 for k in range(40))], ids=["2", "40"])
