@@ -18,12 +18,14 @@ _Second = TypeVar("_Second")
 _SMALL = 50_000  # with fewer elements a second thread costs more time than it saves
 
 
-def in_threads(size: int, work: Callable[[_First], _Second], items: Sequence[_First]) -> list[_Second]:
-    """Call a function for each item, with all processors if `size` elements of work are enough for two threads."""
+def in_threads(
+    size: int, work: Callable[[_First], _Second], items: Sequence[_First], n_threads: int | None = None
+) -> list[_Second]:
+    """Call a function for each item, in `n_threads` threads if `size` elements of work are enough for two."""
     if size < _SMALL or len(items) < 2:
         return [work(item) for item in items]
     found: dict[int, _Second] = {}
-    deal(work, items, count_threads(None), found.__setitem__)
+    deal(work, items, count_threads(n_threads), found.__setitem__)
     return [found[k] for k in range(len(items))]
 
 

@@ -306,7 +306,7 @@ def fairness_of_rates(
         keys = ((name, group, None, k) for k in range(len(points)) for group in of_each)
         quantities, band = limits.of_measure(
             quantities, {key: k for k, key in enumerate(keys)}, about_estimate.reshape(len(quantities), -1),
-            lambda: _moved_systems(facts, rate, found, centred, selection),
+            lambda: _moved_systems(facts, rate, found, centred, selection, settings),
             lambda: _counted_systems(facts, rate, found, selection, settings), settings,
         )  # fmt: skip
         ends = [end.reshape(value.shape) for end in (*limits.ends_of(quantities), *band)]
@@ -345,12 +345,17 @@ def _widen_ratios(
 
 
 def _moved_systems(
-    measure: Measure, rate: str, found: RatesOverLevels, drawn: Replicates, selection: Selection
+    measure: Measure,
+    rate: str,
+    found: RatesOverLevels,
+    drawn: Replicates,
+    selection: Selection,
+    settings: BandSettings,
 ) -> MovedSystems:
     if measure.inputs != "both rates":  # one replicate of the other rate, which is not asked for, saves time
         other = RATES[1 - RATES.index(rate)]
         drawn = replace(drawn, **{other: getattr(drawn, other)[..., :1]})
-    return MovedSystems(found.estimate, drawn, selection)
+    return MovedSystems(found.estimate, drawn, selection, settings.workers.n_threads)
 
 
 def _counted_systems(
@@ -361,7 +366,8 @@ def _counted_systems(
     if not points_without_errors(models, selection.measured):
         return None
     held = ["fmr"] * len(models)
-    return CountedSystems(found.estimate, selection, models, held, settings.n_resamples, settings.key)
+    drawing = settings.n_resamples, settings.key, settings.workers.n_threads
+    return CountedSystems(found.estimate, selection, models, held, *drawing)
 
 
 def _measured(

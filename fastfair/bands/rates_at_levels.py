@@ -281,7 +281,13 @@ def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, w
         fnmr=np.array([[rates.fnmr, *rates.group_fnmr[:n_groups]] for rates in found]),
     )
     resampler = Resampler(
-        data, points, unit=settings.unit, scheme=settings.scheme, metrics=NO_METRICS, with_groups=with_groups
+        data,
+        points,
+        unit=settings.unit,
+        scheme=settings.scheme,
+        metrics=NO_METRICS,
+        with_groups=with_groups,
+        n_threads=settings.workers.n_threads,
     )
 
     def kept(drawn: Any) -> Replicates:

@@ -384,6 +384,6 @@ def compare(
     settings = {name: value for name, value in one.settings.items() if name not in ("thresholds", "score_kind")}
     settings["score_kinds"] = [first.score_kind, second.score_kind]
     tests = difference_tests((first, second), (one, other))
-    correlations = rate_correlations((first, second), (one, other))
+    correlations = rate_correlations((first, second), (one, other), options.get("n_threads"))
     found = contrasts_of((one, other), tests, correlations, settings["confidence_level"], method)
     return PairedEvaluation(found, one, other, settings, tests, correlations)

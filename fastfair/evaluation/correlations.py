@@ -17,7 +17,9 @@ from .evaluated import Evaluated
 from .score_tests import UNITS_TESTED
 
 
-def rate_correlations(systems: Sequence[Comparisons], evaluations: Sequence[Evaluated]) -> NDArray[np.float64]:
+def rate_correlations(
+    systems: Sequence[Comparisons], evaluations: Sequence[Evaluated], n_threads: int | None
+) -> NDArray[np.float64]:
     """Compute the correlation of each rate of two systems in closed form.
 
     Replicates of FMRs correlate too little: product weights count what happens in a pair of subjects three times as
@@ -29,6 +31,8 @@ def rate_correlations(systems: Sequence[Comparisons], evaluations: Sequence[Eval
         The same comparisons scored by two systems, numbered alike.
     evaluations : two Evaluation
         Their evaluations.
+    n_threads : int or None
+        Number of threads; all processors by default.
 
     Returns
     -------
@@ -43,7 +47,7 @@ def rate_correlations(systems: Sequence[Comparisons], evaluations: Sequence[Eval
     position = {group: k for k, group in enumerate(first.groups)}
     measured = [position[group] for group in first.measured_groups]
     one, other = (
-        LinearizedRates(Preparation(comparisons, points, unit, "product", NO_METRICS, measured, True))
+        LinearizedRates(Preparation(comparisons, points, unit, "product", NO_METRICS, measured, True, n_threads))
         for comparisons in systems
     )
     for k, (mine, theirs) in enumerate(zip(first.quantities, second.quantities, strict=True)):

@@ -230,7 +230,9 @@ def evaluate(
     held = [_is_held(entry, points) for entry in listed]
     uncertainty: IntervalMaker | None = None
     if request.is_in_closed_form(comparisons):
-        of_rates = Resampler(comparisons, points, unit=unit, metrics=NO_METRICS, measured=request.measured)
+        of_rates = Resampler(
+            comparisons, points, unit=unit, metrics=NO_METRICS, measured=request.measured, n_threads=n_threads
+        )
         uncertainty = closed_form(quantities, listed, held, of_rates)
     elif key is not None:
         resampler = Resampler(
@@ -240,6 +242,7 @@ def evaluate(
             scheme=scheme,
             metrics=Metrics(tuple(request.metrics), eer_method, request.costs),
             measured=request.measured,
+            n_threads=n_threads,
         )
         drawn = resampler.replicate(request.n_resamples, key, workers)
         if zero_policy == "raise":
@@ -255,8 +258,8 @@ def evaluate(
             partial(_jackknife, resampler, selection, n_threads),
             degrees_of_freedom(listed, comparisons, resampler),
             independent_comparisons(listed, comparisons.groups, resampler),
-            partial(MovedSystems, base, drawn, selection),
-            partial(_counted, resampler, base, selection, points, (request.n_resamples, key)),
+            partial(MovedSystems, base, drawn, selection, n_threads),
+            partial(_counted, resampler, base, selection, points, (request.n_resamples, key, n_threads)),
             {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
         )
     if uncertainty is not None:
@@ -341,12 +344,12 @@ def _counted(
     base: Replicates,
     selection: Selection,
     points: Sequence[OperatingPoint],
-    n_and_key: tuple[int, NDArray[np.uint32]],
+    drawing: tuple[int, NDArray[np.uint32], int | None],
 ) -> CountedSystems | None:
     models = resampler.count_models()[: len(points)]
     if not points_without_errors(models, selection.measured):
         return None
-    return CountedSystems(base, selection, models, [point.kind for point in points], *n_and_key)
+    return CountedSystems(base, selection, models, [point.kind for point in points], *drawing)
 
 
 def _is_held(entry: Entry, points: Sequence[OperatingPoint]) -> bool:

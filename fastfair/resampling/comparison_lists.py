@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from fastfair.kernels.sweep import Side
 
 Rows = NDArray[np.int32]
-_SHARES = slice(0, 1), slice(1, None)  # of two threads: list 0 holds about as much as the other lists together
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +171,10 @@ class ErrorLists:
                 found[lists],
             )  # fmt: skip
 
-        in_threads(n, number, _SHARES)
+        n_threads = self.partners.n_threads
+        # List 0 holds about as much as the other lists together.
+        shares = [slice(0, 1), *self.partners.shares(max(1, count_threads(n_threads) - 1))]
+        in_threads(n, number, shares, n_threads)
         end = np.cumsum(found)
         for k in range(1, end.size):
             for column in (first, second, repeats):
@@ -200,9 +202,7 @@ def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where((product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0)
 
 
-def make_lists(
-    source: SortedComparisons, partners: Partners, n_kept: int | None = None, n_threads: int | None = None
-) -> ErrorLists:
+def make_lists(source: SortedComparisons, partners: Partners, n_kept: int | None = None) -> ErrorLists:
     """Divide the sorted mated, or non-mated, comparisons into lists.
 
     Parameters
@@ -213,8 +213,6 @@ def make_lists(
         The same, as `group_comparisons` returns them.
     n_kept : int, optional
         Number of comparisons to keep, from the first error on; all by default.
-    n_threads : int, optional
-        All processors by default.
 
     Returns
     -------
@@ -222,7 +220,7 @@ def make_lists(
     """
     from fastfair.kernels import comparison_lists as kernels
 
-    n, mated, units = len(source), source.mated, source.units
+    n, mated, units, n_threads = len(source), source.mated, source.units, partners.n_threads
     n_kept = n if n_kept is None else min(n, n_kept)
     first = 0 if mated else n - n_kept
     of_threads = slices(n_kept, count_threads(n_threads))
@@ -235,7 +233,7 @@ def make_lists(
             sizes[k] += np.bincount(source.lists(piece), minlength=sizes.shape[1])
         sizes[k, 0] = parts[k].stop - parts[k].start
 
-    in_threads(n_kept, count, range(len(parts)))
+    in_threads(n_kept, count, range(len(parts)), n_threads)
     of_lists = sizes.sum(axis=0)
     end = np.cumsum(of_lists)
     position = end - of_lists + np.cumsum(sizes, axis=0) - sizes
@@ -246,5 +244,5 @@ def make_lists(
             columns = source.side.keys[piece], *source.rows(piece)
             kernels.divide(columns, source.lists(piece), not mated, position[k], out)
 
-    in_threads(n_kept, divide, range(len(parts)))
+    in_threads(n_kept, divide, range(len(parts)), n_threads)
     return ErrorLists(*out, end, mated, partners, units.stratum, units.stratum_size)

@@ -55,6 +55,8 @@ class Resampler:
         Groups whose mean EER threshold `at_mean_group_eer` uses.
     with_groups : bool
         Whether to compute the rates of groups and of pairs of groups.
+    n_threads : int, optional
+        Number of threads that prepare the comparisons; all processors by default.
 
     Attributes
     ----------
@@ -77,8 +79,9 @@ class Resampler:
         metrics: Metrics = ALL_METRICS,
         measured: Sequence[int] = (),
         with_groups: bool = True,
+        n_threads: int | None = None,
     ) -> None:
-        self.prepared = Preparation(comparisons, points, unit, scheme, metrics, measured, with_groups)
+        self.prepared = Preparation(comparisons, points, unit, scheme, metrics, measured, with_groups, n_threads)
         self._sign = -1 if comparisons.score_kind == "distance" else 1
 
     @property

@@ -36,11 +36,14 @@ class Partners:
         Number of comparisons in each list; list 0 holds all.
     n_units : int
         Number of rows of weights.
+    n_threads : int or None
+        Number of threads that sum over pairs, and make lists; all processors by default.
     """
 
     runs: Runs
     sizes: NDArray[np.int64]
     n_units: int
+    n_threads: int | None = None
 
     def total_weights(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
         """Write the total weight of the comparisons of each list in 64 replicates into `totals`, (lists, 64)."""
@@ -129,7 +132,8 @@ class Partners:
             pair_walk.variances_of_lists(self.runs, of_lists, of_errors, (stratum, stratum_size), varies, *written)
 
         self._variances_of_all((a, b, ascending[0], orders[0]), (stratum, stratum_size), found)
-        in_threads(int(self.sizes[0]), compute, self._shares(count_threads(None)))
+        shares = self.shares(count_threads(self.n_threads))
+        in_threads(int(self.sizes[0]), compute, shares, self.n_threads)
         of_rates, of_pairs = (array.swapaxes(0, 1).copy() for array in found)
         return of_rates, of_pairs
 
@@ -155,7 +159,8 @@ class Partners:
             pair_walk.add_runs(self.runs, chosen, (a, b, begin, at), ascending, stratum, varies, sums, seen)
             return sums
 
-        sums, *others = in_threads(int(self.sizes[0]), add, self._parts(count_threads(None)))
+        parts = self._parts(count_threads(self.n_threads))
+        sums, *others = in_threads(int(self.sizes[0]), add, parts, self.n_threads)
         for other in others:
             for array, more in zip(sums, other, strict=True):
                 array += more
@@ -173,7 +178,7 @@ class Partners:
         cuts = sorted({0, *np.searchsorted(runs.unit, units).tolist(), runs.stop.size})
         return [slice(*both_ends) for both_ends in itertools.pairwise(cuts)]
 
-    def _shares(self, n_threads: int) -> list[slice]:
+    def shares(self, n_threads: int) -> list[slice]:
         """Cut the lists after list 0 into shares with about as many comparisons."""
         running = np.cumsum(self.sizes[1:])
         if running.size == 0 or running[-1] == 0:
@@ -214,7 +219,7 @@ def group_comparisons(source: SortedComparisons, n_threads: int | None) -> Partn
         for piece in parts[k]:
             kernels.count_smaller(*source.rows(piece), counts[k])
 
-    in_threads(n, count, range(len(parts)))
+    in_threads(n, count, range(len(parts)), n_threads)
     begin = np.append(0, np.cumsum(counts.sum(axis=0)))
     position = begin[:-1] + np.cumsum(counts, axis=0) - counts
     partner = np.empty(n, np.uint16 if n_units <= 2**16 else np.int32)
@@ -225,17 +230,23 @@ def group_comparisons(source: SortedComparisons, n_threads: int | None) -> Partn
         for piece in parts[k]:
             kernels.scatter(*source.rows(piece), source.lists(piece), position[k], partner, lists)
 
-    in_threads(n, scatter, range(len(parts)))
+    in_threads(n, scatter, range(len(parts)), n_threads)
     cuts = np.searchsorted(begin, [part.stop for part in slices(n, count_threads(n_threads))][:-1])
     blocks = [*itertools.pairwise(sorted({0, *cuts.tolist(), n_units}))]
-    n_runs = in_threads(n, lambda block: int(kernels.arrange(begin, *block, n_lists, partner, lists)), blocks)
+    n_runs = in_threads(
+        n, lambda block: int(kernels.arrange(begin, *block, n_lists, partner, lists)), blocks, n_threads
+    )
     total = sum(n_runs)
     runs = kernels.Runs(
         np.empty(total, np.int32), np.empty(total, np.int32), np.empty(total, np.int64), partner, np.empty(0, np.int32)
     )  # fmt: skip
     first = np.cumsum(n_runs) - n_runs
-    in_threads(n, lambda k: kernels.write_runs(begin, *blocks[k], lists, first[k], runs), range(len(blocks)))
-    return Partners(_merged(runs, n_units), source.sizes, n_units)
+
+    def write(k: int) -> None:
+        kernels.write_runs(begin, *blocks[k], lists, first[k], runs)
+
+    in_threads(n, write, range(len(blocks)), n_threads)
+    return Partners(_merged(runs, n_units), source.sizes, n_units, n_threads)
 
 
 def _merged(runs: Runs, n_units: int) -> Runs:

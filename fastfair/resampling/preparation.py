@@ -65,7 +65,7 @@ class Preparation:
 
     Parameters
     ----------
-    comparisons, points, unit, scheme, metrics, measured, with_groups
+    comparisons, points, unit, scheme, metrics, measured, with_groups, n_threads
         As `Resampler` takes them.
 
     Attributes
@@ -93,6 +93,7 @@ class Preparation:
         metrics: Metrics,
         measured: Sequence[int],
         with_groups: bool,
+        n_threads: int | None,
     ) -> None:
         self.comparisons = comparisons
         self.points = tuple(points)
@@ -119,7 +120,8 @@ class Preparation:
         all_kept = self.hull_eer or bool({"min_dcf", "cllr", "min_cllr"} & set(metrics.names))
         n_kept = (len(comparisons.mated), len(comparisons.nonmated)) if all_kept else self._numbers_to_keep(with_eer)
         self._require_memory(sum(n_kept))
-        self._partners = group_comparisons(self._sources[0], None), group_comparisons(self._sources[1], None)
+        mated, nonmated = (group_comparisons(source, n_threads) for source in self._sources)
+        self._partners = mated, nonmated
         self._complete: dict[bool, ErrorLists] = {}
         self.y, self.x = self._lists(*n_kept)
         self.guesses = self.x.count_errors(self.eer_keys[: self.eer_lists])

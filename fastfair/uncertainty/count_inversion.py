@@ -54,6 +54,8 @@ class CountedSystems(MovedSystems):
         How many to draw.
     key : (2,) ndarray of uint32
         Key of the random stream.
+    n_threads : int, optional
+        As for `MovedSystems`.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class CountedSystems(MovedSystems):
         held: Sequence[str],
         n_replicates: int,
         key: NDArray[np.uint32],
+        n_threads: int | None = None,
     ) -> None:
         measured = list(selection.measured)
         kept = [{name: model.take(measured) for name, model in of_point.items()} for of_point in models]
@@ -76,7 +79,7 @@ class CountedSystems(MovedSystems):
         )
         rates = {name: getattr(estimates, name)[self.points] for name in _RATES}
         without_metrics = Replicates(estimates.threshold[self.points], **rates, metrics={}, cells=())
-        super().__init__(without_metrics, without_metrics, own)
+        super().__init__(without_metrics, without_metrics, own, n_threads)
         self.n_replicates = n_replicates
         self._models, self._held = [kept[p] for p in self.points], [held[p] for p in self.points]
         self._key = key

@@ -92,6 +92,8 @@ class MovedSystems:
     selection : Selection
         As for `entries`. Measures that are fairest between lower and higher values, such as a group's ratio to the
         average, are left out.
+    n_threads : int, optional
+        Number of threads; all processors by default.
 
     Attributes
     ----------
@@ -103,7 +105,10 @@ class MovedSystems:
         -1 for measures of which larger values are fairer, 1 for others.
     """
 
-    def __init__(self, estimates: Replicates, drawn: Replicates, selection: Selection) -> None:
+    def __init__(
+        self, estimates: Replicates, drawn: Replicates, selection: Selection, n_threads: int | None = None
+    ) -> None:
+        self._n_threads = n_threads
         measured = list(selection.measured)
         self._selection = replace(
             selection,
@@ -153,7 +158,7 @@ class MovedSystems:
             return _shares(self.signs[:, None, None] * rows, (self.signs * self.estimates)[:, None, None])
 
         stretches = np.array_split(POWERS, n_calls(POWERS.size, self._n_numbers))
-        table = np.concatenate(in_threads(self._n_numbers, shares, stretches), axis=1)
+        table = np.concatenate(in_threads(self._n_numbers, shares, stretches, self._n_threads), axis=1)
         return Inversion(self.keys, table[..., 0], table[..., 1], self.path(_STEPS), self.n_replicates)
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair._lib import seeds
+from fastfair._lib import seeds, threads
 from fastfair._lib.workers import ONE_THREAD, Workers
 from fastfair.resampling import preparation
 from fastfair.resampling.comparison_replicates import Resampler
@@ -118,3 +118,22 @@ def test_lists_that_are_too_short_for_other_processes_are_extended_here(tmp_path
             found, prepared = replicates(c, needed, workers=workers)
             assert needed < prepared.x.end[0] < prepared.x.sizes[0]
             assert same(found, expected)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_preparation_and_intervals_keep_to_the_number_of_threads(monkeypatch, n_threads):
+    used = []
+
+    def deal(work, items, n, told):
+        used.append(min(n, len(items)))
+        for number, item in enumerate(items):
+            told(number, work(item))
+
+    c = comparisons_of(5, 4000, 6)
+    everything = ff.evaluate(c, POINTS, n_resamples=64, rng=0, n_threads=2)
+    monkeypatch.setattr(threads, "_SMALL", 10)
+    monkeypatch.setattr(threads, "deal", deal)
+    found = ff.evaluate(c, POINTS, n_resamples=64, rng=0, n_threads=n_threads)
+    assert max(used) == n_threads
+    lows = [np.array([q.low for q in one.quantities], float) for one in (found, everything)]
+    assert np.array_equal(*lows, equal_nan=True)

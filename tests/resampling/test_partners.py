@@ -36,7 +36,7 @@ def comparisons_of(seed, n, n_subjects, repeated):
 
 def lists_of(c, unit="subject", n_threads=1):
     source = SortedComparisons(c.nonmated, False, ComparisonUnits(c, unit), (c.nonmated_by_group, LISTS))
-    return make_lists(source, group_comparisons(source, n_threads), None, n_threads)
+    return make_lists(source, group_comparisons(source, n_threads))
 
 
 def in_lists(lists):
