@@ -143,6 +143,55 @@ def gallery_and_probes() -> Figure:
     return figure
 
 
+def _speakers() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Simulate the people of the page from a folder to a report: vectors, six of each, whose they are, and genders."""
+    sex = np.where(np.arange(160) % 2, "f", "m")
+    drawn = ff.VonMisesFisherIdentities.random(160, dim=64, concentration=(45, 130), rng=0)
+    people = ff.VonMisesFisherIdentities(drawn.centers, np.where(sex == "f", 0.85, 1) * drawn.concentrations)
+    subject = np.repeat(np.arange(160), 6)
+    return people.draw(6, rng=1), subject, sex[subject]
+
+
+def every_pair() -> Figure:
+    """Draw the FNMR of women and men over the FMR of all pairs."""
+    vectors, subject, sex = _speakers()
+    e = ff.Embeddings(vectors, subject, group=sex)
+    figure, ax = plt.subplots(figsize=(5.4, 3.4), layout="constrained")
+    for label, group in (("women", "f"), ("men", "m")):
+        ff.roc_band(e, np.geomspace(1e-4, 0.1), group=group, rng=0).plot(ax, label=label)
+    ax.set(xlabel="FMR of all pairs", ylim=(0, None))
+    ax.legend()
+    return figure
+
+
+def enrolled_by_templates() -> Figure:
+    """Draw the curves of a list of trials whose people are enrolled by one recording, or by three in two ways."""
+    vectors, subject, _ = _speakers()
+    recording = np.arange(subject.size) % 6
+    rng = np.random.default_rng(2)
+    pairs = [
+        (k, 6 * other + n)
+        for k in range(160)
+        for other in (k, *rng.choice(np.delete(np.arange(160), k), 40, replace=False))
+        for n in (3, 4, 5)
+    ]
+    enrolled, probe = np.array(pairs).T
+    figure, ax = plt.subplots(figsize=(5.4, 3.4), layout="constrained")
+    for label, used, same_name in (
+        ("one recording", 1, "raise"),
+        ("best of three", 3, "max"),
+        ("mean of three", 3, "mean"),
+    ):
+        kept = (recording < used) | (recording > 2)
+        name = np.where(recording < 3, -1 - subject, np.arange(subject.size))  # templates are numbered below 0
+        scores = ff.NamedVectors(vectors[kept], name[kept], same_name=same_name).scores(-1 - enrolled, probe)
+        c = ff.Comparisons(scores, None, enrolled, subject[probe])
+        ff.roc_band(c, np.geomspace(2e-3, 0.2), rng=0).plot(ax, label=label)
+    ax.set_ylim(bottom=0)
+    ax.legend()
+    return figure
+
+
 def recentering() -> Figure:
     """Draw plain and recentered replicates of an FNMR, with what each of them lies about."""
     band = ff.roc_band(_people(), [0.001], unit="sample", rng=0)
