@@ -64,7 +64,7 @@ def read_results(path: str | Path) -> list[Evaluation | PairedEvaluation | RocBa
     """
     try:
         found = [_result(one) for one in read_numbers(path)]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise FileFormatError(f"{path} is neither the JSON of an evaluation nor a page: {error!r}") from None
     if not found:
         raise FileFormatError(f"{path} holds no result: write one with Evaluation.to_json or report")
@@ -80,7 +80,9 @@ def _result(content: dict[str, Any]) -> Evaluation | PairedEvaluation | RocBand 
         return _CURVES[content["kind"]]._of_numbers(content)
     if content["kind"] not in _PLOTS:
         raise ValueError(f"no result is called {content['kind']!r}")
-    return WrittenResult(content["title"], content)
+    result = WrittenResult(content["title"], content)
+    result._columns()  # refuses a table that is broken
+    return result
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.command_line import run
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pages.test_report import AT, HOSTILE, Page, comparisons, evaluation
 
 import fastfair as ff
@@ -163,6 +168,41 @@ def test_the_page_of_vectors_is_made_again(groups, tmp_path):
     assert back.summary().startswith("Embeddings(")
     assert back.to_frame("polars").columns[:4] == ["name", "group", "operating_point", "estimate"]
     assert back.plot().get_xlabel() == "False match rate"
+
+
+@pytest.fixture(scope="module")
+def page_of_many(tmp_path_factory) -> tuple[Path, dict]:
+    """A file to write pages to, and the numbers of a page with results of every kind of chapter."""
+    c, few = comparisons().by("sex"), {"n_resamples": 20, "rng": 0}
+    results = [
+        ff.evaluate(c, AT, **few), ff.roc_band(c, [0.1, 0.3], **few), ff.fairness_band(c, "gini", "fnmr", [0.3], **few),
+        ff.compare(c, comparisons(system=2).by("sex"), AT, **few), ff.claim(c, "fnmr <= 0.5", *AT, **few),
+    ]  # fmt: skip
+    path = tmp_path_factory.mktemp("pages") / "page.html"
+    ff.report(results, path)
+    text = path.read_text("utf-8")
+    return path, json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")])
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@settings(max_examples=150)
+@given(st.randoms(use_true_random=False))
+def test_damaged_pages_are_read_or_refused(page_of_many, rng: random.Random):
+    path, numbers = page_of_many
+    damaged = json.loads(json.dumps(numbers))
+    inside = rng.choice(damaged["results"])
+    while True:  # go down to a place of any depth
+        at = rng.choice([*inside] if isinstance(inside, dict) else range(len(inside)))
+        if not isinstance(inside[at], dict | list) or not inside[at] or rng.random() < 0.3:
+            break
+        inside = inside[at]
+    if rng.random() < 0.2:
+        del inside[at]
+    else:
+        inside[at] = rng.choice([None, "x", -1, 10**400, 1.5, [], {}, [[1]], 99999, True])
+    path.write_text(f'<script type="application/json" id="numbers">{json.dumps(damaged)}</script>')
+    with contextlib.suppress(FileFormatError):
+        assert len(ff.read_results(path)) == len(numbers["results"])
 
 
 def test_other_files_are_refused(tmp_path):

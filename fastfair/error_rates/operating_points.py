@@ -82,7 +82,7 @@ class OperatingPoint:
 def point_of(text: str) -> OperatingPoint:
     """Return the operating point whose text it is."""
     name, _, value = text.partition("=")
-    kind = next(kind for kind, written in _NAMES.items() if written == name)
+    kind = {written: kind for kind, written in _NAMES.items()}[name]
     return OperatingPoint(kind, float(value)) if value else OperatingPoint(kind)
 
 

@@ -40,7 +40,7 @@ def read_numbers(path: str | Path) -> list[dict[str, Any]]:
             text = text[text.index(_BEFORE) + len(_BEFORE) :]
             return [by_rows(one) for one in json.loads(text[: text.index(_AFTER)])["results"]]
         return [json.loads(text)]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise FileFormatError(f"{path} is neither the JSON of an evaluation nor a page: {error!r}") from None
 
 
