@@ -82,12 +82,10 @@ class Cells:
         inside = np.flatnonzero(source.cell[source.by_group.reference_group, source.by_group.probe_group] >= 0)
         if self.rate == "fmr":
             inside = inside[::-1]  # errors first
-        pair = np.arange(inside.size)
+        units = (np.arange(inside.size, dtype=np.int32),) * 2  # each comparison is a pair of its own
         if side.reference is not None and side.probe is not None:
-            ends = side.reference[inside].astype(np.int64), side.probe[inside].astype(np.int64)
-            codes = np.minimum(*ends) << 32 | np.maximum(*ends)
-            pair = np.unique(codes, return_inverse=True)[1]
-        n = kernels.errors_of_pairs(side.keys[inside], pair.astype(np.int32), wanted)
+            units = side.reference[inside], side.probe[inside]
+        n = kernels.errors_of_pairs(side.keys[inside], *units, wanted)
         last = side.keys[inside[n - 1]]
         if self.rate == "fmr":
             edge = int(np.searchsorted(side.keys, last))
