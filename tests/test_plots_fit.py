@@ -24,11 +24,13 @@ def comparisons(n_groups: int) -> ff.Comparisons:
     reference, mated = rng.integers(0, size, n), rng.random(n) < 0.5
     probe = np.where(mated, reference, (reference + rng.integers(1, size, n)) % size)
     sides = [{SEX: labels[who % n_groups], AGE: age[who // n_groups % 2]} for who in (reference, probe)]
-    return ff.Comparisons(rng.normal(size=n) + 2 * mated, mated, reference, probe, *sides)
+    scores = rng.normal(size=n) + 2 * mated
+    scores[mated & (reference % n_groups == n_groups - 1)] = 5  # a group without false non-matches
+    return ff.Comparisons(scores, mated, reference, probe, *sides)
 
 
 def drawn(name: str, n_groups: int):
-    c = comparisons(n_groups)
+    c = comparisons(max(n_groups, 3) if name == "shrunken" else n_groups)
     one, few = c.by(SEX), {"n_resamples": 99, "rng": 0}
     made = {
         "effects": lambda: ff.error_model(c, [SEX, AGE], AT).plot(),
@@ -39,6 +41,9 @@ def drawn(name: str, n_groups: int):
         "margin": lambda: ff.margin_of_error(one, AT, **few).plot(),
         "shrunken": lambda: ff.shrunken_rates(ff.evaluate(one, AT, (), metrics=(), **few)).plot(),
         "systems": lambda: ff.compare(one, one, AT, (), metrics=(), **few).plot(),
+        "measure over FMR": lambda: ff.fairness_band(
+            one, "group_to_min_difference", "fnmr", [0.05, 0.1, 0.3], method="percentile", n_resamples=20, rng=0
+        ).plot(),
         "differences": lambda: ff.compare(one, one, AT, (), metrics=(), **few).plot_differences(),
     }
     return made[name]()
@@ -53,12 +58,13 @@ CASES = (
     "margin",
     "shrunken",
     "systems",
+    "measure over FMR",
     "differences",
 )
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
-@pytest.mark.parametrize("n_groups", [3, 18])
+@pytest.mark.parametrize("n_groups", [2, 18, 40])
 @pytest.mark.parametrize("name", CASES)
 def test_nothing_is_cut(name, n_groups):
     found = drawn(name, n_groups)
@@ -76,3 +82,19 @@ def test_nothing_is_cut(name, n_groups):
             label = ax.xaxis.label.get_window_extent(renderer)
             assert not label.overlaps(legend.get_window_extent(renderer))
     plt.close(figure)
+
+
+@pytest.mark.parametrize("n_groups", [2, 40])
+def test_groups_at_both_ends_of_a_measure_are_named_and_the_others_counted(n_groups):
+    ax = drawn("measure over FMR", n_groups)
+    named = [text.get_text() for text in ax.get_legend().get_texts()]
+    if n_groups == 2:
+        assert len(named) == len(ax.get_lines()) == 2
+    else:
+        assert named[-2:] == ["group 39", "34 other groups"]  # the group without errors is the lowest
+        assert len(named) == 7
+        assert len(ax.get_lines()) == n_groups + 1
+        heights = [np.mean(line.get_ydata()) for line in ax.get_lines() if line.get_label() in named[:-1]]
+        assert heights == sorted(heights, reverse=True)
+        assert len(ax.collections) == 2 * 6  # intervals and bands of those that are named
+    plt.close(ax.get_figure(root=True))

@@ -34,6 +34,7 @@ _MOST_ON_PAGES = 12  # FMRs in a page's table
 _ENDS = ("low", "high", "band_low", "band_high")
 _ARRAYS = ("fmr", "threshold", *_ENDS, "uncertainty", "v_statistic")
 _ALONE = ("n_resamples", "confidence_level", "note")
+_LEGEND_LINE = 0.18  # inches
 _SIZE = 4.9, 3.6  # inches of a plot that a phone shows in its own size
 
 
@@ -119,7 +120,8 @@ class ShownCurve(Shown, Curve):
         """Write the part of a page about this curve, with a table of the levels given or of some of all."""
         name, values, groups = self._values()
         title = self._title()
-        ax = self.plot(new_axes(_SIZE), **({"color": USUAL} if values.ndim == 1 else {}))
+        size = _SIZE if values.ndim == 1 else (_SIZE[0], _SIZE[1] + _LEGEND_LINE * min(len(groups), _MOST_SHOWN))
+        ax = self.plot(new_axes(size), **({"color": USUAL} if values.ndim == 1 else {}))
         for axis in (ax.xaxis, ax.yaxis) if name == "FNMR" else (ax.xaxis,):
             rate_ticks(axis)
         alt = f"{title} over FMR, with intervals and a band. The table below has the numbers."

@@ -24,6 +24,8 @@ Range = tuple[Floats, Floats]  # the lower and the upper end
 _POINTWISE, _SIMULTANEOUS = 0.25, 0.15  # how dark
 _EDGE = 1e-6
 _PANEL, _COLUMNS = 1.75, 3  # inches of a small plot, and how many stand side by side
+_MOST_NAMED, _NAMED_AT_EACH_END = 8, 3  # more lines of groups cannot be told apart in one plot
+_LONGEST_IN_LEGEND = 36  # characters of a group's name
 _LONGEST_TITLE = 24  # characters of a group's name above a small plot
 
 
@@ -84,13 +86,24 @@ def draw_measure(
     ax: Axes | None,
     **kwargs: Any,
 ) -> Axes:
-    """Draw a measure, of each group if it has one value for each, with its interval and its simultaneous band."""
-    ax = axes_or_new(ax)
+    """Draw a measure, of each group if it has one value for each, with its interval and its simultaneous band.
+
+    With more groups than can be told apart, those with the highest and the lowest values are named and the others are
+    thin grey lines.
+    """
     of_groups = value.ndim > 1
-    for k, label in enumerate(groups if of_groups else (None,)):
+    named = _to_name(value) if of_groups else [0]
+    others = [k for k in range(len(groups)) if k not in named] if of_groups else []
+    ax = axes_or_new(ax, (6.4, 4.4 + 0.2 * (len(named) + bool(others))) if of_groups else None)
+    for k in others:
+        ax.plot(fmr, value[:, k], color="0.75", linewidth=0.6, zorder=1)
+    lines = []
+    for place, k in enumerate(named):
         at = np.s_[:, k] if of_groups else np.s_[:]
-        style = {} if label is None else {"label": drawn(label), **line_style(k)}
+        label = drawn(shortened(visible(groups[k]), _LONGEST_IN_LEGEND)) if of_groups else None
+        style = {"label": label, **line_style(place)} if of_groups else {}
         (line,) = ax.plot(fmr, value[at], **(style | kwargs))
+        lines.append(line)
         for (low, high), alpha in ((band, _SIMULTANEOUS), (interval, _POINTWISE)):
             ax.fill_between(fmr, low[at], high[at], color=line.get_color(), alpha=alpha, linewidth=0)
     if np.isfinite(value).any():
@@ -99,6 +112,19 @@ def draw_measure(
         ax.text(0.5, 0.5, "not computable: a group has no errors", transform=ax.transAxes, ha="center")
     ax.set_xlabel("False match rate")
     ax.grid(alpha=0.3)
+    if others:
+        lines += ax.plot([], [], color="0.75", linewidth=0.8, label=f"{len(others)} other groups")
     if of_groups:
-        legend_below(ax, ax.get_lines())
+        legend_below(ax, lines)
     return ax
+
+
+def _to_name(value: Floats) -> list[int]:
+    """Choose the groups whose lines are told apart: all of a few, of many those at both ends, by their mean."""
+    n = value.shape[1]
+    if n <= _MOST_NAMED:
+        return list(range(n))
+    known = np.isfinite(value)
+    mean = np.where(known, value, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    order = [k for k in np.argsort(mean, kind="stable").tolist() if known[:, k].any()]
+    return list(dict.fromkeys([*order[::-1][:_NAMED_AT_EACH_END], *order[:_NAMED_AT_EACH_END][::-1]]))
