@@ -135,4 +135,6 @@ def table(source: Any, called: str, place: str) -> Table:
 
 def _restored(cells: pl.Series) -> pl.Series:
     """Return the cells of a text file without blanks and protecting apostrophes."""
-    return csv_text.restored(cells.str.strip_chars())
+    cells = cells.str.strip_chars()
+    # To look for apostrophes takes a tenth of the time that a regular expression does.
+    return csv_text.restored(cells) if cells.str.starts_with("'").any() else cells

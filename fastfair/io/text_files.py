@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
+from fastfair._lib.threads import in_threads
 from fastfair.errors import FileFormatError
 
 from . import reading
@@ -22,7 +23,7 @@ from . import reading
 if TYPE_CHECKING:
     import polars as pl
 
-_BLOCK = 2**24
+_BLOCK = 2**22
 _BOM = b"\xef\xbb\xbf"
 _QUOTE, _FEED, _RETURN, _BLANK = b'"\n\r '
 _EXACT = 2**53  # float64 holds whole numbers exactly up to here
@@ -335,11 +336,16 @@ def _blocks(data: bytes, quoted: bool) -> Iterator[tuple[NDArray[np.uint8], Any]
 def _ends(data: bytes, separator: str, quoted: bool) -> NDArray[np.bool_]:
     """Return for each field whether it is the last one of its row."""
     mark = ord(separator)
-    found = []
-    for block, outside in _blocks(data, quoted):
+
+    def ends(found: tuple[NDArray[np.uint8], Any]) -> NDArray[np.bool_]:
+        block, outside = found
         feed = block == _FEED
-        found.append(feed[(feed | (block == mark)) & outside])
-    return np.concatenate(found)
+        return np.asarray(feed[(feed | (block == mark)) & outside])
+
+    blocks = _blocks(data, quoted)
+    if quoted:  # whose masks are found one after another
+        return np.concatenate([ends(found) for found in blocks])
+    return np.concatenate(in_threads(len(data), ends, list(blocks)))
 
 
 def _feeds(data: bytes, quoted: bool) -> NDArray[np.int64]:
