@@ -272,7 +272,8 @@ def _run(comparisons: Comparisons, *, short: bool = False, **options: Any) -> No
 
 def _in_options(message: str) -> str:
     """Replace names of arguments in a message by those of options: `mated=` by `--mated`, `n_groups` by `--groups`."""
-    commands = [*cli.commands.values(), *plan_command.commands.values()]
+    running = [cli.commands[name] for name in sys.argv[1:2] if name in cli.commands]
+    commands = [*cli.commands.values(), *plan_command.commands.values(), *running]  # whose own names count
     params = [param for command in commands for param in command.params]
     flags = {param.name: param.opts[0] for param in params if isinstance(param, click.Option)}
 
