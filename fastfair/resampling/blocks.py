@@ -18,6 +18,11 @@ from fastfair._lib.workers import Workers
 from .units import BLOCK
 
 Floats = NDArray[np.float64]
+_UNFINISHED = "unfinished"  # the name of a further array: which replicates need more than was at hand
+
+
+class TooFewKeptError(Exception):
+    """A block needs comparisons that were not sent along with those kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +71,11 @@ class Drawing(Protocol):
             Number of the block's first replicate.
         out : dict of (..., 64) ndarray
             The block's part of each array, to be filled; NaN where nothing is written.
+
+        Raises
+        ------
+        TooFewKeptError
+            Where it was sent to another process without data that the block needs.
         """
 
 
@@ -92,8 +102,11 @@ def compute_blocks(n: int, drawing: Drawing, would_do: str, workers: Workers) ->
     size = 8 * _padded(n) * sum(int(np.prod(shape)) for shape in shapes.values())
     memory.require(2 * size, f"{n:,} replicates of all rates", would_do)  # what is made of them is as large
     found: dict[str, Floats] = {}
+    unfinished: list[int] = []
+    job = _Blocks(drawing)
 
     def take(steps: range, arrays: Arrays) -> None:
+        unfinished.extend(steps[k] for k in np.flatnonzero(arrays.pop(_UNFINISHED)[::BLOCK]) * BLOCK)
         for name, array in arrays.items():
             if len(steps) == n:
                 found[name] = array
@@ -102,7 +115,17 @@ def compute_blocks(n: int, drawing: Drawing, would_do: str, workers: Workers) ->
                 found[name] = np.empty((*shapes[name], n))
             found[name][..., steps.start : steps.stop] = array
 
-    do_job(_Blocks(drawing), n, BLOCK, workers, f"{n:,} replicates", take)
+    do_job(job, n, BLOCK, workers, f"{n:,} replicates", take)
+
+    def finish(start: int) -> None:
+        steps = range(start, min(start + BLOCK, n))
+        arrays = job.run(steps, 1, None)
+        if arrays.pop(_UNFINISHED).any():
+            raise TooFewKeptError
+        for name, array in arrays.items():
+            found[name][..., steps.start : steps.stop] = array
+
+    run_blocks(finish, unfinished, n, BLOCK, workers.n_threads, None)  # here, where all data are
     return found
 
 
@@ -119,6 +142,7 @@ class _Blocks:
     def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
         n = len(steps)
         out = {name: np.full((*shape, _padded(n)), np.nan) for name, shape in self.drawing.shapes.items()}
+        unfinished = np.zeros(n, np.bool_)
 
         def block(start: int) -> None:
             try:
@@ -126,11 +150,14 @@ class _Blocks:
             except IndexError:
                 scratch = self.drawing.new_scratch()
             parts = {name: array[..., start : start + BLOCK] for name, array in out.items()}
-            self.drawing.compute(scratch, steps.start + start, parts)
+            try:
+                self.drawing.compute(scratch, steps.start + start, parts)
+            except TooFewKeptError:
+                unfinished[start : start + BLOCK] = True
             self._free.append(scratch)
 
         run_blocks(block, range(0, n, BLOCK), n, BLOCK, n_threads, told)
-        return {name: array[..., :n] for name, array in out.items()}
+        return {name: array[..., :n] for name, array in out.items()} | {_UNFINISHED: unfinished}
 
 
 def _padded(n: int) -> int:

@@ -22,7 +22,7 @@ from fastfair.errors import InputError
 from .blocks import Drawing, Replicates, compute_blocks
 from .count_models import CountModel, count_models
 from .design_effects import independent_comparisons
-from .preparation import ALL_METRICS, Metrics, Preparation, TooFewKeptError
+from .preparation import ALL_METRICS, Metrics, Preparation
 from .units import BLOCK, ComparisonUnits
 
 if TYPE_CHECKING:
@@ -238,12 +238,7 @@ class Resampler:
 
     def _run(self, n: int, drawing: Drawing, workers: Workers) -> Replicates:
         would_do = "use fewer resamples, operating points or groups (pairs of groups count, too)"
-        while True:
-            try:
-                found = compute_blocks(n, drawing, would_do, workers)
-                break
-            except TooFewKeptError:
-                self.prepared.keep_more((self.prepared.y, self.prepared.x))
+        found = compute_blocks(n, drawing, would_do, workers)
         metrics = {name: found[name] for name in self.prepared.metrics}
         return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self.prepared.cells)
 

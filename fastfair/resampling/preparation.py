@@ -17,6 +17,7 @@ from fastfair.data.sorted_scores import read_only
 from fastfair.error_rates import curves
 from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer_key, threshold_key
 
+from .blocks import TooFewKeptError
 from .comparison_lists import ErrorLists, make_lists
 from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
 from .partners import group_comparisons
@@ -54,10 +55,6 @@ class Metrics:
 
 
 ALL_METRICS, NO_METRICS = Metrics(), Metrics(())
-
-
-class TooFewKeptError(Exception):
-    """A replicate needs comparisons that are not in the lists."""
 
 
 class Preparation:

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair._lib import seeds, threads
+from fastfair._lib import jobs, seeds, threads
 from fastfair._lib.workers import ONE_THREAD, Workers
-from fastfair.resampling import preparation
+from fastfair.resampling import blocks, preparation
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import Metrics
 
@@ -109,7 +109,14 @@ def test_a_part_of_many_comparisons_is_kept_from_the_start():
 
 
 @pytest.mark.jit
-def test_lists_that_are_too_short_for_other_processes_are_extended_here(tmp_path):
+def test_lists_that_are_too_short_for_other_processes_are_extended_here(tmp_path, monkeypatch):
+    asked = []
+
+    def do_job(*arguments):
+        asked.append(arguments)
+        jobs.do_job(*arguments)
+
+    monkeypatch.setattr(blocks, "do_job", do_job)
     c = comparisons_of(1, 3000, 3)
     expected, complete = replicates(c, 3000)
     needed = max(preparation_needs(complete))
@@ -118,6 +125,7 @@ def test_lists_that_are_too_short_for_other_processes_are_extended_here(tmp_path
             found, prepared = replicates(c, needed, workers=workers)
             assert needed < prepared.x.end[0] < prepared.x.sizes[0]
             assert same(found, expected)
+    assert len(asked) == 3  # nothing is asked of the workers again
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
