@@ -19,7 +19,7 @@ copyright = "the fastfair developers"
 version = release = __version__
 
 extensions = [
-    "matplotlib.sphinxext.plot_directive",
+    "counted_plots",
     "measure_tables",
     "myst_parser",
     "performance_tables",

@@ -6,6 +6,7 @@ pages may be missing or old then.
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -70,6 +71,15 @@ def test_broken_links_are_found(tmp_path):
 @needs_docs
 def test_no_link_is_broken():
     assert broken_links(DOCS) == []
+
+
+@needs_docs
+def test_no_picture_stands_in_the_place_of_another():
+    twice = {}
+    for path in DOCS.glob("*.html"):
+        shown = re.findall(r'<img [^>]*src="(_images/[^"]*)"', path.read_text("utf-8"))
+        twice[path.name] = sorted({one for one in shown if shown.count(one) > 1})
+    assert {name: found for name, found in twice.items() if found} == {}
 
 
 @needs_docs
