@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fastfair.data.comparisons import Comparisons
     from fastfair.data.embeddings import Embeddings
     from fastfair.data.named_vectors import NamedVectors
+    from fastfair.data.scanned_comparisons import ScannedComparisons
     from fastfair.error_models.effects import AttributeTest, Effect
     from fastfair.error_models.error_model import error_model
     from fastfair.error_models.results import ErrorModel, StratifiedRates
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from fastfair.io.embeddings import read_embeddings
     from fastfair.io.failure_counts import read_failure_counts
     from fastfair.io.named_vectors import read_named_vectors
+    from fastfair.io.scan import scan_comparisons
     from fastfair.io.write import write_comparisons
     from fastfair.pages.report import report
     from fastfair.planning.fmr import plan_fmr
@@ -99,6 +101,7 @@ _HOMES = {
     "Quantity": "uncertainty.quantities",
     "RocBand": "bands.roc",
     "ScenarioFamily": "synthesis.systems",
+    "ScannedComparisons": "data.scanned_comparisons",
     "ShrunkenRates": "small_groups.shrunken",
     "StratifiedDifference": "error_models.stratifying",
     "StratifiedRate": "error_models.stratifying",
@@ -143,6 +146,7 @@ _HOMES = {
     "report": "pages.report",
     "roc": "error_rates.curves",
     "roc_band": "bands.roc",
+    "scan_comparisons": "io.scan",
     "scenario_family": "synthesis.systems",
     "shrunken_rates": "small_groups.shrunken",
     "stratified_rates": "error_models.stratified_rates",
@@ -181,6 +185,7 @@ __all__ = [
     "PowerPlan",
     "Quantity",
     "RocBand",
+    "ScannedComparisons",
     "ScenarioFamily",
     "ShrunkenRates",
     "StratifiedDifference",
@@ -231,6 +236,7 @@ __all__ = [
     "report",
     "roc",
     "roc_band",
+    "scan_comparisons",
     "scenario_family",
     "shrunken_rates",
     "stratified_rates",

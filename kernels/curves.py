@@ -160,19 +160,19 @@ def middle(longer, shorter):
 
 
 @jit
-def _excess(mated, nonmated, threshold):
+def _excess(mated, nonmated, sizes, threshold):
     """Return (FMR - FNMR) at a threshold times both numbers of scores: an exact integer, which never rises with it."""
-    m, n = mated.size, nonmated.size
-    return (n - count_below(nonmated, threshold)) * m - count_below(mated, threshold) * n
+    m, n = sizes
+    return (nonmated.size - count_below(nonmated, threshold)) * m - count_below(mated, threshold) * n
 
 
 @jit
-def _first_without_excess(scores, mated, nonmated):
+def _first_without_excess(scores, mated, nonmated, sizes):
     """Find the first of `scores` at which FMR <= FNMR. All three: keys, ascending."""
     low, high = 0, scores.size
     while low < high:
         middle = (low + high) // 2
-        if _excess(mated, nonmated, scores[middle]) > 0:
+        if _excess(mated, nonmated, sizes, scores[middle]) > 0:
             low = middle + 1
         else:
             high = middle
@@ -180,49 +180,55 @@ def _first_without_excess(scores, mated, nonmated):
 
 
 @jit
-def equal_error_bracket(mated, nonmated):
+def equal_error_bracket(mated, nonmated, sizes):
     """Find the neighbouring thresholds between which FMR - FNMR changes sign.
 
-    mated: (m,) keys; nonmated: (n,) keys. Returns the last score with FMR > FNMR and the mated and non-mated
-    counts below it, then the first score with FMR <= FNMR with its counts; where no score has FMR <= FNMR the second
-    score is returned equal to the first and its counts are (m, n), those of a threshold above all scores.
+    mated: keys of the lowest of m scores; nonmated: keys of the highest of n scores; sizes: m and n. Returns the last
+    score with FMR > FNMR and the mated and non-mated counts below it, then the first score with FMR <= FNMR with its
+    counts; where no score has FMR <= FNMR the second score is returned equal to the first and its counts are (m, n),
+    those of a threshold above all scores. Where no score below the second one is kept, the first one is not below it.
     """
-    m, n = mated.size, nonmated.size
-    i = _first_without_excess(mated, mated, nonmated)
-    j = _first_without_excess(nonmated, mated, nonmated)
-    if i < m and (j == n or mated[i] <= nonmated[j]):
+    m, n = sizes
+    beyond = n - nonmated.size
+    i = _first_without_excess(mated, mated, nonmated, sizes)
+    j = _first_without_excess(nonmated, mated, nonmated, sizes)
+    if i < mated.size and (j == nonmated.size or mated[i] <= nonmated[j]):
         high = mated[i]
-    elif j < n:
+    elif j < nonmated.size:
         high = nonmated[j]
     else:
-        low = max(mated[m - 1], nonmated[n - 1])
-        return low, count_below(mated, low), count_below(nonmated, low), low, m, n
+        low = max(mated[mated.size - 1], nonmated[nonmated.size - 1])
+        return low, count_below(mated, low), beyond + count_below(nonmated, low), low, m, n
     i = count_below(mated, high)
     j = count_below(nonmated, high)
     # At the lowest score FMR - FNMR is 1 - 0, so some score lies below `high`.
-    low = mated[i - 1] if i > 0 and (j == 0 or mated[i - 1] >= nonmated[j - 1]) else nonmated[j - 1]
-    return low, count_below(mated, low), count_below(nonmated, low), high, i, j
+    low = high
+    if i > 0 and (j == 0 or mated[i - 1] >= nonmated[j - 1]):
+        low = mated[i - 1]
+    elif j > 0:
+        low = nonmated[j - 1]
+    return low, count_below(mated, low), beyond + count_below(nonmated, low), high, i, beyond + j
 
 
 @jit
-def least_cost(mated, nonmated, miss_cost, false_match_cost):
+def least_cost(mated, nonmated, sizes, miss_cost, false_match_cost):
     """Find the lowest threshold that minimises miss_cost * FNMR + false_match_cost * FMR.
 
-    mated: (m,) keys; nonmated: (n,) keys. For a given FNMR the largest threshold has the least FMR, so only
-    mated scores (and "above them all", index m) can be the answer. Returns the cost, the index into `mated` and the
-    non-mated count below the threshold.
+    mated: keys of the lowest of m scores; nonmated: keys of the highest of n scores; sizes: m and n. For a given FNMR
+    the largest threshold has the least FMR, so only mated scores (and "above them all", index m) can be the answer.
+    Returns the cost, the index into `mated` and the non-mated count below the threshold.
     """
-    m, n = mated.size, nonmated.size
+    m, n = sizes
     best, best_index, best_below = miss_cost, m, n
-    j = n
-    for i in range(m - 1, -1, -1):
+    j = nonmated.size
+    for i in range(mated.size - 1, -1, -1):
         if i > 0 and mated[i - 1] == mated[i]:
             continue
         while j > 0 and nonmated[j - 1] >= mated[i]:
             j -= 1
-        cost = miss_cost * (i / m) + false_match_cost * ((n - j) / n)
+        cost = miss_cost * (i / m) + false_match_cost * ((nonmated.size - j) / n)
         if cost <= best:
-            best, best_index, best_below = cost, i, j
+            best, best_index, best_below = cost, i, n - nonmated.size + j
     return best, best_index, best_below
 
 

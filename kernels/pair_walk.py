@@ -71,16 +71,16 @@ def group_errors(a, b, first, last, begin, at):
 
 
 @jit
-def add_runs(runs, chosen, errors, stops, stratum, varies, sums, units):
-    """Add up the pairs of some runs of a list.
+def add_runs(runs, chosen, errors, stratum, varies, sums, units):
+    """Add up the pairs of some runs of a list but for their errors, and count the comparisons of each error's pair.
 
     runs: `partners.Runs`; chosen: (chosen,) int32, all runs of the list of some units, those of a unit together;
-    errors: a, b, begin and at of the list, as `group_errors` has them; stops: (points,) int64, ascending, where the
-    errors of each point end; stratum: (units,) int32; varies: (units,) bool; sums: `Sums`, added to; units: (units,)
-    int64, out, those with comparisons that had none in `sums`. Returns the number of these
+    errors: a, b, begin and at of the list, as `group_errors` has them, where the first error is, and (errors,) int32,
+    out, the number of comparisons of each error's pair; stratum: (units,) int32; varies: (units,) bool; sums: `Sums`,
+    added to; units: (units,) int64, out, those with comparisons that had none in `sums`. Returns the number of these
     """
-    a, b, begin, at = errors
-    together, seen = np.zeros(stratum.size, np.int64), np.zeros(stratum.size, np.int64)
+    a, b, begin, at, first_error, repeats = errors
+    together = np.zeros(stratum.size, np.int64)
     n_units, k = 0, 0
     while k < chosen.size:
         unit, first = runs.unit[chosen[k]], k
@@ -89,29 +89,9 @@ def add_runs(runs, chosen, errors, stops, stratum, varies, sums, units):
             for p in range(runs.stop[run - 1] if run > 0 else 0, runs.stop[run]):
                 together[runs.partner[p]] += repeats_at(runs.repeats, p)
             k += 1
+        for q in range(begin[0, unit], begin[1, unit]):
+            repeats[at[q] - first_error] = together[max(a[at[q]], b[at[q]])]
         own_varies = varies[unit]
-        point = 0
-        for q in range(begin[0, unit], begin[1, unit]):
-            p = at[q]
-            while stops[point] <= p:
-                point += 1
-            other = max(a[p], b[p])
-            wrong, of_pairs = sums.wrong[point], sums.of_pairs[point]
-            added, times = np.float64(2 * seen[other] + 1), np.float64(together[other])
-            seen[other] += 1
-            ends = np.float64(own_varies) + np.float64(varies[other])
-            wrong[_WRONG, unit] += 1
-            wrong[_WRONG, other] += 1
-            if own_varies and varies[other]:
-                for one in (unit, other):
-                    wrong[_WRONG_SQUARED, one] += added
-                    wrong[_WRONG_TIMES, one] += times
-            of_pairs[S_SQUARED] += added
-            of_pairs[S_TIMES_M] += times
-            of_pairs[S_SQUARED_OF_ENDS] += ends * added
-            of_pairs[S_TIMES_M_OF_ENDS] += ends * times
-        for q in range(begin[0, unit], begin[1, unit]):
-            seen[max(a[at[q]], b[at[q]])] = 0
         n, squared, all_squared, ends_squared, inside = 0.0, 0.0, 0.0, 0.0, 0.0
         if sums.comparisons[unit] == 0:
             units[n_units] = unit
@@ -143,6 +123,41 @@ def add_runs(runs, chosen, errors, stops, stratum, varies, sums, units):
         sums.of_pairs[0, REPEATS_SQUARED] += all_squared
         sums.of_pairs[0, REPEATS_SQUARED_OF_ENDS] += ends_squared
     return n_units
+
+
+@jit
+def add_errors(first_unit, last_unit, errors, stops, varies, sums):
+    """Add up the errors of a list whose smaller unit is one of some units.
+
+    first_unit, last_unit: the units, without the last; errors: as `add_runs` leaves them; stops: (points,) int64,
+    ascending, where the errors of each point end; varies: (units,) bool; sums: `Sums`, added to
+    """
+    a, b, begin, at, first_error, repeats = errors
+    seen = np.zeros(varies.size, np.int64)
+    for unit in range(np.int64(first_unit), np.int64(last_unit)):
+        own_varies = varies[unit]
+        point = 0
+        for q in range(begin[0, unit], begin[1, unit]):
+            p = at[q]
+            while stops[point] <= p:
+                point += 1
+            other = np.int64(max(a[p], b[p]))
+            wrong, of_pairs = sums.wrong[point], sums.of_pairs[point]
+            added, times = np.float64(2 * seen[other] + 1), np.float64(repeats[p - first_error])
+            seen[other] += 1
+            ends = np.float64(own_varies) + np.float64(varies[other])
+            wrong[_WRONG, unit] += 1
+            wrong[_WRONG, other] += 1
+            if own_varies and varies[other]:
+                for one in (unit, other):
+                    wrong[_WRONG_SQUARED, one] += added
+                    wrong[_WRONG_TIMES, one] += times
+            of_pairs[S_SQUARED] += added
+            of_pairs[S_TIMES_M] += times
+            of_pairs[S_SQUARED_OF_ENDS] += ends * added
+            of_pairs[S_TIMES_M_OF_ENDS] += ends * times
+        for q in range(begin[0, unit], begin[1, unit]):
+            seen[max(a[at[q]], b[at[q]])] = 0
 
 
 @jit
@@ -222,12 +237,12 @@ def variances_of_lists(runs, of_lists, errors, strata, varies, variances, of_pai
     longest = np.int64(0)
     for k in range(begin.size):
         longest = max(longest, stops[k, n_points - 1] - first[k])
-    at = np.empty(longest, np.int64)
+    at, repeats = np.empty(longest, np.int64), np.empty(longest, np.int32)
     for k in range(begin.size):
         group_errors(a, b, first[k], stops[k, n_points - 1], begin_of_unit, at)
-        n = add_runs(
-            runs, chosen[begin[k] : end[k]], (a, b, begin_of_unit, at), stops[k], stratum, varies, sums, with_some
-        )
+        grouped = a, b, begin_of_unit, at, first[k], repeats
+        n = add_runs(runs, chosen[begin[k] : end[k]], grouped, stratum, varies, sums, with_some)
+        add_errors(np.int64(0), np.int64(n_units), grouped, stops[k], varies, sums)
         for unit in with_some[:n]:
             is_own[unit] = True
         n = 0

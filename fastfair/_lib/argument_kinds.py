@@ -32,6 +32,7 @@ _WAYS = {
     ("Comparisons", "Embeddings"): "make them with its method comparisons()",
     ("Comparisons", "data frame"): "make Comparisons of it with Comparisons.from_frame or read_comparisons",
     ("Comparisons", "file name"): "read it with read_comparisons",
+    ("Comparisons", "ScannedComparisons"): "a scan has kept few scores and is for evaluate alone",
     ("Comparisons", "FailureCounts"): "failure counts have no scores",
     ("Embeddings", "file name"): "read it with read_embeddings",
     ("Embeddings", "data frame"): "make Embeddings of it with read_embeddings",
@@ -281,6 +282,11 @@ def path(name: str, value: Any) -> str | Path:
     if size >= _LONGEST_PATH or longest > _LONGEST_NAME:
         raise InputError(f"{name} is a name of {size:,} characters, longer than file systems allow: {shown(value)}")
     return value if isinstance(value, Path) else written
+
+
+def amount_of_memory(name: str, value: Any) -> int:
+    """Require a number of bytes, or text such as "4 GB"."""
+    return memory.bytes_of(name, value)
 
 
 def paths(name: str, value: Any) -> list[str | Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,6 +39,29 @@ def require(n_bytes: int, what: str, would_do: str) -> None:
     there = available()
     if n_bytes > there:
         raise InputError(f"{what} would take {_written(n_bytes)} of memory, and {_written(there)} are free: {would_do}")
+
+
+def bytes_of(name: str, amount: object) -> int:
+    """Read an amount of memory: a number of bytes, or text such as "4 GB" or "512 MiB".
+
+    Parameters
+    ----------
+    name : str
+        The argument, for messages.
+    amount : int or str
+        The amount.
+
+    Returns
+    -------
+    int
+    """
+    if isinstance(amount, int) and not isinstance(amount, bool) and amount > 0:
+        return amount
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGTP]?)(i?)B?\s*", amount, re.I) if isinstance(amount, str) else None
+    if found is None:
+        raise InputError(f'{name} must be a number of bytes, or text such as "4 GB" or "512 MiB", not {amount!r}')
+    number, prefix, binary = found.groups()
+    return int(float(number) * (1024 if binary else 1000) ** " KMGTP".index(prefix.upper() or " "))
 
 
 def available() -> int:

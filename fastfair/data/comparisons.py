@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fastfair._lib import argument_kinds, sample_names, validation
+from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.distinct_entries import look_up
 from fastfair._lib.notebook import Shown
-from fastfair._lib.warnings import gathered
-from fastfair.errors import DroppedWarning, InputError
+from fastfair.errors import InputError
 
 from . import group_labels, label_columns, score_keys, score_matrices
-from .label_conflicts import LABEL_CONFLICTS, rows_without_conflicts
+from .checked_columns import checked_columns
 from .sorted_scores import GroupedSide, LabelsOfSubjects, SortedSide, only_labels_of, only_used, read_only
 from .sorting import sort_sides
 
@@ -129,54 +128,21 @@ class Comparisons(Shown):
         probe_sample: validation.Labels | None = None,
         label_conflicts: str = "raise",
     ) -> None:
-        self.score_kind = validation.choice("score_kind", score_kind, validation.SCORE_KINDS)
-        validation.choice("label_conflicts", label_conflicts, LABEL_CONFLICTS)
-        values = validation.scores(scores)
-        subjects = label_columns.code_sides("subjects", ("reference", "probe"), (reference, probe))
-        samples = label_columns.code_sides(
-            "samples", ("reference_sample", "probe_sample"), (reference_sample, probe_sample)
-        )
-        attributes = label_columns.code_attributes(reference_group, probe_group)
-        if mated is None:
-            if subjects is None:
-                raise InputError("mated is None: it can be left out only where reference and probe are given")
-            flags = subjects[1] == subjects[2]
-        else:
-            flags = validation.mated_flags(mated)
-        sizes = {"scores": values.size, "mated": flags.size}
-        if subjects is not None:
-            sizes |= {"reference": subjects[1].size, "probe": subjects[2].size}
-        if samples is not None:
-            sizes |= {"reference_sample": samples[1].size, "probe_sample": samples[2].size}
-        for name, (_, reference_codes, probe_codes) in attributes.items():
-            sizes |= {
-                f"reference_group {name!r}": reference_codes.size,
-                f"probe_group {name!r}": probe_codes.size,
-            }
-        validation.same_length(sizes)
-        if subjects is not None:
-            with gathered(DroppedWarning) as left_out:
-                keep = rows_without_conflicts(label_conflicts, flags, subjects)
-            self.left_out = tuple(left_out)
-            if keep is not None:
-                values, flags, subjects = values[keep], flags[keep], label_columns.kept(subjects, keep)
-                samples = None if samples is None else label_columns.kept(samples, keep)
-                attributes = {name: label_columns.kept(sides, keep) for name, sides in attributes.items()}
-        n_mated = int(np.count_nonzero(flags))
-        if n_mated in (0, flags.size):
-            missing = "mated" if n_mated == 0 else "non-mated"
-            names = "" if subjects is None or n_mated else sample_names.advice(subjects[0])
-            raise InputError(
-                f"there are no {missing} comparisons among the {flags.size}; both classes are needed"
-                + (f". {names}" if names else "")
-            )
+        columns = checked_columns(
+            scores, mated, (reference, probe), (reference_group, probe_group), score_kind,
+            (reference_sample, probe_sample), label_conflicts,
+        )  # fmt: skip
+        columns.require_both_classes()
+        self.score_kind, self.left_out = columns.score_kind, columns.left_out
+        subjects, samples, attributes = columns.subjects, columns.samples, columns.attributes
         self.subjects = None if subjects is None else read_only(subjects[0])
         self.samples = None if samples is None else read_only(samples[0])
         self.sample_subject = None if samples is None else label_columns.subject_of_each(samples, subjects)
-        self.attributes = {name: labels for name, (labels, _, _) in attributes.items()}
+        self.attributes = {name: group_labels.attribute(name, sides[0]) for name, sides in attributes.items()}
         of_subject = label_columns.labels_of_subjects(subjects, attributes)
         others = {name: sides for name, sides in attributes.items() if name not in of_subject}
-        del attributes  # their columns are not needed while the scores are sorted
+        values, flags = columns.values, columns.flags
+        del columns, attributes  # not needed while the scores are sorted
         self.mated, self.nonmated = sort_sides(values, flags, score_kind, subjects, samples, others, of_subject)
         self._choose_groups(tuple(self.attributes))
 
@@ -412,6 +378,11 @@ class Comparisons(Shown):
         parts = [known] if self._of_subject else sides
         self.groups, self._group_codes = group_labels.intersections(attributes, self.attributes, parts)
         self.grouping = attributes
+
+    @property
+    def group_of_subject(self) -> NDArray[np.uint16] | None:
+        """(k,) the group of each subject; None where there are no groups, or some subject has several."""
+        return self._group_codes[0] if self.groups and self._of_subject else None
 
     @cached_property
     def mated_by_group(self) -> GroupedSide:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -72,8 +71,7 @@ def code_attributes(reference_group: Any, probe_group: Any) -> Attributes:
     for name, column in reference_group.items():
         sides = (column,) if probe_group[name] is column else (column, probe_group[name])
         labels, codes = validation.encode_together(("reference_group", "probe_group")[: len(sides)], sides)
-        text = group_labels.attribute(name, labels)
-        coded[name] = (text, codes[0], codes[-1])
+        coded[name] = (labels, codes[0], codes[-1])
     return coded
 
 
@@ -95,5 +93,4 @@ def kept(columns: Any, keep: NDArray[np.bool_]) -> Any:
     used = np.zeros(len(labels), np.bool_)
     used[reference] = used[probe] = True
     position = (np.cumsum(used) - 1).astype(reference.dtype)
-    left = labels[used] if isinstance(labels, np.ndarray) else tuple(compress(labels, used))
-    return left, position[reference], position[probe]
+    return labels[used], position[reference], position[probe]

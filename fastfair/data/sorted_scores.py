@@ -16,7 +16,7 @@ from . import score_keys
 
 _Array = TypeVar("_Array", bound=NDArray[Any])
 BothSides = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-Attributes = dict[str, tuple[tuple[str, ...], NDArray[np.uint16], NDArray[np.uint16]]]
+Attributes = dict[str, tuple[NDArray[Any], NDArray[np.uint16], NDArray[np.uint16]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,22 @@ class LabelsOfSubjects(Mapping[str, NDArray[np.uint16]]):
 
 
 @dataclass(frozen=True, eq=False)
+class NotKept:
+    """The comparisons of a class that a scan counts without keeping them.
+
+    Attributes
+    ----------
+    n : int
+        Their number.
+    limit : int
+        Their keys are at least this one where they are mated, and below it where they are non-mated.
+    """
+
+    n: int
+    limit: int
+
+
+@dataclass(frozen=True, eq=False)
 class SortedSide:
     """The mated, or the non-mated, comparisons in ascending order of similarity.
 
@@ -66,6 +82,8 @@ class SortedSide:
         Labels of each attribute, as positions in `Comparisons.attributes`.
     reference_sample, probe_sample : (n,) int32, or None
         Samples, as positions in `Comparisons.samples`.
+    not_kept : NotKept, optional
+        Further comparisons of a scan, which are in none of these arrays.
     """
 
     keys: score_keys.Keys
@@ -76,9 +94,11 @@ class SortedSide:
     probe_attributes: Mapping[str, NDArray[np.uint16]]
     reference_sample: NDArray[np.int32] | None = None
     probe_sample: NDArray[np.int32] | None = None
+    not_kept: NotKept | None = None
 
     def __len__(self) -> int:
-        return self.keys.size
+        """Return the number of comparisons, with those that are not kept."""
+        return self.keys.size + (0 if self.not_kept is None else self.not_kept.n)
 
     def __post_init__(self) -> None:
         for array in (self.keys, self.rows, self.reference, self.probe, self.reference_sample, self.probe_sample):

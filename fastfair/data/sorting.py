@@ -149,12 +149,12 @@ def _sort_wide(bits: Any, flip: Any, magnitude: Any, flags: NDArray[np.bool_]) -
     kind = np.uint32 if flags.size < 2**_ROW_BITS else np.int64
     sides: list[Sorted] = []
     for keys, wanted in zip(_take_keys(bits, flip, magnitude, flags), (True, False), strict=True):
-        order = _order(keys.astype(np.int64, copy=False))
+        order = order_of_keys(keys.astype(np.int64, copy=False))
         sides.append((keys[order], np.flatnonzero(flags == wanted).astype(kind)[order]))
     return sides
 
 
-def _order(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+def order_of_keys(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the positions of keys in ascending order, those of equal keys in their own order."""
     if keys.size <= FEW or keys.size >= 2**_ROW_BITS:
         return np.argsort(keys, kind="stable")

@@ -44,7 +44,8 @@ def concentration(
         side, errors = comparisons.mated, slice(0, counts.false_nonmatches)
         n_errors, n_subjects = counts.false_nonmatches, counts.mated_subjects
     else:
-        side, errors = comparisons.nonmated, slice(len(comparisons.nonmated) - counts.false_matches, None)
+        side = comparisons.nonmated
+        errors = slice(side.keys.size - counts.false_matches, None)
         n_errors, n_subjects = counts.false_matches, counts.nonmated_subjects
     assert side.reference is not None
     assert side.probe is not None

@@ -12,6 +12,7 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.threads import both
 from fastfair.data import score_keys
+from fastfair.data.class_keys import ClassKeys, keys_of, not_kept
 from fastfair.data.comparisons import Comparisons
 
 from .curve_results import Det, Eer, MinDcf, Roc
@@ -127,8 +128,7 @@ def eer(comparisons: Comparisons, method: str = "nearest") -> Eer:
     0.3333
     """
     validation.choice("method", method, EER_METHODS)
-    mated, nonmated = comparisons.mated.keys, comparisons.nonmated.keys
-    value, similarity = equal_error(mated, nonmated, method)
+    value, similarity = equal_error(keys_of(comparisons), method)
     return Eer(value, comparisons.to_scale(similarity), method)
 
 
@@ -170,7 +170,7 @@ def min_dcf(
     MinDcf(value=0.16666666666666666, threshold=0.8)
     """
     costs = DetectionCosts(p_target, c_miss, c_fa, normalize)
-    value, key = costs.least(comparisons.mated.keys, comparisons.nonmated.keys)
+    value, key = costs.least(keys_of(comparisons))
     return MinDcf(value, comparisons.to_threshold(key))
 
 
@@ -200,7 +200,7 @@ def cllr(comparisons: Comparisons) -> float:
     >>> ff.cllr(ff.Comparisons([0.0, 0.0], [1, 0]))
     1.0
     """
-    return log_likelihood_ratio_cost(comparisons.mated.keys, comparisons.nonmated.keys)
+    return log_likelihood_ratio_cost(keys_of(comparisons))
 
 
 @checked
@@ -229,7 +229,7 @@ def min_cllr(comparisons: Comparisons) -> float:
     >>> ff.min_cllr(ff.Comparisons([0.9, 0.2], [1, 0]))
     0.0
     """
-    return least_log_likelihood_ratio_cost(comparisons.mated.keys, comparisons.nonmated.keys)
+    return least_log_likelihood_ratio_cost(keys_of(comparisons))
 
 
 @dataclass(frozen=True)
@@ -241,33 +241,33 @@ class EqualErrorPoint:
     fnmr: float
 
 
-def nearest_equal_error(mated: score_keys.Keys, nonmated: score_keys.Keys) -> EqualErrorPoint:
+def nearest_equal_error(keys: ClassKeys) -> EqualErrorPoint:
     """Find the lowest key at which |FMR - FNMR| is smallest, comparing exactly.
 
     Parameters
     ----------
-    mated, nonmated : (n,) ndarray of int
-        Sorted keys, neither empty.
+    keys : ClassKeys
+        Sorted keys of comparisons of both classes.
 
     Returns
     -------
     EqualErrorPoint
     """
-    low, high = _bracket(mated, nonmated)
-    m, n = mated.size, nonmated.size
+    low, high = _bracket(keys)
+    m, n = keys.sizes
     gap_low = (n - low.below_nonmated) * m - low.below_mated * n
     gap_high = high.below_mated * n - (n - high.below_nonmated) * m
     point = low if gap_low <= gap_high else high
     return EqualErrorPoint(point.key, (n - point.below_nonmated) / n, point.below_mated / m)
 
 
-def equal_error(mated: score_keys.Keys, nonmated: score_keys.Keys, method: str) -> tuple[float, float]:
+def equal_error(keys: ClassKeys, method: str) -> tuple[float, float]:
     """Compute an equal error rate and its similarity threshold.
 
     Parameters
     ----------
-    mated, nonmated : (n,) ndarray of int
-        Sorted keys, neither empty.
+    keys : ClassKeys
+        Sorted keys of comparisons of both classes.
     method : str
         As in `eer`.
 
@@ -275,13 +275,13 @@ def equal_error(mated: score_keys.Keys, nonmated: score_keys.Keys, method: str) 
     -------
     value, similarity : float
     """
-    m, n = mated.size, nonmated.size
+    m, n = keys.sizes
     if method in ("nearest", "nearest-max"):
-        point = nearest_equal_error(mated, nonmated)
+        point = nearest_equal_error(keys)
         value = (point.fmr + point.fnmr) / 2 if method == "nearest" else max(point.fmr, point.fnmr)
         return value, float(score_keys.decode(np.array([point.key]))[0])
     if method == "interpolated":
-        low, high = _bracket(mated, nonmated)
+        low, high = _bracket(keys)
         x = np.array([n - low.below_nonmated, n - high.below_nonmated]) / n
         y = np.array([low.below_mated, high.below_mated]) / m
         share = (x[0] - y[0]) / ((x[0] - y[0]) - (x[1] - y[1]))
@@ -289,7 +289,8 @@ def equal_error(mated: score_keys.Keys, nonmated: score_keys.Keys, method: str) 
         return float(x[0] + share * (x[1] - x[0])), float(at[0] + share * (at[1] - at[0]))
     from fastfair.kernels import curves as kernels
 
-    false_matches, false_nonmatches = kernels.convex_hull(mated, nonmated)
+    keys.require_all("the convex hull")
+    false_matches, false_nonmatches = kernels.convex_hull(keys.mated, keys.nonmated)
     x, y = false_matches / n, false_nonmatches / m
     after = int(np.argmax(x <= y))  # from (1, 0) to (0, 1), so there is one, and not the first
     gap = x[after - 1 : after + 1] - y[after - 1 : after + 1]
@@ -297,38 +298,41 @@ def equal_error(mated: score_keys.Keys, nonmated: score_keys.Keys, method: str) 
     return float(x[after - 1] + share * (x[after] - x[after - 1])), float("nan")
 
 
-def log_likelihood_ratio_cost(mated: score_keys.Keys, nonmated: score_keys.Keys) -> float:
-    """Compute the Cllr of sorted keys, neither side empty.
+def log_likelihood_ratio_cost(keys: ClassKeys) -> float:
+    """Compute the Cllr of sorted keys of comparisons of both classes.
 
     Parameters
     ----------
-    mated, nonmated : (n,) ndarray of int
+    keys : ClassKeys
         Sorted keys.
 
     Returns
     -------
     float
     """
+    keys.require_all("Cllr")
     means = [
-        float(log_likelihood_ratio_costs(score_keys.decode(keys).astype(np.float64), is_mated).mean())
-        for keys, is_mated in ((mated, True), (nonmated, False))
+        float(log_likelihood_ratio_costs(score_keys.decode(of_class).astype(np.float64), is_mated).mean())
+        for of_class, is_mated in ((keys.mated, True), (keys.nonmated, False))
     ]
     return sum(means) / (2 * float(np.log(2)))
 
 
-def least_log_likelihood_ratio_cost(mated: score_keys.Keys, nonmated: score_keys.Keys) -> float:
-    """Compute the min Cllr of sorted keys, neither side empty.
+def least_log_likelihood_ratio_cost(keys: ClassKeys) -> float:
+    """Compute the min Cllr of sorted keys of comparisons of both classes.
 
     Parameters
     ----------
-    mated, nonmated : (n,) ndarray of int
+    keys : ClassKeys
         Sorted keys.
 
     Returns
     -------
     float
     """
-    return sum(float(costs @ counts / counts.sum()) for costs, counts in calibrated_costs(mated, nonmated)) / 2
+    keys.require_all("min Cllr")
+    of_classes = calibrated_costs(keys.mated, keys.nonmated)
+    return sum(float(costs @ counts / counts.sum()) for costs, counts in of_classes) / 2
 
 
 def calibrated_costs(
@@ -391,11 +395,16 @@ class DetectionCosts:
         self.false_match = validation.positive("c_fa", c_fa) * (1 - p_target)
         self.unit = min(self.miss, self.false_match) if normalize else 1.0
 
-    def least(self, mated: score_keys.Keys, nonmated: score_keys.Keys) -> tuple[float, np.signedinteger[Any]]:
-        """Return the minimum cost and the lowest key that has it, for sorted keys, neither side empty."""
+    def least(self, keys: ClassKeys) -> tuple[float, np.signedinteger[Any]]:
+        """Return the minimum cost and the lowest key that has it, for sorted keys of comparisons of both classes."""
         from fastfair.kernels import curves as kernels
 
-        cost, index, _ = kernels.least_cost(mated, nonmated, self.miss, self.false_match)
+        mated, nonmated = keys.mated, keys.nonmated
+        cost, index, _ = kernels.least_cost(mated, nonmated, keys.sizes, self.miss, self.false_match)
+        # At thresholds at which not all errors are kept one rate is at least that of the errors kept.
+        for costs_of_all, kept, n in zip((self.miss, self.false_match), (mated, nonmated), keys.sizes, strict=True):
+            if kept.size < n and cost >= costs_of_all * (kept.size / n):
+                raise not_kept("minDCF", keys)
         key = mated[index] if index < mated.size else max(mated[-1], nonmated[-1]) + mated.dtype.type(1)
         return cost / self.unit, key
 
@@ -407,10 +416,16 @@ class _Point:
     below_nonmated: int
 
 
-def _bracket(mated: score_keys.Keys, nonmated: score_keys.Keys) -> tuple[_Point, _Point]:
+def _bracket(keys: ClassKeys) -> tuple[_Point, _Point]:
     from fastfair.kernels import curves as kernels
 
-    low, i, j, high, k, m = kernels.equal_error_bracket(mated, nonmated)
-    kind = mated.dtype.type
+    mated, nonmated = keys.mated, keys.nonmated
+    if not (mated.size and nonmated.size):
+        raise not_kept("the EER", keys)
+    low, i, j, high, k, m = kernels.equal_error_bracket(mated, nonmated, keys.sizes)
     above_all = low == high
+    if above_all and keys.limits is not None and ((k, m) != keys.sizes or mated.size < keys.sizes[0]):
+        raise not_kept("the EER", keys)
+    keys.require("the EER", low, high)
+    kind = mated.dtype.type
     return _Point(kind(low), i, j), _Point(kind(high + 1 if above_all else high), k, m)

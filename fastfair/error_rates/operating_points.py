@@ -12,6 +12,7 @@ import numpy as np
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair.data import score_keys
+from fastfair.data.class_keys import ClassKeys, keys_of, not_kept
 from fastfair.data.comparisons import Comparisons
 from fastfair.errors import InputError
 
@@ -257,16 +258,23 @@ def threshold_key(comparisons: Comparisons, at: OperatingPoint) -> np.signedinte
     int32 or int64
         The threshold as a key; see `fastfair.kernels.sorting`.
     """
-    mated, nonmated = comparisons.mated.keys, comparisons.nonmated.keys
-    if at.kind == "fmr":
-        above = allowed_errors(at.value, nonmated.size)
-        return nonmated[nonmated.size - 1 - above] + nonmated.dtype.type(1)
-    if at.kind == "fnmr":
-        return mated[allowed_errors(at.value, mated.size)]
+    keys = keys_of(comparisons)
+    key = _threshold_key(comparisons, at, keys)
+    keys.require(f"the threshold of {at}", key)
+    return key
+
+
+def _threshold_key(comparisons: Comparisons, at: OperatingPoint, keys: ClassKeys) -> np.signedinteger[Any]:
+    mated, nonmated = keys.mated, keys.nonmated
+    if at.kind in ("fmr", "fnmr"):
+        errors = allowed_errors(at.value, keys.sizes[at.kind == "fmr"])
+        if errors >= (nonmated if at.kind == "fmr" else mated).size:
+            raise not_kept(f"the threshold of {at}", keys)
+        return mated[errors] if at.kind == "fnmr" else nonmated[nonmated.size - 1 - errors] + nonmated.dtype.type(1)
     if at.kind == "threshold":
         return comparisons.to_key(at.value)
     if at.kind == "eer":
-        return curves.nearest_equal_error(mated, nonmated).key
+        return curves.nearest_equal_error(keys).key
     return mean_group_eer_key(comparisons, range(len(comparisons.groups)))
 
 
@@ -292,14 +300,11 @@ def mean_group_eer_key(comparisons: Comparisons, groups: Iterable[int]) -> np.si
     comparisons.require_groups()
     similarities = []
     for group in groups:
-        mated, nonmated = (
-            comparisons.mated_by_group.within[group],
-            comparisons.nonmated_by_group.within[group],
-        )
-        if not (mated.size and nonmated.size):
+        keys = keys_of(comparisons, group)
+        if not all(keys.sizes):
             raise InputError(
-                f"group {comparisons.groups[group]!r} has {mated.size} mated and {nonmated.size} non-mated comparisons "
-                "of its own, so it has no EER and there is no mean of the groups' EER thresholds"
+                f"group {comparisons.groups[group]!r} has {keys.sizes[0]} mated and {keys.sizes[1]} non-mated "
+                "comparisons of its own, so it has no EER and there is no mean of the groups' EER thresholds"
             )
-        similarities.append(score_keys.decode(np.array([curves.nearest_equal_error(mated, nonmated).key]))[0])
+        similarities.append(score_keys.decode(np.array([curves.nearest_equal_error(keys).key]))[0])
     return score_keys.first_key_at_least(float(np.mean(similarities, dtype=np.float64)), comparisons.mated.keys)

@@ -85,7 +85,7 @@ def rates_at_key(comparisons: Comparisons, at: OperatingPoint, key: np.signedint
     mated, nonmated = comparisons.mated, comparisons.nonmated
     rejected = kernels.count_below(mated.keys, key)
     first_accepted = kernels.count_below(nonmated.keys, key)
-    accepted = len(nonmated) - first_accepted
+    accepted = nonmated.keys.size - first_accepted
     mated_subjects, nonmated_subjects = comparisons.subject_counts
     mated_cells = nonmated_cells = false_nonmatches = false_matches = np.zeros((0, 0), np.int64)
     mated_subject_cells = nonmated_subject_cells = None
@@ -95,7 +95,7 @@ def rates_at_key(comparisons: Comparisons, at: OperatingPoint, key: np.signedint
         false_nonmatches = by_group.count(0, rejected)
         by_group = comparisons.nonmated_by_group
         nonmated_cells, nonmated_subject_cells = by_group.cells, by_group.subjects
-        false_matches = by_group.count(first_accepted, len(nonmated))
+        false_matches = by_group.count(first_accepted, nonmated.keys.size)
     counts = RateCounts(
         mated=len(mated),
         nonmated=len(nonmated),

@@ -17,7 +17,7 @@ from fastfair.pages.parts import Table
 
 from .evaluated import Evaluated, comparisons_of
 from .traces import DetBand, Traces
-from .tracing import curve_of, distributions_of, edges_of, keys_of, rounded, score_kind_of
+from .tracing import curve_of, distributions_of, edges_of, rounded, score_kind_of, sorted_keys_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def band_of(evaluation: Evaluated, group: str | None) -> DetBand | None:
     if evaluation.traces is not None:
         return evaluation.traces.bands.get(group)
     comparisons, settings = comparisons_of(evaluation), evaluation.settings
-    mated, nonmated = keys_of(comparisons, group)
+    mated, nonmated = sorted_keys_of(comparisons, group)
     if not settings["n_resamples"] or not mated.size or nonmated.size * _HIGHEST <= ENOUGH_ERRORS:
         return None
     levels = np.geomspace(ENOUGH_ERRORS / nonmated.size, _HIGHEST, _LEVELS)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from fastfair import intervals
+from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import curves
 from fastfair.error_rates.curve_results import Rates
@@ -129,10 +129,8 @@ def _errors_behind(comparisons: Comparisons, evaluation: Evaluation) -> tuple[in
     of false matches or of false non-matches at its threshold, whichever is smaller. None for thresholds and fairness
     measures.
     """
-    sides: dict[str | None, tuple[Any, Any]] = {None: (comparisons.mated.keys, comparisons.nonmated.keys)}
-    if comparisons.groups:
-        within = (side.within for side in (comparisons.mated_by_group, comparisons.nonmated_by_group))
-        sides |= dict(zip(comparisons.groups, zip(*within, strict=True), strict=True))
+    of_group: dict[str | None, ClassKeys] = {None: keys_of(comparisons)}
+    of_group |= {group: keys_of(comparisons, k) for k, group in enumerate(comparisons.groups)}
     asked = evaluation.settings
     costs = curves.DetectionCosts(asked["p_target"], asked["c_miss"], asked["c_fa"])
 
@@ -141,14 +139,15 @@ def _errors_behind(comparisons: Comparisons, evaluation: Evaluation) -> tuple[in
             return min(quantity.n_errors, quantity.n_comparisons - quantity.n_errors)
         if quantity.name == "threshold" or measure_of(quantity.name) is not None:
             return None
-        mated, nonmated = sides[quantity.group]
-        if not (mated.size and nonmated.size):
+        keys = of_group[quantity.group]
+        if not all(keys.sizes):
             return 0
         if quantity.name == "min_dcf":
-            key = costs.least(mated, nonmated)[1]
-            return min(int(np.searchsorted(mated, key)), nonmated.size - int(np.searchsorted(nonmated, key)))
-        rate, _ = curves.equal_error(mated, nonmated, asked["eer_method"])
-        return round(rate * min(mated.size, nonmated.size))
+            key = costs.least(keys)[1]
+            false_nonmatches = int(np.searchsorted(keys.mated, key))
+            return min(false_nonmatches, keys.nonmated.size - int(np.searchsorted(keys.nonmated, key)))
+        rate, _ = curves.equal_error(keys, asked["eer_method"])
+        return round(rate * min(keys.sizes))
 
     return tuple(map(count, evaluation.quantities))
 

@@ -17,7 +17,9 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.first_call import compile_ahead
 from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
+from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates import curves
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import (
@@ -60,9 +62,9 @@ _LEAST_ERRORS = 5
 _MOST_NAMED = 4  # in a warning; notes are at every quantity
 
 
-@checked(at=argument_kinds.points)
+@checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons"), at=argument_kinds.points)
 def evaluate(
-    comparisons: Comparisons,
+    comparisons: Comparisons | ScannedComparisons,
     at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
     measures: str | Sequence[str] = "all",
     *,
@@ -91,8 +93,8 @@ def evaluate(
 
     Parameters
     ----------
-    comparisons : Comparisons
-        The comparisons to evaluate. Without groups there are no fairness measures.
+    comparisons : Comparisons or ScannedComparisons
+        The comparisons to evaluate. Without groups there are no fairness measures. See Notes for those of a scan.
     at : OperatingPoint or sequence of OperatingPoint
         Operating points at which rates, and fairness measures of these, are computed. The threshold of each is found
         from all comparisons, and again in every replicate, except that of `at_threshold`, which is given. Repeated
@@ -191,6 +193,10 @@ def evaluate(
     wide as those of replicates. EERs, costs, thresholds and fairness measures have none, and neither have rates at
     `at_mean_group_eer`. "simultaneous" ones take groups for independent.
 
+    Numbers and intervals of a scan are those of the same comparisons in memory, to the last bit. It has no Cllr and
+    min Cllr, which need all scores ("all" metrics are then the others), no convex hull, no units but subjects, no
+    jackknife (``method="bca"``), and no intervals without replicates.
+
     References
     ----------
     .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", for embeddings.
@@ -204,6 +210,9 @@ def evaluate(
     >>> ev.value("fdr"), ev.value("fnmr", group="f")
     (0.5, 0.5)
     """
+    whole = comparisons
+    if isinstance(comparisons, ScannedComparisons):
+        comparisons = comparisons.kept
     request = Request(
         at, measures, metrics, alpha, eer_method, p_target, c_miss, c_fa, zero_policy, incomplete_groups,
         unit, scheme, n_resamples, confidence_level, method, alternative, simultaneous,
@@ -269,8 +278,9 @@ def evaluate(
         )
         _warn_of_few_errors(quantities, at_points, measured if request.measures and method != "auto" else ())
     return Evaluation(
-        quantities, tuple(at_points), comparisons.groups, measured, settings, repr(comparisons), uncertainty,
-        comparisons, comparisons.left_out, None if comparisons.subjects is None else comparisons.subjects.size,
+        quantities, tuple(at_points), comparisons.groups, measured, settings, repr(whole), uncertainty,
+        None if isinstance(whole, ScannedComparisons) else comparisons, comparisons.left_out,
+        None if comparisons.subjects is None else comparisons.subjects.size,
     )  # fmt: skip
 
 
@@ -282,20 +292,16 @@ def _rates_at(comparisons: Comparisons, point: OperatingPoint, measured: Sequenc
 
 def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
     """Compute the metrics that need no operating point, of all comparisons and of each group."""
-    compute: dict[str, Callable[[Any, Any], float]] = {
-        "eer": lambda mated, nonmated: curves.equal_error(mated, nonmated, request.eer_method)[0],
-        "min_dcf": lambda mated, nonmated: request.costs.least(mated, nonmated)[0],
+    compute: dict[str, Callable[[ClassKeys], float]] = {
+        "eer": lambda keys: curves.equal_error(keys, request.eer_method)[0],
+        "min_dcf": lambda keys: request.costs.least(keys)[0],
         "cllr": curves.log_likelihood_ratio_cost,
         "min_cllr": curves.least_log_likelihood_ratio_cost,
     }
-    sides = [(comparisons.mated.keys, comparisons.nonmated.keys)]
-    if comparisons.groups:
-        sides += zip(comparisons.mated_by_group.within, comparisons.nonmated_by_group.within, strict=True)
+    lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]
     found = {}
     for name in request.metrics:
-        values = [
-            compute[name](mated, nonmated) if mated.size and nonmated.size else math.nan for mated, nonmated in sides
-        ]
+        values = [compute[name](keys) if all(keys.sizes) else math.nan for keys in lists]
         found[name] = np.array(values, np.float64)
     if "eer" in found and found["eer"][0] > 0.5:
         warn(

@@ -43,7 +43,7 @@ def comparisons_of(evaluation: Evaluated) -> Comparisons:
     if evaluation.comparisons is None:
         raise InputError(
             "this evaluation has no comparisons, which this plot is drawn from: take the evaluation that evaluate "
-            "returned"
+            "returned, of comparisons in memory"
         )
     return evaluation.comparisons
 

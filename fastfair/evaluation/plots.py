@@ -20,7 +20,7 @@ from fastfair.errors import InputError, visible
 from fastfair.uncertainty.quantities import find
 
 from .evaluated import Evaluated, comparisons_of
-from .tracing import curve_of, distributions_of, edges_of, keys_of, outline, score_kind_of, scores_of, spread
+from .tracing import curve_of, distributions_of, edges_of, outline, score_kind_of, scores_of, sorted_keys_of, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,7 +145,7 @@ def draw_thresholds(evaluation: Evaluated, group: str | None, ax: Axes | None, *
     comparisons = comparisons_of(evaluation)
     if group is not None:
         validation.choice("group", group, evaluation.groups)
-    mated, nonmated = keys_of(comparisons, group)
+    mated, nonmated = sorted_keys_of(comparisons, group)
     thresholds = np.unique(np.concatenate([spread(mated), spread(nonmated)]))
     ax = axes_or_new(ax)
     curves = (

@@ -12,6 +12,7 @@ from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.error_rates import curves
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError
@@ -24,6 +25,7 @@ from fastfair.uncertainty.interval_maker import two_sided_level
 from fastfair.uncertainty.quantity_intervals import require_method
 
 INCOMPLETE_GROUPS = ("raise", "drop", "nan")
+METRICS_OF_SCANS = ("eer", "min_dcf")  # the others need all scores
 ALTERNATIVES = ("two-sided", "less", "greater")
 
 
@@ -69,7 +71,9 @@ class Request:
     def checked(self, comparisons: Comparisons) -> Request:
         """Return the arguments checked, with defaults filled in and each name listed once."""
         names = _measure_names(self.measures, comparisons)
-        wanted = METRICS if isinstance(self.metrics, str) and self.metrics == "all" else _listed(self.metrics)
+        scanned = isinstance(comparisons, KeptComparisons)
+        everything = METRICS_OF_SCANS if scanned else METRICS
+        wanted = everything if isinstance(self.metrics, str) and self.metrics == "all" else _listed(self.metrics)
         for name in wanted:
             validation.choice("metric", name, METRICS)
         if not self.points and not wanted:
@@ -107,6 +111,13 @@ class Request:
                 "themselves: use another method"
             )
         validation.choice("unit", self.unit, UNITS)
+        if isinstance(comparisons, KeptComparisons):
+            if self.unit != "subject":
+                raise InputError(f'unit="{self.unit}" is not possible for a scan, which draws subjects')
+            if self.method == "bca":
+                raise InputError('method="bca" leaves out subjects one at a time, which a scan cannot: use another one')
+            if self.eer_method == "convex-hull":
+                raise InputError('eer_method="convex-hull" needs all scores, which a scan does not keep')
         if not self.n_resamples and self.method != "auto":
             raise InputError(f'method="{self.method}" needs replicates, and n_resamples is 0')
         if self.n_resamples:
@@ -116,7 +127,7 @@ class Request:
 
     def is_in_closed_form(self, comparisons: Comparisons) -> bool:
         """Return whether rates have intervals without replicates: at a point, of units that are known."""
-        if self.n_resamples or not self.points:
+        if self.n_resamples or not self.points or isinstance(comparisons, KeptComparisons):
             return False
         return self.unit == "comparison" or (self.unit == "subject" and comparisons.subjects is not None)
 

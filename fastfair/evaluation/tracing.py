@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from fastfair.data import score_keys
+from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
 
 from .evaluated import Evaluated, comparisons_of
@@ -31,7 +32,7 @@ def curve_of(evaluation: Evaluated, group: str | None) -> DetCurve:
     """Return the DET curve of all comparisons, or of those within a group."""
     if evaluation.traces is not None:
         return evaluation.traces.curves[group]
-    mated, nonmated = keys_of(comparisons_of(evaluation), group)
+    mated, nonmated = sorted_keys_of(comparisons_of(evaluation), group)
     none = np.zeros(0, np.int64)
     if not (mated.size and nonmated.size):
         return DetCurve(mated.size, nonmated.size, none, none)
@@ -68,7 +69,7 @@ def edges_of(evaluation: Evaluated) -> Floats:
         return evaluation.traces.edges
     comparisons = comparisons_of(evaluation)
     ends = []
-    for keys in keys_of(comparisons, None):
+    for keys in sorted_keys_of(comparisons, None):
         last = keys.size - 1
         ends += [keys[int(last * share)] for share in (_OUTSIDE, 1 - _OUTSIDE)]
     found = scores_of(comparisons, np.array(ends))
@@ -84,7 +85,7 @@ def distributions_of(evaluation: Evaluated, group: str | None, edges: Floats) ->
         return evaluation.traces.distributions[group]
     comparisons = comparisons_of(evaluation)
     bins, quantiles = [], []
-    for keys in keys_of(comparisons, group):
+    for keys in sorted_keys_of(comparisons, group):
         bins.append(np.histogram(np.clip(scores_of(comparisons, keys), edges[0], edges[-1]), edges)[0])
         places = [min(int(share * keys.size), keys.size - 1) for share in SHARES] if keys.size else []
         quantiles.append(tuple(np.sort(rounded(scores_of(comparisons, keys[places]))).tolist()))
@@ -96,12 +97,10 @@ def rounded(values: Floats) -> Floats:
     return np.array([float(f"{value:.{_DIGITS}g}") for value in values], np.float64)
 
 
-def keys_of(comparisons: Comparisons, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
+def sorted_keys_of(comparisons: Comparisons, group: str | None) -> tuple[score_keys.Keys, score_keys.Keys]:
     """Return the sorted keys of mated and non-mated scores, of all comparisons or those within a group."""
-    if group is None:
-        return comparisons.mated.keys, comparisons.nonmated.keys
-    k = comparisons.groups.index(group)
-    return comparisons.mated_by_group.within[k], comparisons.nonmated_by_group.within[k]
+    keys = keys_of(comparisons, None if group is None else comparisons.groups.index(group))
+    return keys.mated, keys.nonmated
 
 
 def spread(keys: score_keys.Keys) -> score_keys.Keys:

@@ -170,7 +170,9 @@ def choose(
         if name == score and role != "score":
             raise InputError(f"{table.place}: column {name!r} holds the scores, so it cannot be that of {role} as well")
     frame = table.columns(list(roles.values()), numbers=[] if score is None else [score])
-    return ScoreTable(table.place, frame, **chosen, attributes=attributes, told=told, lines=table.lines)
+    return ScoreTable(
+        table.place, frame, **chosen, attributes=attributes, told=told, lines=table.lines, first=table.first
+    )
 
 
 def _roles_of_sides(attributes: dict[str, tuple[str, str]]) -> dict[str, str]:

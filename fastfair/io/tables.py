@@ -33,14 +33,17 @@ class Rows:
         The file, or a name for a data frame.
     lines : (n,) ndarray of int, or None
         The line of each row in a text file; else None.
+    first : int
+        The number of the first row, where these are a part of a file.
     """
 
     place: Path | str
     lines: NDArray[np.int64] | None = field(default=None, kw_only=True)
+    first: int = field(default=0, kw_only=True)
 
     def where(self, row: int) -> str:
         """Return the line or the number of a row, for messages."""
-        return f"row {row} (counted from 0)" if self.lines is None else f"line {self.lines[row]}"
+        return f"row {self.first + row} (counted from 0)" if self.lines is None else f"line {self.lines[row]}"
 
     @contextmanager
     def placed(self, keep: Any = None) -> Iterator[None]:
@@ -107,16 +110,18 @@ def of_text(text: text_files.Text, separator: str | None = None) -> Table:
     return made
 
 
-def of_parquet(path: Path) -> Table:
-    """Make a table of a Parquet file."""
+def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
+    """Make a table of a Parquet file, or of `n` rows from the row `first` on."""
     pl = reading.polars()
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:
         with reading.reading(path):
-            return pl.read_parquet(path, columns=wanted)
+            if n is None:
+                return pl.read_parquet(path, columns=wanted)
+            return pl.scan_parquet(path).select(wanted).slice(first, n).collect()
 
     with reading.reading(path):
-        return Table(path, list(pl.read_parquet_schema(path)), read)
+        return Table(path, list(pl.read_parquet_schema(path)), read, first=first)
 
 
 def of_frame(frame: Any, called: str, place: str) -> Table:

@@ -13,6 +13,7 @@ from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair.data import score_keys
 
 from .partners import Partners
+from .scanned_partners import ScannedPartners
 from .sorted_comparisons import SortedComparisons, pieces
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class ErrorLists:
         Position after the last comparison kept of each list.
     mated : bool
         Whether the comparisons are mated.
-    partners : Partners
+    partners : Partners or ScannedPartners
         All comparisons, grouped by one of their units.
     stratum, stratum_size : (rows,) int32, (strata,) int64
         The stratum of each row of weights, and the number of units in each stratum.
@@ -69,7 +70,7 @@ class ErrorLists:
     b: Rows
     end: NDArray[np.int64]
     mated: bool
-    partners: Partners
+    partners: Partners | ScannedPartners
     stratum: Rows
     stratum_size: NDArray[np.int64]
 
@@ -133,6 +134,16 @@ class ErrorLists:
         stops = self.start + errors
         return self.partners.variances((self.a, self.b, self.start, stops), self.stratum, self.stratum_size)
 
+    def variance(self, k: int, n_errors: int, *, from_the_end: bool) -> NDArray[np.float64]:
+        """Compute the variances of the rate of list k alone with so many errors, as `Partners.variance` does.
+
+        With `from_the_end` the last comparisons of the list are taken for errors.
+        """
+        first = int(self.end[k]) - n_errors if from_the_end else int(self.start[k])
+        return self.partners.variance(
+            k, (self.a, self.b), slice(first, first + n_errors), self.stratum, self.stratum_size
+        )
+
     def shrinkage_of_sums(self, sums: NDArray[Any]) -> NDArray[np.float64]:
         """Compute the shrinkage of each list's weights for the mean of a quantity, from its sum over each pair."""
         from fastfair.kernels import dyadic as kernels
@@ -172,6 +183,7 @@ class ErrorLists:
             )  # fmt: skip
 
         n_threads = self.partners.n_threads
+        assert isinstance(self.partners, Partners)  # those of scans have no costs to sum
         # List 0 holds about as much as the other lists together.
         shares = [slice(0, 1), *self.partners.shares(max(1, count_threads(n_threads) - 1))]
         in_threads(n, number, shares, n_threads)
@@ -202,17 +214,19 @@ def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.where((product > 0) & (robust > 0), np.minimum(1.0, np.sqrt(robust / product)), 1.0)
 
 
-def make_lists(source: SortedComparisons, partners: Partners, n_kept: int | None = None) -> ErrorLists:
+def make_lists(
+    source: SortedComparisons, partners: Partners | ScannedPartners, n_kept: int | None = None
+) -> ErrorLists:
     """Divide the sorted mated, or non-mated, comparisons into lists.
 
     Parameters
     ----------
     source : SortedComparisons
         The comparisons.
-    partners : Partners
-        The same, as `group_comparisons` returns them.
+    partners : Partners or ScannedPartners
+        The same, grouped.
     n_kept : int, optional
-        Number of comparisons to keep, from the first error on; all by default.
+        Number of comparisons to keep, from the first error on; all by default, or all that a scan has kept.
 
     Returns
     -------
@@ -220,7 +234,7 @@ def make_lists(source: SortedComparisons, partners: Partners, n_kept: int | None
     """
     from fastfair.kernels import comparison_lists as kernels
 
-    n, mated, units, n_threads = len(source), source.mated, source.units, partners.n_threads
+    n, mated, units, n_threads = source.side.keys.size, source.mated, source.units, partners.n_threads
     n_kept = n if n_kept is None else min(n, n_kept)
     first = 0 if mated else n - n_kept
     of_threads = slices(n_kept, count_threads(n_threads))

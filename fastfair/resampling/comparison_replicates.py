@@ -22,7 +22,9 @@ from fastfair.errors import InputError
 from .blocks import Drawing, Replicates, compute_blocks
 from .count_models import CountModel, count_models
 from .design_effects import independent_comparisons
+from .partners import Partners
 from .preparation import ALL_METRICS, Metrics, Preparation
+from .scanned_partners import Totals
 from .units import BLOCK, ComparisonUnits
 
 if TYPE_CHECKING:
@@ -176,7 +178,8 @@ class Resampler:
         -------
         Replicates
         """
-        return self._run(n_resamples, _Drawn(self, key, first), workers)
+        totals = self.prepared.totals(range(first, first + n_resamples), key, workers)
+        return self._run(n_resamples, _Drawn(self, key, first, totals), workers)
 
     def jackknife(self, n_threads: int | None = None) -> Replicates:
         """Compute everything with one unit left out at a time.
@@ -242,21 +245,24 @@ class Resampler:
         metrics = {name: found[name] for name in self.prepared.metrics}
         return Replicates(found["threshold"], found["fmr"], found["fnmr"], metrics, self.prepared.cells)
 
-    def _compute(self, scratch: _Scratch, out: dict[str, Floats]) -> None:
-        """Compute a block of 64 replicates from their weights."""
-        while not self._sweep(scratch, out):
+    def _compute(self, scratch: _Scratch, out: dict[str, Floats], totals: Totals | None = None) -> None:
+        """Compute a block of 64 replicates from their weights, and from their total weights, (lists, 64), if known."""
+        while not self._sweep(scratch, out, totals):
             self.prepared.keep_more(scratch.lists)
             scratch.take_lists(self.prepared)
 
-    def _sweep(self, scratch: _Scratch, out: dict[str, Floats]) -> bool:
+    def _sweep(self, scratch: _Scratch, out: dict[str, Floats], totals: Totals | None) -> bool:
         """Compute a block of 64 replicates from their weights, and tell whether lists reach far enough."""
         from fastfair.kernels import replicated_cost, replicated_eer, sweep
 
         weights = scratch.weights
         largest = sweep.largest_weight(weights)
         x, y = scratch.x, scratch.y = tuple(side._replace(largest=largest) for side in (scratch.x, scratch.y))
-        self.prepared.x.partners.total_weights(weights, largest, x.totals)
-        self.prepared.y.partners.total_weights(weights, largest, y.totals)
+        for k, (lists, side) in enumerate(zip(scratch.lists, (y, x), strict=True)):
+            if totals is not None:
+                side.totals[:] = totals[k]
+            elif isinstance(lists.partners, Partners):
+                lists.partners.total_weights(weights, largest, side.totals)
         if self.prepared.need_eer:
             if not replicated_eer.equal_error_rates(
                 *self._shrunk("eer", scratch), self.prepared.guesses, _EER_METHODS[self.prepared.eer_method],
@@ -271,13 +277,11 @@ class Resampler:
             self._read_hull("min_cllr", scratch, out["min_cllr"])
         if "min_dcf" in out:
             sides = self._shrunk("min_dcf", scratch)
-            replicated_cost.least_costs(
-                *sides,
-                self.prepared.costs.miss,
-                self.prepared.costs.false_match,
-                self.prepared.least_costs,
-                scratch.costs,
-            )
+            costs = self.prepared.costs
+            if not replicated_cost.least_costs(
+                *sides, costs.miss, costs.false_match, self.prepared.least_costs * costs.unit, scratch.costs
+            ):
+                return False
             out["min_dcf"][:] = scratch.costs / self.prepared.costs.unit
         if "cllr" in out:
             out["cllr"][:] = self._cllr(scratch)
@@ -383,10 +387,12 @@ class _Drawn(_Weighted):
 
     key: NDArray[np.uint32]
     first: int
+    totals: Totals | None  # (blocks, lists, 64) each; None where blocks sum them
 
     def compute(self, scratch: _Scratch, first: int, out: dict[str, Floats]) -> None:
         self.resampler.units.draw(self.first + first, self.key, scratch.weights)
-        self.resampler._compute(scratch, out)
+        totals = None if self.totals is None else (self.totals[0][first // BLOCK], self.totals[1][first // BLOCK])
+        self.resampler._compute(scratch, out, totals)
 
 
 @dataclass(frozen=True, eq=False)

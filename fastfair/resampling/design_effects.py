@@ -33,7 +33,8 @@ def independent_comparisons(prepared: Preparation, mated: bool, k: int, nothing_
     -------
     float
         At least 1, and at most the number of comparisons. Where no threshold has five pairs in error and others that
-        are not: the number of subjects, or of pairs of subjects without anybody in common.
+        are not: the number of subjects, or of pairs of subjects without anybody in common. So it is where a scan has
+        not kept the comparisons of five pairs; the number is then that of those kept, and too small.
     """
     from fastfair.kernels import dyadic as kernels
 
@@ -43,15 +44,15 @@ def independent_comparisons(prepared: Preparation, mated: bool, k: int, nothing_
         lists = prepared.complete(mated)
     keys, *units = _of_list(lists, k, backwards=nothing_but_errors)
     n_errors = kernels.errors_of_pairs(keys, *units, _ENOUGH_PAIRS)
-    if n_errors == keys.size < n:  # more comparisons are needed than are kept
-        keys, *units = _of_list(prepared.complete(mated), k, backwards=False)
+    if n_errors == keys.size < n and not nothing_but_errors:  # more comparisons are needed than are kept
+        lists = prepared.complete(mated)
+        keys, *units = _of_list(lists, k, backwards=False)
         n_errors = kernels.errors_of_pairs(keys, *units, _ENOUGH_PAIRS)
-    if n_errors == n:
+    if n_errors == keys.size or (nothing_but_errors and keys.size < n):
         varying = np.unique(np.concatenate(units))
         n_subjects = int((stratum_size[stratum[varying]] > 1).sum())
         return float(min(n, max(1, n_subjects if mated else n_subjects // 2)))
-    a, b = (of_one[:n_errors] for of_one in units)
-    variance = float(lists.partners.variance(k, (a, b), stratum, stratum_size)[kernels.ROBUST])
+    variance = float(lists.variance(k, n_errors, from_the_end=nothing_but_errors)[kernels.ROBUST])
     binomial = n_errors * (n - n_errors) / n
     return min(n, max(1.0, n * binomial / variance)) if variance > binomial else float(n)
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from fastfair.error_rates.threshold_slopes import KINDS, HeldThreshold
 
 from .comparison_lists import ErrorLists
+from .partners import Partners
 from .preparation import Preparation
 
 Floats = NDArray[np.float64]
@@ -57,6 +58,7 @@ class _Rates:
     def of_units(self, point: int, k: int) -> Floats:
         """Return what each unit adds to the rate of a list, minus the mean of its stratum."""
         lists = self.lists
+        assert isinstance(lists.partners, Partners)
         if k not in self._comparisons:
             self._comparisons[k] = lists.partners.comparisons_of_units(k)
         wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
@@ -71,6 +73,7 @@ class _Rates:
         from fastfair.kernels import unit_sums
 
         lists, errors, comparisons = self.lists, np.empty(self.sizes.size), np.empty(self.sizes.size)
+        assert isinstance(lists.partners, Partners)
         unit_sums.sum_errors(lists.a, lists.b, of_units, lists.start, self.errors[point], errors)
         unit_sums.sum_comparisons(lists.partners.runs, of_units, comparisons)
         return np.asarray((errors - self.rates[point] * comparisons) / self.sizes)

@@ -65,15 +65,19 @@ class Partners:
         unit_sums.count_comparisons(self.runs, k, counts)
         return counts
 
-    def variance(self, k: int, errors: tuple[Integers, Integers], stratum: Integers, stratum_size: Integers) -> Floats:
-        """Compute the variances of the rate of list k alone with the given errors.
+    def variance(
+        self, k: int, rows: tuple[Integers, Integers], part: slice, stratum: Integers, stratum_size: Integers
+    ) -> Floats:
+        """Compute the variances of the rate of list k alone.
 
         Parameters
         ----------
         k : int
             The list.
-        errors : tuple of (errors,) ndarray
-            The rows of both units of the errors.
+        rows : tuple of (n,) ndarray
+            The rows of both units of the comparisons of all lists.
+        part : slice
+            Those of list k that are errors.
         stratum, stratum_size : (units,) and (strata,) ndarray
             As in `variances`.
 
@@ -84,11 +88,12 @@ class Partners:
         from fastfair.kernels import pair_walk
 
         found = np.empty((1, 1, 3)), np.empty((1, 1, pair_walk.N_SUMS))
+        errors = rows[0][part], rows[1][part]
         stops, zeros, units = np.array([[errors[0].size]]), np.zeros((1, 1), np.int64), (stratum, stratum_size)
         if k == 0:
             self._variances_of_all((*errors, stops[0], zeros[0]), units, found)
         else:
-            chosen, begin, end = self._runs_of_lists
+            chosen, begin, end = self.runs_of_lists
             of_lists, of_errors = (chosen, begin[k : k + 1], end[k : k + 1]), (*errors, zeros[0], stops, zeros)
             varies = stratum_size[stratum] > 1
             pair_walk.variances_of_lists(self.runs, of_lists, of_errors, units, varies, *found)
@@ -120,7 +125,7 @@ class Partners:
         if n_points == 0:
             return np.empty((0, n_lists, 3)), np.empty((0, n_lists, pair_walk.N_SUMS))
 
-        chosen, begin, end = self._runs_of_lists
+        chosen, begin, end = self.runs_of_lists
         orders = np.argsort(stops.T, axis=1, kind="stable").copy()  # list by list, whatever the order in memory
         ascending = np.take_along_axis(stops.T, orders, axis=1).copy()
         varies = stratum_size[stratum] > 1
@@ -151,12 +156,16 @@ class Partners:
         n_errors = int(ascending[-1])
         begin, at = np.zeros((2, self.n_units), np.int64), np.empty(n_errors, np.int64)
         pair_walk.group_errors(a, b, 0, n_errors, begin, at)
+        grouped = a, b, begin, at, np.int64(0), np.empty(n_errors, np.int32)
         varies = stratum_size[stratum] > 1
 
         def add(part: slice) -> Sums:
             sums = pair_walk.new_sums(ascending.size, self.n_units, stratum_size.size)
             chosen, seen = np.arange(part.start, part.stop, dtype=np.int32), np.empty(self.n_units, np.int64)
-            pair_walk.add_runs(self.runs, chosen, (a, b, begin, at), ascending, stratum, varies, sums, seen)
+            pair_walk.add_runs(self.runs, chosen, grouped, stratum, varies, sums, seen)
+            own = self.runs.unit[part]
+            if own.size:
+                pair_walk.add_errors(own[0], own[-1] + 1, grouped, ascending, varies, sums)
             return sums
 
         parts = self._parts(count_threads(self.n_threads))
@@ -187,7 +196,7 @@ class Partners:
         return [slice(*both_ends) for both_ends in itertools.pairwise(sorted({1, *cuts, self.sizes.size}))]
 
     @cached_property
-    def _runs_of_lists(self) -> tuple[Integers, Integers, Integers]:
+    def runs_of_lists(self) -> tuple[Integers, Integers, Integers]:
         """The runs in the order of their lists, and where those of each list begin and end."""
         n = np.bincount(self.runs.list, minlength=self.sizes.size)
         end = np.cumsum(n)

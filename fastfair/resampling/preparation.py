@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
+from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
+from fastfair.data.class_keys import keys_of, not_kept
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.data.sorted_scores import read_only
 from fastfair.error_rates import curves
 from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer_key, threshold_key
@@ -20,7 +23,8 @@ from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer
 from .blocks import TooFewKeptError
 from .comparison_lists import ErrorLists, make_lists
 from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
-from .partners import group_comparisons
+from .partners import Partners, group_comparisons
+from .scanned_partners import ScannedPartners, Totals, totals_of_replicates
 from .sorted_comparisons import SortedComparisons
 from .units import ComparisonUnits
 
@@ -114,11 +118,13 @@ class Preparation:
         self.thresholds = np.array(thresholds, np.int64)
         self.hull_eer = "eer" in metrics.names and metrics.eer_method == "convex-hull"
         with_eer = self._find_estimates()
-        all_kept = self.hull_eer or bool({"min_dcf", "cllr", "min_cllr"} & set(metrics.names))
-        n_kept = (len(comparisons.mated), len(comparisons.nonmated)) if all_kept else self._numbers_to_keep(with_eer)
+        all_kept = self.hull_eer or bool({"cllr", "min_cllr"} & set(metrics.names))
+        of_all = keys_of(comparisons)
+        if all_kept:
+            of_all.require_all(" and ".join(metrics.names))
+        n_kept = (of_all.mated.size, of_all.nonmated.size) if all_kept else self._numbers_to_keep(with_eer)
         self._require_memory(sum(n_kept))
-        mated, nonmated = (group_comparisons(source, n_threads) for source in self._sources)
-        self._partners = mated, nonmated
+        self._partners = self._group(self._sources[0], n_threads), self._group(self._sources[1], n_threads)
         self._complete: dict[bool, ErrorLists] = {}
         self.y, self.x = self._lists(*n_kept)
         self.guesses = self.x.count_errors(self.eer_keys[: self.eer_lists])
@@ -146,6 +152,11 @@ class Preparation:
         by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
         return SortedComparisons(side, mated, self.units, (by_group, lists))
 
+    def _group(self, source: SortedComparisons, n_threads: int | None) -> Partners | ScannedPartners:
+        if isinstance(self.comparisons, KeptComparisons):
+            return ScannedPartners(self.comparisons, source, n_threads)
+        return group_comparisons(source, n_threads)
+
     def _require_memory(self, n_kept: int) -> None:
         """Refuse more comparisons than can be grouped by unit, and divided into lists, in the memory there is."""
         costs = sorted({"cllr", "min_cllr"} & set(self.metrics))
@@ -153,7 +164,7 @@ class Preparation:
         if costs:
             would_do += f", or leave out {' and '.join(costs)}"
         n_bytes = 0
-        for source in self._sources:
+        for source in () if isinstance(self.comparisons, KeptComparisons) else self._sources:
             n_runs = min(len(source), self.units.n_rows * source.sizes.size)
             n_bytes += _BYTES * len(source) + _BYTES_OF_A_RUN * n_runs
         kept = _BYTES_KEPT + self.comparisons.nonmated.keys.itemsize - 4 + (_BYTES_OF_COSTS if costs else 0)
@@ -168,11 +179,32 @@ class Preparation:
 
     def _numbers_to_keep(self, with_eer: list[int]) -> tuple[int, int]:
         """Return how many mated and non-mated comparisons replicates are expected to need, from the first error on."""
-        mated, nonmated = self.comparisons.mated.keys, self.comparisons.nonmated.keys
+        of_all = keys_of(self.comparisons)
+        mated, nonmated = of_all.mated, of_all.nonmated
         keys = np.append(self.thresholds, self.eer_keys[with_eer])
-        of_mated = np.searchsorted(mated, keys)
-        of_nonmated = nonmated.size - np.searchsorted(nonmated, keys)
-        return _with_spare(of_mated, mated.size), _with_spare(of_nonmated, nonmated.size)
+        needed = np.searchsorted(mated, keys), nonmated.size - np.searchsorted(nonmated, keys)
+        at_costs = [self._needed_for_cost(k) for k in np.flatnonzero(np.isfinite(self.least_costs)).tolist()]
+        most = [max(int(of_keys.max(initial=0)), *more, 0) for of_keys, *more in zip(needed, *at_costs, strict=True)]
+        return _with_spare(most[0], mated.size), _with_spare(most[1], nonmated.size)
+
+    def _needed_for_cost(self, k: int) -> tuple[int, int]:
+        """Return up to which mated and non-mated comparisons of all a list's minimum cost is looked for.
+
+        These are errors at the thresholds where errors of their class alone cost as much.
+        """
+        of_all, keys = keys_of(self.comparisons), keys_of(self.comparisons, k - 1 if k else None)
+        cost = float(self.least_costs[k]) * self.costs.unit
+        of_mated, of_nonmated = (
+            min(of_class.size - 1, int(cost / of_error * n))
+            for of_class, of_error, n in zip(
+                (keys.mated, keys.nonmated), (self.costs.miss, self.costs.false_match), keys.sizes, strict=True
+            )
+        )
+        last_mated, last_nonmated = keys.mated[of_mated], keys.nonmated[keys.nonmated.size - 1 - of_nonmated]
+        return (
+            int(np.searchsorted(of_all.mated, last_mated, side="right")),
+            of_all.nonmated.size - int(np.searchsorted(of_all.nonmated, last_nonmated)),
+        )
 
     def keep_more(self, lists: tuple[ErrorLists, ErrorLists]) -> None:
         """Keep more comparisons than these lists do, which a replicate found too short.
@@ -187,9 +219,21 @@ class Preparation:
         with _lock:
             if self.y is lists[0] and self.x is lists[1]:
                 self.y, self.x = self._lists(*(2 * int(of_class.end[0]) + 1 for of_class in lists))
+                if all(old.end[0] == new.end[0] for old, new in zip(lists, (self.y, self.x), strict=True)):
+                    raise not_kept("a replicate", keys_of(self.comparisons))
+
+    def totals(self, replicates: range, key: NDArray[np.uint32], workers: Workers) -> Totals | None:
+        """Sum the weights of each list in some replicates, where comparisons lie in buckets; else blocks do so."""
+        if not isinstance(self.comparisons, KeptComparisons):
+            return None
+        y, x = self.y.partners, self.x.partners
+        assert isinstance(y, ScannedPartners)
+        assert isinstance(x, ScannedPartners)
+        with workers.reporting("total weights") as report:
+            return totals_of_replicates((y, x), self.units, replicates, key, workers.n_threads, report)
 
     def complete(self, mated: bool) -> ErrorLists:
-        """Return the lists of a class with all of its comparisons."""
+        """Return the lists of a class with all of its comparisons, or with all that a scan has kept."""
         lists, k = self.y if mated else self.x, 0 if mated else 1
         if lists.complete:
             return lists
@@ -199,22 +243,19 @@ class Preparation:
 
     def _find_estimates(self) -> list[int]:
         """Find the EER and the minimum cost of each list, and their thresholds, in the data; return who has an EER."""
-        sides = [(self.comparisons.mated.keys, self.comparisons.nonmated.keys)]
-        if self.n_groups:
-            by_group = self.comparisons.mated_by_group, self.comparisons.nonmated_by_group
-            sides += zip(*(of_class.within for of_class in by_group), strict=True)
-        self.eer_keys = np.zeros(len(sides), np.int64)
-        self.cost_keys = np.zeros(len(sides), np.int64)
-        self.least_costs = np.full(len(sides), np.nan)
+        of_lists = [keys_of(self.comparisons), *(keys_of(self.comparisons, k) for k in range(self.n_groups))]
+        self.eer_keys = np.zeros(len(of_lists), np.int64)
+        self.cost_keys = np.zeros(len(of_lists), np.int64)
+        self.least_costs = np.full(len(of_lists), np.nan)
         with_eer: list[int] = []
-        for k, (mated, nonmated) in enumerate(sides):
-            if mated.size == 0 or nonmated.size == 0:
+        for k, keys in enumerate(of_lists):
+            if not all(keys.sizes):
                 continue
             if self.need_eer and k < self.eer_lists:
-                self.eer_keys[k] = curves.nearest_equal_error(mated, nonmated).key
+                self.eer_keys[k] = curves.nearest_equal_error(keys).key
                 with_eer.append(k)
             if "min_dcf" in self.metrics:
-                self.least_costs[k], self.cost_keys[k] = self.costs.least(mated, nonmated)
+                self.least_costs[k], self.cost_keys[k] = self.costs.least(keys)
         return with_eer
 
     def _find_blocks(self) -> None:
@@ -280,9 +321,8 @@ class Preparation:
         return 1 + cell[0] if cell[0] == cell[1] else 1 + self.n_groups + self.cells.index(cell)
 
 
-def _with_spare(needed: NDArray[np.integer], n: int) -> int:
-    """Return how many of n comparisons to keep where some points need so many."""
-    most = int(needed.max(initial=0))
+def _with_spare(most: int, n: int) -> int:
+    """Return how many of n comparisons to keep where thresholds need so many."""
     kept = int(_SPARE * most + _SPARE_DEVIATIONS * most**0.5) + _LEAST_KEPT
     return kept if 2 * kept < n else n
 

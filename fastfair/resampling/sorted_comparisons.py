@@ -14,6 +14,7 @@ from fastfair.data.sorted_scores import GroupedSide, SortedSide
 
 from .units import ComparisonUnits, Rows
 
+Groups = NDArray[np.uint16]
 _PIECE = 2**18  # comparisons whose rows of weights are written at a time
 
 
@@ -64,11 +65,16 @@ class SortedComparisons:
         dtype = np.uint16 if self.sizes.size <= 2**16 else np.int32
         if self.of_groups is None:
             return np.empty(0, dtype)
-        by_group, lists = self.of_groups
-        reference, probe = by_group.reference_group[part], by_group.probe_group[part]
+        reference, probe = self.groups(part)
         found = np.empty(reference.size, dtype)
-        kernels.lists_of_cells(reference, probe, lists, found)
+        kernels.lists_of_cells(reference, probe, self.of_groups[1], found)
         return found
+
+    def groups(self, part: slice) -> tuple[Groups, Groups]:
+        """Return the groups of the references and of the probes of some comparisons, where there are groups."""
+        assert self.of_groups is not None
+        by_group, _ = self.of_groups
+        return by_group.reference_group[part], by_group.probe_group[part]
 
 
 def pieces(part: slice) -> list[slice]:

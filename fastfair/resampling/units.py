@@ -182,6 +182,11 @@ class ComparisonUnits(Units):
         """Leave out the comparisons where others draw weights."""
         return {name: value for name, value in vars(self).items() if name not in ("_comparisons", "_own_rows")}
 
+    @property
+    def rows_of_subjects(self) -> Rows:
+        """(subjects,) the row of weights of each subject, where subjects are drawn."""
+        return self._draws[0].row
+
     def rows(self, mated: bool, part: slice) -> tuple[Rows, Rows]:
         """Return the two rows of weights of each of some mated, or non-mated, comparisons: (n,) each."""
         from fastfair.kernels import partners as kernels
@@ -243,6 +248,8 @@ def _strata_of_subjects(comparisons: Comparisons) -> NDArray[np.integer]:
     n_subjects = comparisons.subjects.size
     if not comparisons.groups:
         return np.zeros(n_subjects, np.int64)
+    if comparisons.group_of_subject is not None:
+        return comparisons.group_of_subject.astype(np.int64)
     low, high = np.full(n_subjects, len(comparisons.groups), np.int64), np.full(n_subjects, -1, np.int64)
     for by_group in (comparisons.mated_by_group, comparisons.nonmated_by_group):
         side = by_group.side

@@ -71,6 +71,7 @@ def _made() -> dict[str, Any]:
             list("f" * 12 + "m" * 12),
             role=["reference", "reference", "probe"] * 8,
         ),
+        "ScannedComparisons": ff.scan_comparisons(_file_of_scores(), memory_limit="1 GB"),
         "NamedVectors": ff.NamedVectors([[1.0, 0.0], [2.0, 1.0], [0.0, 1.0]], list("aab"), same_name="max"),
         "FailureCounts": counts,
         "at": at,
@@ -101,6 +102,13 @@ def _made() -> dict[str, Any]:
         "Det": ff.det(comparisons),
         "Measure": ff.measures.MEASURES["gini"],
     }
+
+
+def _file_of_scores() -> Path:
+    path = Path(tempfile.mkdtemp()) / "scores.parquet"
+    columns = {"score": _SCORES, "mated": _MATED, "reference": _WHO[0], "probe": _WHO[1]}
+    pl.DataFrame({**columns, "reference_group": _GROUP[0], "probe_group": _GROUP[1]}).write_parquet(path)
+    return path
 
 
 @cache
@@ -158,6 +166,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.read_named_vectors": {"path": vectors, "name": "who", "same_name": "max"},
         "fastfair.read_results": {"path": str(evaluation)},
         "fastfair.read_failure_counts": {"path": failures},
+        "fastfair.scan_comparisons": {"path": str(_file_of_scores()), "memory_limit": "1 GB"},
         "fastfair.synthesize": {"n_mated": 20, "n_nonmated": 20, "fmr": 0.1, "n_steps": 50, "rng": 0},
         "fastfair.synthesize_each": {"n_mated": 20, "n_nonmated": 20, "kind": "fmr", "targets": [0.1, 0.2],
                                      "n_steps": 50, "rng": 0},
@@ -191,6 +200,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "Embeddings.enrolled": {"template": 2},
         "Embeddings.by": {"attributes": "group"}, "Embeddings.rows": {"positions": slice(0, 2)},
         "Embeddings.comparisons": {},
+        "ScannedComparisons.by": {"attributes": "group"},
         "NamedVectors": {"vectors": [[1.0, 0.0], [2, 1], [0, 1]], "name": list("abb"), "same_name": "mean"},
         "NamedVectors.scores": {"reference": list("ab"), "probe": list("bb")},
         "FailureCounts": {"failures": [0, 1, 2], "attempts": [3, 3, 3], "group": list("aab")},

@@ -57,21 +57,22 @@ def same(one, other):
     st.integers(0, 2),
     st.sampled_from(["nearest", "nearest-max", "interpolated"]),
     st.booleans(),
+    st.sampled_from([("eer",), ("min_dcf",), ("eer", "min_dcf")]),
 )
-def test_lists_that_are_too_short_are_extended_to_the_same_bits(seed, n, decimals, method, jackknife):
+def test_lists_that_are_too_short_are_extended_to_the_same_bits(seed, n, decimals, method, jackknife, metrics):
     c = comparisons_of(seed, n, decimals)
-    expected, complete = replicates(c, n, method=method, jackknife=jackknife)
+    expected, complete = replicates(c, n, method=method, jackknife=jackknife, metrics=metrics)
     assert complete.x.complete
     assert complete.y.complete
     needed = max(preparation_needs(complete))
     for more in (0, 3):
-        found, _ = replicates(c, needed + more, method=method, jackknife=jackknife)
+        found, _ = replicates(c, needed + more, method=method, jackknife=jackknife, metrics=metrics)
         assert same(found, expected)
 
 
 def preparation_needs(prepared):
     """Return how many mated and non-mated comparisons the estimates need."""
-    with mock.patch.object(preparation, "_with_spare", lambda needed, n: int(needed.max())):
+    with mock.patch.object(preparation, "_with_spare", lambda needed, n: needed):
         return prepared._numbers_to_keep([0, 1, 2, 3])
 
 
@@ -98,13 +99,16 @@ def test_a_part_of_many_comparisons_is_kept_from_the_start():
     assert kept.end[0] < 0.2 * kept.sizes[0]
     found = resampler.replicate(256, KEY)
     assert resampler.prepared.x is kept
+    of_costs = Resampler(c, point, metrics=Metrics(("min_dcf",)))
+    assert of_costs.prepared.x.end[0] < 0.2 * kept.sizes[0]
     # Metrics that need all scores keep them.
-    full = Resampler(c, point, metrics=Metrics(("eer", "min_dcf")))
+    full = Resampler(c, point, metrics=Metrics(("eer", "min_dcf", "min_cllr")))
     assert full.prepared.x.complete
     expected = full.replicate(256, KEY)
     assert np.array_equal(found.fmr, expected.fmr)
     assert np.array_equal(found.fnmr, expected.fnmr)
     assert np.array_equal(found.metrics["eer"], expected.metrics["eer"])
+    assert np.array_equal(of_costs.replicate(256, KEY).metrics["min_dcf"], expected.metrics["min_dcf"])
     assert resampler.prepared.complete(False).end[0] == kept.sizes[0]
 
 

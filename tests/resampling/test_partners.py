@@ -71,7 +71,7 @@ def test_totals_and_sums_are_those_of_lists_of_pairs(seed, n, n_subjects, repeat
         counts = np.bincount(np.array(of_list, int).ravel(), minlength=lists.stratum.size)
         assert np.array_equal(lists.partners.comparisons_of_units(k), counts)
         wrong = slice(lists.start[k], lists.start[k] + stops[0, k])
-        alone = lists.partners.variance(k, (lists.a[wrong], lists.b[wrong]), lists.stratum, lists.stratum_size)
+        alone = lists.partners.variance(k, (lists.a, lists.b), wrong, lists.stratum, lists.stratum_size)
         assert alone == pytest.approx(variances[0, k], rel=1e-12)
 
 

@@ -1,0 +1,118 @@
+"""Columns of comparisons, checked and coded, before their scores are sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fastfair._lib import sample_names, validation
+from fastfair._lib.warnings import gathered
+from fastfair.errors import DroppedWarning, InputError
+
+from . import label_columns
+from .label_conflicts import LABEL_CONFLICTS, rows_without_conflicts
+from .score_keys import Floats
+from .sorted_scores import Attributes, BothSides
+
+_Labels = validation.Labels | None
+_Groups = _Labels | Mapping[str, validation.Labels]
+
+
+@dataclass
+class CheckedColumns:
+    """Comparisons in the caller's order.
+
+    Attributes
+    ----------
+    values : (n,) ndarray of float32 or float64
+        Scores, which may not be finite.
+    flags : (n,) ndarray of bool
+        Whether each comparison is mated.
+    subjects, samples : tuple of ndarray, or None
+        Labels, and for each comparison their positions for the reference and the probe.
+    attributes : dict of tuple
+        The same for each attribute.
+    score_kind : str
+        As in `Comparisons`.
+    left_out : tuple of str
+        What was left out, and why.
+    """
+
+    values: Floats
+    flags: NDArray[np.bool_]
+    subjects: BothSides | None
+    samples: BothSides | None
+    attributes: Attributes
+    score_kind: str
+    left_out: tuple[str, ...]
+
+    def require_both_classes(self) -> None:
+        """Raise an error where there are no mated, or no non-mated, comparisons."""
+        n_mated = int(np.count_nonzero(self.flags))
+        if n_mated in (0, self.flags.size):
+            missing = "mated" if n_mated == 0 else "non-mated"
+            names = "" if self.subjects is None or n_mated else sample_names.advice(self.subjects[0])
+            raise InputError(
+                f"there are no {missing} comparisons among the {self.flags.size}; both classes are needed"
+                + (f". {names}" if names else "")
+            )
+
+
+def checked_columns(
+    scores: ArrayLike,
+    mated: ArrayLike | None,
+    subjects_of: tuple[_Labels, _Labels],
+    groups_of: tuple[_Groups, _Groups],
+    score_kind: str,
+    samples_of: tuple[_Labels, _Labels],
+    label_conflicts: str,
+) -> CheckedColumns:
+    """Check the arguments of `Comparisons`, and turn labels into codes.
+
+    Parameters
+    ----------
+    scores, mated, score_kind, label_conflicts
+        As in `Comparisons`.
+    subjects_of, groups_of, samples_of : tuple
+        Subjects, groups and samples of the references and of the probes, as there.
+
+    Returns
+    -------
+    CheckedColumns
+    """
+    validation.choice("score_kind", score_kind, validation.SCORE_KINDS)
+    validation.choice("label_conflicts", label_conflicts, LABEL_CONFLICTS)
+    values = validation.scores(scores)
+    subjects = label_columns.code_sides("subjects", ("reference", "probe"), subjects_of)
+    samples = label_columns.code_sides("samples", ("reference_sample", "probe_sample"), samples_of)
+    attributes = label_columns.code_attributes(*groups_of)
+    if mated is None:
+        if subjects is None:
+            raise InputError("mated is None: it can be left out only where reference and probe are given")
+        flags = subjects[1] == subjects[2]
+    else:
+        flags = validation.mated_flags(mated)
+    sizes = {"scores": values.size, "mated": flags.size}
+    if subjects is not None:
+        sizes |= {"reference": subjects[1].size, "probe": subjects[2].size}
+    if samples is not None:
+        sizes |= {"reference_sample": samples[1].size, "probe_sample": samples[2].size}
+    for name, (_, reference_codes, probe_codes) in attributes.items():
+        sizes |= {
+            f"reference_group {name!r}": reference_codes.size,
+            f"probe_group {name!r}": probe_codes.size,
+        }
+    validation.same_length(sizes)
+    left_out: tuple[str, ...] = ()
+    if subjects is not None:
+        with gathered(DroppedWarning) as told:
+            keep = rows_without_conflicts(label_conflicts, flags, subjects)
+        left_out = tuple(told)
+        if keep is not None:
+            values, flags, subjects = values[keep], flags[keep], label_columns.kept(subjects, keep)
+            samples = None if samples is None else label_columns.kept(samples, keep)
+            attributes = {name: label_columns.kept(sides, keep) for name, sides in attributes.items()}
+    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, left_out)

@@ -1,0 +1,170 @@
+"""`scan_comparisons`: read comparisons part by part, from files that are larger than memory."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastfair._lib import argument_kinds, memory, validation
+from fastfair._lib.arguments import checked
+from fastfair._lib.progress import reporting
+from fastfair.data.checked_columns import checked_columns
+from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.data.scanning import LEAST_MEMORY, Scan
+from fastfair.errors import InputError, MissingFileError
+
+from . import formats, reading, tables
+from .how_to_read import HowToRead
+from .score_columns import columns_of
+from .score_files import opened, read_table
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+_BYTES_OF_A_ROW = 200  # while its columns are read, coded and counted
+_SHARE_OF_ROWS = 0.25  # of the memory, for the rows that are read at once
+_MOST_ROWS = 2**22
+_NO_SIDES = (None, None)
+
+
+@checked(path=argument_kinds.paths, groups=argument_kinds.texts_or_pairs, metadata_id=argument_kinds.texts)
+def scan_comparisons(
+    path: str | Path | Sequence[str | Path],
+    score: str | None = None,
+    mated: str | None = None,
+    reference: str | None = None,
+    probe: str | None = None,
+    subject_pattern: str | None = None,
+    metadata: str | Path | IntoDataFrame | None = None,
+    metadata_id: str | Sequence[str] | None = None,
+    groups: str | Sequence[str | tuple[str, str]] | None = None,
+    format: str = "auto",
+    *,
+    score_kind: str = "similarity",
+    metadata_per: str = "subject",
+    metadata_subject: str | None = None,
+    missing_metadata: str = "raise",
+    label_conflicts: str = "raise",
+    memory_limit: int | str | None = None,
+    folder: str | Path | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> ScannedComparisons:
+    r"""Read score files part by part, for `evaluate`, where memory cannot hold all comparisons.
+
+    Each file is read once. Kept are the lowest mated and the highest non-mated scores, as many as the memory allows,
+    and for every comparison who was compared, in temporary files where memory is short.
+
+    Parameters
+    ----------
+    path : path or sequence of paths
+        Score files of one system, or a pattern such as "scores/*.parquet". Parquet files are read in parts, all others
+        whole, one after another.
+    score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format
+        As in `read_comparisons`; a score matrix cannot be scanned. The subjects of references and probes must be known.
+    score_kind, metadata_per, metadata_subject, missing_metadata, label_conflicts
+        As in `read_comparisons`.
+    memory_limit : int or str, optional
+        About how much memory the scan and its evaluations may take: a number of bytes, or text such as "4 GB". By
+        default half of what is free. The more memory, the more scores are kept: thresholds and error rates are exact,
+        and what needs scores that are not kept is an error.
+    folder : path, optional
+        Where to make a folder for temporary files, by default where the system has them. It is removed with the result.
+    progress : bool or callable, default False
+        Whether to show a progress bar; or a function to call with the numbers of bytes done and in all.
+
+    Returns
+    -------
+    ScannedComparisons
+
+    Raises
+    ------
+    FileFormatError, InputError
+        As `read_comparisons` does, naming the file and the row; for files whose columns or attributes differ, for a
+        subject with two labels of an attribute, and for less memory than 128 MiB.
+
+    Warns
+    -----
+    DroppedWarning
+        Under ``missing_metadata="drop"`` and ``label_conflicts="drop"``, for each part.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "1.csv").write_text("reference,probe,score\na,a,0.9\na,b,0.2\n")
+    >>> _ = (folder / "2.csv").write_text("reference,probe,score\nb,b,0.8\nb,c,0.4\n")
+    >>> ff.scan_comparisons(folder / "*.csv")
+    ScannedComparisons(2 mated, 2 non-mated, similarity, 3 subjects)
+    """
+    how = HowToRead(
+        score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
+        None, metadata_per, metadata_subject, missing_metadata, label_conflicts,
+    )  # fmt: skip
+    validation.choice("score_kind", score_kind, validation.SCORE_KINDS)
+    limit = memory.available() // 2 if memory_limit is None else int(memory_limit)
+    if limit < LEAST_MEMORY:
+        raise InputError(f"memory_limit must be at least {LEAST_MEMORY >> 20} MiB, not {limit:,} bytes")
+    files = _files(path)
+    sizes = [file.stat().st_size for file in files]
+    n_rows = int(min(_MOST_ROWS, _SHARE_OF_ROWS * limit / _BYTES_OF_A_ROW))
+    scan = Scan(score_kind, limit, folder)
+    with reporting(progress, "files") as report:
+        for k, file in enumerate(files):
+            for table, kind in _parts(file, n_rows, how):
+                try:
+                    _add(scan, table, kind, how, score_kind)
+                except InputError as error:
+                    if str(file) in str(error):
+                        raise
+                    raise type(error)(f"{file}: {error}", error.row) from None
+            if report is not None:
+                report(sum(sizes[: k + 1]), sum(sizes))
+    return scan.finish()
+
+
+def _files(paths: Any) -> list[Path]:
+    """Find the files that are named, in their order, and those that a pattern matches, by name."""
+    if not paths:
+        raise InputError("path names no files")
+    found: list[Path] = []
+    for one in paths:
+        if glob.has_magic(str(one)) and not Path(one).exists():
+            matching = sorted(map(Path, glob.glob(str(one), recursive=True)))  # noqa: PTH207 - has absolute patterns
+            if not matching:
+                raise MissingFileError(f"no file matches {str(one)!r}")
+            found += matching
+        else:
+            found.append(Path(one))
+    return [reading.check_file(file) for file in found]
+
+
+def _parts(file: Path, n_rows: int, how: HowToRead) -> Iterator[tuple[formats.ScoreTable, str]]:
+    """Read a file, in parts where it is a Parquet file, with its format."""
+    kind = formats.recognise_suffix(file) if how.format == "auto" else how.format
+    if kind != "parquet":
+        kind, *texts = opened(file, how)
+        if kind == "matrix":
+            raise InputError(f"{file} is a score matrix, which cannot be scanned: read it with read_comparisons")
+        yield read_table(file, kind, (texts[0], texts[1]), how), kind
+        return
+    pl = reading.polars()
+    with reading.reading(file):
+        size = pl.scan_parquet(file).select(pl.len()).collect().item()
+    for first in range(0, max(size, 1), n_rows):
+        yield formats.choose(tables.of_parquet(file, first, n_rows), kind, how.names, **how.groups_of), kind
+
+
+def _add(scan: Scan, table: formats.ScoreTable, kind: str, how: HowToRead, score_kind: str) -> None:
+    columns = columns_of(table, kind, how)
+    given = columns.arguments
+    subjects, groups = (tuple(given.get(f"{side}{what}") for side in ("reference", "probe")) for what in ("", "_group"))
+    with table.placed(columns.keep):
+        found = checked_columns(
+            given["scores"], given["mated"], (subjects[0], subjects[1]), (groups[0], groups[1]), score_kind, _NO_SIDES,
+            "keep",
+        )  # fmt: skip
+        found.left_out = columns.left_out
+        scan.add(found)

@@ -1,0 +1,149 @@
+"""The columns of a score file as `Comparisons` takes them, with what a table of metadata says of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import validation
+from fastfair._lib.frames import FrameColumns
+from fastfair._lib.warnings import gathered
+from fastfair.data.label_conflicts import rows_without_conflicts
+from fastfair.data.named_vectors import NamedVectors
+from fastfair.errors import DroppedWarning, InputError
+
+from . import formats
+from .compared import BothSides, names_of, subjects_and_samples
+from .how_to_read import HowToRead
+from .metadata import agreeing
+from .named_vectors import as_text
+from .pair_metadata import PairMetadata
+from .subject_patterns import take
+
+
+@dataclass(frozen=True)
+class ScoreColumns:
+    """Arguments of `Comparisons`.
+
+    Attributes
+    ----------
+    arguments : dict
+        The columns by name.
+    left_out : tuple of str
+        What was left out, and why.
+    keep : (rows,) ndarray of bool, or None
+        Which rows of the file are in the columns; None for all.
+    """
+
+    arguments: dict[str, Any]
+    left_out: tuple[str, ...]
+    keep: NDArray[np.bool_] | None
+
+
+def columns_of(table: formats.ScoreTable, kind: str, how: HowToRead) -> ScoreColumns:
+    """Find subjects, samples and groups of the rows of a score file.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        The score file.
+    kind : str
+        Its format.
+    how : HowToRead
+        What the caller said of it.
+
+    Returns
+    -------
+    ScoreColumns
+    """
+    if how.subject_pattern is not None and (table.reference is None or table.probe is None):
+        raise InputError("subject_pattern= needs columns to cut: name them with reference= and probe=")
+    described, subjects_of = how.described, how.metadata_subject
+    table.subject_pattern = how.subject_pattern or table.subject_pattern
+    sides: dict[str, Any] = {}
+    keep = None
+    with gathered(DroppedWarning) as without_labels, table.placed():
+        subjects, samples = subjects_and_samples(kind, table, looked_up=subjects_of is not None)
+        if subjects_of is not None:
+            subjects, samples = _subjects_by_sample(described, table, subjects, samples)
+        if subjects is not None:
+            sides = {"reference": subjects[0], "probe": subjects[1]}
+        if samples is not None:
+            sides |= {"reference_sample": samples[0], "probe_sample": samples[1]}
+        columns = FrameColumns(table.frame)
+        if described is not None:
+            per_sample = how.metadata_per == "sample" or subjects_of is not None
+            if isinstance(described, PairMetadata):
+                per_sample |= table.subject_pattern is not None
+            ids, others = (samples, subjects) if per_sample else (subjects, samples)
+            ids = _known(ids, per_sample)
+            found = described.groups_of(ids)
+            keep = described.find(
+                ids, how.missing_metadata, "comparisons", None if others is None else others[0].labels
+            )
+            keep = agreeing(how.label_conflicts, (columns, table.told), found, ids, keep)
+            sides |= found
+        elif table.attributes:
+            sides["reference_group"] = {name: columns.labels(pair[0]) for name, pair in table.attributes.items()}
+            sides["probe_group"] = {
+                name: sides["reference_group"][name] if pair[0] == pair[1] else columns.labels(pair[1])
+                for name, pair in table.attributes.items()
+            }
+        flags = None if table.mated is None else validation.mated_flags(columns.values(table.mated))
+        scores = None if table.score is None else columns.numbers(table.score)
+    if how.vectors is not None:
+        scores = _scored(how.vectors, table, samples or subjects, keep)
+    elif keep is not None and scores is not None:
+        scores = scores[keep]
+    assert scores is not None  # of a table or of vectors
+    if keep is not None:
+        flags = None if flags is None else flags[keep]
+        sides = {name: take(side, keep) for name, side in sides.items()}
+    with gathered(DroppedWarning) as conflicting, table.placed(keep):
+        if flags is not None and subjects is not None:
+            rows = np.arange(scores.size) if keep is None else np.flatnonzero(keep)
+            marked = (subjects[0].labels, subjects[0].codes[rows], subjects[1].codes[rows])
+            agreed = rows_without_conflicts(how.label_conflicts, flags, marked, lambda row: table.where(int(rows[row])))
+            if agreed is not None:
+                scores, flags = scores[agreed], flags[agreed]
+                keep = np.isin(np.arange(table.frame.height), rows[agreed])
+                sides = {name: take(side, agreed) for name, side in sides.items()}
+    arguments = {"scores": scores, "mated": flags, **sides}
+    return ScoreColumns(arguments, (*without_labels, *conflicting), keep)
+
+
+def _known(ids: BothSides | None, of_samples: bool) -> BothSides:
+    """Refuse metadata where the score file does not name what it is about."""
+    if ids is not None:
+        return ids
+    if of_samples:
+        raise InputError(
+            "metadata= needs the samples of the comparisons: name them with reference= and probe= and say how to find "
+            "their subjects, with subject_pattern= or metadata_subject=; or give columns called reference_sample and "
+            "probe_sample"
+        )
+    raise InputError("metadata= needs the subjects of the comparisons: name their columns with reference= and probe=")
+
+
+def _subjects_by_sample(
+    metadata: Any, table: formats.ScoreTable, subjects: BothSides | None, samples: BothSides | None
+) -> tuple[BothSides, BothSides]:
+    """Look the subjects of samples up; without columns of samples, those of references and probes name them."""
+    if table.subject_pattern is not None:
+        raise InputError("both subject_pattern= and metadata_subject= say whose the samples are: give one of them")
+    samples = _known(samples or subjects, True)
+    return metadata.subjects_of(samples), samples
+
+
+def _scored(
+    vectors: NamedVectors, table: formats.ScoreTable, named: BothSides | None, keep: NDArray[np.bool_] | None
+) -> NDArray[np.floating[Any]]:
+    """Score the rows of a list of trials that are kept. named: what the list calls both sides, if it is known."""
+    if table.reference is None or table.probe is None:
+        raise InputError("embeddings= needs the names of vectors: name their columns with reference= and probe=")
+    sides = [as_text(take(side, keep) if keep is not None else side) for side in named or names_of(table)]
+    with table.placed(keep):
+        return vectors.scores(*sides)

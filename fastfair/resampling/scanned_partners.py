@@ -1,0 +1,280 @@
+"""Total weights, and sums over pairs of units, of comparisons that lie in buckets, in memory or in files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.threads import count_threads, in_threads, run_blocks
+from fastfair.data.scanned_comparisons import KeptComparisons
+
+from .partners import Partners, group_comparisons
+from .sorted_comparisons import SortedComparisons
+from .units import BLOCK, ComparisonUnits
+
+_LEAST_WALKED = 2**12  # comparisons of each list
+Integers = NDArray[np.integer[Any]]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Bucket(SortedComparisons):
+    """The comparisons of a bucket, whose units are numbered as in `SpilledPairs`."""
+
+    reference: NDArray[np.int32]
+    probe: NDArray[np.int32]
+    group: NDArray[np.uint16]
+
+    def __len__(self) -> int:
+        return self.reference.size
+
+    def rows(self, part: slice) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """As in `SortedComparisons`."""
+        from fastfair.kernels import scan as kernels
+
+        reference, probe = self.reference[part], self.probe[part]
+        a, b = np.empty_like(reference), np.empty_like(probe)
+        kernels.rows_of_pairs(reference, probe, np.int32(self.units.n_rows - 1), a, b)
+        return a, b
+
+    def groups(self, part: slice) -> tuple[Any, Any]:
+        """As in `SortedComparisons`."""
+        return self.group[self.reference[part]], self.group[self.probe[part]]
+
+
+@dataclass(eq=False)
+class _Walked:
+    """What was found in a walk over all pairs for the errors of lists."""
+
+    errors: tuple[Integers, Integers, Integers, Integers]  # the lists' rows, where they begin and where errors end
+    comparisons: Floats  # (lists, units), as in `kernels.pair_walk.Sums`, and so are the next three
+    repeats_squared: Floats
+    inside: Floats  # (lists, strata)
+    of_pairs: Floats  # (lists, 1, sums)
+    repeats: list[NDArray[np.int32]]  # for each list the number of comparisons of each error's pair
+
+
+class ScannedPartners:
+    """The mated, or the non-mated, comparisons of a scan.
+
+    Parameters
+    ----------
+    comparisons : KeptComparisons
+        The scan.
+    source : SortedComparisons
+        Those of a class that are kept, with the lists that they are in.
+    n_threads : int, optional
+        All processors by default.
+
+    Attributes
+    ----------
+    n_threads : int or None
+        As given.
+    sizes : (lists,) ndarray of int64
+        Number of comparisons in each list; list 0 holds all.
+    """
+
+    def __init__(self, comparisons: KeptComparisons, source: SortedComparisons, n_threads: int | None) -> None:
+        self._pairs = comparisons.pairs[0 if source.mated else 1]
+        self._source, self._group = source, comparisons.group_of_number
+        self.sizes, self.n_threads = source.sizes, n_threads
+        units = source.units
+        self._row = np.append(units.rows_of_subjects[np.argsort(comparisons.of_subjects.numbers)], units.n_rows - 1)
+        self._walked: _Walked | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the comparisons, whose total weights are summed before others draw replicates."""
+        return {"sizes": self.sizes, "n_threads": self.n_threads}
+
+    def any_varies(self, varies: NDArray[np.bool_]) -> bool:
+        """Tell whether any comparison has two units that vary."""
+        own = varies[self._row]
+        return any(bool((own[a] & own[b]).any()) for a, b in (bucket.rows(slice(None)) for bucket in self._buckets()))
+
+    def buckets_by_unit(self) -> Iterator[tuple[int, Partners]]:
+        """Group the comparisons of each bucket by one of their units, and yield their number, too.
+
+        Units are numbered as in `SpilledPairs`.
+        """
+        for bucket in self._buckets():
+            yield len(bucket), group_comparisons(bucket, self.n_threads)
+
+    def in_order_of_numbers(self, of_rows: NDArray[Any]) -> NDArray[Any]:
+        """Return what each row of weights has, for units as they are numbered in buckets."""
+        return of_rows[self._row]
+
+    def _buckets(self) -> Iterator[_Bucket]:
+        source = self._source
+        for reference, probe in self._pairs:
+            yield _Bucket(source.side, source.mated, source.units, source.of_groups, reference, probe, self._group)
+
+    def variances(
+        self, errors: tuple[Integers, Integers, Integers, Integers], stratum: Integers, stratum_size: Integers
+    ) -> tuple[Floats, Floats]:
+        """Compute the variances of the rates of all lists, and sums over their pairs; see `Partners.variances`."""
+        from fastfair.kernels import pair_walk
+
+        a, b, start, stops = errors
+        found = np.empty((*stops.shape, 3)), np.empty((*stops.shape, pair_walk.N_SUMS))
+        if stops.shape[0] == 0:
+            return found
+        walked = self._walk((a, b, start, stops.max(axis=0)), stratum, stratum_size)
+
+        def compute(k: int) -> None:
+            found[0][:, k], found[1][:, k] = _finished(walked, k, stops[:, k], stratum, stratum_size)
+
+        in_threads(int(self.sizes[0]), compute, range(start.size), self.n_threads)
+        return found
+
+    def variance(
+        self, k: int, rows: tuple[Integers, Integers], part: slice, stratum: Integers, stratum_size: Integers
+    ) -> Floats:
+        """Compute the variances of the rate of list k alone; see `Partners.variance`."""
+        walked = self._walked
+        if (
+            walked is None
+            or walked.errors[0] is not rows[0]
+            or walked.errors[2][k] != part.start
+            or walked.errors[3][k] < part.stop
+        ):
+            # All other lists without errors.
+            start = np.zeros(self.sizes.size, np.int64)
+            stops = start.copy()
+            start[k], stops[k] = part.start, part.stop
+            walked = self._found_in_walk((*rows, start, stops), stratum, stratum_size)
+        return _finished(walked, k, np.array([part.stop]), stratum, stratum_size)[0][0]
+
+    def _walk(
+        self, errors: tuple[Integers, Integers, Integers, Integers], stratum: Integers, stratum_size: Integers
+    ) -> _Walked:
+        """Walk over the pairs of all buckets, unless that was done for as many errors of the same lists."""
+        walked, (rows_a, rows_b, start, stops) = self._walked, errors
+        if walked is None or walked.errors[0] is not rows_a or (stops > walked.errors[3]).any():
+            # Further ones, for rates without errors, of which those at a laxer threshold tell the design effect.
+            stops = np.minimum(np.append(start[1:], rows_a.size), np.maximum(stops, start + _LEAST_WALKED))
+            walked = self._walked = self._found_in_walk((rows_a, rows_b, start, stops), stratum, stratum_size)
+        return walked
+
+    def _found_in_walk(
+        self, errors: tuple[Integers, Integers, Integers, Integers], stratum: Integers, stratum_size: Integers
+    ) -> _Walked:
+        from fastfair.kernels import pair_walk
+
+        rows_a, rows_b, start, stops = errors
+        n_lists, n_units = start.size, stratum.size
+        number = np.empty(n_units, np.int32)
+        number[self._row] = np.arange(n_units)
+        a, b = number[rows_a], number[rows_b]
+        of_numbers = self.in_order_of_numbers(stratum)
+        varies = stratum_size[of_numbers] > 1
+        grouped = []
+        for k in range(n_lists):
+            begin, at = np.zeros((2, n_units), np.int64), np.empty(stops[k] - start[k], np.int64)
+            pair_walk.group_errors(a, b, start[k], stops[k], begin, at)
+            grouped.append((a, b, begin, at, start[k], np.zeros(at.size, np.int32)))
+        comparisons, repeats_squared = np.zeros((2, n_lists, n_units))
+        inside, of_pairs = np.zeros((n_lists, stratum_size.size)), np.zeros((n_lists, 1, pair_walk.N_SUMS))
+        no_errors = np.empty((0, 3, n_units))
+        for n, partners in self.buckets_by_unit():
+
+            def add(k: int, partners: Partners = partners) -> None:
+                # List 0 has all runs, in the order of units.
+                own: Integers = np.arange(partners.runs.stop.size, dtype=np.int32)
+                if k > 0:
+                    chosen, begin, end = partners.runs_of_lists
+                    own = chosen[begin[k] : end[k]]
+                sums = pair_walk.Sums(comparisons[k], repeats_squared[k], inside[k], no_errors, of_pairs[k])
+                seen = np.empty(n_units, np.int64)
+                pair_walk.add_runs(partners.runs, own, grouped[k], of_numbers, varies, sums, seen)
+
+            in_threads(n, add, range(n_lists), self.n_threads)
+        of_rows = np.empty_like(comparisons), np.empty_like(comparisons)
+        for written, array in zip(of_rows, (comparisons, repeats_squared), strict=True):
+            written[:, self._row] = array
+        repeats = [of_list[-1] for of_list in grouped]
+        return _Walked((rows_a, rows_b, start, stops), *of_rows, inside, of_pairs, repeats)
+
+
+def _finished(
+    walked: _Walked, k: int, stops: Integers, stratum: Integers, stratum_size: Integers
+) -> tuple[Floats, Floats]:
+    """Compute the variances of list k, (points, 3), and its sums over pairs, with errors up to each of some stops."""
+    from fastfair.kernels import pair_walk
+
+    a, b, start, _ = walked.errors
+    order = np.argsort(stops, kind="stable")
+    ascending = stops[order]
+    begin, at = np.zeros((2, stratum.size), np.int64), np.empty(ascending[-1] - start[k], np.int64)
+    pair_walk.group_errors(a, b, start[k], ascending[-1], begin, at)
+    sums = pair_walk.new_sums(stops.size, stratum.size, stratum_size.size)
+    sums.comparisons[:], sums.repeats_squared[:] = walked.comparisons[k], walked.repeats_squared[k]
+    sums.inside[:], sums.of_pairs[:1] = walked.inside[k], walked.of_pairs[k]
+    grouped = a, b, begin, at, start[k], walked.repeats[k]
+    pair_walk.add_errors(np.int64(0), np.int64(stratum.size), grouped, ascending, stratum_size[stratum] > 1, sums)
+    found = np.empty((stops.size, 3)), np.empty((stops.size, pair_walk.N_SUMS))
+    units = np.flatnonzero(sums.comparisons)
+    pair_walk.finish_list(sums, units, (start[k], ascending, order), (stratum, stratum_size), *found)
+    return found
+
+
+Totals = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def totals_of_replicates(
+    partners: tuple[ScannedPartners, ScannedPartners],
+    units: ComparisonUnits,
+    replicates: range,
+    key: NDArray[np.uint32],
+    n_threads: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> Totals:
+    """Sum the weights of all comparisons of each list in replicates, reading each bucket once.
+
+    Parameters
+    ----------
+    partners : tuple of ScannedPartners
+        Of the mated, and of the non-mated, comparisons.
+    units : ComparisonUnits
+        What is drawn.
+    replicates : range
+        Their numbers.
+    key : (2,) ndarray of uint32
+        Key of the random stream.
+    n_threads : int, optional
+        All processors by default.
+    progress : callable, optional
+        Called with the number of comparisons done and of all.
+
+    Returns
+    -------
+    tuple of (blocks, lists, 64) ndarray of int64
+    """
+    from fastfair.kernels import sweep
+
+    starts = range(replicates.start, replicates.stop, BLOCK)
+    weights, largest = [], []
+    for start in starts:
+        drawn = units.new_weights()
+        units.draw(start, key, drawn)
+        # Both classes number units alike.
+        weights.append(np.ascontiguousarray(partners[0].in_order_of_numbers(drawn)))
+        largest.append(sweep.largest_weight(drawn))
+    found = tuple(np.zeros((len(starts), of_class.sizes.size, BLOCK), np.int64) for of_class in partners)
+    done, n = 0, sum(int(of_class.sizes[0]) for of_class in partners)
+    for of_class, totals in zip(partners, found, strict=True):
+        for n_here, bucket in of_class.buckets_by_unit():
+
+            def add(block: int, bucket: Partners = bucket, totals: NDArray[np.int64] = totals) -> None:
+                of_bucket = np.empty_like(totals[block])
+                bucket.total_weights(weights[block], largest[block], of_bucket)
+                totals[block] += of_bucket
+
+            run_blocks(add, range(len(starts)), len(starts), 1, count_threads(n_threads), None)
+            done += n_here
+            if progress is not None:
+                progress(done, n)
+    return found[0], found[1]

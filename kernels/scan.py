@@ -1,0 +1,59 @@
+"""What a scan does with each comparison: put it into the bucket of its pair of subjects, and count it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import jit
+
+
+@jit
+def count_buckets(reference, probe, counts):
+    """Count the comparisons of each bucket; all those of two subjects go to that of the smaller one.
+
+    reference, probe: (n,) int32 subjects; counts: (buckets,) int64, added to; their number is a power of 2
+    """
+    mask = counts.size - 1
+    for p in range(reference.size):
+        counts[min(reference[p], probe[p]) & mask] += 1
+
+
+@jit
+def fill_buckets(reference, probe, position, of_buckets):
+    """Write comparisons bucket by bucket.
+
+    reference, probe: (n,) int32 subjects; position: (buckets,) int64, where those of each bucket begin, overwritten;
+    of_buckets: (2, n) uint16 or int32, out
+    """
+    mask = position.size - 1
+    for p in range(reference.size):
+        bucket = min(reference[p], probe[p]) & mask
+        at = position[bucket]
+        of_buckets[0, at], of_buckets[1, at] = reference[p], probe[p]
+        position[bucket] = at + 1
+
+
+@jit
+def count_by_group(reference, probe, group, cells, seen):
+    """Count comparisons by the group of the reference and that of the probe, and mark their subjects.
+
+    reference, probe: (n,) uint16 or int32 subjects; group: (subjects,) uint16; cells: (groups, groups) int64, added to;
+    seen: (2, subjects, groups) bool, added to: who was compared as reference with a probe of each group, and who as
+    probe with a reference of it
+    """
+    for p in range(reference.size):
+        r, q = group[reference[p]], group[probe[p]]
+        cells[r, q] += 1
+        seen[0, reference[p], q] = True
+        seen[1, probe[p], r] = True
+
+
+@jit
+def rows_of_pairs(reference, probe, ones, a, b):
+    """Write the units of comparisons; one of a subject with itself has the unit `ones` as its second.
+
+    reference, probe: (n,) uint16 or int32 subjects; ones: int32; a, b: (n,) int32, out
+    """
+    for p in range(reference.size):
+        a[p] = reference[p]
+        b[p] = ones if reference[p] == probe[p] else np.int32(probe[p])

@@ -1,0 +1,295 @@
+"""Comparisons scanned from files, against the same comparisons in memory."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import shutil
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import fastfair as ff
+from fastfair.data import scanning
+from fastfair.errors import FileFormatError, InputError, MissingFileError
+from fastfair.io import scan as scan_module
+
+POINTS = [ff.at_fmr(0.05), ff.at_fmr(0.01), ff.at_eer(), ff.at_fnmr(0.1), ff.at_threshold(1.5), ff.at_mean_group_eer()]
+ROLES = {"reference": "who", "probe": "other"}
+GROUPS = [("sex_1", "sex_2")]
+
+
+def table_of(seed, n=900, n_subjects=40, dtype=np.float32, decimals=2, text=False):
+    rng = np.random.default_rng(seed)
+    group = np.array(["f", "m"])[rng.permutation(n_subjects) % 2]
+    age = rng.integers(1, 12, n_subjects)
+    reference, probe = rng.integers(0, n_subjects, (2, n))
+    probe = np.where(rng.random(n) < 0.2, reference, probe)
+    reference[:4], probe[:4] = (0, 1, 2, 3), (0, 1, 2, 3)
+    skill = rng.normal(0, 0.5, n_subjects)
+    scores = rng.normal(size=n) + 2.5 * (reference == probe) + skill[reference] + skill[probe]
+    names = (
+        np.array([f"p{k * 7919 % 10_007:03d}" for k in range(n_subjects)])
+        if text
+        else np.arange(n_subjects) * 7919 % 10_007
+    )
+    columns = {"score": np.round(scores, decimals).astype(dtype), "who": names[reference], "other": names[probe]}
+    for name, labels in (("sex", group), ("age", age)):
+        columns |= {f"{name}_1": labels[reference], f"{name}_2": labels[probe]}
+    return pl.DataFrame(columns)
+
+
+def in_memory(frame, **options):
+    return ff.read_comparisons(frame, **ROLES, **{"groups": GROUPS, **options})
+
+
+def written(folder, frame, n_files, order=None, kind="parquet"):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    cuts = [frame.height * k // n_files for k in range(n_files + 1)]
+    places = range(n_files) if order is None else order
+    for place, k in enumerate(places):
+        part, path = frame[cuts[k] : cuts[k + 1]], folder / f"{place:02d}.{kind}"
+        part.write_parquet(path) if kind == "parquet" else part.write_csv(path)
+    return folder
+
+
+def scanned(parts, *, kind="parquet", **options):
+    return ff.scan_comparisons(parts / f"*.{kind}", **ROLES, **{"groups": GROUPS, **options})
+
+
+def keeping(monkeypatch, most, *, rows=10**6, at_once=10**6, in_files=True):
+    """Keep about so many comparisons, and read so many rows, and pairs of buckets, at a time."""
+    half = scanning.LEAST_MEMORY / 2
+    monkeypatch.setattr(scanning, "_BYTES_KEPT", half / most)
+    monkeypatch.setattr(scanning, "_BYTES_OF_A_PAIR", scanning.LEAST_MEMORY / 8 / at_once)
+    monkeypatch.setattr(scanning, "_SHARE_OF_PAIRS", 0 if in_files else 1)
+    monkeypatch.setattr(scan_module, "_MOST_ROWS", rows)
+
+
+def told(evaluation):
+    """Return everything of an evaluation that does not say where it is from."""
+    return [repr(quantity) for quantity in evaluation.quantities], [repr(rates) for rates in evaluation.rates]
+
+
+def evaluated(comparisons, **options):
+    settings = {"at": POINTS, "metrics": ["eer", "min_dcf"], "n_resamples": 130, "rng": 3, "n_threads": 1}
+    return told(ff.evaluate(comparisons, **{**settings, **options}))
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([1, 7, 64]),
+    st.sampled_from([np.float32, np.float64]),
+    st.integers(0, 3),
+    st.booleans(),
+    st.sampled_from(["similarity", "distance"]),
+    st.integers(200, 700),
+)
+def test_scans_have_the_bits_of_comparisons_in_memory(tmp_path, seed, n_files, dtype, decimals, text, score_kind, most):
+    frame = table_of(seed, dtype=dtype, decimals=decimals, text=text)
+    if score_kind == "distance":
+        frame = frame.with_columns(-pl.col("score"))
+    expected = evaluated(in_memory(frame, score_kind=score_kind))
+    order = np.random.default_rng(seed).permutation(n_files)
+    folder = written(tmp_path / "parts", frame, n_files, order)
+    with pytest.MonkeyPatch.context() as patch:
+        keeping(patch, most, rows=123, at_once=50 + seed % 300, in_files=seed % 2 == 0)
+        scan = scanned(folder, score_kind=score_kind, memory_limit=scanning.LEAST_MEMORY)
+    assert (scan.n_mated, scan.n_nonmated) == tuple(
+        map(len, (in_memory(frame, score_kind=score_kind).mated, in_memory(frame, score_kind=score_kind).nonmated))
+    )
+    try:
+        found = evaluated(scan)
+    except InputError as error:  # never other numbers
+        assert "memory_limit" in str(error)  # noqa: PT017 - the other outcome is equal numbers
+        assert scan.kept.nonmated.not_kept is not None
+        return
+    assert found == expected
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_scans_that_keep_a_part_have_the_bits_of_comparisons_in_memory(tmp_path, monkeypatch):
+    frame = table_of(1, n=30_000, n_subjects=150, decimals=4)
+    points = [ff.at_fmr(0.01), ff.at_fmr(0.001), ff.at_eer()]
+    expected = evaluated(in_memory(frame), at=points)
+    keeping(monkeypatch, 14_000, rows=5000, at_once=700)
+    scan = scanned(written(tmp_path / "parts", frame, 7), memory_limit=scanning.LEAST_MEMORY)
+    assert scan.kept.nonmated.keys.size < 0.7 * scan.n_nonmated
+    assert evaluated(scan, at=points) == expected
+    assert evaluated(scan, at=points, n_threads=3) == expected
+    by_age = evaluated(in_memory(frame, groups=["sex", "age"]).by("age"), at=points, incomplete_groups="nan")
+    keeping(monkeypatch, 30_000, rows=5000, at_once=700)  # as small groups have large EERs in some replicates
+    both = scanned(tmp_path / "parts", memory_limit=scanning.LEAST_MEMORY, groups=["sex", "age"])
+    assert both.groups == in_memory(frame, groups=["sex", "age"]).groups
+    assert evaluated(both.by("age"), at=points, incomplete_groups="nan") == by_age
+    without = evaluated(in_memory(frame, groups=None), at=points)
+    assert evaluated(scanned(tmp_path / "parts", groups=None), at=points) == without
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_rates_without_errors_have_the_limits_of_comparisons_in_memory(tmp_path, monkeypatch):
+    frame = table_of(5, n=20_000, n_subjects=120, decimals=4)
+    asked = {"at": [ff.at_threshold(4.6)], "metrics": [], "measures": []}
+    expected = evaluated(in_memory(frame, groups=["age"]), **asked)
+    assert any("estimate=0.0," in text for text in expected[0])
+    keeping(monkeypatch, 6000, rows=2000, at_once=900)
+    scan = scanned(written(tmp_path / "parts", frame, 3), memory_limit=scanning.LEAST_MEMORY, groups=["age"])
+    assert scan.kept.nonmated.not_kept is not None
+    assert evaluated(scan, **asked) == expected
+
+
+@pytest.mark.jit
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_executors_and_checkpoints_change_nothing(tmp_path, monkeypatch):
+    frame = table_of(2, n=5000)
+    keeping(monkeypatch, 2000, rows=600, at_once=400)
+    scan = scanned(written(tmp_path / "parts", frame, 3), memory_limit=scanning.LEAST_MEMORY)
+    points = {"at": [ff.at_fmr(0.01), ff.at_eer()], "n_resamples": 400}
+    expected = evaluated(in_memory(frame), **points)
+    with ThreadPoolExecutor(2) as pool:
+        assert evaluated(scan, **points, executor=pool, checkpoint=tmp_path / "kept") == expected
+    assert evaluated(scan, **points, checkpoint=tmp_path / "kept") == expected
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert evaluated(scan, **points, executor=pool) == expected
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_metadata_and_sample_names_are_read_as_in_memory(tmp_path):
+    frame = table_of(3, text=True)
+    who = pl.DataFrame({"id": sorted(set(frame["who"]) | set(frame["other"]))}).with_row_index("k")
+    who = who.select("id", race=pl.col("k").cast(pl.Int64) % 3)[1:]  # of one subject nothing is known
+    files = frame.with_columns(pl.col("who") + "/1.png", pl.col("other") + "/2.png")
+    options = {
+        "metadata": who, "metadata_id": "id", "groups": "race", "subject_pattern": "^[^/]+", "missing_metadata": "drop",
+    }  # fmt: skip
+    (folder := tmp_path / "whole").mkdir()
+    files.write_csv(folder / "all.csv")
+    expected = ff.read_comparisons(folder / "all.csv", **ROLES, **options)
+    scan = scanned(written(tmp_path / "parts", files, 4, kind="csv"), kind="csv", **options)
+    assert evaluated(scan) == evaluated(expected)
+    assert expected.left_out
+    assert len(scan.left_out) > 1  # one text for each part
+
+
+def test_files_of_float32_and_of_float64_scores_are_joined(tmp_path):
+    frame = table_of(4, decimals=7)
+    folder = written(tmp_path / "parts", frame, 3)
+    frame[300:600].with_columns(pl.col("score").cast(pl.Float64) + 1e-12).write_parquet(folder / "01.parquet")
+    joined = pl.concat(
+        [pl.read_parquet(path).with_columns(pl.col("score").cast(pl.Float64)) for path in sorted(folder.iterdir())]
+    )
+    scan = scanned(folder)
+    assert np.array_equal(scan.kept.nonmated.keys, in_memory(joined).nonmated.keys)
+    assert evaluated(scan) == evaluated(in_memory(joined))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda part: part.with_columns(score=pl.when(pl.int_range(300) == 7).then(float("nan")).otherwise("score")),
+         r"02.parquet: row 7 \(counted from 0\): scores must be finite"),
+        (lambda part: part.drop("score"), "02.parquet has no column 'score'"),
+        (lambda part: part.drop("sex_2"), "02.parquet.*sex_2"),
+        (lambda part: part.with_columns(score=pl.lit("high")), "02.parquet.*score"),
+        (lambda part: part.with_columns(who=pl.lit(None, pl.Int64)), "02.parquet.*who.* is missing in row 0"),
+        (lambda part: part.with_columns(sex_1=pl.lit("x")), "02.parquet: the 'sex' of subject .* in a scan"),
+        (lambda part: part.with_columns(who=pl.col("who").cast(pl.String)), "02.parquet.*mixes labels"),
+    ],
+)  # fmt: skip
+def test_bad_parts_are_errors_that_name_the_file(tmp_path, change, says):
+    folder = written(tmp_path / "parts", table_of(0), 3)
+    change(pl.read_parquet(folder / "02.parquet")).write_parquet(folder / "02.parquet")
+    with pytest.raises(InputError, match=says):
+        scanned(folder)
+
+
+def test_rows_of_parts_are_counted_from_the_start_of_their_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(scan_module, "_MOST_ROWS", 100)
+    frame = table_of(0)
+    frame = frame.with_columns(score=pl.when(pl.int_range(frame.height) == 456).then(None).otherwise("score"))
+    with pytest.raises(InputError, match=r"00.parquet.*row 456 \(counted from 0\)"):
+        scanned(written(tmp_path / "parts", frame, 1))
+
+
+def test_a_truncated_file_is_an_error_that_names_it(tmp_path):
+    folder = written(tmp_path / "parts", table_of(0), 3)
+    whole = (folder / "01.parquet").read_bytes()
+    (folder / "01.parquet").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FileFormatError, match=r"01.parquet cannot be read"):
+        scanned(folder)
+
+
+def test_what_a_scan_cannot_do_is_an_error(tmp_path):
+    frame = table_of(0)
+    scan = scanned(written(tmp_path / "parts", frame, 2))
+    for options, says in (
+        ({"unit": "comparison"}, "draws subjects"),
+        ({"method": "bca"}, "cannot"),
+        ({"eer_method": "convex-hull"}, "all scores"),
+    ):
+        with pytest.raises(InputError, match=says):
+            ff.evaluate(scan, **options)
+    with pytest.raises(InputError, match="a scan has kept few scores"):
+        ff.rates(scan, ff.at_eer())
+    for path, says in (([], "names no files"), (tmp_path / "none-*.parquet", "no file matches")):
+        with pytest.raises((InputError, MissingFileError), match=says):
+            ff.scan_comparisons(path)
+    with pytest.raises(InputError, match="at least 128 MiB"):
+        scanned(tmp_path / "parts", memory_limit="1 MB")
+    with pytest.raises(InputError, match="memory_limit must be a number of bytes"):
+        scanned(tmp_path / "parts", memory_limit="much")
+    np.save(tmp_path / "m.npy", np.eye(3))
+    with pytest.raises(InputError, match="score matrix"):
+        ff.scan_comparisons(tmp_path / "m.npy")
+    frame.filter(pl.col("who") != pl.col("other")).write_parquet(tmp_path / "n.parquet")
+    with pytest.raises(InputError, match="no mated comparisons among the"):
+        ff.scan_comparisons(tmp_path / "n.parquet", **ROLES)
+    frame.with_columns(mated=pl.col("who") == pl.col("other")).drop("who", "other").write_parquet(
+        tmp_path / "s.parquet"
+    )
+    with pytest.raises(InputError, match="needs the subjects"):
+        ff.scan_comparisons(tmp_path / "s.parquet")
+
+
+def test_cllr_and_quantities_beyond_what_is_kept_are_errors(tmp_path, monkeypatch):
+    frame = table_of(0, n=5000, decimals=4)
+    keeping(monkeypatch, 200)
+    scan = scanned(written(tmp_path / "parts", frame, 2), memory_limit=scanning.LEAST_MEMORY)
+    for options, says in (
+        ({"at": ff.at_fmr(0.5)}, "threshold of FMR=0.5 needs more scores"),
+        ({"at": ff.at_threshold(-9)}, "threshold of threshold=-9 needs more scores"),
+        ({"at": [], "metrics": "cllr"}, "Cllr needs more scores"),
+        ({"at": [], "metrics": "min_cllr"}, "min Cllr needs more scores"),
+    ):
+        with pytest.raises(InputError, match=says):
+            ff.evaluate(scan, **options, rng=0, n_resamples=0)
+
+
+def test_temporary_files_are_removed_with_the_scan(tmp_path, monkeypatch):
+    keeping(monkeypatch, 2000)
+    scan = scanned(written(tmp_path / "parts", table_of(0), 2), memory_limit=scanning.LEAST_MEMORY, folder=tmp_path)
+    (made,) = tmp_path.glob("fastfair-*")
+    assert any(made.iterdir())
+    assert scan.n_mated > 0
+    del scan
+    gc.collect()
+    assert not made.exists()
+
+
+def test_a_scan_shows_how_much_was_kept(tmp_path):
+    scan = scanned(written(tmp_path / "parts", table_of(0), 2))
+    assert (
+        repr(scan)
+        == f"ScannedComparisons({scan.n_mated} mated, {scan.n_nonmated} non-mated, similarity, 40 subjects, 2 groups)"
+    )
+    assert "lowest mated" in scan._repr_html_()
+    heard = []
+    scanned(tmp_path / "parts", progress=lambda done, n: heard.append((done, n)))
+    assert heard[-1][0] == heard[-1][1]
