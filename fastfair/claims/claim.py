@@ -12,6 +12,7 @@ from fastfair import intervals
 from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
@@ -28,9 +29,9 @@ NARROW = "likely too narrow"  # in notes of intervals
 _STATEMENT = re.compile(r"\s*(?P<rate>[A-Za-z]+)\s*(?:<=|<|≤)\s*(?P<limit>[^\s%]+)\s*(?P<percent>%?)\s*")
 
 
-@checked(at=argument_kinds.point)
+@checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons"), at=argument_kinds.point)
 def claim(
-    comparisons: Comparisons,
+    comparisons: Comparisons | ScannedComparisons,
     statement: str,
     at: OperatingPoint,
     *,
@@ -45,7 +46,7 @@ def claim(
 
     Parameters
     ----------
-    comparisons : Comparisons
+    comparisons : Comparisons or ScannedComparisons
         The comparisons that the judgement rests on.
     statement : str
         What is claimed: "fmr" or "fnmr", "<=", and a rate in (0, 1), as in "fmr <= 1e-4" or "fnmr <= 2 %".

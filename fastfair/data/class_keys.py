@@ -64,7 +64,8 @@ def not_kept(what: str, keys: ClassKeys) -> InputError:
     (m, n), kept = keys.sizes, (keys.mated.size, keys.nonmated.size)
     return InputError(
         f"{what} needs more scores than the scan has kept: those of the {kept[0]:,} lowest of {m:,} mated and the "
-        f"{kept[1]:,} highest of {n:,} non-mated comparisons. Scan with a larger memory_limit, or leave it out"
+        f"{kept[1]:,} highest of {n:,} non-mated comparisons. Scan with a larger memory_limit, or vectors with a "
+        "larger fmr, or leave it out"
     )
 
 

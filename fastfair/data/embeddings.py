@@ -20,6 +20,8 @@ from .all_pairs import side_of_pairs
 from .comparisons import Comparisons
 from .pair_search import PairFinder, ready_for_products
 from .pairing import Pairing
+from .scanned_comparisons import ScannedComparisons
+from .scanned_vectors import scanned_pairs
 from .sorted_scores import read_only
 from .templates import mean_vectors, templates_of
 
@@ -312,6 +314,44 @@ class Embeddings(Shown):
         )  # fmt: skip
         made.left_out = self.left_out
         return made
+
+    @checked
+    def scanned(
+        self,
+        fmr: float = 0.1,
+        *,
+        n_threads: int | None = None,
+        progress: bool | Callable[[int, int], None] = False,
+    ) -> ScannedComparisons:
+        """Compare every two vectors, and keep the pairs near the errors, for `evaluate` with little memory.
+
+        Parameters
+        ----------
+        fmr : float, default 0.1
+            Share of the non-mated pairs to keep, the most similar: operating points, and the EERs of groups and of
+            replicates, must have a lower FMR.
+        n_threads, progress
+            As in `comparisons`.
+
+        Returns
+        -------
+        ScannedComparisons
+            Numbers and intervals are those of `comparisons`, to the last bit.
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> e = ff.von_mises_fisher_embeddings(40, 4, 16, concentration=40, rng=0)
+        >>> found = ff.evaluate(ff.Embeddings(e.vectors, e.subject).scanned(), ff.at_fmr(0.01), rng=0)
+        >>> round(found.value("fnmr"), 3)
+        0.1
+        """
+        share = validation.rate("fmr", fmr)
+        found = PairFinder(self.vectors, self.similarity, self.pairing, Workers(n_threads, progress)).find(share)
+        return scanned_pairs(
+            found, self.pairing, (self.subject, self.is_probe), self.subjects, self.attributes, self._subject_codes,
+            self.grouping, self.left_out,
+        )  # fmt: skip
 
     def _without(self, left_out: Sequence[str]) -> Embeddings:
         """Remember what was left out before."""

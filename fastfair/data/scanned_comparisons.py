@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,7 +17,8 @@ from fastfair._lib.notebook import Shown
 from . import group_labels
 from .comparisons import Comparisons
 from .sorted_scores import GroupedSide, SortedSide, read_only
-from .spilled_pairs import SpilledPairs
+
+Buckets = Iterable[tuple[NDArray[np.int32], NDArray[np.int32]]]  # references and probes of comparisons
 
 
 class Subjects(NamedTuple):
@@ -71,8 +72,8 @@ class KeptComparisons(Comparisons):
         All subjects.
     score_kind, left_out
         As in `Comparisons`.
-    pairs : tuple of SpilledPairs
-        The subjects of all mated, and of all non-mated, comparisons.
+    pairs : tuple of SpilledPairs, or of other iterables
+        The subjects of all mated, and of all non-mated, comparisons, those of two subjects in one bucket.
     grouping : tuple of str
         The attributes that make groups.
     """
@@ -84,7 +85,7 @@ class KeptComparisons(Comparisons):
         subjects: Subjects,
         score_kind: str,
         left_out: tuple[str, ...],
-        pairs: tuple[SpilledPairs, SpilledPairs],
+        pairs: tuple[Buckets, Buckets],
         grouping: tuple[str, ...],
     ) -> None:
         self.mated, self.nonmated = mated, nonmated
@@ -128,7 +129,7 @@ class KeptComparisons(Comparisons):
 
 
 def _count(
-    pairs: SpilledPairs, group: NDArray[np.uint16], n_groups: int
+    pairs: Buckets, group: NDArray[np.uint16], n_groups: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     from fastfair.kernels import scan as kernels
 

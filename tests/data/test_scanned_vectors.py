@@ -1,0 +1,97 @@
+"""Pairs of vectors near the errors: who is compared against loops, and evaluations against those of all pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastfair as ff
+from fastfair.data import pair_search, scanned_vectors
+from fastfair.data.scanned_vectors import PairsOfVectors
+from fastfair.errors import InputError
+
+
+def listed(subject, is_probe, mated):
+    """List the subjects of all pairs, the reference first."""
+    n, found = len(subject), []
+    for i in range(n):
+        for j in range(n):
+            compared = i < j if is_probe is None else not is_probe[i] and is_probe[j]
+            if compared and (subject[i] == subject[j]) == mated:
+                found.append((int(subject[i]), int(subject[j])))
+    return found
+
+
+@given(
+    subject=st.lists(st.integers(0, 5), min_size=2, max_size=15),
+    roles=st.none() | st.lists(st.booleans(), min_size=15, max_size=15),
+    size=st.sampled_from([1, 4, 1000]),
+    mated=st.booleans(),
+)
+def test_every_pair_is_in_the_bucket_of_its_subjects(subject, roles, size, mated):
+    is_probe = None if roles is None else np.array(roles[: len(subject)])
+    of_vectors = np.unique(subject, return_inverse=True)[1].astype(np.int32)
+    wanted = listed(of_vectors, is_probe, mated)
+    if not wanted:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanned_vectors, "_PAIRS_OF_A_BUCKET", size)
+        buckets = [list(zip(*map(np.ndarray.tolist, bucket), strict=True)) for bucket in
+                   PairsOfVectors(of_vectors, is_probe, mated)]  # fmt: skip
+    assert sorted(pair for bucket in buckets for pair in bucket) == sorted(wanted)
+    of_pair = [{tuple(sorted(pair)) for pair in bucket} for bucket in buckets]
+    assert sum(map(len, of_pair)) == len(set().union(*of_pair))
+
+
+@pytest.fixture(scope="module", params=["one set", "references and probes"])
+def vectors(request):
+    rng = np.random.default_rng(0)
+    drawn = ff.von_mises_fisher_embeddings(90, 6, 12, concentration=(20, 60), rng=0)
+    order = rng.permutation(len(drawn.vectors))[:500]
+    role = None if request.param == "one set" else rng.choice(["reference", "probe"], order.size)
+    labels = {"sex": np.array(["f", "m"])[drawn.subject[order] % 2], "age": drawn.subject[order] % 3}
+    return ff.Embeddings(drawn.vectors[order], drawn.subject[order], labels, role=role).by("sex")
+
+
+_POINTS = [ff.at_fmr(0.01), ff.at_fnmr(0.1), ff.at_threshold(0.6), ff.at_eer()]
+
+
+@pytest.mark.jit
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few subjects
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_an_evaluation_has_the_bits_of_all_pairs(vectors, n_threads, monkeypatch):
+    monkeypatch.setattr(scanned_vectors, "_PAIRS_OF_A_BUCKET", 5000)
+    monkeypatch.setattr(pair_search, "_FEW", 0)  # of which all would be kept
+    scanned = vectors.scanned(0.3, n_threads=n_threads)
+    assert (scanned.n_mated, scanned.n_nonmated) == (vectors.n_mated, vectors.n_nonmated)
+    assert scanned.kept.nonmated.keys.size < 0.7 * vectors.n_nonmated
+    for by in ("sex", "age"):
+        pair = vectors.by(by).comparisons(), scanned.by(by)
+        asked = {"metrics": ["eer", "min_dcf"], "n_resamples": 130, "rng": 1, "n_threads": n_threads}
+        wanted, found = (ff.evaluate(one, _POINTS, ["gini", "fdr"], **asked) for one in pair)
+        assert repr(found.quantities) == repr(wanted.quantities)
+        assert found.uncertainty.replicates.tobytes() == wanted.uncertainty.replicates.tobytes()
+
+
+@pytest.mark.jit
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_a_claim_has_the_bits_of_all_pairs(vectors, monkeypatch):
+    monkeypatch.setattr(pair_search, "_FEW", 0)
+    for statement, at in (("fnmr <= 20 %", ff.at_fmr(0.01)), ("fmr <= 0.02", ff.at_threshold(0.6))):
+        wanted, found = (
+            ff.claim(data, statement, at, n_resamples=100, rng=0) for data in (vectors.comparisons(), vectors.scanned())
+        )
+        assert repr(found) == repr(wanted)
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_what_needs_pairs_that_are_not_kept_is_refused():
+    e = ff.von_mises_fisher_embeddings(200, 4, 12, concentration=(20, 60), rng=0)
+    few = ff.Embeddings(e.vectors, e.subject).scanned(0.001)
+    assert few.kept.nonmated.not_kept is not None
+    with pytest.raises(InputError, match=r"needs more scores than .* kept"):
+        ff.evaluate(few, ff.at_fmr(0.05), metrics=[], rng=0)
+    with pytest.raises(InputError, match="Cllr needs more scores than"):
+        ff.evaluate(few, ff.at_fmr(0.0005), metrics=["cllr"], rng=0)
+    with pytest.raises(InputError, match="fmr is a rate"):
+        ff.Embeddings(e.vectors, e.subject).scanned(1.5)
