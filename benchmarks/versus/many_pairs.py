@@ -30,7 +30,7 @@ def evaluate(comparisons: ff.Comparisons, n_resamples: int = REPLICATES) -> ff.E
     )
 
 
-class _Passes:
+class Passes:
     """The weights of all non-mated comparisons, summed for blocks of 64 replicates in two threads."""
 
     def __init__(self, reference: np.ndarray, probe: np.ndarray) -> None:
@@ -60,7 +60,7 @@ class _Passes:
 def of_many_pairs() -> Measurement:
     given = columns(SIZE)
     nonmated = ~given["mated"]
-    passes = _Passes(given["reference"][nonmated], given["probe"][nonmated])
+    passes = Passes(given["reference"][nonmated], given["probe"][nonmated])
     comparisons = ff.Comparisons(**given)
     del given, nonmated
     sides = {"ours": clocked(partial(evaluate, comparisons)), "theirs": clocked(passes.all)}

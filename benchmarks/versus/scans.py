@@ -1,0 +1,89 @@
+"""The row of a scan: files evaluated in parts, against reading them once and the passes that none can avoid."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+import fastfair as ff
+
+from .clock import clocked, take_turns
+from .common import scratch_folder, versions
+from .many_pairs import REPLICATES, Passes
+from .processes import Worker
+from .rows import Against, Measurement, Row
+from .targets import AtMost
+
+SIZE, N_FILES = 100_000_000, 10
+N_SUBJECTS, N_GROUPS = 20_000, 8
+LIMIT = 400_000_000  # bytes, a tenth of what a billion comparisons are given
+_AT = [ff.at_fmr(10.0**-k) for k in range(3, 8)]
+
+
+def write(folder: Path, size: int = SIZE) -> None:
+    """Write comparisons of random pairs of subjects, one in a hundred of them mated."""
+    group = np.arange(N_SUBJECTS) % N_GROUPS
+    for k in range(N_FILES):
+        rng = np.random.default_rng(k)
+        n = size // N_FILES
+        reference, probe = rng.integers(0, N_SUBJECTS, (2, n), dtype=np.int32)
+        mated = rng.random(n, dtype=np.float32) < 0.01
+        probe[mated] = reference[mated]
+        scores = rng.standard_normal(n, dtype=np.float32) + np.float32(5) * (reference == probe)
+        columns = {"score": scores, "reference": reference, "probe": probe}
+        columns |= {f"{side}_group": group[columns[side]].astype(np.uint8) for side in ("reference", "probe")}
+        pl.DataFrame(columns).write_parquet(folder / f"{k}.parquet", compression="lz4")
+
+
+def evaluate(folder: Path, n_resamples: int = REPLICATES) -> ff.Evaluation:
+    scan = ff.scan_comparisons(folder / "*.parquet", memory_limit=LIMIT)
+    return ff.evaluate(scan, at=_AT, metrics=["eer"], measures=["garbe", "fdr"], n_resamples=n_resamples, rng=0)
+
+
+def of_a_scan() -> Measurement:
+    with scratch_folder() as folder:
+        write(folder)
+        files = sorted(folder.glob("*.parquet"))
+        sides = [pl.read_parquet(file, columns=["reference", "probe"]).to_numpy() for file in files]
+        passes = Passes(*np.concatenate(sides).T.copy())
+        del sides
+
+        def read_and_sum() -> None:
+            for file in files:
+                pl.read_parquet(file)
+            passes.all()
+
+        seconds = take_turns({"ours": clocked(partial(evaluate, folder)), "theirs": clocked(read_and_sum)}, rounds=1)
+        with Worker(Path(sys.executable), "memory_of_a_scan.py", folder) as worker:
+            worker.save("bytes")
+            peak = int(np.load(folder / "bytes.npy"))
+    return Measurement(
+        seconds["ours"],
+        seconds["theirs"],
+        "",
+        versions(),
+        also_met=peak <= LIMIT,
+        remarks=(
+            f"the scan and its evaluation take {peak / 1e6:.0f} MB above the library and its kernels, of which at most "
+            f"{LIMIT / 1e6:.0f} are aimed at"
+        ),
+        details={"comparisons": SIZE, "peak_bytes": peak},
+    )
+
+
+ROWS = (
+    Row(
+        "evaluation-of-a-scan",
+        f"scan and evaluate {SIZE:,} comparisons of {N_SUBJECTS:,} subjects in {N_GROUPS} groups from {N_FILES} "
+        f"Parquet files in {LIMIT / 1e6:.0f} MB, five FMRs, EER and two measures, {REPLICATES:,} replicates, 2 threads",
+        "the files read once, and the weights of all comparisons in memory summed in all replicates, 2 threads",
+        Against.LIMIT,
+        AtMost(2.5),
+        of_a_scan,
+        "besides, comparisons are checked, coded and put into buckets, and these read and grouped by subjects twice",
+    ),
+)
