@@ -200,13 +200,13 @@ def _bands() -> None:
 
 
 def _curves() -> None:
-    from fastfair.error_rates import curves
+    from fastfair.error_rates import curves, score_metrics
 
     for narrow in (True, False):
         c = _scores(narrow=narrow)
         curves.roc(c)
         curves.min_cllr(c)
-        for method in curves.EER_METHODS:
+        for method in score_metrics.EER_METHODS:
             curves.eer(c, method=method)
 
 

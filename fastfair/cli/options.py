@@ -13,7 +13,7 @@ from fastfair import intervals, measures
 from fastfair._lib import validation
 from fastfair._lib.validation import SCORE_KINDS
 from fastfair.data.label_conflicts import LABEL_CONFLICTS
-from fastfair.error_rates import curves, operating_points
+from fastfair.error_rates import operating_points, score_metrics
 from fastfair.errors import InputError
 from fastfair.evaluation.request import INCOMPLETE_GROUPS
 from fastfair.group_tests.margins import QUANTILES
@@ -239,7 +239,7 @@ def evaluation_options(command: Any) -> Any:
         measure_option(list(measures.MEASURES), "all"),
         ALPHA,
         click.option(
-            "--eer-method", type=click.Choice(curves.EER_METHODS), default="nearest", show_default=True,
+            "--eer-method", type=click.Choice(score_metrics.EER_METHODS), default="nearest", show_default=True,
             help="How the EER is read off the curve.",
         ),
         click.option(

@@ -16,7 +16,7 @@ from fastfair.data.class_keys import ClassKeys, keys_of, not_kept
 from fastfair.data.comparisons import Comparisons
 from fastfair.errors import InputError
 
-from . import curves
+from . import score_metrics
 
 KINDS = ("fmr", "fnmr", "threshold", "eer", "mean group eer")
 ENOUGH_ERRORS = 30  # Doddington's rule of 30: fewer errors than that say little about a rate
@@ -274,7 +274,7 @@ def _threshold_key(comparisons: Comparisons, at: OperatingPoint, keys: ClassKeys
     if at.kind == "threshold":
         return comparisons.to_key(at.value)
     if at.kind == "eer":
-        return curves.nearest_equal_error(keys).key
+        return score_metrics.nearest_equal_error(keys).key
     return mean_group_eer_key(comparisons, range(len(comparisons.groups)))
 
 
@@ -306,5 +306,5 @@ def mean_group_eer_key(comparisons: Comparisons, groups: Iterable[int]) -> np.si
                 f"group {comparisons.groups[group]!r} has {keys.sizes[0]} mated and {keys.sizes[1]} non-mated "
                 "comparisons of its own, so it has no EER and there is no mean of the groups' EER thresholds"
             )
-        similarities.append(score_keys.decode(np.array([curves.nearest_equal_error(keys).key]))[0])
+        similarities.append(score_keys.decode(np.array([score_metrics.nearest_equal_error(keys).key]))[0])
     return score_keys.first_key_at_least(float(np.mean(similarities, dtype=np.float64)), comparisons.mated.keys)

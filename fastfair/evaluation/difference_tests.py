@@ -11,7 +11,7 @@ import numpy as np
 from fastfair import intervals
 from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates import curves
+from fastfair.error_rates import score_metrics
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint
 from fastfair.measures._compute import measure_of
@@ -132,7 +132,7 @@ def _errors_behind(comparisons: Comparisons, evaluation: Evaluation) -> tuple[in
     of_group: dict[str | None, ClassKeys] = {None: keys_of(comparisons)}
     of_group |= {group: keys_of(comparisons, k) for k, group in enumerate(comparisons.groups)}
     asked = evaluation.settings
-    costs = curves.DetectionCosts(asked["p_target"], asked["c_miss"], asked["c_fa"])
+    costs = score_metrics.DetectionCosts(asked["p_target"], asked["c_miss"], asked["c_fa"])
 
     def count(quantity: Quantity) -> int | None:
         if quantity.n_errors is not None and quantity.n_comparisons is not None:
@@ -146,7 +146,7 @@ def _errors_behind(comparisons: Comparisons, evaluation: Evaluation) -> tuple[in
             key = costs.least(keys)[1]
             false_nonmatches = int(np.searchsorted(keys.mated, key))
             return min(false_nonmatches, keys.nonmated.size - int(np.searchsorted(keys.nonmated, key)))
-        rate, _ = curves.equal_error(keys, asked["eer_method"])
+        rate, _ = score_metrics.equal_error(keys, asked["eer_method"])
         return round(rate * min(keys.sizes))
 
     return tuple(map(count, evaluation.quantities))

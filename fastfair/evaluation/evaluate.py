@@ -20,7 +20,7 @@ from fastfair._lib.workers import Workers
 from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import ScannedComparisons
-from fastfair.error_rates import curves
+from fastfair.error_rates import score_metrics
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import (
     OperatingPoint,
@@ -293,10 +293,10 @@ def _rates_at(comparisons: Comparisons, point: OperatingPoint, measured: Sequenc
 def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
     """Compute the metrics that need no operating point, of all comparisons and of each group."""
     compute: dict[str, Callable[[ClassKeys], float]] = {
-        "eer": lambda keys: curves.equal_error(keys, request.eer_method)[0],
+        "eer": lambda keys: score_metrics.equal_error(keys, request.eer_method)[0],
         "min_dcf": lambda keys: request.costs.least(keys)[0],
-        "cllr": curves.log_likelihood_ratio_cost,
-        "min_cllr": curves.least_log_likelihood_ratio_cost,
+        "cllr": score_metrics.log_likelihood_ratio_cost,
+        "min_cllr": score_metrics.least_log_likelihood_ratio_cost,
     }
     lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]
     found = {}

@@ -13,7 +13,7 @@ from fastfair._lib import validation
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import KeptComparisons
-from fastfair.error_rates import curves
+from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES
@@ -64,9 +64,9 @@ class Request:
         return tuple(dict.fromkeys([self.at] if isinstance(self.at, OperatingPoint) else self.at))
 
     @property
-    def costs(self) -> curves.DetectionCosts:
+    def costs(self) -> score_metrics.DetectionCosts:
         """The costs and the prior of minDCF."""
-        return curves.DetectionCosts(self.p_target, self.c_miss, self.c_fa)
+        return score_metrics.DetectionCosts(self.p_target, self.c_miss, self.c_fa)
 
     def checked(self, comparisons: Comparisons) -> Request:
         """Return the arguments checked, with defaults filled in and each name listed once."""
@@ -86,7 +86,7 @@ class Request:
         n_resamples = validation.count("n_resamples", self.n_resamples)
         if n_resamples == 1:
             raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")
-        validation.choice("eer_method", self.eer_method, curves.EER_METHODS)
+        validation.choice("eer_method", self.eer_method, score_metrics.EER_METHODS)
         self._check_resampling(comparisons)
         self.costs  # noqa: B018 - checks its arguments
         return replace(

@@ -17,7 +17,7 @@ from fastfair.data.class_keys import keys_of, not_kept
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.data.sorted_scores import read_only
-from fastfair.error_rates import curves
+from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer_key, threshold_key
 
 from .blocks import TooFewKeptError
@@ -55,7 +55,7 @@ class Metrics:
 
     names: tuple[str, ...] = METRICS
     eer_method: str = "nearest"
-    costs: curves.DetectionCosts = field(default_factory=curves.DetectionCosts)
+    costs: score_metrics.DetectionCosts = field(default_factory=score_metrics.DetectionCosts)
 
 
 ALL_METRICS, NO_METRICS = Metrics(), Metrics(())
@@ -252,7 +252,7 @@ class Preparation:
             if not all(keys.sizes):
                 continue
             if self.need_eer and k < self.eer_lists:
-                self.eer_keys[k] = curves.nearest_equal_error(keys).key
+                self.eer_keys[k] = score_metrics.nearest_equal_error(keys).key
                 with_eer.append(k)
             if "min_dcf" in self.metrics:
                 self.least_costs[k], self.cost_keys[k] = self.costs.least(keys)
@@ -293,7 +293,7 @@ class Preparation:
     @staticmethod
     def _ratio_costs(lists: ErrorLists) -> Floats:
         similarities = score_keys.decode(lists.keys if lists.mated else ~lists.keys).astype(np.float64)
-        return lists.sum_pairs(curves.log_likelihood_ratio_costs(similarities, lists.mated))
+        return lists.sum_pairs(score_metrics.log_likelihood_ratio_costs(similarities, lists.mated))
 
     def _means(self, lists: ErrorLists, pair_costs: Floats) -> Floats:
         n_metrics = 1 + self.n_groups
@@ -309,7 +309,7 @@ class Preparation:
         for k in range(1 + self.n_groups):
             mated, nonmated = self._list(self.y, k), self._list(self.x, k)
             if mated.size and nonmated.size:
-                of_mated, of_nonmated = curves.calibrated_costs(read_only(mated), read_only(~nonmated[::-1]))
+                of_mated, of_nonmated = score_metrics.calibrated_costs(read_only(mated), read_only(~nonmated[::-1]))
                 y_costs[self.y.start[k] : self.y.end[k]] = np.repeat(*of_mated)
                 x_costs[self.x.start[k] : self.x.end[k]] = np.repeat(*of_nonmated)[::-1]
         return self.y.sum_pairs(y_costs), self.x.sum_pairs(x_costs)

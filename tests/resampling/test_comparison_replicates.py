@@ -17,7 +17,7 @@ from oracles.strategies import TIED
 import fastfair as ff
 from fastfair._lib import memory, seeds
 from fastfair._lib.workers import Workers
-from fastfair.error_rates import curves
+from fastfair.error_rates import score_metrics
 from fastfair.error_rates.operating_points import threshold_key
 from fastfair.errors import InputError
 from fastfair.resampling.blocks import Replicates
@@ -95,7 +95,7 @@ def same(found: float, expected: float, tolerance: float = 1e-12) -> bool:
 )
 def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, method):
     c = comparisons_of(rows, dtype)
-    costs = curves.DetectionCosts(0.3, 2, 1)
+    costs = score_metrics.DetectionCosts(0.3, 2, 1)
     resampler = Resampler(c, POINTS, unit=unit, scheme=scheme, metrics=Metrics(METRICS, method, costs))
     found = resampler.replicate(BLOCK, KEY)
     hull = Resampler(c, [], unit=unit, scheme=scheme, metrics=Metrics(("eer",), "convex-hull"))

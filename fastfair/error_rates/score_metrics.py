@@ -1,0 +1,214 @@
+"""EER, minimum detection cost, Cllr and min Cllr of sorted keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import validation
+from fastfair.data import score_keys
+from fastfair.data.class_keys import ClassKeys, not_kept
+
+EER_METHODS = ("nearest", "nearest-max", "interpolated", "convex-hull")
+
+
+@dataclass(frozen=True)
+class EqualErrorPoint:
+    """The ROC point where FMR and FNMR are nearest: its threshold as a key, and its rates."""
+
+    key: np.signedinteger[Any]
+    fmr: float
+    fnmr: float
+
+
+def nearest_equal_error(keys: ClassKeys) -> EqualErrorPoint:
+    """Find the lowest key at which |FMR - FNMR| is smallest, comparing exactly.
+
+    Parameters
+    ----------
+    keys : ClassKeys
+        Sorted keys of comparisons of both classes.
+
+    Returns
+    -------
+    EqualErrorPoint
+    """
+    low, high = _bracket(keys)
+    m, n = keys.sizes
+    gap_low = (n - low.below_nonmated) * m - low.below_mated * n
+    gap_high = high.below_mated * n - (n - high.below_nonmated) * m
+    point = low if gap_low <= gap_high else high
+    return EqualErrorPoint(point.key, (n - point.below_nonmated) / n, point.below_mated / m)
+
+
+def equal_error(keys: ClassKeys, method: str) -> tuple[float, float]:
+    """Compute an equal error rate and its similarity threshold.
+
+    Parameters
+    ----------
+    keys : ClassKeys
+        Sorted keys of comparisons of both classes.
+    method : str
+        As in `eer`.
+
+    Returns
+    -------
+    value, similarity : float
+    """
+    m, n = keys.sizes
+    if method in ("nearest", "nearest-max"):
+        point = nearest_equal_error(keys)
+        value = (point.fmr + point.fnmr) / 2 if method == "nearest" else max(point.fmr, point.fnmr)
+        return value, float(score_keys.decode(np.array([point.key]))[0])
+    if method == "interpolated":
+        low, high = _bracket(keys)
+        x = np.array([n - low.below_nonmated, n - high.below_nonmated]) / n
+        y = np.array([low.below_mated, high.below_mated]) / m
+        share = (x[0] - y[0]) / ((x[0] - y[0]) - (x[1] - y[1]))
+        at = score_keys.decode(np.array([low.key, high.key])).astype(np.float64)
+        return float(x[0] + share * (x[1] - x[0])), float(at[0] + share * (at[1] - at[0]))
+    from fastfair.kernels import curves as kernels
+
+    keys.require_all("the convex hull")
+    false_matches, false_nonmatches = kernels.convex_hull(keys.mated, keys.nonmated)
+    x, y = false_matches / n, false_nonmatches / m
+    after = int(np.argmax(x <= y))  # from (1, 0) to (0, 1), so there is one, and not the first
+    gap = x[after - 1 : after + 1] - y[after - 1 : after + 1]
+    share = gap[0] / (gap[0] - gap[1])
+    return float(x[after - 1] + share * (x[after] - x[after - 1])), float("nan")
+
+
+def log_likelihood_ratio_cost(keys: ClassKeys) -> float:
+    """Compute the Cllr of sorted keys of comparisons of both classes.
+
+    Parameters
+    ----------
+    keys : ClassKeys
+        Sorted keys.
+
+    Returns
+    -------
+    float
+    """
+    keys.require_all("Cllr")
+    means = [
+        float(log_likelihood_ratio_costs(score_keys.decode(of_class).astype(np.float64), is_mated).mean())
+        for of_class, is_mated in ((keys.mated, True), (keys.nonmated, False))
+    ]
+    return sum(means) / (2 * float(np.log(2)))
+
+
+def least_log_likelihood_ratio_cost(keys: ClassKeys) -> float:
+    """Compute the min Cllr of sorted keys of comparisons of both classes.
+
+    Parameters
+    ----------
+    keys : ClassKeys
+        Sorted keys.
+
+    Returns
+    -------
+    float
+    """
+    keys.require_all("min Cllr")
+    of_classes = calibrated_costs(keys.mated, keys.nonmated)
+    return sum(float(costs @ counts / counts.sum()) for costs, counts in of_classes) / 2
+
+
+def calibrated_costs(
+    mated: score_keys.Keys, nonmated: score_keys.Keys
+) -> tuple[tuple[NDArray[np.float64], NDArray[np.int64]], ...]:
+    """Compute the log-likelihood-ratio cost of comparisons after the best monotone calibration, in bits.
+
+    Parameters
+    ----------
+    mated, nonmated : (n,) ndarray of int
+        Sorted keys, neither empty.
+
+    Returns
+    -------
+    tuple of two ((edges,) ndarray, (edges,) ndarray of int)
+        For mated and for non-mated comparisons: the cost of one comparison on each edge of the ROC's convex hull, from
+        the least similar scores on, and the number of comparisons on that edge.
+    """
+    from fastfair.kernels import curves as kernels
+
+    false_matches, false_nonmatches = kernels.convex_hull(mated, nonmated)
+    of_mated, of_nonmated = np.diff(false_nonmatches), -np.diff(false_matches)
+    with np.errstate(divide="ignore"):
+        ratio = (of_mated / mated.size) / (of_nonmated / nonmated.size)
+        inverse = 1 / ratio
+    costs = [np.log2(1 + np.where(counts > 0, odds, 0)) for counts, odds in ((of_mated, inverse), (of_nonmated, ratio))]
+    return (costs[0], of_mated), (costs[1], of_nonmated)
+
+
+def log_likelihood_ratio_costs(ratios: NDArray[np.float64], mated: bool) -> NDArray[np.float64]:
+    """Compute the cost of each comparison, in nats, from its log-likelihood ratio.
+
+    Parameters
+    ----------
+    ratios : (n,) ndarray
+        Natural logarithms of likelihood ratios.
+    mated : bool
+        Whether the comparisons are mated.
+
+    Returns
+    -------
+    (n,) ndarray
+    """
+    return np.asarray(np.logaddexp(0, -ratios if mated else ratios))
+
+
+class DetectionCosts:
+    """Costs of a false match and of a false non-match, weighted by the prior probability that each can happen.
+
+    Parameters
+    ----------
+    p_target, c_miss, c_fa, normalize
+        As in `min_dcf`.
+    """
+
+    def __init__(self, p_target: float = 0.05, c_miss: float = 1, c_fa: float = 1, normalize: bool = False) -> None:
+        p_target = validation.rate("p_target", p_target)
+        validation.positive("p_target", p_target)
+        self.miss = validation.positive("c_miss", c_miss) * p_target
+        self.false_match = validation.positive("c_fa", c_fa) * (1 - p_target)
+        self.unit = min(self.miss, self.false_match) if normalize else 1.0
+
+    def least(self, keys: ClassKeys) -> tuple[float, np.signedinteger[Any]]:
+        """Return the minimum cost and the lowest key that has it, for sorted keys of comparisons of both classes."""
+        from fastfair.kernels import curves as kernels
+
+        mated, nonmated = keys.mated, keys.nonmated
+        cost, index, _ = kernels.least_cost(mated, nonmated, keys.sizes, self.miss, self.false_match)
+        # At thresholds at which not all errors are kept one rate is at least that of the errors kept.
+        for costs_of_all, kept, n in zip((self.miss, self.false_match), (mated, nonmated), keys.sizes, strict=True):
+            if kept.size < n and cost >= costs_of_all * (kept.size / n):
+                raise not_kept("minDCF", keys)
+        key = mated[index] if index < mated.size else max(mated[-1], nonmated[-1]) + mated.dtype.type(1)
+        return cost / self.unit, key
+
+
+@dataclass(frozen=True)
+class _Point:
+    key: np.signedinteger[Any]
+    below_mated: int
+    below_nonmated: int
+
+
+def _bracket(keys: ClassKeys) -> tuple[_Point, _Point]:
+    from fastfair.kernels import curves as kernels
+
+    mated, nonmated = keys.mated, keys.nonmated
+    if not (mated.size and nonmated.size):
+        raise not_kept("the EER", keys)
+    low, i, j, high, k, m = kernels.equal_error_bracket(mated, nonmated, keys.sizes)
+    above_all = low == high
+    if above_all and keys.limits is not None and ((k, m) != keys.sizes or mated.size < keys.sizes[0]):
+        raise not_kept("the EER", keys)
+    keys.require("the EER", low, high)
+    kind = mated.dtype.type
+    return _Point(kind(low), i, j), _Point(kind(high + 1 if above_all else high), k, m)
