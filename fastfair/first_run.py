@@ -124,9 +124,13 @@ def _run_all(waiting: list[str], n_processes: int, report: Report | None) -> Non
 
 def _scores(*, narrow: bool = True) -> Any:
     """Return comparisons of 24 subjects with two samples each, in three groups of two attributes."""
-    import numpy as np
-
     from fastfair.data.comparisons import Comparisons
+
+    return Comparisons(**_columns(narrow=narrow))
+
+
+def _columns(*, narrow: bool) -> dict[str, Any]:
+    import numpy as np
 
     rng = np.random.default_rng(0)
     reference, probe = np.divmod(np.arange(48 * 48), 48)
@@ -137,7 +141,7 @@ def _scores(*, narrow: bool = True) -> Any:
     for side, sample in (("reference", reference), ("probe", probe)):
         sides[side], sides[f"{side}_sample"] = sample // 2, sample
         sides[f"{side}_group"] = {"sex": sex[sample // 2 % 2], "age": age[sample // 4 % 3]}
-    return Comparisons(scores.astype(np.float32) if narrow else scores, mated, **sides)
+    return {"scores": scores.astype(np.float32) if narrow else scores, "mated": mated, **sides}
 
 
 def _evaluate(unit: str, *, narrow: bool = True) -> None:
@@ -199,6 +203,19 @@ def _bands() -> None:
     roc_band(_scores(), [0.05, 0.1], n_resamples=70, rng=0)
 
 
+def _scans() -> None:
+    from fastfair.data.checked_columns import checked_columns
+    from fastfair.data.scanning import LEAST_MEMORY, Scan
+    from fastfair.error_rates.operating_points import at_fmr
+    from fastfair.evaluation.evaluate import evaluate
+
+    c = _columns(narrow=True)
+    subjects, groups = ((c[f"reference{what}"], c[f"probe{what}"]) for what in ("", "_group"))
+    scan = Scan("similarity", LEAST_MEMORY)
+    scan.add(checked_columns(c["scores"], c["mated"], subjects, groups, "similarity", (None, None), "keep"))
+    evaluate(scan.finish(), at_fmr(0.05), n_resamples=64, rng=0)
+
+
 def _curves() -> None:
     from fastfair.error_rates import curves, score_metrics
 
@@ -248,5 +265,6 @@ _JOBS: dict[str, Callable[[], None]] = {
         _evaluate_subjects_of_float64,
         _plans_and_synthesis,
         _curves,
+        _scans,
     )
 }

@@ -102,6 +102,7 @@ class Preparation:
         self.metrics, self.eer_method, self.costs = metrics.names, metrics.eer_method, metrics.costs
         self.measured = np.asarray(measured, np.intp)
         n_groups = len(comparisons.groups) if with_groups else 0
+        self.score_kind = comparisons.score_kind
         self.units = ComparisonUnits(comparisons, unit)
         self.n_groups = n_groups
         self.cells = different_groups(comparisons) if n_groups else ()
