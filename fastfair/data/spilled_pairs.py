@@ -42,11 +42,6 @@ class SpilledPairs:
         self._sizes = np.zeros(N_BUCKETS, np.int64)
         self.n_bytes = 0
 
-    @property
-    def n(self) -> int:
-        """Number of comparisons."""
-        return int(self._sizes.sum())
-
     def add(self, reference: Codes, probe: Codes, n_subjects: int) -> None:
         """Add comparisons of subjects that are numbered below `n_subjects`."""
         from fastfair.kernels import scan as kernels
