@@ -344,7 +344,7 @@ class Embeddings(Shown):
         >>> e = ff.von_mises_fisher_embeddings(40, 4, 16, concentration=40, rng=0)
         >>> found = ff.evaluate(ff.Embeddings(e.vectors, e.subject).scanned(), ff.at_fmr(0.01), rng=0)
         >>> round(found.value("fnmr"), 3)
-        0.1
+        0.083
         """
         share = validation.rate("fmr", fmr)
         found = PairFinder(self.vectors, self.similarity, self.pairing, Workers(n_threads, progress)).find(share)
