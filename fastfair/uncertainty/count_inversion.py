@@ -98,10 +98,10 @@ class CountedSystems(MovedSystems):
         return key[3] is not None and any(0 < m.errors.sum() < _FEW for m in self._models[key[3]].values())
 
     def _ratios(self, name: str) -> Floats:
-        within = np.array(
-            [m[name].errors.sum() / m[name].comparisons.sum() if name in m else np.nan for m in self._models]
-        )
         with np.errstate(invalid="ignore", divide="ignore"):
+            within = np.array(
+                [m[name].errors.sum() / m[name].comparisons.sum() if name in m else np.nan for m in self._models]
+            )
             return np.asarray(self._start[name][:, 0] / within)
 
     def _smooth(self, name: str, p: int) -> Floats:
@@ -136,21 +136,22 @@ class CountedSystems(MovedSystems):
         rates = moved_rates(self._start[name][p], powers, 1.0)[1:]
         rates = np.minimum(rates * n_errors / (n * rates).sum(axis=0), 1.0)
         overall = np.minimum(self._ratio[name][p] * (n * rates).sum(axis=0) / n.sum(), 1.0)
-        return np.concatenate((overall[None], rates))
+        return np.concatenate((overall[None], np.where(n > 0, rates, np.nan)))
 
     def _draw(self, name: str, p: int, powers: Floats) -> Floats:
         """Draw the (rows, powers, r) rates at a point, of all comparisons and of each group."""
         model, moved = self._models[p].get(name), self._along(name, p, powers)
         if model is None:
             return moved[..., None]
-        n = model.comparisons[:, None]
+        some = np.flatnonzero(model.comparisons > 0)  # groups without comparisons have no rate
+        of_some, n = model.take(some.tolist()), model.comparisons[some, None]
         draw = _false_matches if name == "fmr" else _false_nonmatches
         shares = np.full((*moved.shape, self.n_replicates), np.nan)
         for k in range(powers.size if model.errors.any() else 0):
             which = self.points[p], _RATES.index(name), int(np.searchsorted(POWERS, powers[k]))
             rng = np.random.default_rng([*self._key.tolist(), _PURPOSE, *which])
-            numbers = draw(model, moved[1:, k], self.n_replicates, rng)
-            shares[1:, k] = numbers / n
+            numbers = draw(of_some, moved[1 + some, k], self.n_replicates, rng)
+            shares[1 + some, k] = numbers / n
             shares[0, k] = self._ratio[name][p] * numbers.sum(axis=0) / n.sum()
             if self._held[p] == name:
                 with np.errstate(invalid="ignore", divide="ignore"):  # NaN where no error was drawn

@@ -207,6 +207,46 @@ def test_a_group_without_nonmated_comparisons_is_refused_dropped_or_nan(incomple
         )
 
 
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.parametrize("lacking", ["mated", "non-mated"])
+def test_replicates_of_a_group_that_lacks_comparisons_have_nan_measures_and_the_rates_of_others(lacking):
+    """Numbers of errors are drawn anew, as group b has none; those of a group without comparisons are not."""
+    rng = np.random.default_rng(0)
+    subjects = rng.integers(0, 30, (2, 1500))
+    subjects[1, :500] = subjects[0, :500]
+    mated, groups = subjects[0] == subjects[1], subjects % 3
+    of_b, of_c = ((groups == k).all(axis=0) for k in (1, 2))
+    scores = np.where(of_b, 9.0 * (2 * mated - 1), rng.normal(size=1500) + 2 * mated)
+    kept = ~(of_c & (mated == (lacking == "mated")))
+    labels = np.array(["a", "b", "c"])[groups]
+    c = ff.Comparisons(scores[kept], mated[kept], *subjects[:, kept], *labels[:, kept])
+    of_rates = []
+    for policy in ("nan", "drop"):
+        evaluation = ff.evaluate(
+            c, ff.at_fmr(0.05), ["fdr", "gini"], metrics=[], n_resamples=130, rng=0, incomplete_groups=policy
+        )
+        of_rates.append([repr(q) for q in evaluation.quantities if q.name in ("threshold", "fmr", "fnmr")])
+        assert math.isnan(evaluation.value("fdr")) == (policy == "nan")
+    assert of_rates[0] == of_rates[1]
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_measures_of_fnmr_have_the_same_intervals_where_no_group_has_nonmated_comparisons():
+    rng = np.random.default_rng(1)
+    reference, labels = rng.integers(0, 30, 900), np.array(["a", "b"])
+    scores = np.where((reference % 2 == 0) & (np.arange(900) < 600), 9.0, rng.normal(size=900))
+    of_fnmr = []
+    for step in (1, 2):  # the next subject is of the other group, the one after it of the same
+        probe = (reference + step * (np.arange(900) >= 600)) % 30
+        c = ff.Comparisons(scores, None, reference, probe, labels[reference % 2], labels[probe % 2])
+        found = ff.evaluate(c, POINT, "std", metrics=[], n_resamples=130, rng=0, incomplete_groups="nan")
+        by_name = {q.name: q for q in found.quantities}
+        assert math.isnan(by_name["std(fmr)"].estimate) == (step == 1)
+        assert by_name["std(fnmr)"].method == "inversion"
+        of_fnmr.append(by_name["std(fnmr)"])
+    assert of_fnmr[0] == of_fnmr[1]
+
+
 def test_without_groups_there_are_no_measures():
     c = ff.Comparisons([0.9, 0.1], [1, 0])
     names = {"threshold", "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr"}
