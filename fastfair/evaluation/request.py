@@ -18,7 +18,7 @@ from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES
 from fastfair.measures._names import measure_name
-from fastfair.resampling.comparison_replicates import SCHEMES
+from fastfair.resampling.comparison_replicates import NO_BCA_OF_SCANS, SCHEMES
 from fastfair.resampling.preparation import METRICS
 from fastfair.resampling.units import UNITS, require_units
 from fastfair.uncertainty.interval_maker import two_sided_level
@@ -115,7 +115,7 @@ class Request:
             if self.unit != "subject":
                 raise InputError(f'unit="{self.unit}" is not possible for a scan, which draws subjects')
             if self.method == "bca":
-                raise InputError('method="bca" leaves out subjects one at a time, which a scan cannot: use another one')
+                raise InputError(NO_BCA_OF_SCANS)
             if self.eer_method == "convex-hull":
                 raise InputError('eer_method="convex-hull" needs all scores, which a scan does not keep')
         if not self.n_resamples and self.method != "auto":

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 
@@ -22,6 +23,7 @@ from .scanned_partners import Totals
 from .units import BLOCK, ComparisonUnits
 
 SCHEMES = ("dyadic", "product")
+NO_BCA_OF_SCANS = 'method="bca" leaves out subjects one at a time, which a scan cannot: use another one'
 _MOST_LEFT_OUT = 20_000  # beyond it the jackknife takes longer than all replicates
 Floats = NDArray[np.float64]
 
@@ -186,8 +188,10 @@ class Resampler:
         Raises
         ------
         InputError
-            Where there are too many units to leave out one at a time.
+            Where there are too many units to leave out one at a time, and for a scan.
         """
+        if isinstance(self.prepared.comparisons, KeptComparisons):
+            raise InputError(NO_BCA_OF_SCANS)
         if self.units.n_units > _MOST_LEFT_OUT:
             raise InputError(
                 f'method="bca" leaves out {self.units.n_units:,} units one at a time, but at most {_MOST_LEFT_OUT:,} '

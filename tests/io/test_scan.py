@@ -293,3 +293,16 @@ def test_a_scan_shows_how_much_was_kept(tmp_path):
     heard = []
     scanned(tmp_path / "parts", progress=lambda done, n: heard.append((done, n)))
     assert heard[-1][0] == heard[-1][1]
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_an_evaluation_of_a_scan_makes_intervals_anew_but_leaves_out_no_subjects(tmp_path, monkeypatch):
+    frame = table_of(1, n=5000, decimals=4)
+    keeping(monkeypatch, 4000)
+    scan = scanned(written(tmp_path / "parts", frame, 2), memory_limit=scanning.LEAST_MEMORY)
+    points = {"at": ff.at_fmr(0.01), "metrics": [], "n_resamples": 130, "rng": 3}
+    of_scan, in_full = (ff.evaluate(comparisons, **points) for comparisons in (scan, in_memory(frame)))
+    for method in ("percentile", "basic", "normal", "dyadic"):
+        assert told(of_scan.with_intervals(method=method)) == told(in_full.with_intervals(method=method))
+    with pytest.raises(InputError, match=r'method="bca" leaves out subjects .* a scan cannot'):
+        of_scan.with_intervals(method="bca")
