@@ -57,7 +57,7 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     OutputError
         If it cannot be written; an existing file is then unchanged.
     """
-    with _explained(path):
+    with explained(path):
         try:
             found = Path(path).stat()
         except FileNotFoundError:
@@ -109,7 +109,7 @@ def check_folder(path: str | os.PathLike[str]) -> None:
     OutputError
         As `ready_folder` does.
     """
-    with _explained(path):
+    with explained(path):
         made = [folder for folder in (Path(path), *Path(path).parents) if not folder.exists()]
         ready_folder(path)
         for folder in made:
@@ -133,7 +133,7 @@ def ready_folder(path: str | os.PathLike[str]) -> Path:
     OutputError
         If it cannot be made, or nothing can be written to it.
     """
-    with _explained(path):
+    with explained(path):
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
         with _temporary(folder):
@@ -189,7 +189,7 @@ def _sync(folder: Path) -> None:
 
 
 @contextmanager
-def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
+def explained(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn an error of the system into one that names the file and says what to do."""
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         raise InputError(f"path must be the path of a file or folder, not {path!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -112,7 +113,11 @@ class Scan:
         if sum(pairs.n_bytes for pairs in self._pairs) > self._most_bytes:
             for pairs in self._pairs:
                 pairs.spill()
-        self._left_out += columns.left_out
+        self.leave_out(columns.left_out)
+
+    def leave_out(self, told: Iterable[str]) -> None:
+        """Remember what was left out of the data."""
+        self._left_out += told
 
     def finish(self) -> ScannedComparisons:
         """Return everything that was added.

@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.distinct_entries import smallest_integers
+from fastfair._lib.whole_files import explained
+from fastfair.errors import FileFormatError, MissingFileError
 
 Codes = NDArray[np.int32]
 N_BUCKETS = 128  # a power of 2
+_SCAN_AGAIN = "scan again, with folder= where files stay until the scan is done with"
 
 
 class SpilledPairs:
@@ -42,6 +45,11 @@ class SpilledPairs:
         self._sizes = np.zeros(N_BUCKETS, np.int64)
         self.n_bytes = 0
 
+    @property
+    def n(self) -> int:
+        """Number of comparisons."""
+        return int(self._sizes.sum())
+
     def add(self, reference: Codes, probe: Codes, n_subjects: int) -> None:
         """Add comparisons of subjects that are numbered below `n_subjects`."""
         from fastfair.kernels import scan as kernels
@@ -59,7 +67,8 @@ class SpilledPairs:
     def spill(self) -> None:
         """Write all comparisons to files."""
         for bucket, parts in enumerate(self._in_memory):
-            with self._path(bucket).open("ab") as file:
+            path = self._path(bucket)
+            with explained(path), path.open("ab") as file:
                 for part in parts:
                     file.write(np.ascontiguousarray(part).data)
                     self._in_files[bucket].append((part.dtype.str, part.shape[1]))
@@ -89,9 +98,17 @@ class SpilledPairs:
     def _parts(self, bucket: int) -> Iterator[NDArray[np.integer]]:
         yield from self._in_memory[bucket]
         if self._in_files[bucket]:
-            with self._path(bucket).open("rb") as file:
+            path = self._path(bucket)
+            try:
+                file = path.open("rb")
+            except FileNotFoundError:
+                raise MissingFileError(f"{path}, a temporary file of the scan, was removed: {_SCAN_AGAIN}") from None
+            with file:
                 for kind, n in self._in_files[bucket]:
-                    yield np.fromfile(file, kind, 2 * n).reshape(2, n)
+                    part = np.fromfile(file, kind, 2 * n)
+                    if part.size < 2 * n:
+                        raise FileFormatError(f"{path}, a temporary file of the scan, was shortened: {_SCAN_AGAIN}")
+                    yield part.reshape(2, n)
 
     def _path(self, bucket: int) -> Path:
         return self._folder.path / f"{self._name}-{bucket}"
@@ -103,16 +120,25 @@ class Folder:
     Parameters
     ----------
     inside : path, optional
-        The folder to make it in; by default that of the system for temporary files.
+        The folder to make it in, which is then tried at once; by default that of the system for temporary files.
+
+    Raises
+    ------
+    OutputError
+        Where no folder can be made.
     """
 
     def __init__(self, inside: str | Path | None = None) -> None:
         self._inside, self._path = inside, ""
+        if inside is not None:
+            self.path  # noqa: B018 - rather an error now than after hours of reading
 
     @property
     def path(self) -> Path:
         """The folder."""
         if not self._path:
-            self._path = tempfile.mkdtemp(prefix="fastfair-", dir=self._inside)
+            inside = tempfile.gettempdir() if self._inside is None else self._inside
+            with explained(inside):
+                self._path = tempfile.mkdtemp(prefix="fastfair-", dir=inside)
             weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
         return Path(self._path)

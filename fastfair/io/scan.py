@@ -82,7 +82,9 @@ def scan_comparisons(
     ------
     FileFormatError, InputError
         As `read_comparisons` does, naming the file and the row; for files whose columns or attributes differ, for a
-        subject with two labels of an attribute, and for less memory than 128 MiB.
+        subject with two labels of an attribute, for a file that is named twice, and for less memory than 128 MiB.
+    OutputError
+        Where temporary files cannot be written.
 
     Warns
     -----
@@ -138,7 +140,12 @@ def _files(paths: Any) -> list[Path]:
             found += matching
         else:
             found.append(Path(one))
-    return [reading.check_file(file) for file in found]
+    files: dict[Path, Path] = {}
+    for file in map(reading.check_file, found):
+        if (same := file.resolve()) in files:
+            raise InputError(f"path names the file {file} twice, so that its comparisons would count twice")
+        files[same] = file
+    return list(files.values())
 
 
 def _parts(file: Path, n_rows: int, how: HowToRead) -> Iterator[tuple[formats.ScoreTable, str]]:
@@ -159,6 +166,9 @@ def _parts(file: Path, n_rows: int, how: HowToRead) -> Iterator[tuple[formats.Sc
 
 def _add(scan: Scan, table: formats.ScoreTable, kind: str, how: HowToRead, score_kind: str) -> None:
     columns = columns_of(table, kind, how)
+    if columns.keep is not None and not columns.keep.any():
+        scan.leave_out(columns.left_out)
+        return
     given = columns.arguments
     subjects, groups = (tuple(given.get(f"{side}{what}") for side in ("reference", "probe")) for what in ("", "_group"))
     with table.placed(columns.keep):

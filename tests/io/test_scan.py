@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import multiprocessing
 import shutil
@@ -14,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair.data import scanning
-from fastfair.errors import FileFormatError, InputError, MissingFileError
+from fastfair.data import scanning, spilled_pairs
+from fastfair.errors import FileFormatError, InputError, MissingFileError, OutputError
 from fastfair.io import scan as scan_module
 
 POINTS = [ff.at_fmr(0.05), ff.at_fmr(0.01), ff.at_eer(), ff.at_fnmr(0.1), ff.at_threshold(1.5), ff.at_mean_group_eer()]
@@ -295,6 +296,47 @@ def test_a_scan_shows_how_much_was_kept(tmp_path):
     assert heard[-1][0] == heard[-1][1]
 
 
+def test_a_file_that_is_named_twice_is_an_error(tmp_path):
+    folder = written(tmp_path / "parts", table_of(0), 2)
+    (tmp_path / "link").symlink_to(folder)
+    for again in (folder / "01.parquet", folder / "*.parquet", tmp_path / "link" / "01.parquet"):
+        with pytest.raises(InputError, match=r"names the file .*01.parquet twice"):
+            ff.scan_comparisons([folder / "01.parquet", again], **ROLES)
+
+
+def test_a_folder_that_cannot_hold_temporary_files_is_an_error_before_files_are_read(tmp_path):
+    folder = written(tmp_path / "parts", table_of(0), 2)
+    (folder / "00.parquet").write_bytes(b"not read")
+    for inside, says in (
+        (tmp_path / "none", "none cannot be written: there is no such folder"),
+        (folder / "01.parquet", "01.parquet cannot be written: .* is a file, not a folder"),
+    ):
+        with pytest.raises(OutputError, match=says):
+            scanned(folder, folder=inside)
+
+
+def test_a_disk_without_space_is_an_error(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "full")
+
+    keeping(monkeypatch, 2000)
+    monkeypatch.setattr(spilled_pairs.Path, "open", full)
+    with pytest.raises(OutputError, match="no space is left there"):
+        scanned(written(tmp_path / "parts", table_of(0), 2), memory_limit=scanning.LEAST_MEMORY, folder=tmp_path)
+
+
+def test_temporary_files_that_were_removed_or_shortened_are_an_error(tmp_path, monkeypatch):
+    keeping(monkeypatch, 2000)
+    scan = scanned(written(tmp_path / "parts", table_of(0), 2), memory_limit=scanning.LEAST_MEMORY, folder=tmp_path)
+    one = next(path for path in sorted(tmp_path.glob("fastfair-*/*")) if path.stat().st_size)
+    one.write_bytes(one.read_bytes()[:-4])
+    with pytest.raises(FileFormatError, match="was shortened: scan again"):
+        evaluated(scan)
+    one.unlink()
+    with pytest.raises(MissingFileError, match="was removed: scan again"):
+        evaluated(scan)
+
+
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 def test_an_evaluation_of_a_scan_makes_intervals_anew_but_leaves_out_no_subjects(tmp_path, monkeypatch):
     frame = table_of(1, n=5000, decimals=4)
@@ -306,3 +348,17 @@ def test_an_evaluation_of_a_scan_makes_intervals_anew_but_leaves_out_no_subjects
         assert told(of_scan.with_intervals(method=method)) == told(in_full.with_intervals(method=method))
     with pytest.raises(InputError, match=r'method="bca" leaves out subjects .* a scan cannot'):
         of_scan.with_intervals(method="bca")
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.parametrize("n_files", [6, 60])
+def test_parts_of_which_nothing_is_left_are_skipped(tmp_path, n_files):
+    """Between files that are kept, and as the first."""
+    frame = table_of(6, n=600).with_columns(mated=(pl.col("who") == pl.col("other")).cast(pl.Int8))
+    wrong = (pl.int_range(pl.len()) // 100).is_in([0, 3])
+    frame = frame.with_columns(mated=pl.when(wrong).then(1 - pl.col("mated")).otherwise("mated"))
+    options = {"mated": "mated", "label_conflicts": "drop"}
+    expected, scan = in_memory(frame, **options), scanned(written(tmp_path / "parts", frame, n_files), **options)
+    assert (scan.n_mated, scan.n_nonmated) == (len(expected.mated), len(expected.nonmated))
+    assert evaluated(scan) == evaluated(expected)
+    assert len(scan.left_out) == n_files // 3
