@@ -30,7 +30,7 @@ from fastfair.error_rates.operating_points import (
     threshold_key,
 )
 from fastfair.error_rates.rates import rates_at_key
-from fastfair.errors import NarrowIntervalsWarning, ReversedScoresWarning
+from fastfair.errors import ReversedScoresWarning
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import NO_METRICS, Metrics, different_groups
@@ -38,28 +38,17 @@ from fastfair.uncertainty.closed_form import closed_form
 from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates
-from fastfair.uncertainty.held_thresholds import OF_FEW_SUBJECTS
 from fastfair.uncertainty.interval_maker import IntervalMaker
-from fastfair.uncertainty.interval_notes import (
-    BY_PERCENTILES,
-    CONCENTRATED,
-    ENOUGH_EFFECTIVE_ERRORS,
-    has_concentrated_errors,
-    has_few_effective_errors,
-)
 from fastfair.uncertainty.inversion import MovedSystems
-from fastfair.uncertainty.quantities import Quantity
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 from fastfair.uncertainty.zero_errors import independent_comparisons
 
 from .described import concentrations, described, noted_few_subjects
+from .interval_warnings import warn_of_few_errors, warn_of_repeated_subjects
 from .request import Request
 from .result import Evaluation
 
 Floats = NDArray[np.float64]
-# Of each kind in every group: with fewer, intervals of measures miss the truth more often.
-_LEAST_ERRORS = 5
-_MOST_NAMED = 4  # in a warning; notes are at every quantity
 
 
 @checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons"), at=argument_kinds.points)
@@ -272,11 +261,11 @@ def evaluate(
             {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
         )
     if uncertainty is not None:
-        _warn_of_repeated_subjects(comparisons, unit)
+        warn_of_repeated_subjects(comparisons, unit)
         quantities = uncertainty.with_intervals(
             request.confidence_level, method, request.alternative, request.simultaneous
         )
-        _warn_of_few_errors(quantities, at_points, measured if request.measures and method != "auto" else ())
+        warn_of_few_errors(quantities, at_points, measured if request.measures and method != "auto" else ())
     return Evaluation(
         quantities, tuple(at_points), comparisons.groups, measured, settings, repr(whole), uncertainty,
         None if isinstance(whole, ScannedComparisons) else comparisons, comparisons.left_out,
@@ -360,54 +349,3 @@ def _counted(
 
 def _is_held(entry: Entry, points: Sequence[OperatingPoint]) -> bool:
     return entry.name == "threshold" and entry.point is not None and points[entry.point].kind == "threshold"
-
-
-def _is_held_by_few(quantity: Quantity) -> bool:
-    return OF_FEW_SUBJECTS in quantity.note
-
-
-def _warn_of_few_errors(quantities: Sequence[Quantity], at_points: Sequence[Rates], measured: Sequence[str]) -> None:
-    """Warn of intervals that, in simulations, contain the true value less often than their confidence level says."""
-
-    def names(applies: Callable[[Quantity], bool]) -> list[str]:
-        return [
-            f"{q.name} of {' / '.join(filter(None, (q.group, q.probe_group))) or 'all'}"
-            for q in quantities
-            if applies(q)
-        ]
-
-    groups = []
-    for result in at_points if measured else ():
-        kinds = result.counts.group_false_matches, result.counts.group_false_nonmatches
-        few = np.minimum(*kinds) < _LEAST_ERRORS
-        groups += [group for group, too_few in zip(result.groups, few, strict=True) if too_few and group in measured]
-    for what, found in (
-        (
-            f"rest on fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors, (rate / standard error)^2,",
-            names(has_few_effective_errors),
-        ),
-        (
-            f"rest on errors of which {100 * CONCENTRATED:.0f} % or more involve 5 % of the subjects",
-            names(has_concentrated_errors),
-        ),
-        ("are of FNMRs at thresholds that the false matches of few subjects hold", names(_is_held_by_few)),
-        (f"are of measures over groups with fewer than {_LEAST_ERRORS} false matches or false non-matches", groups),
-        ("are of percentiles, as a group has no errors,", [q.name for q in quantities if BY_PERCENTILES in q.note]),
-    ):
-        named = list(dict.fromkeys(found))
-        if named:
-            more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-            warn(
-                f"intervals that {what} are likely too narrow: {', '.join(named[:_MOST_NAMED])}{more}",
-                NarrowIntervalsWarning,
-            )
-
-
-def _warn_of_repeated_subjects(comparisons: Comparisons, unit: str) -> None:
-    n = len(comparisons.mated) + len(comparisons.nonmated)
-    if unit == "comparison" and comparisons.subjects is not None and comparisons.subjects.size < n:
-        warn(
-            f'intervals are too narrow: unit="comparison" treats {n} comparisons of {comparisons.subjects.size} '
-            'subjects as independent; use unit="subject"',
-            NarrowIntervalsWarning,
-        )

@@ -1,10 +1,14 @@
 """Calls of everything that takes an executor and a checkpoint, and the bits of what they return."""
 
+import tempfile
 from functools import cache
+from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
 import fastfair as ff
+from fastfair.data import scanning
 
 _POINTS = [ff.at_fmr(0.01), ff.at_eer()]
 
@@ -26,7 +30,17 @@ def _comparisons(noise=1.0):
     return ff.Comparisons(scores, mated, first, second, first % 2, second % 2)
 
 
+@cache
+def _scan():
+    """Return the same comparisons from files, of which few scores are kept in memory, and all else in files."""
+    folder = Path(tempfile.mkdtemp())
+    ff.write_comparisons(_comparisons(), folder / "scores.parquet")
+    with mock.patch.multiple(scanning, _BYTES_KEPT=scanning.LEAST_MEMORY / 18_000, _SHARE_OF_PAIRS=0):
+        return ff.scan_comparisons(folder / "*.parquet", memory_limit=scanning.LEAST_MEMORY)
+
+
 CALLS = {
+    "evaluate a scan": lambda **who: ff.evaluate(_scan(), _POINTS, n_resamples=400, rng=0, **who),
     "evaluate": lambda **who: ff.evaluate(_comparisons(), _POINTS, n_resamples=400, rng=0, **who),
     "compare": lambda **who: ff.compare(_comparisons(), _comparisons(0.5), n_resamples=200, metrics=[], rng=0, **who),
     "roc_band": lambda **who: ff.roc_band(_embeddings(), [0.001, 0.01], n_resamples=300, rng=0, **who),

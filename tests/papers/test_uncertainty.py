@@ -69,7 +69,13 @@ def made_up_band(replicates: np.ndarray, low: float = 0.1, high: float = 0.2) ->
     ends = {name: np.full(2, low if "low" in name else high) for name in ("low", "high", "band_low", "band_high")}
     rest = {name: np.ones(2) for name in ("uncertainty", "threshold")}
     return ff.RocBand(
-        fmr=np.array([0.01, 0.1]), fnmr=fnmr, v_statistic=v_statistic, replicates=replicates, **ends, **rest
+        fmr=np.array([0.01, 0.1]),
+        fnmr=fnmr,
+        v_statistic=v_statistic,
+        replicates=replicates,
+        n_resamples=2,
+        **ends,
+        **rest,
     )
 
 
