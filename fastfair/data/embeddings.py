@@ -329,14 +329,15 @@ class Embeddings(Shown):
         ----------
         fmr : float, default 0.1
             Share of the non-mated pairs to keep, the most similar: operating points, and the EERs of groups and of
-            replicates, must have a lower FMR.
+            replicates, must have a lower FMR. Else `evaluate` raises an error.
         n_threads, progress
             As in `comparisons`.
 
         Returns
         -------
         ScannedComparisons
-            Numbers and intervals are those of `comparisons`, to the last bit.
+            Numbers and intervals are those of `comparisons`, to the last bit, but for limits of rates without errors
+            that rest on pairs not kept: these are wider.
 
         Examples
         --------

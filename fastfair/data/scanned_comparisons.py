@@ -147,7 +147,7 @@ def _count(
 
 
 class ScannedComparisons(Shown):
-    """Comparisons that `scan_comparisons` read part by part, for `evaluate`.
+    """Comparisons that `scan_comparisons` read part by part, for `evaluate` and `claim`.
 
     All comparisons are counted. The scores of those nearest to being errors are kept in memory, the lowest mated and
     the highest non-mated ones, and of all others who was compared, in memory or in temporary files.
@@ -170,6 +170,7 @@ class ScannedComparisons(Shown):
     See Also
     --------
     scan_comparisons : Makes them from files.
+    Embeddings.scanned : Makes them from vectors.
     """
 
     def __init__(self, kept: KeptComparisons) -> None:

@@ -182,9 +182,10 @@ def evaluate(
     wide as those of replicates. EERs, costs, thresholds and fairness measures have none, and neither have rates at
     `at_mean_group_eer`. "simultaneous" ones take groups for independent.
 
-    Numbers and intervals of a scan are those of the same comparisons in memory, to the last bit. It has no Cllr and
-    min Cllr, which need all scores ("all" metrics are then the others), no convex hull, no units but subjects, no
-    jackknife (``method="bca"``), and no intervals without replicates.
+    Numbers and intervals of a scan are those of the same comparisons in memory, to the last bit, but for limits of
+    rates without errors that rest on scores it has not kept: these are wider. It has no Cllr and min Cllr, which need
+    all scores ("all" metrics are then the others), no convex hull, no units but subjects, no jackknife
+    (``method="bca"``), and no intervals without replicates.
 
     References
     ----------

@@ -51,7 +51,7 @@ def scan_comparisons(
     folder: str | Path | None = None,
     progress: bool | Callable[[int, int], None] = False,
 ) -> ScannedComparisons:
-    r"""Read score files part by part, for `evaluate`, where memory cannot hold all comparisons.
+    r"""Read score files part by part, for `evaluate` and `claim`, where memory cannot hold all comparisons.
 
     Each file is read once. Kept are the lowest mated and the highest non-mated scores, as many as the memory allows,
     and for every comparison who was compared, in temporary files where memory is short.
@@ -68,9 +68,10 @@ def scan_comparisons(
     memory_limit : int or str, optional
         About how much memory the scan and its evaluations may take: a number of bytes, or text such as "4 GB". By
         default half of what is free. The more memory, the more scores are kept: thresholds and error rates are exact,
-        and what needs scores that are not kept is an error.
+        and what needs scores that are not kept is an error of `evaluate`.
     folder : path, optional
-        Where to make a folder for temporary files, by default where the system has them. It is removed with the result.
+        Where to make a folder for temporary files, by default where the system has them. It is removed with the result,
+        and takes up to 8 bytes for each comparison.
     progress : bool or callable, default False
         Whether to show a progress bar; or a function to call with the numbers of bytes done and in all.
 
