@@ -33,8 +33,8 @@ def independent_comparisons(prepared: Preparation, mated: bool, k: int, nothing_
     -------
     float
         At least 1, and at most the number of comparisons. Where no threshold has five pairs in error and others that
-        are not: the number of subjects, or of pairs of subjects without anybody in common. So it is where a scan has
-        not kept the comparisons of five pairs; the number is then that of those kept, and too small.
+        are not: the number of subjects, or of pairs of subjects without anybody in common. Where a scan has not kept
+        the comparisons of five pairs: 1, so that limits are never narrower than those of all comparisons.
     """
     from fastfair.kernels import dyadic as kernels
 
@@ -48,7 +48,9 @@ def independent_comparisons(prepared: Preparation, mated: bool, k: int, nothing_
         lists = prepared.complete(mated)
         keys, *units = _of_list(lists, k, backwards=False)
         n_errors = kernels.errors_of_pairs(keys, *units, _ENOUGH_PAIRS)
-    if n_errors == keys.size or (nothing_but_errors and keys.size < n):
+    if keys.size < n and (n_errors == keys.size or nothing_but_errors):
+        return 1.0
+    if n_errors == keys.size:
         varying = np.unique(np.concatenate(units))
         n_subjects = int((stratum_size[stratum[varying]] > 1).sum())
         return float(min(n, max(1, n_subjects if mated else n_subjects // 2)))

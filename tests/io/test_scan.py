@@ -362,3 +362,19 @@ def test_parts_of_which_nothing_is_left_are_skipped(tmp_path, n_files):
     assert (scan.n_mated, scan.n_nonmated) == (len(expected.mated), len(expected.nonmated))
     assert evaluated(scan) == evaluated(expected)
     assert len(scan.left_out) == n_files // 3
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+def test_limits_of_rates_without_errors_that_rest_on_scores_not_kept_are_wider(tmp_path, monkeypatch):
+    frame = table_of(5, n=20_000, n_subjects=120, decimals=4)
+    asked = {"at": ff.at_threshold(4.6), "metrics": [], "measures": [], "n_resamples": 130, "rng": 3}
+    in_full = ff.evaluate(in_memory(frame, groups=["age"]), **asked).quantities
+    keeping(monkeypatch, 4200)
+    scan = scanned(written(tmp_path / "parts", frame, 2), memory_limit=scanning.LEAST_MEMORY, groups=["age"])
+    of_scan = ff.evaluate(scan, **asked).quantities
+    others = [pair for pair in zip(of_scan, in_full, strict=True) if repr(pair[0]) != repr(pair[1])]
+    assert others
+    for found, expected in others:
+        assert found.estimate == expected.estimate == 0
+        assert found.high >= expected.high
+        assert "for 1 independent comparisons" in found.note
