@@ -339,6 +339,11 @@ class Embeddings(Shown):
             Numbers and intervals are those of `comparisons`, to the last bit, but for limits of rates without errors
             that rest on pairs not kept: these are wider.
 
+        Raises
+        ------
+        InputError
+            For a share of 0, and for more pairs than fit into memory.
+
         Examples
         --------
         >>> import fastfair as ff
@@ -347,7 +352,7 @@ class Embeddings(Shown):
         >>> round(found.value("fnmr"), 3)
         0.083
         """
-        share = validation.rate("fmr", fmr)
+        share = validation.positive("fmr", validation.rate("fmr", fmr))
         found = PairFinder(self.vectors, self.similarity, self.pairing, Workers(n_threads, progress)).find(share)
         return scanned_pairs(
             found, self.pairing, (self.subject, self.is_probe), self.subjects, self.attributes, self._subject_codes,

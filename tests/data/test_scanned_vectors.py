@@ -95,3 +95,9 @@ def test_what_needs_pairs_that_are_not_kept_is_refused():
         ff.evaluate(few, ff.at_fmr(0.0005), metrics=["cllr"], rng=0)
     with pytest.raises(InputError, match="fmr is a rate"):
         ff.Embeddings(e.vectors, e.subject).scanned(1.5)
+
+
+def test_a_share_of_no_pairs_is_refused():
+    e = ff.Embeddings(np.eye(4), [0, 0, 1, 1])
+    with pytest.raises(InputError, match="fmr must be above 0, not 0"):
+        e.scanned(0)
