@@ -59,8 +59,8 @@ def scan_comparisons(
     Parameters
     ----------
     path : path or sequence of paths
-        Score files of one system, or a pattern such as ``"scores/*.parquet"``. Parquet files are read in parts, all others
-        whole, one after another.
+        Score files of one system, or a pattern such as ``"scores/*.parquet"``. Parquet files are read in parts, all
+        others whole, one after another.
     score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format
         As in `read_comparisons`; a score matrix cannot be scanned. The subjects of references and probes must be known.
     score_kind, metadata_per, metadata_subject, missing_metadata, label_conflicts
