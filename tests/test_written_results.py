@@ -89,7 +89,7 @@ def other_results() -> list:
     ]  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_other_chapters_are_made_again(tmp_path):
     results = other_results()
     back, first, again = made_again(results, tmp_path)
@@ -102,7 +102,7 @@ def test_other_chapters_are_made_again(tmp_path):
     assert any("infinite" in row for row in Page(again).rows)
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 @pytest.mark.parametrize("replicates", [0, 100])
 def test_chapters_of_two_systems_are_made_again(replicates, tmp_path):
     points = [ff.at_fmr(0.002), ff.at_threshold(1.0), ff.at_eer()]
@@ -130,7 +130,7 @@ def test_systems_of_a_page_are_evaluations_without_bands(tmp_path):
     assert "Too few comparisons for a band" not in text
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_curves_are_made_again(tmp_path):
     c, few = comparisons().by("sex"), {"n_resamples": 20, "rng": 0}
     curves = [
@@ -148,7 +148,7 @@ def test_curves_are_made_again(tmp_path):
                 np.testing.assert_array_equal(getattr(one, name), value)
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 @pytest.mark.parametrize("groups", [["--group", "sex"], []])
 def test_the_page_of_vectors_is_made_again(groups, tmp_path):
     made = ff.von_mises_fisher_embeddings(40, 4, 16, concentration=(20, 60), rng=0)
@@ -184,7 +184,7 @@ def page_of_many(tmp_path_factory) -> tuple[Path, dict]:
     return path, json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")])
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 @settings(max_examples=150)
 @given(st.randoms(use_true_random=False))
 def test_damaged_pages_are_read_or_refused(page_of_many, rng: random.Random):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib import memory
 from fastfair._lib.threads import count_threads, in_threads, run_blocks
 from fastfair.data.scanned_comparisons import KeptComparisons
 
@@ -16,6 +17,7 @@ from .partners import Partners, group_comparisons
 from .sorted_comparisons import SortedComparisons
 from .units import BLOCK, ComparisonUnits
 
+_BYTES_OF_A_UNIT = 48  # in a list: two sums, twice, and where its errors begin and end
 _LEAST_WALKED = 2**12  # comparisons of each list
 Integers = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
@@ -166,6 +168,11 @@ class ScannedPartners:
 
         rows_a, rows_b, start, stops = errors
         n_lists, n_units = start.size, stratum.size
+        memory.require(
+            _BYTES_OF_A_UNIT * n_lists * n_units,
+            f"sums over the pairs of {n_units:,} subjects in {n_lists:,} groups and pairs of groups",
+            "use fewer groups",
+        )
         number = np.empty(n_units, np.int32)
         number[self._row] = np.arange(n_units)
         a, b = number[rows_a], number[rows_b]
@@ -256,6 +263,11 @@ def totals_of_replicates(
     from fastfair.kernels import sweep
 
     starts = range(replicates.start, replicates.stop, BLOCK)
+    memory.require(
+        len(starts) * BLOCK * units.n_rows,
+        f"the weights of {units.n_units:,} subjects in {len(replicates):,} replicates",
+        "use fewer resamples",
+    )
     weights, largest = [], []
     for start in starts:
         drawn = units.new_weights()

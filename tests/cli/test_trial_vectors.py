@@ -9,6 +9,7 @@ from helpers.command_line import run
 import fastfair as ff
 
 # Of the few subjects of these files.
+# Kernels of replicates take long without JIT; warnings are of few errors in small data.
 pytestmark = [pytest.mark.jit, pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")]
 
 

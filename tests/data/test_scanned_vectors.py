@@ -74,7 +74,7 @@ def test_an_evaluation_has_the_bits_of_all_pairs(vectors, n_threads, monkeypatch
 
 
 @pytest.mark.jit
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_a_claim_has_the_bits_of_all_pairs(vectors, monkeypatch):
     monkeypatch.setattr(pair_search, "_FEW", 0)
     for statement, at in (("fnmr <= 20 %", ff.at_fmr(0.01)), ("fmr <= 0.02", ff.at_threshold(0.6))):
@@ -84,7 +84,7 @@ def test_a_claim_has_the_bits_of_all_pairs(vectors, monkeypatch):
         assert repr(found) == repr(wanted)
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_what_needs_pairs_that_are_not_kept_is_refused():
     e = ff.von_mises_fisher_embeddings(200, 4, 12, concentration=(20, 60), rng=0)
     few = ff.Embeddings(e.vectors, e.subject).scanned(0.001)

@@ -207,7 +207,7 @@ def test_a_group_without_nonmated_comparisons_is_refused_dropped_or_nan(incomple
         )
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 @pytest.mark.parametrize("lacking", ["mated", "non-mated"])
 def test_replicates_of_a_group_that_lacks_comparisons_have_nan_measures_and_the_rates_of_others(lacking):
     """Numbers of errors are drawn anew, as group b has none; those of a group without comparisons are not."""
@@ -230,7 +230,7 @@ def test_replicates_of_a_group_that_lacks_comparisons_have_nan_measures_and_the_
     assert of_rates[0] == of_rates[1]
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_measures_of_fnmr_have_the_same_intervals_where_no_group_has_nonmated_comparisons():
     rng = np.random.default_rng(1)
     reference, labels = rng.integers(0, 30, 900), np.array(["a", "b"])

@@ -15,9 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fastfair as ff
+from fastfair._lib import memory
 from fastfair.data import scanning, spilled_pairs
 from fastfair.errors import FileFormatError, InputError, MissingFileError, OutputError
 from fastfair.io import scan as scan_module
+from fastfair.resampling.preparation import Preparation
 
 POINTS = [ff.at_fmr(0.05), ff.at_fmr(0.01), ff.at_eer(), ff.at_fnmr(0.1), ff.at_threshold(1.5), ff.at_mean_group_eer()]
 ROLES = {"reference": "who", "probe": "other"}
@@ -82,7 +84,7 @@ def evaluated(comparisons, **options):
     return told(ff.evaluate(comparisons, **{**settings, **options}))
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.integers(0, 10**6),
@@ -115,7 +117,7 @@ def test_scans_have_the_bits_of_comparisons_in_memory(tmp_path, seed, n_files, d
     assert found == expected
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_scans_that_keep_a_part_have_the_bits_of_comparisons_in_memory(tmp_path, monkeypatch):
     frame = table_of(1, n=30_000, n_subjects=150, decimals=4)
     points = [ff.at_fmr(0.01), ff.at_fmr(0.001), ff.at_eer()]
@@ -134,7 +136,7 @@ def test_scans_that_keep_a_part_have_the_bits_of_comparisons_in_memory(tmp_path,
     assert evaluated(scanned(tmp_path / "parts", groups=None), at=points) == without
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_rates_without_errors_have_the_limits_of_comparisons_in_memory(tmp_path, monkeypatch):
     frame = table_of(5, n=20_000, n_subjects=120, decimals=4)
     asked = {"at": [ff.at_threshold(4.6)], "metrics": [], "measures": []}
@@ -147,7 +149,7 @@ def test_rates_without_errors_have_the_limits_of_comparisons_in_memory(tmp_path,
 
 
 @pytest.mark.jit
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_executors_and_checkpoints_change_nothing(tmp_path, monkeypatch):
     frame = table_of(2, n=5000)
     keeping(monkeypatch, 2000, rows=600, at_once=400)
@@ -161,7 +163,7 @@ def test_executors_and_checkpoints_change_nothing(tmp_path, monkeypatch):
         assert evaluated(scan, **points, executor=pool) == expected
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_metadata_and_sample_names_are_read_as_in_memory(tmp_path):
     frame = table_of(3, text=True)
     who = pl.DataFrame({"id": sorted(set(frame["who"]) | set(frame["other"]))}).with_row_index("k")
@@ -273,6 +275,16 @@ def test_cllr_and_quantities_beyond_what_is_kept_are_errors(tmp_path, monkeypatc
             ff.evaluate(scan, **options, rng=0, n_resamples=0)
 
 
+@pytest.mark.parametrize(("n_bytes", "says"), [(2**20, "sums over the pairs of"), (2**23, "use fewer resamples")])
+def test_subjects_that_memory_cannot_hold_are_refused(tmp_path, monkeypatch, n_bytes, says):
+    scan = scanned(written(tmp_path / "parts", table_of(0, n=60_000, n_subjects=9000), 2))
+    monkeypatch.setattr(memory, "_LITTLE", 0)
+    monkeypatch.setattr(memory, "available", lambda: n_bytes)
+    monkeypatch.setattr(Preparation, "_require_memory", lambda *_: None)  # of the scores that are kept
+    with pytest.raises(InputError, match=says):
+        ff.evaluate(scan, ff.at_fmr(0.1), metrics=[], measures=[], rng=0)
+
+
 def test_temporary_files_are_removed_with_the_scan(tmp_path, monkeypatch):
     keeping(monkeypatch, 2000)
     scan = scanned(written(tmp_path / "parts", table_of(0), 2), memory_limit=scanning.LEAST_MEMORY, folder=tmp_path)
@@ -337,7 +349,7 @@ def test_temporary_files_that_were_removed_or_shortened_are_an_error(tmp_path, m
         evaluated(scan)
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_an_evaluation_of_a_scan_makes_intervals_anew_but_leaves_out_no_subjects(tmp_path, monkeypatch):
     frame = table_of(1, n=5000, decimals=4)
     keeping(monkeypatch, 4000)
@@ -350,7 +362,7 @@ def test_an_evaluation_of_a_scan_makes_intervals_anew_but_leaves_out_no_subjects
         of_scan.with_intervals(method="bca")
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 @pytest.mark.parametrize("n_files", [6, 60])
 def test_parts_of_which_nothing_is_left_are_skipped(tmp_path, n_files):
     """Between files that are kept, and as the first."""
@@ -364,7 +376,7 @@ def test_parts_of_which_nothing_is_left_are_skipped(tmp_path, n_files):
     assert len(scan.left_out) == n_files // 3
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_limits_of_rates_without_errors_that_rest_on_scores_not_kept_are_wider(tmp_path, monkeypatch):
     frame = table_of(5, n=20_000, n_subjects=120, decimals=4)
     asked = {"at": ff.at_threshold(4.6), "metrics": [], "measures": [], "n_resamples": 130, "rng": 3}
