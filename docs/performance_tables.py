@@ -7,6 +7,8 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 from table_directive import TableDirective
 
+from benchmarks.versus import tasks
+
 
 class Against(TableDirective):
     """The rows compared with one kind of peer: `another tool`, `NumPy code`, `a physical limit`, `ours`, `nothing`."""
@@ -56,12 +58,21 @@ class Named(TableDirective):
 
 
 class OwnTable(TableDirective):
-    """The table that belongs to one row."""
+    """The table that belongs to one row, or a sentence where the record has none."""
 
     required_arguments = 1
 
+    def run(self) -> list[nodes.Node]:
+        if self.rows():
+            return super().run()
+        command = f"`python -m benchmarks.versus --only {self.arguments[0]}`"
+        return self.parse_text_to_nodes(f"These figures have not been recorded yet; {command} measures them.")
+
     def rows(self) -> list[list[str]]:
-        return ROWS[self.arguments[0]]["table"]
+        name = self.arguments[0]
+        if all(name != row.name for row in tasks.ROWS):
+            raise ExtensionError(f"`make versus` has no row {name!r}")
+        return ROWS[name]["table"] if name in ROWS else []
 
 
 def _ratio(row: dict) -> str:

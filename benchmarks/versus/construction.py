@@ -21,15 +21,15 @@ SIZE = 20_000_000
 N_SUBJECTS = 20_000
 
 
-def columns(size: int) -> dict[str, Any]:
+def columns(size: int, n_subjects: int = N_SUBJECTS) -> dict[str, Any]:
     """Return the columns of comparisons, nearly all of pairs of their own, of subjects in four groups given as text."""
     rng = np.random.default_rng(0)
-    reference = rng.integers(0, N_SUBJECTS, size, dtype=np.int32)
-    probe = (reference + rng.integers(1, N_SUBJECTS, size, dtype=np.int32)) % N_SUBJECTS
+    reference = rng.integers(0, n_subjects, size, dtype=np.int32)
+    probe = (reference + rng.integers(1, n_subjects, size, dtype=np.int32)) % n_subjects
     mated = rng.random(size, dtype=np.float32) < 0.03
     probe[mated] = reference[mated]
     scores = rng.standard_normal(size, dtype=np.float32) + 4 * mated.astype(np.float32)
-    group = np.array(list("ABCD"))[np.arange(N_SUBJECTS) % 4]
+    group = np.array(list("ABCD"))[np.arange(n_subjects) % 4]
     return {
         "scores": scores,
         "mated": mated,

@@ -38,10 +38,10 @@ def growth() -> Measurement:
     best = {cell: min(taken) for cell, taken in seconds.items()}
     last, most = SIZES[-1], REPLICATES[-1]
     slopes = {
-        "comparisons": _slope(SIZES, [best[size, most] for size in SIZES]),
-        "replicates": _slope(REPLICATES, [best[last, n] for n in REPLICATES]),
+        "comparisons": slope(SIZES, [best[size, most] for size in SIZES]),
+        "replicates": slope(REPLICATES, [best[last, n] for n in REPLICATES]),
         # What is done once weighs less there.
-        "many replicates": _slope(REPLICATES[1:], [best[last, n] for n in REPLICATES[1:]]),
+        "many replicates": slope(REPLICATES[1:], [best[last, n] for n in REPLICATES[1:]]),
     }
     memory = {cell: _memory(*cell) for cell in cells}
     sorted_input, grown, returned = memory[last, most]
@@ -75,7 +75,7 @@ def growth() -> Measurement:
     )
 
 
-def _slope(sizes: Sequence[int], seconds: Sequence[float]) -> float:
+def slope(sizes: Sequence[int], seconds: Sequence[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 

@@ -38,7 +38,7 @@ class Passes:
 
         low, high = np.minimum(reference, probe), np.maximum(reference, probe)
         order = np.argsort(low, kind="stable")
-        partners, low = high[order].astype(np.uint16), low[order]
+        partners, low = high[order].astype(np.uint16 if high.max() < 2**16 else np.int32), low[order]
         begin = np.flatnonzero(np.diff(low, prepend=-1))
         self._runs = Runs(
             low[begin], np.zeros(begin.size, np.int32), np.append(begin[1:], low.size), partners, np.empty(0, np.int32)

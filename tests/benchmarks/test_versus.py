@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # benchmarks are not installed
 
-rows, targets, table, record, tasks, main = (
-    import_module(f"benchmarks.versus.{name}") for name in ("rows", "targets", "table", "record", "tasks", "__main__")
+rows, targets, table, record, tasks, main, many_pairs_growth, dask_workers = (
+    import_module(f"benchmarks.versus.{name}")
+    for name in ("rows", "targets", "table", "record", "tasks", "__main__", "many_pairs_growth", "dask_workers")
 )
 MACHINE = {"system": "Linux", "processor": "a processor", "cpus": 2, "python": "3.11"}
 REQUIRED = {"task", "peer", "ours", "theirs", "ratio", "target", "met"}
@@ -224,3 +227,62 @@ def test_a_run_broken_off_leaves_the_rows_it_has(run, tmp_path, monkeypatch):
         run("--output", tmp_path)
     (left,) = json.loads((tmp_path / "versus.json").read_text())["rows"]
     assert left["name"] == "one"
+
+
+@pytest.mark.parametrize(
+    ("last", "met"),
+    [
+        ((10, 20, 10, 2.9e9), True),
+        ((10, 31, 10, 2.9e9), False),  # more than three times the passes
+        ((60, 20, 10, 2.9e9), False),  # time grows faster than comparisons
+        ((10, 20, 10, 3.1e9), False),  # more than 30 bytes a comparison
+    ],
+)
+def test_growth_with_distinct_pairs_is_judged_by_time_slope_and_memory(last, met, monkeypatch):
+    found = {1_000_000: (0.1, 0.3, 0.05, 3.4e7), 10_000_000: (1, 3, 0.5, 3e8), 100_000_000: last}
+    monkeypatch.setattr(many_pairs_growth, "_in_a_process", found.__getitem__)
+    (growth,) = many_pairs_growth.ROWS
+    result = rows.measure(growth)
+    assert result.met is met
+    assert [line[:2] for line in result.table[1:]] == [
+        ("1,000,000", "10,000"), ("10,000,000", "31,623"), ("100,000,000", "100,000")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("two", "one", "met"), [(5.5, 10.2, True), (5.8, 10.2, False), (5.5, 10.4, False)])
+def test_dask_workers_are_judged_by_every_work_and_by_their_cost(two, one, met, monkeypatch):
+    seconds, taken = {None: 10, "one": one, "two": two}, []
+
+    def work(executor=None, **_):
+        taken.append(seconds[executor])
+        return np.arange(3.0)
+
+    monkeypatch.setattr(dask_workers, "_WORKS", {"a": (lambda *_: work, (1, 1), (1, 1))})
+    monkeypatch.setattr(dask_workers, "_workers", lambda n: contextlib.nullcontext({1: "one", 2: "two"}[n]))
+    monkeypatch.setattr(dask_workers, "clocked", lambda run: lambda: run() or taken[-1])
+    (workers,) = dask_workers.ROWS
+    result = rows.measure(workers)
+    assert result.met is met
+    assert (result.ours, result.theirs) == (two, one)
+
+
+def test_a_table_not_yet_recorded_says_how_to_measure_it(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "docs"))
+    tables = pytest.importorskip("performance_tables", reason="the extra docs is not installed")
+    shown = []
+
+    class Shown(tables.OwnTable):
+        def __init__(self, name):
+            self.arguments = [name]
+
+        def parse_text_to_nodes(self, text):
+            shown.append(text)
+            return []
+
+    monkeypatch.setattr(tables, "ROWS", {"threads": {"table": [["work"], ["all of it"]]}})
+    Shown("threads").run()
+    Shown("sort").run()
+    assert "* - all of it" in shown[0].splitlines()
+    assert "not been recorded yet" in shown[1]
+    with pytest.raises(Exception, match="no row 'threds'"):
+        Shown("threds").run()
