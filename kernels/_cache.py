@@ -20,6 +20,7 @@ from typing import Any
 import numba
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from . import _ahead
@@ -65,7 +66,8 @@ class KernelCache(_Cache):
         """Return the compiled kernel for types of arguments, or None if it has no undamaged file."""
         if not self._enabled:
             return None
-        target_context.refresh()
+        # Machine code needs numba's memory manager alone, not all that can be compiled: that takes half a second.
+        rtsys.initialize(target_context)
         key, path = self._place(sig, target_context.codegen())
         while not path.exists() and _ahead.is_coming(self._kernel, self._folder):
             end_if_the_process_does()

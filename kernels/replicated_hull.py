@@ -94,7 +94,9 @@ def _pool_blocks(nonmated, mated, first, above, pools, sizes):
     room = pools.shape[1]
     for block in range(first.size - 1):
         if room == 1:  # a block adds at most one pool, and the open pool is added last
-            deepest = sizes.max()
+            deepest = 0  # in a loop: code with NumPy's max loads a part of numba that takes a third of a second
+            for r in range(BLOCK):
+                deepest = max(deepest, sizes[r])
             if 2 * deepest > pools.shape[1]:
                 larger = np.empty((BLOCK, 2 * pools.shape[1], 2))
                 _copy_pools(pools, sizes, larger)

@@ -97,6 +97,18 @@ def test_the_second_process_loads_what_the_first_compiled(tmp_path):
     assert run(code, tmp_path).stdout.strip() == "1"
 
 
+def test_what_is_loaded_needs_none_of_what_compiles(tmp_path):
+    make_package(tmp_path, CALLER)
+    answer(tmp_path)
+    code = (
+        "import sys; from toy.caller import call; call(10);"
+        "print(sorted(set(sys.modules) & {'numba.np.linalg', 'scipy.linalg'}))"
+    )
+    assert run(code, tmp_path).stdout.strip() == "[]"
+    # A kernel of other types is then compiled as ever.
+    assert run("from toy.caller import call; call(10); print(call(0.5))", tmp_path).stdout.strip() == "1.5"
+
+
 def test_checked_and_unchecked_code_do_not_share_a_folder(tmp_path):
     make_package(tmp_path, CALLER)
     code = "from toy._jit import CACHE_FOLDER; print(CACHE_FOLDER)"
