@@ -212,7 +212,8 @@ def _scans() -> None:
     c = _columns(narrow=True)
     subjects, groups = ((c[f"reference{what}"], c[f"probe{what}"]) for what in ("", "_group"))
     scan = Scan("similarity", LEAST_MEMORY)
-    scan.add(checked_columns(c["scores"], c["mated"], subjects, groups, "similarity", (None, None), "keep"))
+    columns = checked_columns(c["scores"], c["mated"], subjects, groups, "similarity", (None, None), "keep")
+    scan.add(scan.coded(columns, scan.number(columns)))
     evaluate(scan.finish(), at_fmr(0.05), n_resamples=64, rng=0)
 
 

@@ -46,13 +46,14 @@ class _Hand(threading.Thread):
 
     def run(self) -> None:
         _busy.add(self)
+        number = 0
         try:
             for number, item in self._items:
                 if self.abandoned:
                     break
                 self._found.put((number, self._work(item), None))
         except BaseException as error:
-            self._found.put((0, None, error))
+            self._found.put((number, None, error))
         finally:
             _busy.discard(self)
 
@@ -90,6 +91,71 @@ def deal(
             if error is not None:
                 raise error
             told(number, result)
+    finally:
+        for hand in hands:
+            hand.abandoned = True
+
+
+class _Paced:
+    """Items that threads share, none of them further ahead than `ahead` of the first one that is still wanted."""
+
+    def __init__(self, items: Sequence[Any], ahead: int):
+        self._items = enumerate(items)
+        self._free = threading.Semaphore(ahead)
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        return self
+
+    def __next__(self) -> tuple[int, Any]:
+        hand = threading.current_thread()
+        while not self._free.acquire(timeout=_GLANCE):
+            if isinstance(hand, _Hand) and hand.abandoned:
+                raise StopIteration
+        return next(self._items)
+
+    def go_on(self) -> None:
+        self._free.release()
+
+
+def deal_in_order(
+    work: Callable[[_Item], _Result], items: Sequence[_Item], n_threads: int, ahead: int
+) -> Iterator[_Result]:
+    """Call a function for each item in other threads, and yield what it returns, or raise its error, item by item.
+
+    Parameters
+    ----------
+    work : callable
+        Called with an item.
+    items : sequence
+        The items.
+    n_threads : int
+        Number of threads.
+    ahead : int
+        Most items that are worked on, or were, before their results are asked for.
+
+    Yields
+    ------
+    object
+        What `work` returned.
+    """
+    atexit.unregister(_end)
+    atexit.register(_end)
+    found: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
+    paced = _Paced(items, max(ahead, n_threads))
+    hands = [_Hand(work, paced, found) for _ in range(min(n_threads, len(items)))]
+    early: dict[int, tuple[Any, BaseException | None]] = {}
+    try:
+        for hand in hands:
+            hand.start()
+        for k in range(len(items)):
+            while k not in early:
+                number, *result = _next(found)
+                early[number] = result[0], result[1]
+            wanted, error = early.pop(k)
+            if error is not None:
+                raise error
+            yield wanted
+            paced.go_on()
     finally:
         for hand in hands:
             hand.abandoned = True

@@ -131,6 +131,8 @@ def _find_codes(name: str, values: Labels) -> tuple[NDArray[Any], NDArray[np.int
         raise InputError(f"{name} must be labels, text or numbers, but their type is {array.dtype}")
     distinct, numbers = number_entries(array)
     if array.dtype.kind in "iub":
+        if (distinct[1:] > distinct[:-1]).all():  # as numbers of a short range come
+            return distinct, np.arange(distinct.size), numbers
         return *np.unique(distinct, return_inverse=True), numbers
     entries = (distinct.astype(str) if array.dtype.kind in "mM" else distinct).tolist()
     return *_code_entries(name, entries, numbers), numbers

@@ -11,22 +11,101 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from fastfair.errors import InputError
-from fastfair.kernels._aside import deal
+from fastfair.kernels._aside import deal, deal_in_order
+
+from .warnings import held, warn
 
 _First = TypeVar("_First")
 _Second = TypeVar("_Second")
 _SMALL = 50_000  # with fewer elements a second thread costs more time than it saves
+_here = threading.local()  # `alone`: whether this thread does all of its work itself
 
 
 def in_threads(
     size: int, work: Callable[[_First], _Second], items: Sequence[_First], n_threads: int | None = None
 ) -> list[_Second]:
     """Call a function for each item, in `n_threads` threads if `size` elements of work are enough for two."""
-    if size < _SMALL or len(items) < 2:
+    if size < _SMALL or len(items) < 2 or getattr(_here, "alone", False):
         return [work(item) for item in items]
     found: dict[int, _Second] = {}
     deal(work, items, count_threads(n_threads), found.__setitem__)
     return [found[k] for k in range(len(items))]
+
+
+def in_order(
+    work: Callable[[_First], _Second], items: Sequence[_First], n_threads: int | None = None, ahead: int = 0
+) -> Iterator[_Second]:
+    """Call a function for each item in `n_threads` threads, and yield what it returns in the order of the items.
+
+    Each item is worked on by one thread alone, whose own calls of `in_threads` start no others; a single item, or
+    items for a single thread, are worked on in the thread that asks for them. Warnings are given in that thread.
+
+    Parameters
+    ----------
+    work : callable
+        Called with an item.
+    items : sequence
+        The items.
+    n_threads : int, optional
+        All processors by default.
+    ahead : int, default 0
+        How many results may wait until they are asked for, besides as many as there are threads.
+    """
+    n = min(count_threads(n_threads), len(items))
+    if n < 2:
+        yield from map(work, items)
+        return
+
+    def alone(item: _First) -> tuple[_Second, list[tuple[str, type[Warning]]]]:
+        _here.alone = True
+        with held() as told:
+            return work(item), told
+
+    for result, told in deal_in_order(alone, items, n, n + ahead):
+        for message, category in told:
+            warn(message, category)
+        yield result
+
+
+class Turn:
+    """One of several threads' turn to do something in the order of their numbers.
+
+    Leaving the context takes the turn and passes it on, whatever happened inside, so that no later one waits for ever.
+    """
+
+    def __init__(self, turns: Turns, number: int) -> None:
+        self._turns, self._number, self._is_over = turns, number, False
+
+    def take(self) -> None:
+        """Wait until all before have passed their turn on."""
+        with self._turns.changed:
+            self._turns.changed.wait_for(lambda: self._turns.number >= self._number)
+
+    def pass_on(self) -> None:
+        """End the turn."""
+        if not self._is_over:
+            self.take()
+            self._is_over = True
+            with self._turns.changed:
+                self._turns.number += 1
+                self._turns.changed.notify_all()
+
+    def __enter__(self) -> Turn:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pass_on()
+
+
+class Turns:
+    """Whose turn it is, of threads that are numbered from 0."""
+
+    def __init__(self) -> None:
+        self.number, self.changed = 0, threading.Condition()
+
+    def of(self, number: int) -> Turn:
+        """Return the turn of a number."""
+        return Turn(self, number)
 
 
 def slices(size: int, n_threads: int) -> list[slice]:

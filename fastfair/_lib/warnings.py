@@ -10,6 +10,7 @@ from contextvars import ContextVar
 
 _LIBRARY = __name__.partition(".")[0]
 _gathered: ContextVar[tuple[type[Warning], list[str]] | None] = ContextVar("gathered", default=None)
+_held: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("held", default=None)
 
 
 @contextmanager
@@ -21,6 +22,17 @@ def gathered(category: type[Warning]) -> Iterator[list[str]]:
         yield messages
     finally:
         _gathered.reset(before)
+
+
+@contextmanager
+def held() -> Iterator[list[tuple[str, type[Warning]]]]:
+    """Hold the warnings of this thread, for another one that knows the caller to `warn`."""
+    told: list[tuple[str, type[Warning]]] = []
+    before = _held.set(told)
+    try:
+        yield told
+    finally:
+        _held.reset(before)
 
 
 def warn(message: str, category: type[Warning]) -> None:
@@ -36,6 +48,10 @@ def warn(message: str, category: type[Warning]) -> None:
     asked = _gathered.get()
     if asked is not None and issubclass(category, asked[0]):
         asked[1].append(message)
+    told = _held.get()
+    if told is not None:
+        told.append((message, category))
+        return
     frame = sys._getframe(1)
     while frame.f_globals.get("__name__", "").partition(".")[0] == _LIBRARY and frame.f_back is not None:
         frame = frame.f_back

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,31 @@ from numpy.typing import NDArray
 from fastfair._lib import argument_kinds
 from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
+from fastfair._lib.threads import count_threads, in_order
 
 from . import group_labels
 from .comparisons import Comparisons
 from .sorted_scores import GroupedSide, SortedSide, read_only
 
-Buckets = Iterable[tuple[NDArray[np.int32], NDArray[np.int32]]]  # references and probes of comparisons
+if TYPE_CHECKING:
+    from .temporary_files import Folder
+
+Reader = Callable[[], tuple[NDArray[Any], NDArray[Any]]]  # gives the references and the probes of comparisons
+
+
+class Buckets(Protocol):
+    """Comparisons in buckets, those of two subjects in the same one."""
+
+    @property
+    def folder(self) -> Folder | None:
+        """Where to keep what is made of them, beyond what memory may hold; None if nowhere."""
+
+    @property
+    def most_bytes(self) -> int:
+        """How much of it memory may hold."""
+
+    def buckets(self, n_threads: int) -> tuple[Sequence[Reader], int]:
+        """Return what reads each, and how many of them may be read at once, at most `n_threads`."""
 
 
 class Subjects(NamedTuple):
@@ -72,7 +91,7 @@ class KeptComparisons(Comparisons):
         All subjects.
     score_kind, left_out
         As in `Comparisons`.
-    pairs : tuple of SpilledPairs, or of other iterables
+    pairs : tuple of SpilledPairs, or of other Buckets
         The subjects of all mated, and of all non-mated, comparisons, those of two subjects in one bucket.
     grouping : tuple of str
         The attributes that make groups.
@@ -133,9 +152,15 @@ def _count(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     from fastfair.kernels import scan as kernels
 
-    cells, seen = np.zeros((n_groups, n_groups), np.int64), np.zeros((2, group.size, n_groups), np.bool_)
-    for reference, probe in pairs:
-        kernels.count_by_group(reference, probe, group, cells, seen)
+    seen = np.zeros((2, group.size, n_groups), np.bool_)
+
+    def count(read: Reader) -> NDArray[np.int64]:
+        cells = np.zeros((n_groups, n_groups), np.int64)
+        # Threads may mark the same place, but only ever with the same value.
+        kernels.count_by_group(*read(), group, cells, seen)
+        return cells
+
+    cells = sum(in_order(count, *pairs.buckets(count_threads(None))), np.zeros((n_groups, n_groups), np.int64))
     as_reference, as_probe = seen
     subjects = np.zeros((n_groups, n_groups), np.int64)
     for k in range(n_groups):

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib import memory
+
 from .all_pairs import side_of_pairs
 from .pair_store import Pairs
 from .pairing import Pairing
-from .scanned_comparisons import KeptComparisons, ScannedComparisons, Subjects
+from .scanned_comparisons import KeptComparisons, Reader, ScannedComparisons, Subjects
 from .sorted_scores import NotKept
 
 Codes = NDArray[np.int32]
-_PAIRS_OF_A_BUCKET = 2**21
+_PAIRS_OF_A_BUCKET = 2**20
+_SHARE_OF_MEMORY = 8  # of what is free, a share may hold what is made of pairs
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PairsOfVectors:
     """The subjects of all mated, or of all non-mated, pairs, bucket by bucket; made anew whenever they are read.
 
@@ -34,14 +38,22 @@ class PairsOfVectors:
         As in `Embeddings`.
     mated : bool
         Whether the pairs are mated.
+    folder, most_bytes
+        As in `Buckets`.
     """
 
     subject: Codes
     is_probe: NDArray[np.bool_] | None
     mated: bool
 
-    def __iter__(self) -> Iterator[tuple[Codes, Codes]]:
-        """Give the references and the probes of each bucket."""
+    folder: None = field(default=None, init=False)
+    most_bytes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.most_bytes = memory.available() // _SHARE_OF_MEMORY
+
+    def buckets(self, n_threads: int) -> tuple[list[Reader], int]:
+        """As in `Buckets`."""
         order = np.argsort(self.subject, kind="stable").astype(np.int32)
         of_set = [order, order] if self.is_probe is None else [order[self.is_probe[order] == k] for k in (False, True)]
         n_subjects = int(self.subject.max()) + 1
@@ -54,11 +66,11 @@ class PairsOfVectors:
             n_pairs = np.sum([n_vectors[a] * (of_set[b].size - end[b]) for a, b in products], axis=0)
         running = np.cumsum(n_pairs)
         cuts = np.searchsorted(running, np.arange(_PAIRS_OF_A_BUCKET, int(running[-1]), _PAIRS_OF_A_BUCKET)) + 1
-        for first, last in itertools.pairwise(sorted({0, *cuts.tolist(), n_subjects})):
+
+        def read(first: int, last: int) -> tuple[Codes, Codes]:
             subjects = np.repeat(np.arange(first, last, dtype=np.int32), n_pairs[first:last])
             if self.mated:
-                yield subjects, subjects
-                continue
+                return subjects, subjects
             pairs = []
             for a, b in products:
                 own = of_set[a][end[a][first] - n_vectors[a][first] : end[a][last - 1]]
@@ -66,7 +78,10 @@ class PairsOfVectors:
             rows = [np.concatenate(side) for side in zip(*pairs, strict=True)]
             if self.is_probe is None:  # the lower row is the reference
                 rows = [np.minimum(*rows), np.maximum(*rows)]
-            yield self.subject[rows[0]], self.subject[rows[1]]
+            return self.subject[rows[0]], self.subject[rows[1]]
+
+        ends = itertools.pairwise(sorted({0, *cuts.tolist(), n_subjects}))
+        return [partial(read, *both_ends) for both_ends in ends], n_threads
 
 
 def _with_later(own: Codes, begin: NDArray[np.int64], others: Codes) -> tuple[Codes, Codes]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,10 @@ from fastfair.errors import InputError
 from . import group_labels, score_keys
 from .checked_columns import CheckedColumns
 from .scanned_comparisons import KeptComparisons, ScannedComparisons, Subjects
-from .score_tails import ScoreTail
+from .score_tails import ScoreTail, wide
 from .sorted_scores import BothSides, LabelsOfSubjects, SortedSide
-from .spilled_pairs import Folder, SpilledPairs
+from .spilled_pairs import SpilledPairs, in_buckets
+from .temporary_files import Folder
 
 LEAST_MEMORY = 2**27  # bytes
 # For a comparison that is kept, while it is collected, sorted and resampled.
@@ -28,6 +29,7 @@ _SHARE_KEPT, _SHARE_OF_PAIRS = 0.5, 0.125  # of the memory: for scores near the 
 _SHARE_AT_ONCE, _BYTES_OF_A_PAIR = 0.125, 32  # of pairs that are grouped at once
 _SHARE_OF_MATED = 0.5  # of the comparisons that are kept, at most
 _NO_LABEL = 2**16 - 1
+Numbered = tuple[NDArray[np.int32], int]  # the number of each subject of a part, and how many the scan has so far
 
 
 @dataclass
@@ -46,6 +48,8 @@ class _Labels:
         if self.labels is None:
             self.labels, self.numbers = labels, np.arange(labels.size, dtype=np.int32)
             found = self.numbers
+        elif labels.dtype == self.labels.dtype != object and (at := _places(labels, self.labels)) is not None:
+            found = self.numbers[at]
         else:
             common, (known, given) = validation.encode_together((self.name, self.name), (self.labels, labels))
             numbers = np.full(common.size, -1, np.int32)
@@ -56,9 +60,57 @@ class _Labels:
         self._last = labels, found
         return found
 
+    def label(self, number: int) -> object:
+        """Return the label that has a number."""
+        assert self.labels is not None
+        return self.labels.item(int(np.argmax(self.numbers == number)))
+
+
+def _places(labels: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp] | None:
+    """Find sorted labels among others; None where one is not there."""
+    at = np.searchsorted(among, labels)
+    return at if at[-1] < among.size and np.array_equal(among[at], labels) else None
+
+
+class _CodedSide(NamedTuple):
+    """Mated, or non-mated, comparisons of a part."""
+
+    keys: score_keys.Keys  # of those that may be kept
+    reference: NDArray[np.int32]  # their subjects
+    probe: NDArray[np.int32]
+    of_buckets: list[NDArray[Any]]  # the subjects of all
+
+
+@dataclass
+class CodedPart:
+    """Some comparisons, coded.
+
+    Attributes
+    ----------
+    sides : list of _CodedSide
+        Those that are mated, and those that are not.
+    subjects : tuple of ndarray
+        The labels of subjects, sorted, and those of references and of probes.
+    numbers : (k,) ndarray of int32
+        The number of each subject in the scan.
+    labels : dict of tuple
+        Under each attribute the labels, sorted, and that of each subject.
+    dtype : dtype
+        Of the scores.
+    left_out : tuple of str
+        What was left out, and why.
+    """
+
+    sides: list[_CodedSide]
+    subjects: BothSides
+    numbers: NDArray[np.int32]
+    labels: dict[str, tuple[NDArray[Any], NDArray[np.uint16]]]
+    dtype: np.dtype[Any]
+    left_out: tuple[str, ...]
+
 
 class Scan:
-    """Collects comparisons.
+    """Collects comparisons, part by part: `number` each, then `coded`, and `add` them in the same order.
 
     Parameters
     ----------
@@ -76,7 +128,11 @@ class Scan:
         self._most_bytes = _SHARE_OF_PAIRS * memory_limit
         made = Folder(folder)
         at_once = int(_SHARE_AT_ONCE * memory_limit / _BYTES_OF_A_PAIR)
-        self._pairs = SpilledPairs(made, "mated", at_once), SpilledPairs(made, "nonmated", at_once)
+        most_bytes = int(self._most_bytes / 2)
+        self._pairs = (
+            SpilledPairs(made, "mated", at_once, most_bytes),
+            SpilledPairs(made, "nonmated", at_once, most_bytes),
+        )
         self._tails = ScoreTail(True), ScoreTail(False)
         self._dtype: np.dtype[Any] | None = None
         self._subjects = _Labels("subjects")
@@ -84,36 +140,69 @@ class Scan:
         self._of_subject: dict[str, NDArray[np.uint16]] = {}
         self._left_out: list[str] = []
 
-    def add(self, columns: CheckedColumns) -> None:
-        """Add some comparisons, with subjects.
+    def number(self, columns: CheckedColumns) -> Numbered:
+        """Number the subjects of some comparisons, one part after another.
 
         Raises
         ------
         InputError
-            For scores that are not finite, a subject with several labels of an attribute, and attributes that other
-            parts do not have.
+            Where there are no subjects, or other parts name them by another type of label.
         """
-        subjects = columns.subjects
-        if subjects is None:
+        if columns.subjects is None:
             raise InputError(
                 "a scan needs the subjects of the comparisons: name their columns with reference= and probe="
             )
-        keys = self._keys(columns.values)
-        numbers = self._subjects.number(subjects[0])
-        self._take_attributes(columns, subjects, numbers)
-        both = [look_up(codes, numbers, dtype=np.int32) for codes in subjects[1:]]
-        n_subjects = self._subjects.numbers.size
-        for mated, tail, pairs in zip((True, False), self._tails, self._pairs, strict=True):
+        return self._subjects.number(columns.subjects[0]), self._subjects.numbers.size
+
+    def coded(self, columns: CheckedColumns, numbered: Numbered) -> CodedPart:
+        """Divide some comparisons; several threads may do so at once.
+
+        Raises
+        ------
+        InputError
+            For scores that are not finite, and a subject with several labels of an attribute.
+        """
+        keys, subjects, (numbers, n_subjects) = self._keys(columns.values), columns.subjects, numbered
+        assert subjects is not None  # they have numbers
+        own = {}
+        for name, (labels, *codes) in columns.attributes.items():
+            group_labels.attribute(name, labels)  # refuses more labels than there can be groups
+            both = list(zip(subjects[1:], codes, strict=True))
+            of_subjects = one_of_each(subjects[0].size, both)
+            if of_subjects is None:
+                raise _two_labels(name, subjects[0], labels, both)
+            own[name] = labels, of_subjects
+        reference, probe = (look_up(codes, numbers, dtype=np.int32) for codes in subjects[1:])
+        sides = []
+        for mated, tail in zip((True, False), self._tails, strict=True):
             chosen = np.flatnonzero(columns.flags == mated)
-            of_class = keys[chosen], both[0][chosen], both[1][chosen]
+            of_class = keys[chosen], reference[chosen], probe[chosen]
+            of_buckets, near = in_buckets(*of_class[1:], n_subjects), tail.near(of_class[0])
+            if near is not None:
+                of_class = of_class[0][near], of_class[1][near], of_class[2][near]
+            sides.append(_CodedSide(*of_class, of_buckets))
+        return CodedPart(sides, subjects, numbers, own, columns.values.dtype, columns.left_out)
+
+    def add(self, part: CodedPart) -> None:
+        """Add some comparisons.
+
+        Raises
+        ------
+        InputError
+            For a subject with another label than before, and for attributes that other parts do not have.
+        """
+        self._take_attributes(part)
+        self._match_types(part)
+        for mated, side, tail, pairs in zip((True, False), part.sides, self._tails, self._pairs, strict=True):
             share = _SHARE_OF_MATED * self._most
             most = share if mated else self._most - min(share, self._tails[0].n)
-            tail.add(*of_class, max(1, int(most)))
-            pairs.add(*of_class[1:], n_subjects)
+            n = sum(of_bucket.shape[1] for of_bucket in side.of_buckets)
+            tail.add(side.keys, side.reference, side.probe, max(1, int(most)), n)
+            pairs.add(side.of_buckets)
         if sum(pairs.n_bytes for pairs in self._pairs) > self._most_bytes:
             for pairs in self._pairs:
                 pairs.spill()
-        self.leave_out(columns.left_out)
+        self.leave_out(part.left_out)
 
     def leave_out(self, told: Iterable[str]) -> None:
         """Remember what was left out of the data."""
@@ -159,65 +248,60 @@ class Scan:
         return ScannedComparisons(kept)
 
     def _keys(self, values: score_keys.Floats) -> score_keys.Keys:
-        """Turn scores into keys, which are of float64 from the first part on that has such scores."""
         largest = values.dtype.type(min(float(np.finfo(values.dtype).max), validation.LARGEST_SCORE))
         if not (np.abs(values) <= largest).all():  # NaN is not
             raise validation.not_usable(values)
+        return score_keys.encode(-values if self._score_kind == "distance" else values)
+
+    def _match_types(self, part: CodedPart) -> None:
+        """Make all keys those of float64 scores from the first part on that has such scores."""
         if self._dtype is None:
-            self._dtype = values.dtype
-        elif values.dtype != self._dtype:
+            self._dtype = part.dtype
+        elif part.dtype != self._dtype:
             if self._dtype == np.float32:
                 for tail in self._tails:
                     tail.widen()
+            else:
+                part.sides = [side._replace(keys=wide(side.keys)) for side in part.sides]
             self._dtype = np.dtype(np.float64)
-            values = values.astype(np.float64)
-        return score_keys.encode(-values if self._score_kind == "distance" else values)
 
-    def _take_attributes(self, columns: CheckedColumns, subjects: BothSides, numbers: NDArray[np.int32]) -> None:
+    def _take_attributes(self, part: CodedPart) -> None:
         """Learn the label of each subject."""
-        given = columns.attributes
         if self._attributes is None:
-            self._attributes = {name: _Labels(f"the attribute {name!r}") for name in given}
-        if list(given) != list(self._attributes):
-            raise InputError(f"the attributes are {list(given)} here, but {list(self._attributes)} before")
-        for name, (labels, *codes) in given.items():
-            group_labels.attribute(name, labels)  # refuses more labels than there can be groups
+            self._attributes = {name: _Labels(f"the attribute {name!r}") for name in part.labels}
+        if list(part.labels) != list(self._attributes):
+            raise InputError(f"the attributes are {list(part.labels)} here, but {list(self._attributes)} before")
+        n_subjects = self._subjects.numbers.size
+        for name, (labels, own) in part.labels.items():
             of_labels = self._attributes[name].number(labels).astype(np.uint16)
-            own = one_of_each(subjects[0].size, list(zip(subjects[1:], codes, strict=True)))
-            if own is None:
-                raise self._two_labels(name, subjects, (labels, *codes))
-            table = np.full(self._subjects.numbers.size, _NO_LABEL, np.uint16)
+            table = np.full(n_subjects, _NO_LABEL, np.uint16)
             before = self._of_subject.get(name, table[:0])
             table[: before.size] = before
-            known, new = table[numbers], of_labels[own]
+            known, new = table[part.numbers], of_labels[own]
             wrong = np.flatnonzero((known != _NO_LABEL) & (known != new))
             if wrong.size:
-                subject, all_labels = subjects[0].item(wrong[0]), self._attributes[name]
-                assert all_labels.labels is not None
-                here, earlier = (
-                    all_labels.labels.item(int(np.argmax(all_labels.numbers == label[wrong[0]])))
-                    for label in (new, known)
-                )
-                raise _labelled_twice(name, subject, here, earlier)
-            table[numbers] = new
+                here, earlier = (self._attributes[name].label(label[wrong[0]]) for label in (new, known))
+                labels_of_subjects, *sides = part.subjects
+                row = min(int(np.argmax(side == wrong[0])) for side in sides if (side == wrong[0]).any())
+                raise _labelled_twice(name, labels_of_subjects.item(wrong[0]), here, earlier, row)
+            table[part.numbers] = new
             self._of_subject[name] = table
 
-    @staticmethod
-    def _two_labels(name: str, subjects: BothSides, sides: Any) -> InputError:
-        """Return the error for a part in which a subject has two labels."""
-        labels, *codes = sides
-        found = np.full(subjects[0].size, -1, np.int64)
-        for subject, label in zip(subjects[1:], codes, strict=True):
-            for pair in np.unique(np.stack((subject, label)), axis=1).T.tolist():
-                if found[pair[0]] not in (-1, pair[1]):
-                    one, other = labels.item(pair[1]), labels.item(found[pair[0]])
-                    return _labelled_twice(name, subjects[0].item(pair[0]), one, other)
-                found[pair[0]] = pair[1]
-        raise AssertionError(name)  # never reached: one subject has two
+
+def _two_labels(name: str, subjects: NDArray[Any], labels: NDArray[Any], sides: list[tuple[Any, Any]]) -> InputError:
+    """Return the error for a part in which a subject has two labels."""
+    first = np.full(subjects.size, -1, np.int64)
+    for subject, label in reversed(sides):
+        first[subject[::-1]] = label[::-1]
+    wrong = [np.flatnonzero(first[subject] != label)[:1] for subject, label in sides]
+    row, (subject, label) = min((int(rows[0]), side) for rows, side in zip(wrong, sides, strict=True) if rows.size)
+    earlier, here = labels.item(first[subject[row]]), labels.item(label[row])
+    return _labelled_twice(name, subjects.item(subject[row]), here, earlier, row)
 
 
-def _labelled_twice(name: str, subject: object, here: object, earlier: object) -> InputError:
+def _labelled_twice(name: str, subject: object, here: object, earlier: object, row: int) -> InputError:
     return InputError(
         f"the {name!r} of subject {subject!r} is {here!r}, but {earlier!r} in another comparison; in a scan a subject "
-        "has one label of each attribute"
+        "has one label of each attribute",
+        row,
     )

@@ -32,13 +32,23 @@ class ScoreTail:
         self._limit: np.signedinteger | None = None  # those kept are below it
         self.n = self._n_kept = 0
 
-    def add(self, keys: score_keys.Keys, reference: Codes, probe: Codes, most: int) -> None:
-        """Add comparisons, and keep about `most` of all, or up to twice as many."""
-        self.n += keys.size
+    def near(self, keys: score_keys.Keys) -> NDArray[np.intp] | None:
+        """Find those of some comparisons that may be kept, as things stand; None for all."""
+        limit = self._limit
+        if limit is None or limit.dtype != keys.dtype:
+            return None
+        return np.flatnonzero((keys if self._mated else ~keys) < limit)
+
+    def add(self, keys: score_keys.Keys, reference: Codes, probe: Codes, most: int, n: int | None = None) -> None:
+        """Add comparisons, and keep about `most` of all, or up to twice as many.
+
+        n: how many they were before those that are not `near` were left out.
+        """
+        self.n += keys.size if n is None else n
+        near = self.near(keys)
+        if near is not None:
+            keys, reference, probe = keys[near], reference[near], probe[near]
         keys = keys if self._mated else ~keys
-        if self._limit is not None:
-            keep = np.flatnonzero(keys < self._limit)
-            keys, reference, probe = keys[keep], reference[keep], probe[keep]
         self._parts.append((keys, reference, probe))
         self._n_kept += keys.size
         if self._n_kept > 2 * most:
@@ -72,7 +82,10 @@ class ScoreTail:
         return keys, reference, probe
 
 
+def wide(keys: score_keys.Keys) -> score_keys.Keys:
+    """Turn keys of float32 scores into those of the same scores as float64."""
+    return score_keys.encode(score_keys.decode(keys).astype(np.float64))
+
+
 def _wide(keys: score_keys.Keys, mated: bool) -> score_keys.Keys:
-    scores = score_keys.decode(keys if mated else ~keys).astype(np.float64)
-    found = score_keys.encode(scores)
-    return found if mated else ~found
+    return wide(keys) if mated else ~wide(~keys)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fastfair._lib import argument_kinds, memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.progress import reporting
+from fastfair._lib.threads import Turn, Turns, count_threads, in_order
 from fastfair.data.checked_columns import checked_columns
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.scanning import LEAST_MEMORY, Scan
@@ -23,9 +26,10 @@ from .score_files import opened, read_table
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-_BYTES_OF_A_ROW = 200  # while its columns are read, coded and counted
+_BYTES_OF_A_ROW = 80  # while its columns are read, coded and counted
 _SHARE_OF_ROWS = 0.25  # of the memory, for the rows that are read at once
 _MOST_ROWS = 2**22
+_AHEAD = 1  # parts that may wait, besides those that threads work on
 _NO_SIDES = (None, None)
 
 
@@ -53,14 +57,14 @@ def scan_comparisons(
 ) -> ScannedComparisons:
     r"""Read score files part by part, for `evaluate` and `claim`, where memory cannot hold all comparisons.
 
-    Each file is read once. Kept are the lowest mated and the highest non-mated scores, as many as the memory allows,
+    Each file is read once, by all processors. Kept are the lowest mated and the highest non-mated scores, as many as the memory allows,
     and for every comparison who was compared, in temporary files where memory is short.
 
     Parameters
     ----------
     path : path or sequence of paths
-        Score files of one system, or a pattern such as ``"scores/*.parquet"``. Parquet files are read in parts, all
-        others whole, one after another.
+        Score files of one system, or a pattern such as ``"scores/*.parquet"``. Parquet files are read in parts by
+        several threads, all others whole, one after another.
     score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format
         As in `read_comparisons`; a score matrix cannot be scanned. The subjects of references and probes must be known.
     score_kind, metadata_per, metadata_subject, missing_metadata, label_conflicts
@@ -71,7 +75,7 @@ def scan_comparisons(
         and what needs scores that are not kept is an error of `evaluate`.
     folder : path, optional
         Where to make a folder for temporary files, by default where the system has them. It is removed with the result,
-        and takes up to 8 bytes for each comparison.
+        and takes up to 8 bytes for each comparison, and while one is evaluated about 4 more.
     progress : bool or callable, default False
         Whether to show a progress bar; or a function to call with the numbers of bytes done and in all.
 
@@ -112,19 +116,26 @@ def scan_comparisons(
         raise InputError(f"memory_limit must be at least {LEAST_MEMORY >> 20} MiB, not {limit:,} bytes")
     files = _files(path)
     sizes = [file.stat().st_size for file in files]
-    n_rows = int(min(_MOST_ROWS, _SHARE_OF_ROWS * limit / _BYTES_OF_A_ROW))
-    scan = Scan(score_kind, limit, folder)
+    n_at_once = count_threads(None) + _AHEAD + 1
+    n_rows = int(min(_MOST_ROWS, _SHARE_OF_ROWS * limit / _BYTES_OF_A_ROW / n_at_once))
+    scan, turns = Scan(score_kind, limit, folder), Turns()
+    parts = [part for file in files for part in _parts(file, n_rows, how)]
+
+    def code(k: int) -> Callable[[], None]:
+        part = parts[k]
+        with _naming(part.file), turns.of(k) as turn:
+            if part.kind != "parquet":
+                turn.take()  # as such files are read whole, only one is in memory
+            return _coded(scan, part, how, score_kind, turn)
+
     with reporting(progress, "files") as report:
-        for k, file in enumerate(files):
-            for table, kind in _parts(file, n_rows, how):
-                try:
-                    _add(scan, table, kind, how, score_kind)
-                except InputError as error:
-                    if str(file) in str(error):
-                        raise
-                    raise type(error)(f"{file}: {error}", error.row) from None
-            if report is not None:
-                report(sum(sizes[: k + 1]), sum(sizes))
+        done = 0
+        for k, (part, add) in enumerate(zip(parts, in_order(code, range(len(parts)), ahead=_AHEAD), strict=True)):
+            with _naming(part.file):
+                add()
+            if report is not None and (k + 1 == len(parts) or parts[k + 1].file is not part.file):
+                done += sizes[files.index(part.file)]
+                report(done, sum(sizes))
     return scan.finish()
 
 
@@ -149,27 +160,53 @@ def _files(paths: Any) -> list[Path]:
     return list(files.values())
 
 
-def _parts(file: Path, n_rows: int, how: HowToRead) -> Iterator[tuple[formats.ScoreTable, str]]:
-    """Read a file, in parts where it is a Parquet file, with its format."""
+class _Part(NamedTuple):
+    """A file, or some rows of it."""
+
+    file: Path
+    kind: str  # its format; "" if it is told by what is in it
+    first: int
+    n_rows: int | None
+
+
+@contextmanager
+def _naming(file: Path) -> Iterator[None]:
+    """Name the file in errors."""
+    try:
+        yield
+    except InputError as error:
+        if str(file) in str(error):
+            raise
+        raise type(error)(f"{file}: {error}", error.row) from None
+
+
+def _parts(file: Path, n_rows: int, how: HowToRead) -> list[_Part]:
     kind = formats.recognise_suffix(file) if how.format == "auto" else how.format
     if kind != "parquet":
-        kind, *texts = opened(file, how)
-        if kind == "matrix":
-            raise InputError(f"{file} is a score matrix, which cannot be scanned: read it with read_comparisons")
-        yield read_table(file, kind, (texts[0], texts[1]), how), kind
-        return
+        return [_Part(file, "", 0, None)]
     pl = reading.polars()
     with reading.reading(file):
         size = pl.scan_parquet(file).select(pl.len()).collect().item()
-    for first in range(0, max(size, 1), n_rows):
-        yield formats.choose(tables.of_parquet(file, first, n_rows), kind, how.names, **how.groups_of), kind
+    return [_Part(file, kind, first, n_rows) for first in range(0, max(size, 1), n_rows)]
 
 
-def _add(scan: Scan, table: formats.ScoreTable, kind: str, how: HowToRead, score_kind: str) -> None:
+def _read(part: _Part, how: HowToRead) -> tuple[formats.ScoreTable, str]:
+    """Read a part, with its format."""
+    if part.kind == "parquet":
+        table = tables.of_parquet(part.file, part.first, part.n_rows)
+        return formats.choose(table, part.kind, how.names, **how.groups_of), part.kind
+    kind, *texts = opened(part.file, how)
+    if kind == "matrix":
+        raise InputError(f"{part.file} is a score matrix, which cannot be scanned: read it with read_comparisons")
+    return read_table(part.file, kind, (texts[0], texts[1]), how), kind
+
+
+def _coded(scan: Scan, part: _Part, how: HowToRead, score_kind: str, turn: Turn) -> Callable[[], None]:
+    """Read a part and code its comparisons; returns what adds them. turn: to number subjects."""
+    table, kind = _read(part, how)
     columns = columns_of(table, kind, how)
     if columns.keep is not None and not columns.keep.any():
-        scan.leave_out(columns.left_out)
-        return
+        return partial(scan.leave_out, columns.left_out)
     given = columns.arguments
     subjects, groups = (tuple(given.get(f"{side}{what}") for side in ("reference", "probe")) for what in ("", "_group"))
     with table.placed(columns.keep):
@@ -178,4 +215,13 @@ def _add(scan: Scan, table: formats.ScoreTable, kind: str, how: HowToRead, score
             "keep",
         )  # fmt: skip
         found.left_out = columns.left_out
-        scan.add(found)
+        turn.take()
+        numbers = scan.number(found)
+        turn.pass_on()
+        coded = scan.coded(found, numbers)
+
+    def add() -> None:
+        with table.placed(columns.keep):
+            scan.add(coded)
+
+    return add

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
-from fastfair._lib.threads import count_threads, in_threads, run_blocks
+from fastfair._lib.threads import in_threads
 from fastfair.data.scanned_comparisons import KeptComparisons
 
-from .partners import Partners, group_comparisons
+from .grouped_buckets import GroupedBuckets
+from .partners import Partners
 from .sorted_comparisons import SortedComparisons
 from .units import BLOCK, ComparisonUnits
 
@@ -21,31 +23,6 @@ _BYTES_OF_A_UNIT = 48  # in a list: two sums, twice, and where its errors begin 
 _LEAST_WALKED = 2**12  # comparisons of each list
 Integers = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class _Bucket(SortedComparisons):
-    """The comparisons of a bucket, whose units are numbered as in `SpilledPairs`."""
-
-    reference: NDArray[np.int32]
-    probe: NDArray[np.int32]
-    group: NDArray[np.uint16]
-
-    def __len__(self) -> int:
-        return self.reference.size
-
-    def rows(self, part: slice) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """As in `SortedComparisons`."""
-        from fastfair.kernels import scan as kernels
-
-        reference, probe = self.reference[part], self.probe[part]
-        a, b = np.empty_like(reference), np.empty_like(probe)
-        kernels.rows_of_pairs(reference, probe, np.int32(self.units.n_rows - 1), a, b)
-        return a, b
-
-    def groups(self, part: slice) -> tuple[Any, Any]:
-        """As in `SortedComparisons`."""
-        return self.group[self.reference[part]], self.group[self.probe[part]]
 
 
 @dataclass(eq=False)
@@ -81,8 +58,8 @@ class ScannedPartners:
     """
 
     def __init__(self, comparisons: KeptComparisons, source: SortedComparisons, n_threads: int | None) -> None:
-        self._pairs = comparisons.pairs[0 if source.mated else 1]
-        self._source, self._group = source, comparisons.group_of_number
+        pairs = comparisons.pairs[0 if source.mated else 1]
+        self._buckets = GroupedBuckets(pairs, source, comparisons.group_of_number, n_threads)
         self.sizes, self.n_threads = source.sizes, n_threads
         units = source.units
         self._row = np.append(units.rows_of_subjects[np.argsort(comparisons.of_subjects.numbers)], units.n_rows - 1)
@@ -94,25 +71,44 @@ class ScannedPartners:
 
     def any_varies(self, varies: NDArray[np.bool_]) -> bool:
         """Tell whether any comparison has two units that vary."""
-        own = varies[self._row]
-        return any(bool((own[a] & own[b]).any()) for a, b in (bucket.rows(slice(None)) for bucket in self._buckets()))
+        return self._buckets.any_varies(varies[self._row])
 
-    def buckets_by_unit(self) -> Iterator[tuple[int, Partners]]:
-        """Group the comparisons of each bucket by one of their units, and yield their number, too.
+    def total_weights(
+        self, weights: Sequence[NDArray[np.uint8]], largest: Sequence[int], told: Callable[[int], None]
+    ) -> NDArray[np.int64]:
+        """Sum the weights of the comparisons of each list in blocks of 64 replicates, reading each bucket once.
 
-        Units are numbered as in `SpilledPairs`.
+        Parameters
+        ----------
+        weights : sequence of (units, 64) ndarray of uint8
+            Of units as they are numbered in buckets, see `in_order_of_numbers`.
+        largest : sequence of int
+            The largest weight of each block.
+        told : callable
+            Called with how many comparisons more were summed.
+
+        Returns
+        -------
+        (blocks, lists, 64) ndarray of int64
         """
-        for bucket in self._buckets():
-            yield len(bucket), group_comparisons(bucket, self.n_threads)
+        totals, locks = np.zeros((len(weights), self.sizes.size, BLOCK), np.int64), [Lock() for _ in weights]
+
+        def add(partners: Partners) -> None:
+            def add_block(block: int) -> None:
+                of_bucket = np.empty_like(totals[block])
+                partners.total_weights(weights[block], largest[block], of_bucket)
+                with locks[block]:
+                    totals[block] += of_bucket
+
+            in_threads(int(self.sizes[0]), add_block, range(len(weights)), self.n_threads)
+
+        for n in self._buckets.each(add):
+            told(n)
+        return totals
 
     def in_order_of_numbers(self, of_rows: NDArray[Any]) -> NDArray[Any]:
         """Return what each row of weights has, for units as they are numbered in buckets."""
         return of_rows[self._row]
-
-    def _buckets(self) -> Iterator[_Bucket]:
-        source = self._source
-        for reference, probe in self._pairs:
-            yield _Bucket(source.side, source.mated, source.units, source.of_groups, reference, probe, self._group)
 
     def variances(
         self, errors: tuple[Integers, Integers, Integers, Integers], stratum: Integers, stratum_size: Integers
@@ -186,9 +182,10 @@ class ScannedPartners:
         comparisons, repeats_squared = np.zeros((2, n_lists, n_units))
         inside, of_pairs = np.zeros((n_lists, stratum_size.size)), np.zeros((n_lists, 1, pair_walk.N_SUMS))
         no_errors = np.empty((0, 3, n_units))
-        for n, partners in self.buckets_by_unit():
+        locks = [Lock() for _ in grouped]
 
-            def add(k: int, partners: Partners = partners) -> None:
+        def add(partners: Partners) -> None:
+            def add_list(k: int) -> None:
                 # List 0 has all runs, in the order of units.
                 own: Integers = np.arange(partners.runs.stop.size, dtype=np.int32)
                 if k > 0:
@@ -196,9 +193,13 @@ class ScannedPartners:
                     own = chosen[begin[k] : end[k]]
                 sums = pair_walk.Sums(comparisons[k], repeats_squared[k], inside[k], no_errors, of_pairs[k])
                 seen = np.empty(n_units, np.int64)
-                pair_walk.add_runs(partners.runs, own, grouped[k], of_numbers, varies, sums, seen)
+                with locks[k]:
+                    pair_walk.add_runs(partners.runs, own, grouped[k], of_numbers, varies, sums, seen)
 
-            in_threads(n, add, range(n_lists), self.n_threads)
+            in_threads(int(self.sizes[0]), add_list, range(n_lists), self.n_threads)
+
+        for _ in self._buckets.each(add):
+            pass
         of_rows = np.empty_like(comparisons), np.empty_like(comparisons)
         for written, array in zip(of_rows, (comparisons, repeats_squared), strict=True):
             written[:, self._row] = array
@@ -275,18 +276,13 @@ def totals_of_replicates(
         # Both classes number units alike.
         weights.append(np.ascontiguousarray(partners[0].in_order_of_numbers(drawn)))
         largest.append(sweep.largest_weight(drawn))
-    found = tuple(np.zeros((len(starts), of_class.sizes.size, BLOCK), np.int64) for of_class in partners)
     done, n = 0, sum(int(of_class.sizes[0]) for of_class in partners)
-    for of_class, totals in zip(partners, found, strict=True):
-        for n_here, bucket in of_class.buckets_by_unit():
 
-            def add(block: int, bucket: Partners = bucket, totals: NDArray[np.int64] = totals) -> None:
-                of_bucket = np.empty_like(totals[block])
-                bucket.total_weights(weights[block], largest[block], of_bucket)
-                totals[block] += of_bucket
+    def told(n_more: int) -> None:
+        nonlocal done
+        done += n_more
+        if progress is not None:
+            progress(done, n)
 
-            run_blocks(add, range(len(starts)), len(starts), 1, count_threads(n_threads), None)
-            done += n_here
-            if progress is not None:
-                progress(done, n)
-    return found[0], found[1]
+    y, x = (of_class.total_weights(weights, largest, told) for of_class in partners)
+    return y, x

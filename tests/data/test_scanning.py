@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from fastfair.data import scanned_comparisons, score_keys
 from fastfair.data.score_tails import ScoreTail
-from fastfair.data.spilled_pairs import N_BUCKETS, Folder, SpilledPairs
+from fastfair.data.spilled_pairs import N_BUCKETS, SpilledPairs, in_buckets
+from fastfair.data.temporary_files import Folder
 
 PARTS = st.lists(st.lists(st.integers(-6, 6), max_size=30), min_size=1, max_size=6)
 
@@ -34,6 +35,22 @@ def test_a_tail_keeps_all_scores_up_to_its_limit(parts, most, mated):
     assert keys.size <= 2 * most
 
 
+@given(PARTS, st.integers(1, 25), st.booleans())
+def test_leaving_out_what_is_not_near_changes_nothing(parts, most, mated):
+    tails = ScoreTail(mated), ScoreTail(mated)
+    for scores in parts:
+        keys, codes = score_keys.encode(np.array(scores, np.float32)), np.arange(len(scores), dtype=np.int32)
+        tails[0].add(keys, codes, codes, most)
+        near = tails[1].near(keys)
+        near = codes if near is None else near
+        tails[1].add(keys[near], codes[near], codes[near], most, keys.size)
+    (*columns, left), (*expected, left_of_expected) = (tail.finish() for tail in tails)
+    assert all(np.array_equal(one, other) for one, other in zip(columns, expected, strict=True))
+    assert (left is None) == (left_of_expected is None)
+    assert left is None or (left.n, left.limit) == (left_of_expected.n, left_of_expected.limit)
+    assert tails[0].n == tails[1].n
+
+
 def test_a_tail_of_float32_scores_that_is_widened_is_that_of_the_same_scores_as_float64():
     scores = np.random.default_rng(0).normal(size=50).astype(np.float32)
     codes = np.arange(50, dtype=np.int32)
@@ -50,22 +67,26 @@ def test_a_tail_of_float32_scores_that_is_widened_is_that_of_the_same_scores_as_
 @pytest.mark.parametrize("at_once", [1, 40, 10**6])
 @pytest.mark.parametrize("spilled", [(), (1,), (0, 2)])
 @pytest.mark.parametrize("n_subjects", [5, 300, 70_000])
-def test_buckets_hold_all_comparisons_those_of_a_pair_together(tmp_path, n_subjects, spilled, at_once):
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_buckets_hold_all_comparisons_those_of_a_pair_together(tmp_path, n_subjects, spilled, at_once, n_threads):
     rng = np.random.default_rng(n_subjects)
-    pairs = SpilledPairs(Folder(tmp_path), "pairs", at_once)
+    pairs = SpilledPairs(Folder(tmp_path), "pairs", at_once, 0)
     parts = [rng.integers(0, n_subjects, (2, 200), dtype=np.int32) for _ in range(3)]
     for k, (reference, probe) in enumerate(parts):
-        pairs.add(reference, probe, min(n_subjects, 300 if k == 0 else n_subjects) if n_subjects < 300 else n_subjects)
+        n_so_far = 2**16 if k == 0 and max(reference.max(), probe.max()) < 2**16 else n_subjects  # as shorter integers
+        pairs.add(in_buckets(reference, probe, n_so_far))
         if k in spilled:
             pairs.spill()
             assert pairs.n_bytes == 0
-    read = [np.stack(bucket) for bucket in pairs]
+    readers, at_a_time = pairs.buckets(n_threads)
+    assert 1 <= at_a_time <= n_threads
+    read = [np.stack(one()) for one in readers]
     assert sorted(map(tuple, np.hstack(read).T)) == sorted(map(tuple, np.hstack(parts).T))
     buckets = [{tuple(sorted(pair)) for pair in bucket.T.tolist()} for bucket in read]
     assert sum(map(len, buckets)) == len(set().union(*buckets))
     assert len(read) <= N_BUCKETS
     if at_once == 10**6:
-        assert len(read) == 1
+        assert (len(read), at_a_time) == (1, n_threads)
     if spilled:
         assert any(tmp_path.iterdir())
 
@@ -75,7 +96,10 @@ def test_comparisons_and_subjects_are_counted_by_groups(seed, n_groups, n_subjec
     rng = np.random.default_rng(seed)
     group = rng.integers(0, n_groups, n_subjects).astype(np.uint16)
     parts = [tuple(rng.integers(0, n_subjects, (2, n), dtype=np.int32)) for n in (0, 7, 20)]
-    cells, subjects, n_seen = scanned_comparisons._count(parts, group, n_groups)
+    pairs = SpilledPairs(Folder(), "pairs", at_once=1, most_bytes=0)
+    for part in parts:
+        pairs.add(in_buckets(*part, n_subjects))
+    cells, subjects, n_seen = scanned_comparisons._count(pairs, group, n_groups)
     reference, probe = np.hstack([np.stack(part) for part in parts])
     for i, j in itertools.product(range(n_groups), repeat=2):
         inside = (group[reference] == i) & (group[probe] == j)

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair._lib import memory
-from fastfair.data import scanning, spilled_pairs
-from fastfair.errors import FileFormatError, InputError, MissingFileError, OutputError
+from fastfair.data import scanning, temporary_files
+from fastfair.errors import DroppedWarning, FileFormatError, InputError, MissingFileError, OutputError
 from fastfair.io import scan as scan_module
 from fastfair.resampling.preparation import Preparation
 
@@ -202,7 +202,8 @@ def test_files_of_float32_and_of_float64_scores_are_joined(tmp_path):
         (lambda part: part.drop("sex_2"), "02.parquet.*sex_2"),
         (lambda part: part.with_columns(score=pl.lit("high")), "02.parquet.*score"),
         (lambda part: part.with_columns(who=pl.lit(None, pl.Int64)), "02.parquet.*who.* is missing in row 0"),
-        (lambda part: part.with_columns(sex_1=pl.lit("x")), "02.parquet: the 'sex' of subject .* in a scan"),
+        (lambda part: part.with_columns(sex_1=pl.lit("x")),
+         r"02.parquet: row 0 \(counted from 0\): the 'sex' of subject .* in a scan"),
         (lambda part: part.with_columns(who=pl.col("who").cast(pl.String)), "02.parquet.*mixes labels"),
     ],
 )  # fmt: skip
@@ -259,6 +260,35 @@ def test_what_a_scan_cannot_do_is_an_error(tmp_path):
     )
     with pytest.raises(InputError, match="needs the subjects"):
         ff.scan_comparisons(tmp_path / "s.parquet")
+
+
+def test_a_subject_with_two_labels_in_a_part_is_an_error_that_names_the_row(tmp_path):
+    frame = pl.DataFrame(
+        {"who": [1, 2, 3, 1], "other": [1, 3, 2, 4], "score": [0.5] * 4, "sex_1": [*"fmff"], "sex_2": [*"ffff"]}
+    )
+    folder = written(tmp_path / "parts", frame, 1)
+    with pytest.raises(InputError, match=r"row 2 \(counted from 0\): the 'sex' of subject 2 is 'f', but 'm'"):
+        scanned(folder)
+
+
+@pytest.mark.parametrize("n_files", [2, 5])
+def test_the_first_of_several_bad_parts_is_named(tmp_path, n_files):
+    folder = written(tmp_path / "parts", table_of(0), n_files)
+    files = sorted(folder.glob("*"))
+    for file in files[1:]:
+        pl.read_parquet(file).with_columns(who=pl.col("who").cast(pl.String)).write_parquet(file)
+    with pytest.raises(InputError, match=f"{files[1].name}.*mixes labels"):
+        scanned(folder)
+
+
+def test_warnings_of_parts_point_at_the_caller(tmp_path):
+    frame = table_of(0).drop("sex_1", "sex_2")
+    folder = written(tmp_path / "parts", frame, 3)
+    known = pl.DataFrame({"who": frame["who"].unique().sort()[:-1]}).with_columns(sex=pl.lit("f"))
+    options = {"groups": "sex", "metadata": known, "metadata_id": "who", "missing_metadata": "drop"}
+    with pytest.warns(DroppedWarning, match="comparisons") as told:
+        scanned(folder, **options)
+    assert {one.filename for one in told} == {__file__}
 
 
 def test_cllr_and_quantities_beyond_what_is_kept_are_errors(tmp_path, monkeypatch):
@@ -332,7 +362,7 @@ def test_a_disk_without_space_is_an_error(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "full")
 
     keeping(monkeypatch, 2000)
-    monkeypatch.setattr(spilled_pairs.Path, "open", full)
+    monkeypatch.setattr(temporary_files.Path, "open", full)
     with pytest.raises(OutputError, match="no space is left there"):
         scanned(written(tmp_path / "parts", table_of(0), 2), memory_limit=scanning.LEAST_MEMORY, folder=tmp_path)
 

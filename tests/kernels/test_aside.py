@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import time
 
 import pytest
 from fastfair.kernels import _jit
-from fastfair.kernels._aside import _Abandoned, aside, deal
+from fastfair.kernels._aside import _Abandoned, aside, deal, deal_in_order
 from helpers.interrupted import SOON, interrupted
 
 
@@ -59,6 +60,47 @@ def test_an_error_ends_the_work_and_is_raised_here():
     with pytest.raises(ZeroDivisionError, match="two"):
         deal(work, range(1000), 1, lambda *_: None)
     assert seen == [0, 1, 2]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 9])
+@pytest.mark.parametrize("ahead", [1, 3, 20])
+def test_results_come_in_order_and_no_more_are_begun_than_may_wait(n_threads, ahead):
+    begun, pace = [], random.Random(n_threads)
+
+    def work(item: int) -> int:
+        begun.append(item)
+        time.sleep(pace.random() / 200)
+        return item * item
+
+    for k, result in enumerate(deal_in_order(work, range(30), n_threads, ahead)):
+        assert result == k * k
+        assert max(begun) <= k + max(ahead, n_threads)
+    assert sorted(begun) == list(range(30))
+
+
+def test_the_error_of_the_first_item_is_raised_when_its_turn_comes():
+    def work(item: int) -> int:
+        if item == 3:
+            time.sleep(0.1)
+        if item in (3, 4):
+            raise ZeroDivisionError(str(item))
+        return item
+
+    results = []
+    with pytest.raises(ZeroDivisionError, match="3"):
+        results.extend(deal_in_order(work, range(9), 3, 6))
+    assert results == [0, 1, 2]
+
+
+def test_results_that_are_not_asked_for_end_the_work():
+    begun = []
+    results = deal_in_order(begun.append, range(1000), 2, 2)
+    assert next(results) is None
+    results.close()
+    time.sleep(0.2)
+    n = len(begun)
+    time.sleep(0.2)
+    assert n == len(begun) <= 4
 
 
 def test_an_interrupt_waits_for_nothing_and_nothing_more_is_begun():

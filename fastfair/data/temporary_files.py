@@ -1,0 +1,101 @@
+"""Arrays in temporary files, where memory cannot hold them."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.whole_files import explained
+from fastfair.errors import FileFormatError, MissingFileError
+
+_SCAN_AGAIN = "scan again, with folder= where files stay until the scan is done with"
+
+
+class Folder:
+    """A folder that is made when it is first needed, and removed with its owner or at the end of the process.
+
+    Parameters
+    ----------
+    inside : path, optional
+        The folder to make it in, which is then tried at once; by default that of the system for temporary files.
+
+    Raises
+    ------
+    OutputError
+        Where no folder can be made.
+    """
+
+    def __init__(self, inside: str | Path | None = None) -> None:
+        self._inside, self._path = inside, ""
+        if inside is not None:
+            self.path  # noqa: B018 - rather an error now than after hours of reading
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        if not self._path:
+            inside = tempfile.gettempdir() if self._inside is None else self._inside
+            with explained(inside):
+                self._path = tempfile.mkdtemp(prefix="fastfair-", dir=inside)
+            weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
+        return Path(self._path)
+
+
+class ArrayFile:
+    """Arrays, one after another in a file.
+
+    Parameters
+    ----------
+    folder : Folder
+        Where the file is made when something is first written.
+    name : str
+        What it is called.
+    """
+
+    def __init__(self, folder: Folder, name: str) -> None:
+        self._folder, self._name = folder, name
+        self._written: list[tuple[str, tuple[int, ...]]] = []  # type and shape of each array
+
+    def append(self, *arrays: NDArray[Any]) -> None:
+        """Write arrays behind those that are there.
+
+        Raises
+        ------
+        OutputError
+            Where that cannot be done.
+        """
+        path = self._folder.path / self._name
+        with explained(path), path.open("ab") as file:
+            for array in arrays:
+                file.write(np.ascontiguousarray(array).data)
+                self._written.append((array.dtype.str, array.shape))
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        """Read all arrays.
+
+        Raises
+        ------
+        MissingFileError, FileFormatError
+            Where somebody removed or changed the file.
+        """
+        if not self._written:
+            return
+        path = self._folder.path / self._name
+        try:
+            file = path.open("rb")
+        except FileNotFoundError:
+            raise MissingFileError(f"{path}, a temporary file of the scan, was removed: {_SCAN_AGAIN}") from None
+        with file:
+            for kind, shape in self._written:
+                size = int(np.prod(shape))
+                array = np.fromfile(file, kind, size)
+                if array.size < size:
+                    raise FileFormatError(f"{path}, a temporary file of the scan, was shortened: {_SCAN_AGAIN}")
+                yield array.reshape(shape)
