@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 KERNELS = frozenset({
-    "variances", "draw_with_replacement", "largest_weight", "total_weights", "equal_error_rates", "hull_figures",
-    "least_costs", "total_costs", "first_beyond", "shares_at",
+    "variances", "add_costs", "finish_costs", "draw_with_replacement", "largest_weight", "total_weights",
+    "equal_error_rates", "hull_figures", "least_costs", "total_costs", "first_beyond", "shares_at",
 })  # fmt: skip
 _process: subprocess.Popen[bytes] | None = None
 _started, _only_these = False, False

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from ._jit import jit
 
+_HALF, _LOW = np.int64(32), np.int64(2**32 - 1)  # bits of half a cost
+
 
 class Runs(NamedTuple):
     """Comparisons of the same smaller unit in the same list, run after run; those of a unit lie together."""
@@ -50,11 +52,12 @@ def count_smaller(a, b, counts):
 
 
 @jit
-def scatter(a, b, lists, position, partner, of_partner):
-    """Write the larger unit of each comparison, and its list, behind those of the same smaller unit.
+def scatter(a, b, lists, position, partner, of_partner, costs, words):
+    """Write the larger unit of each comparison, its list and its cost, behind those of the same smaller unit.
 
     a, b: (n,) int32; lists: (n,) uint16 or int32, or none where there is list 0 alone; position: (units,) int64, where
-    the next comparison of a unit goes, overwritten; partner: out; of_partner: as `lists`, out
+    the next comparison of a unit goes, overwritten; partner: out; of_partner: as `lists`, out; costs: (n,) int64, or
+    none; words: (n, 2) uint32, out, the lower and the higher half of each cost
     """
     for p in range(a.size):
         low, high = min(a[p], b[p]), max(a[p], b[p])
@@ -62,15 +65,18 @@ def scatter(a, b, lists, position, partner, of_partner):
         partner[at] = high
         if lists.size > 0:
             of_partner[at] = lists[p]
+        if costs.size > 0:
+            words[at, 0], words[at, 1] = costs[p] & _LOW, costs[p] >> _HALF
         position[low] = at + 1
 
 
 @jit
-def arrange(begin, first, last, n_lists, partner, lists):
+def arrange(begin, first, last, n_lists, partner, lists, words):
     """Arrange the comparisons of each of some units by list, and return the number of their runs.
 
     begin: (units + 1,) int64, where the comparisons of each unit begin; first, last: the units, without the last;
-    partner: (n,), overwritten; lists: (n,) the list of each, overwritten, or none where there is list 0 alone
+    partner: (n,), overwritten; lists: (n,) the list of each, overwritten, or none where there is list 0 alone; words:
+    (n, 2) uint32, their costs, overwritten, or none
     """
     longest, n_runs = np.int64(0), 0
     for unit in range(first, last):
@@ -80,6 +86,7 @@ def arrange(begin, first, last, n_lists, partner, lists):
         return n_runs
     place, seen = np.zeros(n_lists, np.int64), np.empty(n_lists, np.int64)
     others, own = np.empty(longest, partner.dtype), np.empty(longest, lists.dtype)
+    own_words = np.empty((longest if words.size > 0 else 0, 2), np.uint32)
     n_runs = 0
     for unit in range(first, last):
         start, stop, n_seen = begin[unit], begin[unit + 1], 0
@@ -90,6 +97,8 @@ def arrange(begin, first, last, n_lists, partner, lists):
                 n_seen += 1
             place[k] += 1
             others[p - start], own[p - start] = partner[p], k
+            if words.size > 0:
+                own_words[p - start] = words[p]
         n_runs += n_seen
         total = start
         for k in seen[:n_seen]:
@@ -98,6 +107,8 @@ def arrange(begin, first, last, n_lists, partner, lists):
             k = own[p]
             at = place[k]
             partner[at], lists[at] = others[p], k
+            if words.size > 0:
+                words[at] = own_words[p]
             place[k] = at + 1
         for k in seen[:n_seen]:
             place[k] = 0

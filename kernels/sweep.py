@@ -139,31 +139,6 @@ def _share(count, size, weight, total, shrinkage):
 
 
 @jit
-def total_costs(first, second, costs, end, weights, totals):
-    """Sum weight times cost over the pairs of each list.
-
-    first, second: (pairs,) int32 rows of weights, sorted by first within each list; end: (lists,) int64, where each
-    list's pairs end; weights: (rows, 64) uint8; costs: (pairs,) float64; totals: (lists, 64) float64, out
-    """
-    of_one = np.empty(BLOCK, np.float64)
-    pair = 0
-    for k in range(end.size):
-        total = totals[k]
-        total[:] = 0
-        while pair < end[k]:
-            unit = first[pair]
-            of_one[:] = 0
-            while pair < end[k] and first[pair] == unit:
-                cost, weight = costs[pair], weights[second[pair]]
-                for r in range(BLOCK):
-                    of_one[r] += cost * weight[r]
-                pair += 1
-            weight = weights[unit]
-            for r in range(BLOCK):
-                total[r] += of_one[r] * weight[r]
-
-
-@jit
 def _add(a, b, scale, weights, largest, start, stop, totals):
     """Add the weights of any number of comparisons, scaled or not.
 

@@ -12,6 +12,8 @@ from fastfair._lib import validation
 from fastfair.data import score_keys
 from fastfair.data.class_keys import ClassKeys, not_kept
 
+from .exact_costs import ExactCosts, exact_costs
+
 EER_METHODS = ("nearest", "nearest-max", "interpolated", "convex-hull")
 
 
@@ -81,24 +83,23 @@ def equal_error(keys: ClassKeys, method: str) -> tuple[float, float]:
     return float(x[after - 1] + share * (x[after] - x[after - 1])), float("nan")
 
 
-def log_likelihood_ratio_cost(keys: ClassKeys) -> float:
+def log_likelihood_ratio_cost(keys: ClassKeys, exact: tuple[ExactCosts, ExactCosts] | None = None) -> float:
     """Compute the Cllr of sorted keys of comparisons of both classes.
 
     Parameters
     ----------
     keys : ClassKeys
         Sorted keys.
+    exact : tuple of ExactCosts, optional
+        What mated, and non-mated, comparisons cost, where the keys are of a group; found in the keys by default.
 
     Returns
     -------
     float
     """
     keys.require_all("Cllr")
-    means = [
-        float(log_likelihood_ratio_costs(score_keys.decode(of_class).astype(np.float64), is_mated).mean())
-        for of_class, is_mated in ((keys.mated, True), (keys.nonmated, False))
-    ]
-    return sum(means) / (2 * float(np.log(2)))
+    of_mated, of_nonmated = exact_costs(keys) if exact is None else exact
+    return (of_mated.mean(keys.mated) + of_nonmated.mean(keys.nonmated)) / (2 * float(np.log(2)))
 
 
 def least_log_likelihood_ratio_cost(keys: ClassKeys) -> float:
@@ -143,23 +144,6 @@ def calibrated_costs(
         inverse = 1 / ratio
     costs = [np.log2(1 + np.where(counts > 0, odds, 0)) for counts, odds in ((of_mated, inverse), (of_nonmated, ratio))]
     return (costs[0], of_mated), (costs[1], of_nonmated)
-
-
-def log_likelihood_ratio_costs(ratios: NDArray[np.float64], mated: bool) -> NDArray[np.float64]:
-    """Compute the cost of each comparison, in nats, from its log-likelihood ratio.
-
-    Parameters
-    ----------
-    ratios : (n,) ndarray
-        Natural logarithms of likelihood ratios.
-    mated : bool
-        Whether the comparisons are mated.
-
-    Returns
-    -------
-    (n,) ndarray
-    """
-    return np.asarray(np.logaddexp(0, -ratios if mated else ratios))
 
 
 class DetectionCosts:

@@ -22,6 +22,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.exact_costs import exact_costs
 from fastfair.error_rates.operating_points import (
     OperatingPoint,
     at_fmr,
@@ -282,10 +283,11 @@ def _rates_at(comparisons: Comparisons, point: OperatingPoint, measured: Sequenc
 
 def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
     """Compute the metrics that need no operating point, of all comparisons and of each group."""
+    exact = exact_costs(keys_of(comparisons))
     compute: dict[str, Callable[[ClassKeys], float]] = {
         "eer": lambda keys: score_metrics.equal_error(keys, request.eer_method)[0],
         "min_dcf": lambda keys: request.costs.least(keys)[0],
-        "cllr": score_metrics.log_likelihood_ratio_cost,
+        "cllr": lambda keys: score_metrics.log_likelihood_ratio_cost(keys, exact),
         "min_cllr": score_metrics.least_log_likelihood_ratio_cost,
     }
     lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]

@@ -174,22 +174,12 @@ class BlockSweep:
         values[:] = self._of_hull
 
     def _cllr(self) -> Floats:
-        from fastfair.kernels import sweep
-
-        means = []
-        of_lists = (self._prepared.y, self._y.totals), (self._prepared.x, self._x.totals)
-        found = zip(
-            of_lists,
-            self._prepared.shrinkage.metrics["cllr"],
-            self._prepared.pair_costs,
-            self._prepared.mean_costs,
-            strict=True,
-        )
-        for (lists, totals), shrinkage, costs, mean in found:
-            pairs = lists.pairs
-            sums = np.empty((lists.end.size, BLOCK))
-            sweep.total_costs(pairs.first, pairs.second, costs, pairs.end, self.weights, sums)
+        prepared, means = self._prepared, []
+        sides, shrinkages = (self._y, self._x), prepared.shrinkage.metrics["cllr"]
+        for side, shrinkage, costs, mean in zip(
+            sides, shrinkages, prepared.ratio_costs, prepared.mean_costs, strict=True
+        ):
             with np.errstate(invalid="ignore"):
-                weighted = sums[: shrinkage.size] / totals[: shrinkage.size]
+                weighted = costs.totals(self.weights) / side.totals[: shrinkage.size]
             means.append(((1 - shrinkage) * mean)[:, None] + shrinkage[:, None] * weighted)
         return (means[0] + means[1]) / (2 * float(np.log(2)))  # nats to bits

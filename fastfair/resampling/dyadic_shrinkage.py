@@ -65,7 +65,7 @@ def find_shrinkage(
     x: ErrorLists,
     thresholds: NDArray[np.int64],
     keys: Mapping[str, NDArray[np.int64]],
-    pair_costs: Mapping[str, OfBoth],
+    of_costs: Mapping[str, OfBoth],
     n_metrics: int,
 ) -> Shrinkage:
     """Compute the shrinkage that gives replicates the dyadic-robust variance; see `fastfair.kernels.dyadic`.
@@ -78,8 +78,8 @@ def find_shrinkage(
         Threshold keys of the operating points.
     keys : mapping of (n_metrics,) ndarray of int64
         For each metric that has a threshold, the threshold keys of the lists.
-    pair_costs : mapping of pairs of (pairs,) ndarray
-        For each metric that is a mean of costs, the total cost of the comparisons of each distinct pair.
+    of_costs : mapping of pairs of (n_metrics,) ndarray
+        For each metric that is a mean of costs, the factors of the mated and of the non-mated lists.
     n_metrics : int
         Number of lists that have metrics; they come first.
 
@@ -89,9 +89,7 @@ def find_shrinkage(
     """
     of_mated, of_nonmated = _of_rates(y, thresholds, keys, n_metrics), _of_rates(x, thresholds, keys, n_metrics)
     metrics = {name: (of_mated.metrics[name], of_nonmated.metrics[name]) for name in keys}
-    for name, (mated_costs, nonmated_costs) in pair_costs.items():
-        metrics[name] = y.shrinkage_of_sums(mated_costs)[:n_metrics], x.shrinkage_of_sums(nonmated_costs)[:n_metrics]
-    return Shrinkage(of_mated.points, of_nonmated.points, metrics, of_nonmated.freedom)
+    return Shrinkage(of_mated.points, of_nonmated.points, {**metrics, **of_costs}, of_nonmated.freedom)
 
 
 class _OfRates(NamedTuple):

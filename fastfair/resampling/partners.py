@@ -15,6 +15,7 @@ from fastfair._lib.threads import count_threads, in_threads, slices
 from .sorted_comparisons import SortedComparisons, pieces
 
 if TYPE_CHECKING:
+    from fastfair.error_rates.exact_costs import ExactCosts
     from fastfair.kernels.pair_walk import Sums
     from fastfair.kernels.partners import Runs
 
@@ -36,6 +37,8 @@ class Partners:
         Number of comparisons in each list; list 0 holds all.
     n_units : int
         Number of rows of weights.
+    words : (n, 2 or 3) ndarray of uint32
+        Costs of partners in words of 32 bits, the lowest first; (0, 2) where comparisons were grouped without.
     n_threads : int or None
         Number of threads that sum over pairs, and make lists; all processors by default.
     """
@@ -43,6 +46,7 @@ class Partners:
     runs: Runs
     sizes: NDArray[np.int64]
     n_units: int
+    words: NDArray[np.uint32]
     n_threads: int | None = None
 
     def total_weights(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
@@ -168,7 +172,7 @@ class Partners:
                 pair_walk.add_errors(own[0], own[-1] + 1, grouped, ascending, varies, sums)
             return sums
 
-        parts = self._parts(count_threads(self.n_threads))
+        parts = self.parts(count_threads(self.n_threads))
         sums, *others = in_threads(int(self.sizes[0]), add, parts, self.n_threads)
         for other in others:
             for array, more in zip(sums, other, strict=True):
@@ -177,7 +181,7 @@ class Partners:
         of_list = (array[0] for array in found)
         pair_walk.finish_list(sums, units_seen, (0, ascending, order), units, *of_list)
 
-    def _parts(self, n_threads: int) -> list[slice]:
+    def parts(self, n_threads: int) -> list[slice]:
         """Cut the runs into parts with about as many comparisons, each with all runs of its units."""
         runs = self.runs
         if runs.stop.size == 0:
@@ -203,7 +207,7 @@ class Partners:
         return np.argsort(self.runs.list, kind="stable").astype(np.int32), end - n, end
 
 
-def group_comparisons(source: SortedComparisons, n_threads: int | None) -> Partners:
+def group_comparisons(source: SortedComparisons, n_threads: int | None, exact: ExactCosts | None = None) -> Partners:
     """Group comparisons by the smaller of their two units, and by list.
 
     Parameters
@@ -212,6 +216,8 @@ def group_comparisons(source: SortedComparisons, n_threads: int | None) -> Partn
         The comparisons.
     n_threads : int, optional
         All processors by default.
+    exact : ExactCosts, optional
+        What comparisons cost, to be grouped with them.
 
     Returns
     -------
@@ -232,18 +238,20 @@ def group_comparisons(source: SortedComparisons, n_threads: int | None) -> Partn
     begin = np.append(0, np.cumsum(counts.sum(axis=0)))
     position = begin[:-1] + np.cumsum(counts, axis=0) - counts
     partner = np.empty(n, np.uint16 if n_units <= 2**16 else np.int32)
+    no_costs, words = np.empty(0, np.int64), np.empty((0 if exact is None else n, 2), np.uint32)
     kind = source.lists(slice(0, 0))
     lists = np.empty(n if source.of_groups is not None else 0, kind.dtype)
 
     def scatter(k: int) -> None:
         for piece in parts[k]:
-            kernels.scatter(*source.rows(piece), source.lists(piece), position[k], partner, lists)
+            costs = no_costs if exact is None else exact.of(source.side.keys[piece])
+            kernels.scatter(*source.rows(piece), source.lists(piece), position[k], partner, lists, costs, words)
 
     in_threads(n, scatter, range(len(parts)), n_threads)
     cuts = np.searchsorted(begin, [part.stop for part in slices(n, count_threads(n_threads))][:-1])
     blocks = [*itertools.pairwise(sorted({0, *cuts.tolist(), n_units}))]
     n_runs = in_threads(
-        n, lambda block: int(kernels.arrange(begin, *block, n_lists, partner, lists)), blocks, n_threads
+        n, lambda block: int(kernels.arrange(begin, *block, n_lists, partner, lists, words)), blocks, n_threads
     )
     total = sum(n_runs)
     runs = kernels.Runs(
@@ -255,16 +263,18 @@ def group_comparisons(source: SortedComparisons, n_threads: int | None) -> Partn
         kernels.write_runs(begin, *blocks[k], lists, first[k], runs)
 
     in_threads(n, write, range(len(blocks)), n_threads)
-    return Partners(_merged(runs, n_units), source.sizes, n_units, n_threads)
+    merged, words = _merged(runs, words, n_units)
+    return Partners(merged, source.sizes, n_units, words, n_threads)
 
 
-def _merged(runs: Runs, n_units: int) -> Runs:
-    """Keep partners once, with the number of their comparisons, where they are repeated often."""
+def _merged(runs: Runs, words: NDArray[np.uint32], n_units: int) -> tuple[Runs, NDArray[np.uint32]]:
+    """Keep partners once, with the number and the costs of their comparisons, where they are repeated often."""
+    from fastfair.kernels import cost_sums
     from fastfair.kernels import partners as kernels
 
     last = min(runs.stop.size, int(np.searchsorted(runs.stop, _LOOKED_AT)) + 1)
     if last == 0 or kernels.count_pairs(runs, last, n_units) * _REPEATED > runs.stop[last - 1]:
-        return runs
+        return runs, words
     n_pairs = int(kernels.count_pairs(runs, runs.stop.size, n_units))
     merged = runs._replace(
         stop=np.empty_like(runs.stop),
@@ -272,4 +282,8 @@ def _merged(runs: Runs, n_units: int) -> Runs:
         repeats=np.empty(n_pairs, np.int32),
     )
     kernels.merge_repeated(runs, n_units, merged)
-    return merged
+    if words.size:
+        of_pairs = np.empty((n_pairs, 3), np.uint32)
+        cost_sums.merge_costs(runs, words, n_units, merged, of_pairs)
+        words = of_pairs
+    return merged, words

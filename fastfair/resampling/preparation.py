@@ -18,19 +18,21 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.data.sorted_scores import read_only
 from fastfair.error_rates import score_metrics
+from fastfair.error_rates.exact_costs import exact_costs
 from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer_key, threshold_key
 
 from .blocks import TooFewKeptError
 from .comparison_lists import ErrorLists, make_lists
 from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
+from .partner_costs import PartnerCosts
 from .partners import Partners, group_comparisons
 from .scanned_partners import ScannedPartners, Totals, totals_of_replicates
 from .sorted_comparisons import SortedComparisons
 from .units import ComparisonUnits
 
 # Of memory, at the peak: for a comparison, for a run of those of one unit in one list, for a comparison that a list
-# keeps, and for its costs.
-_BYTES, _BYTES_OF_A_RUN, _BYTES_KEPT, _BYTES_OF_COSTS = 8, 16, 12, 48
+# keeps, for its cost in Cllr, and for that in min Cllr.
+_BYTES, _BYTES_OF_A_RUN, _BYTES_KEPT, _BYTES_OF_A_COST, _BYTES_OF_COSTS = 8, 16, 12, 8, 48
 # Times as many comparisons are kept as the estimates need, as many standard deviations more, and as many at least.
 _SPARE, _SPARE_DEVIATIONS, _LEAST_KEPT = 1.5, 8, 2**13
 _lock = threading.Lock()  # not the object's, which travels to other processes
@@ -119,13 +121,14 @@ class Preparation:
         self.thresholds = np.array(thresholds, np.int64)
         self.hull_eer = "eer" in metrics.names and metrics.eer_method == "convex-hull"
         with_eer = self._find_estimates()
-        all_kept = self.hull_eer or bool({"cllr", "min_cllr"} & set(metrics.names))
+        all_kept = self.hull_eer or "min_cllr" in metrics.names
         of_all = keys_of(comparisons)
-        if all_kept:
+        if all_kept or "cllr" in metrics.names:
             of_all.require_all(" and ".join(metrics.names))
+        self._exact = exact_costs(of_all) if "cllr" in metrics.names else (None, None)
         n_kept = (of_all.mated.size, of_all.nonmated.size) if all_kept else self._numbers_to_keep(with_eer)
         self._require_memory(sum(n_kept))
-        self._partners = self._group(self._sources[0], n_threads), self._group(self._sources[1], n_threads)
+        self._partners = self._group(0, n_threads), self._group(1, n_threads)
         self._complete: dict[bool, ErrorLists] = {}
         self.y, self.x = self._lists(*n_kept)
         self.guesses = self.x.count_errors(self.eer_keys[: self.eer_lists])
@@ -153,10 +156,11 @@ class Preparation:
         by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
         return SortedComparisons(side, mated, self.units, (by_group, lists))
 
-    def _group(self, source: SortedComparisons, n_threads: int | None) -> Partners | ScannedPartners:
+    def _group(self, k: int, n_threads: int | None) -> Partners | ScannedPartners:
+        source = self._sources[k]
         if isinstance(self.comparisons, KeptComparisons):
             return ScannedPartners(self.comparisons, source, n_threads)
-        return group_comparisons(source, n_threads)
+        return group_comparisons(source, n_threads, self._exact[k])
 
     def _require_memory(self, n_kept: int) -> None:
         """Refuse more comparisons than can be grouped by unit, and divided into lists, in the memory there is."""
@@ -167,8 +171,10 @@ class Preparation:
         n_bytes = 0
         for source in () if isinstance(self.comparisons, KeptComparisons) else self._sources:
             n_runs = min(len(source), self.units.n_rows * source.sizes.size)
-            n_bytes += _BYTES * len(source) + _BYTES_OF_A_RUN * n_runs
-        kept = _BYTES_KEPT + self.comparisons.nonmated.keys.itemsize - 4 + (_BYTES_OF_COSTS if costs else 0)
+            n_bytes += (_BYTES + (_BYTES_OF_A_COST if "cllr" in costs else 0)) * len(source) + _BYTES_OF_A_RUN * n_runs
+        kept = (
+            _BYTES_KEPT + self.comparisons.nonmated.keys.itemsize - 4 + (_BYTES_OF_COSTS if "min_cllr" in costs else 0)
+        )
         # Lists of groups hold each comparison once more.
         n_bytes += kept * n_kept * (2 if self.n_groups else 1)
         memory.require(n_bytes, "comparisons prepared for resampling", would_do)
@@ -278,28 +284,25 @@ class Preparation:
             return no_shrinkage(self.y, self.x, len(self.points), names, 1 + self.n_groups)
         keys = {"eer": self.eer_keys, "min_dcf": self.cost_keys}
         keys = {name: keys[name] for name in names if name in keys}
-        costs = {}
+        costs: dict[str, tuple[Floats, Floats]] = {}
         if "cllr" in names:
-            costs["cllr"] = self.pair_costs
+            of_mated, of_nonmated = self.ratio_costs
+            costs["cllr"] = of_mated.shrinkage(self.y), of_nonmated.shrinkage(self.x)
         if "min_cllr" in names:
-            costs["min_cllr"] = self._calibrated_pair_costs()
+            of_pairs = zip((self.y, self.x), self._calibrated_pair_costs(), strict=True)
+            mated, nonmated = (lists.shrinkage_of_sums(sums)[: 1 + self.n_groups] for lists, sums in of_pairs)
+            costs["min_cllr"] = mated, nonmated
         return find_shrinkage(self.y, self.x, self.thresholds, keys, costs, 1 + self.n_groups)
 
     def _find_costs(self) -> None:
-        """Find the log-likelihood-ratio costs of comparisons: sums over each distinct pair, and means over lists."""
-        y, x = self.y, self.x
-        self.pair_costs = self._ratio_costs(y), self._ratio_costs(x)
-        self.mean_costs = self._means(y, self.pair_costs[0]), self._means(x, self.pair_costs[1])
-
-    @staticmethod
-    def _ratio_costs(lists: ErrorLists) -> Floats:
-        similarities = score_keys.decode(lists.keys if lists.mated else ~lists.keys).astype(np.float64)
-        return lists.sum_pairs(score_metrics.log_likelihood_ratio_costs(similarities, lists.mated))
-
-    def _means(self, lists: ErrorLists, pair_costs: Floats) -> Floats:
-        n_metrics = 1 + self.n_groups
-        ends = zip(np.append(0, lists.pairs.end), lists.pairs.end[:n_metrics], strict=False)
-        return np.array([pair_costs[i:j].sum() for i, j in ends]) / np.maximum(lists.sizes[:n_metrics], 1)
+        """Find what comparisons cost in Cllr, and its means over lists."""
+        found = []
+        for partners, exact in zip(self._partners, self._exact, strict=True):
+            assert isinstance(partners, Partners)  # scans have no Cllr
+            assert exact is not None
+            found.append(PartnerCosts(partners, exact, 1 + self.n_groups))
+        self.ratio_costs = found[0], found[1]
+        self.mean_costs = found[0].means(), found[1].means()
 
     def _calibrated_pair_costs(self) -> tuple[Floats, Floats]:
         """Sum the costs after the best calibration of the data over each distinct pair.

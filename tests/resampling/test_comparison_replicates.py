@@ -286,7 +286,7 @@ def test_each_row_of_weights_lies_in_one_cache_line(n_subjects):
     ],
 )
 def test_more_comparisons_than_memory_holds_are_refused(monkeypatch, metrics, grouped, said):
-    n = 600_000
+    n = 1_500_000
     reference = np.arange(n) % 1000
     mated = reference % 7 == 0
     groups = {"reference_group": reference % 2} if grouped else {}

@@ -1,0 +1,92 @@
+"""Costs of log-likelihood ratios as whole numbers, whose sums are exact and do not depend on any order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.data import score_keys
+from fastfair.data.class_keys import ClassKeys
+
+_AT_ONCE = 2**18  # costs that are computed together
+_LOW = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class ExactCosts:
+    """Costs of mated, or of non-mated, comparisons, as multiples of a power of 2.
+
+    The largest cost of the class has 62 bits, so that a cost is rounded by at most 2^-62 of the largest one.
+
+    Attributes
+    ----------
+    mated : bool
+        Whether the comparisons are mated.
+    exponent : int
+        Costs are multiples of 2^exponent nats.
+    """
+
+    mated: bool
+    exponent: int
+    bits: ClassVar[int] = 62  # of the largest cost
+
+    def of(self, keys: score_keys.Keys) -> NDArray[np.int64]:
+        """Return the costs of comparisons as multiples, (n,)."""
+        costs = log_likelihood_ratio_costs(score_keys.decode(keys).astype(np.float64), self.mated)
+        return np.rint(np.ldexp(costs, -self.exponent)).astype(np.int64)
+
+    def nats(self, words: NDArray[np.int64]) -> Any:
+        """Return sums in nats, (n,), from their words of 32 bits, (words, n), the lowest first."""
+        found = np.zeros(words.shape[1:])
+        for word in words[::-1]:
+            found = found * 2.0**32 + word
+        return np.ldexp(found, self.exponent)
+
+    def mean(self, keys: score_keys.Keys) -> float:
+        """Return the mean cost of comparisons in nats."""
+        words = np.zeros(2, np.int64)
+        for start in range(0, keys.size, _AT_ONCE):
+            costs = self.of(keys[start : start + _AT_ONCE])
+            words += (costs & _LOW).sum(), (costs >> 32).sum()
+        words[1] += words[0] >> 32
+        words[0] &= _LOW
+        return float(self.nats(words[:, None])[0] / keys.size)
+
+
+def exact_costs(keys: ClassKeys) -> tuple[ExactCosts, ExactCosts]:
+    """Find in what units to count the costs of mated, and of non-mated, comparisons.
+
+    Parameters
+    ----------
+    keys : ClassKeys
+        Sorted keys of all comparisons of both classes, or of those near the errors, whose costs are the largest.
+
+    Returns
+    -------
+    tuple of ExactCosts
+    """
+    found = []
+    for worst, mated in ((keys.mated[:1], True), (keys.nonmated[-1:], False)):
+        largest = log_likelihood_ratio_costs(score_keys.decode(worst).astype(np.float64), mated).max(initial=0.0)
+        found.append(ExactCosts(mated, int(np.frexp(largest)[1]) - ExactCosts.bits))
+    return found[0], found[1]
+
+
+def log_likelihood_ratio_costs(ratios: NDArray[np.float64], mated: bool) -> NDArray[np.float64]:
+    """Compute the cost of each comparison, in nats, from its log-likelihood ratio.
+
+    Parameters
+    ----------
+    ratios : (n,) ndarray
+        Natural logarithms of likelihood ratios.
+    mated : bool
+        Whether the comparisons are mated.
+
+    Returns
+    -------
+    (n,) ndarray
+    """
+    return np.asarray(np.logaddexp(0, -ratios if mated else ratios))

@@ -1,0 +1,92 @@
+"""What comparisons cost, grouped as partners of units: exact total costs, and the dyadic variance of mean costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.threads import count_threads, in_threads
+from fastfair.error_rates.exact_costs import ExactCosts
+
+from .comparison_lists import ErrorLists, shrinkage_of
+from .partners import Partners
+from .units import BLOCK
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PartnerCosts:
+    """The costs of the mated, or of the non-mated, comparisons.
+
+    Attributes
+    ----------
+    partners : Partners
+        The comparisons, grouped with their costs.
+    exact : ExactCosts
+        What the costs are multiples of.
+    n_lists : int
+        Number of lists, from list 0 on, whose costs are summed.
+    """
+
+    partners: Partners
+    exact: ExactCosts
+    n_lists: int
+
+    def totals(self, weights: NDArray[np.uint8]) -> Floats:
+        """Sum weight times cost over the comparisons of each list in 64 replicates, in nats: (lists, 64)."""
+        from fastfair.kernels import cost_sums
+
+        words = np.empty((self.n_lists, cost_sums.WORDS, BLOCK), np.int64)
+        cost_sums.total_costs(self.partners.runs, self.partners.words, weights, words)
+        return np.asarray(self.exact.nats(words.swapaxes(0, 1)))
+
+    def means(self) -> Floats:
+        """Return the mean cost of the comparisons of each list in nats, (lists,), and 0 where it has none."""
+        from fastfair.kernels import cost_sums
+
+        words = np.empty((cost_sums.WORDS, self.n_lists), np.int64)
+        cost_sums.sum_costs(self.partners.runs, self.partners.words, words)
+        return np.asarray(self.exact.nats(words) / np.maximum(self.partners.sizes[: self.n_lists], 1))
+
+    def shrinkage(self, lists: ErrorLists) -> Floats:
+        """Compute the shrinkage of each list's weights for its mean cost, (lists,); see `kernels.dyadic`."""
+        if not lists.two_way:
+            return np.ones(self.n_lists)
+        # As multiples of what costs are multiples of; a pair's residual is less than the largest cost of all.
+        means = np.ldexp(self.means(), -self.exact.exponent)
+        scale = 0.5 ** (1 + self.exact.bits + int(self.partners.sizes[0]).bit_length())
+        strata = lists.stratum, lists.stratum_size
+        variances = np.empty((self.n_lists, 3))
+        for k in range(self.n_lists):
+            self._variance(k, (float(means[k]), scale), strata, variances[k])
+        return shrinkage_of(variances)
+
+    def _variance(self, k: int, of_list: tuple[float, float], strata: tuple[Any, Any], found: Floats) -> None:
+        """Compute the variances of the mean cost of list k, in as many parts as there are threads."""
+        from fastfair.kernels import cost_sums, pair_walk
+
+        partners, (stratum, stratum_size) = self.partners, strata
+        runs, varies, n_units = partners.runs, stratum_size[stratum] > 1, stratum.size
+        parts = partners.parts(count_threads(partners.n_threads))
+        no_rows = np.empty(0, np.int32)
+        no_errors = no_rows, no_rows, np.zeros((2, n_units), np.int64), np.empty(0, np.int64), np.int64(0), no_rows
+
+        def add(part: slice) -> tuple[Any, Any]:
+            chosen = np.arange(part.start, part.stop, dtype=np.int32)
+            if k > 0:
+                chosen = chosen[runs.list[part] == k]
+            counts, costs = pair_walk.new_sums(1, n_units, stratum_size.size), cost_sums.new_costs(n_units)
+            pair_walk.add_runs(runs, chosen, no_errors, stratum, varies, counts, np.empty(n_units, np.int64))
+            cost_sums.add_costs(runs, partners.words, chosen, of_list, varies, costs)
+            return counts, costs
+
+        (counts, costs), *others = in_threads(int(partners.sizes[k]), add, parts, partners.n_threads)
+        for of_part in others:
+            for sums, more in zip((counts, costs), of_part, strict=True):
+                for array, added in zip(sums, more, strict=True):
+                    array += added
+        cost_sums.finish_costs(counts, costs, of_list, strata, found)
