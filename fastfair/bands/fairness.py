@@ -295,10 +295,10 @@ def fairness_of_rates(
     if settings.method == "auto" and facts.fairer != "nearer":
         replicates, centred = values(found.replicates), found.centred()
         about_estimate = replicates if centred is found.replicates else values(centred)
-        of_groups = (found.behind[kind].comparisons[1:] for kind in ("fnmr", "fmr"))
+        n_mated, n_nonmated = (found.behind[kind].comparisons[1:] for kind in ("fnmr", "fmr"))
         selection = Selection(
             groups, found.levels.size, False, (), (measure,), tuple(range(len(groups))), alpha, zero_policy, (),
-            *of_groups,
+            n_mated, n_nonmated,
         )  # fmt: skip
         of_fmr = facts.inputs == "both rates" or rate == "fmr"
         narrow = limits.few_subjects_hold(found, np.full(len(points), of_fmr)).repeat(len(of_each)).tolist()

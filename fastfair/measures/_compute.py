@@ -14,6 +14,7 @@ from ._zeros import replace_zeros
 
 Floats = NDArray[np.float64]
 THRESHOLD_FREE = ("eer", "min_dcf", "cllr")
+KINDS = frozenset(("fmr", "fnmr", "both rates"))  # of measures at operating points: by the rates they are of
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +38,19 @@ class BaseMetric:
 
 @dataclass(frozen=True, eq=False)
 class RatePair:
-    """FMR and FNMR at the same threshold, or at several thresholds on a leading axis."""
+    """FMR and FNMR at the same threshold, or at several thresholds on a leading axis, and the measures wanted of them.
+
+    Attributes
+    ----------
+    fmr, fnmr : BaseMetric
+        The rates.
+    kinds : set of {"fmr", "fnmr", "both rates"}
+        Which measures are computed: those of the FMR, of the FNMR or of TMR = 1 - FNMR, and those of both rates.
+    """
 
     fmr: BaseMetric
     fnmr: BaseMetric
+    kinds: frozenset[str] = KINDS
 
     def metric(self, name: str) -> BaseMetric:
         """Return the rate of that name; TMR is 1 - FNMR."""
@@ -76,7 +86,7 @@ def measure_all(
     names: Sequence[str],
     at_points: Sequence[RatePair],
     threshold_free: dict[str, BaseMetric],
-    at_mean_group_eer: RatePair,
+    at_mean_group_eer: RatePair | None,
     alpha: float,
     zero_policy: str | float,
 ) -> Iterator[MeasuredQuantity]:
@@ -90,8 +100,8 @@ def measure_all(
         Rates at each operating point.
     threshold_free : dict of BaseMetric
         Any of EER, minDCF and Cllr; measures of the others are left out.
-    at_mean_group_eer : RatePair
-        Rates at the mean of the groups' EER thresholds.
+    at_mean_group_eer : RatePair or None
+        Rates at the mean of the groups' EER thresholds; without them the measure of these is left out.
     alpha : float
         Weight of false matches.
     zero_policy : str or float
@@ -104,6 +114,8 @@ def measure_all(
     for name in names:
         measure = MEASURES[name]
         if measure.own_threshold:
+            if at_mean_group_eer is None:
+                continue
             fmr, fnmr = at_mean_group_eer.fmr, at_mean_group_eer.fnmr
             value = measure.function(fmr.groups, fnmr.groups, fmr.overall, fnmr.overall)
             yield MeasuredQuantity(name, None, value, True)
@@ -112,6 +124,8 @@ def measure_all(
                 yield MeasuredQuantity(f"{name}_std", None, value.std(axis=-1), False)
         elif measure.inputs == "both rates":
             for point, pair in enumerate(at_points):
+                if "both rates" not in pair.kinds:
+                    continue
                 groups = [_without_zeros(measure, rate, zero_policy) for rate in (pair.fmr, pair.fnmr)]
                 yield MeasuredQuantity(name, point, measure.function(*groups, alpha), False)
         else:
@@ -124,6 +138,8 @@ def measure_all(
                     yield MeasuredQuantity(label, None, value, measure.per_group)
                     continue
                 for point, pair in enumerate(at_points):
+                    if ("fmr" if metric == "fmr" else "fnmr") not in pair.kinds:
+                        continue
                     value = _of_one_metric(measure, pair.metric(metric), zero_policy)
                     yield MeasuredQuantity(label, point, value, measure.per_group)
 

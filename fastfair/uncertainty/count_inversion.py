@@ -9,7 +9,7 @@ system are multiplied by a number, so that as many errors are expected in all gr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,13 +19,12 @@ from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.count_models import CountModel
 
 from .entries import Key, Selection, measure_entries
-from .inversion import POWERS, MovedSystems, base_of, moved_rates
+from .inversion import POWERS, RATES, MovedSystems, Part, base_of, moved_rates
 
 Floats = NDArray[np.float64]
 _FEW = 10  # errors of all groups, with which intervals miss the truth more often where subjects err unequally
 _LEAST_SIZE = 0.5  # of a beta distribution, where one comparison leaves nothing to be alike
 _PURPOSE = 6  # kind of draws, told apart in the seed from others
-_RATES = ("fmr", "fnmr")
 
 
 def points_without_errors(models: Sequence[dict[str, CountModel]], measured: Sequence[int]) -> list[int]:
@@ -77,16 +76,15 @@ class CountedSystems(MovedSystems):
             with_mean_group_eer=False,
             measures=tuple(name for name in selection.measures if name != "sed"),
         )
-        rates = {name: getattr(estimates, name)[self.points] for name in _RATES}
+        rates = {name: getattr(estimates, name)[self.points] for name in RATES}
         without_metrics = Replicates(estimates.threshold[self.points], **rates, metrics={}, cells=())
         super().__init__(without_metrics, without_metrics, own, n_threads)
         self.n_replicates = n_replicates
         self._models, self._held = [kept[p] for p in self.points], [held[p] for p in self.points]
         self._key = key
         # How much the rate of all comparisons, of different groups, too, is above that within groups.
-        self._ratio = {name: self._ratios(name) for name in _RATES}
-        self._start = {name: np.array([self._smooth(name, p) for p in range(len(self.points))]) for name in _RATES}
-        self._n_numbers = len(self.points) * (1 + len(measured)) * n_replicates
+        self._ratio = {name: self._ratios(name) for name in RATES}
+        self._start = {name: np.array([self._smooth(name, p) for p in range(len(self.points))]) for name in RATES}
 
     def key_of(self, key: Key) -> Key:
         """Return the key of a measure with the operating point as all points count."""
@@ -114,15 +112,20 @@ class CountedSystems(MovedSystems):
 
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
-        followed = {name: np.array([self._along(name, p, powers) for p in range(len(self.points))]) for name in _RATES}
+        followed = {name: np.array([self._along(name, p, powers) for p in range(len(self.points))]) for name in RATES}
         path = [entry.value for entry in measure_entries(base_of(followed), self._selection)]
         return np.array(path).reshape(len(self.keys), powers.size)
 
-    def replicates(self, powers: Floats) -> Iterator[Floats]:
-        """Yield the (powers, r) replicates of each measure."""
-        drawn = {name: np.array([self._draw(name, p, powers) for p in range(len(self.points))]) for name in _RATES}
-        for entry in measure_entries(base_of(drawn), self._selection):
-            yield entry.value
+    def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
+        return {name: np.array([self._draw(name, p, powers) for p in part.places.tolist()]) for name in RATES}
+
+    def _n_numbers(self, part: Part) -> int:
+        return part.places.size * (1 + len(self._selection.measured)) * self.n_replicates
+
+    def _kinds(self, p: int) -> frozenset[str]:
+        """Return of which rates measures at a point need draws: of those of which a group has no errors."""
+        none = {name for name, model in self._models[p].items() if (model.errors == 0).any()}
+        return frozenset(none | {"both rates"})
 
     def _along(self, name: str, p: int, powers: Floats) -> Floats:
         """Return the (rows, powers) rates of the systems at a point, of all comparisons and of each group.
@@ -148,7 +151,7 @@ class CountedSystems(MovedSystems):
         draw = _false_matches if name == "fmr" else _false_nonmatches
         shares = np.full((*moved.shape, self.n_replicates), np.nan)
         for k in range(powers.size if model.errors.any() else 0):
-            which = self.points[p], _RATES.index(name), int(np.searchsorted(POWERS, powers[k]))
+            which = self.points[p], RATES.index(name), int(np.searchsorted(POWERS, powers[k]))
             rng = np.random.default_rng([*self._key.tolist(), _PURPOSE, *which])
             numbers = draw(of_some, moved[1 + some, k], self.n_replicates, rng)
             shares[1 + some, k] = numbers / n

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.error_rates.curve_results import Rates
-from fastfair.measures._compute import BaseMetric, RatePair, measure_all
+from fastfair.measures._compute import KINDS, BaseMetric, RatePair, measure_all
 from fastfair.resampling.blocks import Replicates
 
 Floats = NDArray[np.float64]
@@ -73,6 +73,8 @@ class Selection:
         Pairs of groups, of reference and probe, whose FMR to report; empty without comparisons between groups.
     group_mated, group_nonmated : (groups,) ndarray
         Numbers of comparisons in each group.
+    kinds : set of {"fmr", "fnmr", "both rates"}
+        Of which rates to report measures at operating points.
     """
 
     groups: tuple[str, ...]
@@ -86,6 +88,7 @@ class Selection:
     matrix: tuple[tuple[int, int], ...]
     group_mated: NDArray[np.int64]
     group_nonmated: NDArray[np.int64]
+    kinds: frozenset[str] = KINDS
 
 
 def estimates(at_points: Sequence[Rates], metrics: dict[str, Floats], cells: Sequence[tuple[int, int]]) -> Replicates:
@@ -136,7 +139,8 @@ def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
         return BaseMetric(np.take(values, 0, axis), of_groups, of_each)
 
     def pair(fmr: Floats, fnmr: Floats, axis: int = 0) -> RatePair:
-        return RatePair(metric(fmr, axis, selection.group_nonmated), metric(fnmr, axis, selection.group_mated))
+        rates = metric(fmr, axis, selection.group_nonmated), metric(fnmr, axis, selection.group_mated)
+        return RatePair(*rates, selection.kinds)
 
     n = selection.n_points
     if selection.with_mean_group_eer:

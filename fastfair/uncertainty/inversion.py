@@ -7,8 +7,11 @@ than the data. The interval covers the measures of those systems among whose rep
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +28,7 @@ Floats = NDArray[np.float64]
 POWERS = np.array([0, 0.3, 0.6, 1, 1.3, 1.7, 2.5, 4, 10])
 _STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2  # at which measures are followed from fair to unfair
 _ROUNDING = 1e-12  # by which sums of floats may keep a fair system's measure from the fair value
+RATES = ("fmr", "fnmr")
 _MOST = {"fmr": 1.0, "fnmr": 1.0, "eer": 1.0, "min_dcf": np.inf, "cllr": np.inf}
 
 
@@ -80,6 +84,30 @@ class Inversion:
         return low, high
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some of the measures: those of some rates at some operating points, or those that need no operating point.
+
+    Attributes
+    ----------
+    selection : Selection
+        The measures, with the operating points counted within the part.
+    places : (n,) ndarray of int
+        Where the rates of these points are among all rates.
+    with_metrics : bool
+        Whether it has measures that need no operating point.
+    """
+
+    selection: Selection
+    places: NDArray[np.intp]
+    with_metrics: bool
+
+    def of(self, values: dict[str, Floats]) -> dict[str, Floats]:
+        """Return the rates of the part's points, and the metrics where it needs them."""
+        rates = {name: values[name][self.places] for name in RATES if name in values and self.places.size}
+        return rates | {name: x for name, x in values.items() if name not in RATES and self.with_metrics}
+
+
 class MovedSystems:
     """Systems on the way from fair to unfair that leads through the data, with the data's replicates moved along.
 
@@ -126,7 +154,8 @@ class MovedSystems:
         self.signs = np.array([-1.0 if is_fairer_above(entry.name) else 1.0 for entry in found])
         self._fair = np.array([_fair_value(entry.name) for entry in found])
         self.n_replicates: int = drawn.threshold.shape[-1]
-        self._n_numbers = max((values.size for values in self._scattered.values()), default=0)
+        n_rates = max((len(values) for name, values in self._start.items() if name in RATES), default=0)
+        self._whole = Part(self._selection, np.arange(n_rates), with_metrics=True)
 
     def key_of(self, key: Key) -> Key:
         """Return the key of a measure with the operating point as all points count."""
@@ -142,24 +171,69 @@ class MovedSystems:
 
     def replicates(self, powers: Floats) -> Iterator[Floats]:
         """Yield the (powers, r) replicates of each measure."""
-        moved = {
-            name: _scatter(values, self._start[name], powers, _MOST[name]) for name, values in self._scattered.items()
-        }
-        for entry in measure_entries(base_of(moved), self._selection):
+        for entry in measure_entries(base_of(self._moved(self._whole, powers)), self._selection):
             yield entry.value
 
     def invert(self) -> Inversion:
         """Compare the estimates of measures with the replicates of fairer and less fair systems."""
+        table = np.full((len(self.keys), POWERS.size, 2), np.nan)
+        row_of = {key: k for k, key in enumerate(self.keys)}
+        size, calls = 0, list[Callable[[], Any]]()
+        for some in self._parts():
+            at_once = self._n_numbers(some)
+            size += at_once
+            stretches = np.array_split(np.arange(POWERS.size), n_calls(POWERS.size, at_once))
+            for part in _divided(some, n_calls(some.selection.n_points, at_once * len(stretches[0]))):
+                rows = np.array([row_of[key] for key in self._keys_of(part)], np.intp)
+                calls += [partial(self._fill, table, part, rows, powers) for powers in stretches if rows.size]
+        calls.append(partial(self.path, _STEPS))
+        *_, path = in_threads(size, lambda call: call(), calls, self._n_threads)
+        return Inversion(self.keys, table[..., 0], table[..., 1], path, self.n_replicates)
 
-        def shares(powers: Floats) -> Floats:
-            shape = powers.size, self.n_replicates
-            rows = np.array([np.broadcast_to(of_each, shape) for of_each in self.replicates(powers)])
-            rows = rows.reshape(len(self.keys), *shape)
-            return _shares(self.signs[:, None, None] * rows, (self.signs * self.estimates)[:, None, None])
+    def _fill(self, table: Floats, part: Part, rows: NDArray[np.intp], which: NDArray[np.intp]) -> None:
+        """Write the shares of the measures of a part, at some powers, into their places."""
+        shape = which.size, self.n_replicates
+        moved = base_of(self._moved(part, POWERS[which]))
+        replicates = np.array([np.broadcast_to(one.value, shape) for one in measure_entries(moved, part.selection)])
+        signs = self.signs[rows, None, None]
+        table[rows[:, None], which] = _shares(signs * replicates, signs * self.estimates[rows, None, None])
 
-        stretches = np.array_split(POWERS, n_calls(POWERS.size, self._n_numbers))
-        table = np.concatenate(in_threads(self._n_numbers, shares, stretches, self._n_threads), axis=1)
-        return Inversion(self.keys, table[..., 0], table[..., 1], self.path(_STEPS), self.n_replicates)
+    def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
+        """Return the (..., powers, r) replicates of the rates and metrics of a part."""
+        start = part.of(self._start)
+        return {
+            name: _scatter(values, start[name], powers, _MOST[name])
+            for name, values in part.of(self._scattered).items()
+        }
+
+    def _n_numbers(self, part: Part) -> int:
+        """Count the replicates of the largest array of a part at one power."""
+        return max((values.size for values in part.of(self._scattered).values()), default=0)
+
+    def _kinds(self, p: int) -> frozenset[str]:
+        """Return of which rates measures at a point can be followed: where a group has no errors, of none."""
+        known = {name for name in RATES if (self._start[name][p, 1:] > 0).all()}
+        return frozenset(known | {"both rates"} if len(known) == len(RATES) else known)
+
+    def _parts(self) -> list[Part]:
+        """Divide the measures that can be followed by the rates that they are of."""
+        n = self._selection.n_points
+        points = defaultdict(list)
+        for p in range(n):
+            points[self._kinds(p)].append(p)
+        without = replace(self._selection, with_mean_group_eer=False, measures=_at_points(self._selection.measures))
+        parts = [
+            Part(replace(without, n_points=len(some), kinds=kinds), np.array(some), with_metrics=False)
+            for kinds, some in points.items()
+            if kinds
+        ]
+        rest = Part(replace(self._selection, n_points=0), self._whole.places[n:], with_metrics=True)
+        return [*parts, rest] if rest.of(self._start) else parts
+
+    def _keys_of(self, part: Part) -> Iterator[Key]:
+        for entry in measure_entries(base_of(part.of(self._start)), part.selection):
+            name, group, probe_group, point = entry.key
+            yield name, group, probe_group, None if point is None else int(part.places[point])
 
 
 def _take(base: Replicates, rows: list[int]) -> dict[str, Floats]:
@@ -167,6 +241,20 @@ def _take(base: Replicates, rows: list[int]) -> dict[str, Floats]:
     rates = {"fmr": base.fmr, "fnmr": base.fnmr} if len(base.fmr) else {}
     kept = {name: values[:, rows] for name, values in rates.items()}
     return kept | {name: base.metrics[name][rows] for name in THRESHOLD_FREE if name in base.metrics}
+
+
+def _divided(part: Part, n: int) -> list[Part]:
+    """Divide the operating points of a part."""
+    if n < 2:
+        return [part]
+    return [
+        replace(part, selection=replace(part.selection, n_points=places.size), places=places)
+        for places in np.array_split(part.places, n)
+    ]
+
+
+def _at_points(measures: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in measures if not MEASURES[name].own_threshold)
 
 
 def base_of(values: dict[str, Floats]) -> Replicates:

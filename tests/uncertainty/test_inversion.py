@@ -15,6 +15,7 @@ from oracles import naive
 import fastfair as ff
 from fastfair.errors import NarrowIntervalsWarning
 from fastfair.measures import MEASURES
+from fastfair.uncertainty import entries
 from fastfair.uncertainty.inversion import POWERS, Inversion
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -222,3 +223,26 @@ def test_a_group_without_errors_only_where_sed_is_taken_leaves_other_measures_as
     assert np.isfinite(sed.estimate)
     assert sed.method != "inversion"
     assert found.quantity("gini(fnmr)").method == "inversion"
+
+
+@pytest.mark.parametrize("n_at_once", [2**17, 1000, 1])
+def test_measures_are_inverted_in_any_parts_as_all_at_once(n_at_once, monkeypatch):
+    given = columns_without_errors("f")
+    some = (given["scores"] == -10) & (np.arange(5000) % 4 == 0)
+    c = ff.Comparisons(**given | {"scores": np.where(some, 0.5, given["scores"])})  # errors at the second point
+    ev = ff.evaluate(c, [AT, ff.at_threshold(0.0)], metrics=["eer", "min_dcf"], n_resamples=64, rng=0)
+    monkeypatch.setattr(entries, "_AT_ONCE", n_at_once)
+    for systems, not_drawn in ((ev.uncertainty.systems(), ()), (ev.uncertainty.counted(), ("(fnmr)", "(tmr)"))):
+        inverted, n_left_out = systems.invert(), 0
+        for k, replicates in enumerate(systems.replicates(POWERS)):
+            turned = systems.signs[k] * np.broadcast_to(replicates, (POWERS.size, 64))
+            # Where a group has no errors, measures cannot be moved, and those of the other rate need not be drawn.
+            if np.isnan(turned).all() or (not_drawn and inverted.keys[k][0].endswith(not_drawn)):
+                assert np.isnan(inverted.as_unfair[k]).all()
+                n_left_out += 1
+                continue
+            estimate, n = systems.signs[k] * systems.estimates[k], (~np.isnan(turned)).sum(axis=1)
+            with np.errstate(invalid="ignore"):
+                shares = [1 - beyond.sum(axis=1) / n for beyond in (turned < estimate, turned > estimate)]
+            np.testing.assert_array_equal([inverted.as_unfair[k], inverted.as_fair[k]], shares)
+        assert 0 < n_left_out < len(inverted.keys) / 2
