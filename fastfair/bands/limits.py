@@ -82,7 +82,7 @@ def of_rate(
         return Uncertainty(
             quantities, of, np.zeros(len(quantities), bool), settings.unit, settings.scheme,
             lambda: np.asarray(getattr(found.jackknife(), name)[:, row]),
-            freedom, independent, _no_systems, lambda: None, {},
+            freedom, independent, _no_systems, lambda: None, {}, settings.workers.n_threads,
         )  # fmt: skip
 
     confidence_level, method = settings.confidence_level, settings.method
@@ -140,7 +140,7 @@ def of_measure(
     size = len(quantities)
     uncertainty = Uncertainty(
         tuple(quantities), replicates, np.zeros(size, bool), settings.unit, settings.scheme, _no_jackknife,
-        np.full(size, np.inf), np.full(size, np.nan), systems, counted, rows,
+        np.full(size, np.inf), np.full(size, np.nan), systems, counted, rows, settings.workers.n_threads,
     )  # fmt: skip
     pointwise = uncertainty.with_intervals(settings.confidence_level, "auto")
     inverted = np.array([quantity.method == INVERSION for quantity in pointwise])

@@ -261,6 +261,7 @@ def evaluate(
             partial(MovedSystems, base, drawn, selection, n_threads),
             partial(_counted, resampler, base, selection, points, (request.n_resamples, key, n_threads)),
             {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
+            n_threads,
         )
     if uncertainty is not None:
         warn_of_repeated_subjects(comparisons, unit)

@@ -82,7 +82,6 @@ class ClosedForm(IntervalMaker):
             estimates[known], errors[known], freedom[known], confidence_level
         )
         concentrated = [q for q in self.quantities if are_concentrated(q)]
-        few = [q for q in self.quantities if has_few_false_matches(q)]
         found = []
         for row, k in enumerate(rows):
             quantity, held = self.quantities[k], bool(self.held[k])
@@ -94,7 +93,7 @@ class ClosedForm(IntervalMaker):
                 low=float(low[row]), high=float(high[row]), made_by=CLOSED_FORM, method=method, shift=0.0,
                 varies=bool(errors[row] > 0), held=held, unit=self.unit, confidence_level=confidence_level,
                 independent=float(self.independent[k]), concentrated=rests_on_any(quantity, concentrated),
-                few=quantity in few,
+                few=has_few_false_matches(quantity),
             )  # fmt: skip
             found.append(with_interval(case))
         return tuple(found)

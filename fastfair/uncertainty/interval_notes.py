@@ -143,14 +143,15 @@ def rests_on_any(quantity: Quantity, rates: Collection[Quantity]) -> bool:
         return False
     if quantity.name == "min_dcf" or (quantity.name == "min_cllr" and quantity.group is not None):
         return any(fmr.name == "fmr" and fmr.group == quantity.group for fmr in rates)
-    here = [fmr for fmr in rates if fmr.at == quantity.at and fmr.name == "fmr"]
-    if quantity.name == "threshold":
-        return quantity.at is not None and quantity.at.kind == "fmr" and any(fmr.group is None for fmr in here)
-    measure = measure_of(quantity.name)
-    if measure is None or quantity.at is None:
+    if quantity.at is None:
         return False
-    of_fmr = measure.inputs == "both rates" or quantity.name.endswith("(fmr)")
-    return of_fmr and any(fmr.group is not None for fmr in here)
+    of_all = quantity.name == "threshold"
+    if of_all:
+        rests = quantity.at.kind == "fmr"
+    else:
+        measure = measure_of(quantity.name)
+        rests = measure is not None and (measure.inputs == "both rates" or quantity.name.endswith("(fmr)"))
+    return rests and any(fmr.name == "fmr" and (fmr.group is None) is of_all and fmr.at == quantity.at for fmr in rates)
 
 
 def are_concentrated(quantity: Quantity) -> bool:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
+from fastfair._lib.threads import in_threads
 from fastfair.errors import InputError
 
 from . import ratios_to_average
 from .count_inversion import CountedSystems
-from .entries import Key
+from .entries import Key, n_calls
 from .held_thresholds import widened
 from .interval_maker import IntervalMaker
 from .interval_notes import (
@@ -62,6 +65,8 @@ class Uncertainty(IntervalMaker):
         Makes such systems with numbers of errors drawn anew, or None where units are samples.
     rows : dict of int
         The position in `quantities` of each key of the inversion; empty without measures.
+    n_threads : int, optional
+        Number of threads; all processors by default.
     """
 
     quantities: tuple[Quantity, ...]
@@ -75,6 +80,7 @@ class Uncertainty(IntervalMaker):
     systems: Callable[[], MovedSystems]
     counted: Callable[[], CountedSystems | None]
     rows: dict[Key, int]
+    n_threads: int | None = None
     _left_out: Floats | None = field(default=None, repr=False)
     _inverted: Inversion | None = field(default=None, repr=False)
     _by_counts: tuple[CountedSystems, Inversion] | None = field(default=None, repr=False)
@@ -102,21 +108,19 @@ class Uncertainty(IntervalMaker):
     def _pointwise(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
         require_method(method, self.unit, self.scheme)
         estimates = np.array([quantity.estimate for quantity in self.quantities])
-        errors = intervals.standard_error(self.replicates)
-        varies = _varies(self.replicates)
-        shift = _finite_means(self.replicates) - estimates
+        errors, means, varies, not_computable = self._in_stretches(_spread)
+        shift = means - estimates
         low, high, made = self._limits(estimates, shift, confidence_level, method)
         errors[~varies & (errors < 1)] = 0.0  # and not what rounding makes of it
         concentrated = [q for q in self.quantities if are_concentrated(q)]
         few = [q for q in self.quantities if has_few_false_matches(q)]
-        not_computable = (~np.isfinite(self.replicates)).mean(axis=1)
         cases = (
             Case(
                 replace(quantity, standard_error=float(errors[k]), not_computable=float(not_computable[k])),
                 low=float(low[k]), high=float(high[k]), made_by=made[k], method=method, shift=float(shift[k]),
                 varies=bool(varies[k]), held=bool(self.held[k]), unit=self.unit, confidence_level=confidence_level,
                 independent=float(self.independent[k]), concentrated=rests_on_any(quantity, concentrated),
-                few=quantity in few or (quantity.name not in FITTED and rests_on_any(quantity, few)),
+                few=has_few_false_matches(quantity) or (quantity.name not in FITTED and rests_on_any(quantity, few)),
             )
             for k, quantity in enumerate(self.quantities)
         )  # fmt: skip
@@ -154,15 +158,28 @@ class Uncertainty(IntervalMaker):
             _left_out=None if self._left_out is None else self._left_out[rows],
         )
 
+    def _in_stretches(self, work: Callable[[slice, Floats], tuple[NDArray[Any], ...]]) -> list[NDArray[Any]]:
+        """Call a function with as many rows of replicates at once as the cache holds, and join what it returns."""
+        n, r = self.replicates.shape
+        ends = np.linspace(0, n, max(1, n_calls(n, r)) + 1).astype(int).tolist()
+        rows = [slice(*both_ends) for both_ends in itertools.pairwise(ends)]
+        found = in_threads(n * r, lambda some: work(some, self.replicates[some]), rows, self.n_threads)
+        return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+
     def _limits(
         self, estimates: Floats, shift: Floats, confidence_level: float, method: str
     ) -> tuple[Floats, Floats, list[str]]:
         """Compute intervals and name the method of each, as some methods are for some kinds of quantities only."""
         general = "percentile" if method in ("auto", "dyadic") else method
         left_out = self.left_out() if method == "bca" else None
-        low, high = intervals.confidence_interval(
-            self.replicates, estimates, confidence_level, general, jackknife=left_out
-        )
+
+        def general_limits(rows: slice, replicates: Floats) -> tuple[Floats, Floats]:
+            of_rows = None if left_out is None else left_out[rows]
+            return intervals.confidence_interval(
+                replicates, estimates[rows], confidence_level, general, jackknife=of_rows
+            )
+
+        low, high = self._in_stretches(general_limits)
         made = [general] * len(estimates)
         for special, has_it in _SPECIAL.get(method, ()):
             rows = [k for k, quantity in enumerate(self.quantities) if has_it(quantity)]
@@ -228,6 +245,12 @@ def require_method(method: str, unit: str, scheme: str) -> None:
             f'method="dyadic" needs replicates with the dyadic-robust variance, which unit="subject" with '
             f'scheme="dyadic" has, not unit="{unit}" with scheme="{scheme}"'
         )
+
+
+def _spread(_: slice, replicates: Floats) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
+    """Return standard errors, means, whether rows vary, and the shares that are not finite."""
+    not_finite = (~np.isfinite(replicates)).mean(axis=1)
+    return intervals.standard_error(replicates), _finite_means(replicates), _varies(replicates), not_finite
 
 
 def _finite_means(replicates: Floats) -> Floats:

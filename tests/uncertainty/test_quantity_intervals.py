@@ -14,6 +14,7 @@ from oracles import intervals as naive_intervals
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.intervals import confidence_interval, logit_interval
+from fastfair.uncertainty import entries
 from fastfair.uncertainty.interval_notes import NOT_KNOWN_WHOSE, rests_on_any
 from fastfair.uncertainty.quantities import Quantity
 
@@ -421,3 +422,13 @@ def test_fewer_than_30_false_matches_are_noted_for_rates_and_what_rests_on_them(
         of_fmr = [q for q in found.quantities if q.at == at and q.name.endswith("(fmr)")]
         assert {NOT_KNOWN_WHOSE in q.note for q in (*rates, *of_fmr)} == {expected}
         assert NOT_KNOWN_WHOSE not in found.quantity("gini(fnmr)", at=at).note
+
+
+@pytest.mark.parametrize("method", ["auto", "bca", "basic"])
+def test_intervals_are_the_same_however_many_quantities_are_read_at_once(method, monkeypatch):
+    c = ff.Comparisons(**columns())
+    at = ff.at_threshold(1.0)
+    wanted = ff.evaluate(c, at, metrics=["eer"], n_resamples=700, rng=0, n_threads=1)
+    monkeypatch.setattr(entries, "_AT_ONCE", 2000)
+    found = ff.evaluate(c, at, metrics=["eer"], n_resamples=700, rng=0, n_threads=2)
+    assert found.with_intervals(method=method).quantities == wanted.with_intervals(method=method).quantities
