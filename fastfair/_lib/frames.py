@@ -77,14 +77,14 @@ class FrameColumns:
     def values(self, name: str) -> Any:
         """Return a column of truth values or numbers, or a column of text as codes."""
         series = self[name]
-        if self._is_text(name):
+        if self.is_text(name):
             return self.labels(name)
         with _taking(name, series.dtype):
             return series.to_numpy()
 
     def labels(self, name: str) -> validation.Coded | np.ndarray[Any, Any]:
         """Turn a column of labels into codes; the data frame library does this faster than Python."""
-        if self._is_text(name):
+        if self.is_text(name):
             distinct, numbers = self._coded(name)
             missing = np.array([validation.is_missing(text) for text in distinct], np.bool_)
             if missing.any():
@@ -98,7 +98,7 @@ class FrameColumns:
     def texts(self, name: str) -> tuple[list[str | None], np.ndarray[Any, Any]]:
         """Return the distinct labels of a column as text, None if missing, and the position of each row's label."""
         distinct: list[Any]
-        if self._is_text(name):
+        if self.is_text(name):
             distinct, numbers = self._coded(name)
             codes = numbers.read(np.arange(len(distinct), dtype=np.int32))
         else:
@@ -114,12 +114,13 @@ class FrameColumns:
 
     def text(self, name: str) -> pl.Series:
         """Return a column as a polars series of text, stripped of blanks, with "" for missing values."""
-        self._is_text(name)
+        self.is_text(name)
         pl = validation.require("polars", "cli", "reading data frames")
         with _taking(name, self[name].dtype):
             return self.polars([name])[name].cast(pl.String).fill_null("").str.strip_chars()
 
-    def _is_text(self, name: str) -> bool:
+    def is_text(self, name: str) -> bool:
+        """Tell whether a column holds text, be it as codes; refuse one that holds neither labels nor numbers."""
         dtype = self[name].dtype
         if dtype.is_nested():
             raise InputError(f"column {name!r} must hold labels, text or numbers, but its type is {dtype}")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 # Texts that NumPy and pandas write for a missing label; blank text is missing, too.
 MISSING_TEXTS = ("nan", "NaN", "<NA>", "NaT")
+_MISSING = frozenset(["", *MISSING_TEXTS])
 _LARGEST = 1e300  # largest number allowed as a label
 
 
@@ -92,6 +93,11 @@ def is_missing(value: object) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, numbers.Number | Decimal | np.datetime64) and bool(value != value)
+
+
+def are_clean(texts: list[str]) -> bool:
+    """Return whether texts are all in their `clean` form, and none is missing."""
+    return _MISSING.isdisjoint(texts) and texts == list(map(str.strip, texts))
 
 
 def encode(name: str, values: Labels) -> Coded:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastfair._lib import validation
+from fastfair._lib import label_codes, validation
+from fastfair._lib.distinct_entries import smallest_integers
 from fastfair._lib.frames import FrameColumns
 
 from . import reading
@@ -51,6 +52,11 @@ def names_of(table: ScoreTable) -> BothSides:
 def _code(frame: pl.DataFrame, sides: tuple[str, str]) -> BothSides:
     """Turn two columns into codes of one list of labels."""
     columns = FrameColumns(frame)
+    if all(columns.is_text(name) for name in sides):
+        reference, probe = (columns.text(name) for name in sides)
+        coded = _code_text(reading.polars().DataFrame({"reference": reference, "probe": probe}))
+        if label_codes.are_clean(coded[0].labels.tolist()):
+            return coded
     labels, codes = validation.encode_together(sides, [columns.labels(name) for name in sides])
     return validation.Coded(labels, codes[0]), validation.Coded(labels, codes[1])
 
@@ -73,7 +79,7 @@ def _code_text(sides: pl.DataFrame) -> BothSides:
     names = distinct.cast(pl.String)
     order = names.arg_sort()  # a Categorical's codes may differ between two readings, so labels are sorted
     physical = distinct.to_physical().gather(order).to_numpy()
-    position = np.empty(int(physical.max()) + 1, np.int32)
+    position = np.empty(int(physical.max()) + 1, smallest_integers(physical.size))
     position[physical] = np.arange(physical.size)
     labels = names.gather(order).to_numpy()
     codes = position[together.to_physical().to_numpy()]

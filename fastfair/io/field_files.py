@@ -79,6 +79,9 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
         )
     score_first = is_number(first[0]) and not is_number(first[2])
     scores, lines = _read_fields(text, "score enrol test" if score_first else "enrol test score")
+    pairs = _pairs(listed)
+    if scores.height == listed.height and (pairs == _pairs(scores)).all() and pairs.n_unique() == pairs.len():
+        return listed.hstack([scores["score"]])
     scores = scores.with_columns(line=lines).unique([*_TRIAL, "score"], keep="first", maintain_order=True)
     several = _of_several(scores)
     if several is not None:
@@ -125,11 +128,14 @@ def _read_fields(text: Text, names: str) -> tuple[pl.DataFrame, _Lines]:
         frame = frame.with_columns(
             label=words.replace_strict(list(LABELS), list(LABELS.values()), return_dtype=pl.Boolean)
         )
-    return frame, lines
+    # As codes, which all frames share, names are compared and looked up faster.
+    return frame.with_columns(pl.col(name).cast(pl.Categorical) for name in _TRIAL if name in fields), lines
 
 
 def _refuse_contradictions(path: Path, listed: pl.DataFrame, lines: _Lines) -> None:
     """Refuse a trial listed as both target and nontarget; one listed twice with one label stays two comparisons."""
+    if _pairs(listed).n_unique() == listed.height:
+        return
     marked = listed.with_columns(line=lines).unique([*_TRIAL, "label"], keep="first", maintain_order=True)
     both = _of_several(marked)
     if both is not None:
@@ -138,6 +144,13 @@ def _refuse_contradictions(path: Path, listed: pl.DataFrame, lines: _Lines) -> N
             f"{path}: {both['enrol'][0]} {both['test'][0]} is a target trial in line {line[True]} and a nontarget one "
             f"in line {line[False]}"
         )
+
+
+def _pairs(rows: pl.DataFrame) -> pl.Series:
+    """Return the pair that each row is about, as a number that differs where the pairs do."""
+    pl = polars()
+    enrol, test = (rows[name].to_physical().cast(pl.UInt64) for name in _TRIAL)
+    return enrol * 2**32 + test
 
 
 def _of_several(rows: pl.DataFrame) -> pl.DataFrame | None:

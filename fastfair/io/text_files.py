@@ -248,13 +248,14 @@ def _require_memory(path: Path, size: int) -> None:
 
 def _require_text(path: Path, data: bytes) -> None:
     """Refuse bytes that are not UTF-8 text, and invisible marks inside the text."""
+    is_ascii = data.isascii()
     for mark, what in ((b"\0", "a NUL byte"), (_BOM, "a byte order mark")):
-        place = data.find(mark)
+        place = -1 if is_ascii and mark == _BOM else data.find(mark)
         if place >= 0 and not _utf16(data):
             raise FileFormatError(
                 f"{path}: line {_line(data, place)}: there is {what} in the text; save it as plain UTF-8"
             )
-    if data.isascii():
+    if is_ascii:
         return
     try:
         data.decode()
@@ -289,8 +290,14 @@ def _with_line_feeds(data: bytes, quoted: bool) -> bytes:
 
 def _with_single_blanks(data: bytes) -> bytes:
     """Separate fields by single blanks, remove blanks at the ends of lines, and keep every line."""
+
+    def touches(start: int) -> bool:
+        """Tell whether two blanks, or a blank and a line end, stand side by side; some other characters count, too."""
+        low = np.frombuffer(data, np.uint8, min(_BLOCK + 1, len(data) - start), start) <= _BLANK
+        return bool((low[1:] & low[:-1]).any())
+
     data = data.replace(b"\t", b" ")
-    if b"  " not in data and b"\n " not in data and b" \n" not in data and data.strip(b" ") == data:
+    if data.strip(b" ") == data and not any(in_threads(len(data), touches, range(0, len(data), _BLOCK))):
         return data
     characters = np.frombuffer(data, np.uint8)
     blank, feed = characters == _BLANK, characters == _FEED
@@ -360,7 +367,7 @@ def _rows(
     """Remove blank lines, refuse rows with another number of fields, and return the line of each row."""
     n_rows = int(np.count_nonzero(ends))
     table = ends.reshape(-1, n) if ends.size == n_rows * n else None
-    if n > 1 and table is not None and table[:, -1].all() and data.count(b"\n") == n_rows:
+    if n > 1 and table is not None and table[:, -1].all() and not (quoted and data.count(b"\n") > n_rows):
         return data, text.number + np.arange(n_rows)
     feeds = _feeds(data, quoted)
     starts = np.concatenate([[0], feeds[:-1] + 1])

@@ -16,11 +16,13 @@ import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair.cli.main import cli
 from fastfair.errors import FileFormatError, InputError, MissingFileError
-from fastfair.io import reading
+from fastfair.io import reading, text_files
 
 HEADER = "score,mated,reference,probe\n"
 PAIR = "score,mated,race_1,race_2\n0.9,1,a,a\n0.8,1,b,b\n0.2,0,a,b\n0.1,0,b,a\n"
@@ -541,3 +543,30 @@ def test_whatever_is_raised_becomes_our_error_but_not_what_ends_the_program():
     for error in (KeyboardInterrupt, SystemExit):
         with pytest.raises(error), reading.reading("f"):
             raise error
+
+
+LINES = st.lists(st.text("a \t#", max_size=6), min_size=1, max_size=8).filter(lambda lines: any(map(str.strip, lines)))
+
+
+@given(LINES, st.integers(2, 9))
+def test_blanks_are_made_single_whatever_the_blocks(lines, block):
+    data = "".join(f"{line}\n" for line in lines).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_files, "_BLOCK", block)
+        single = text_files._with_single_blanks(data)
+    assert single.decode() == "".join(f"{' '.join(line.split())}\n" for line in lines)
+
+
+def test_scores_in_the_order_of_the_trials_and_in_another_are_the_same(write):
+    trials = ["1 a/1 a/2", "0 a/1 b/1", "0 a/2 b/1", "1 b/1 b/2"]
+    scores = [f"{line[2:]} 0.{k}" for k, line in enumerate(trials, 1)]
+    listed = write("trials.txt", "\n".join(trials))
+    of_orders = [
+        ff.read_comparisons(write(f"{k}.txt", "\n".join(order)), trials=listed, format="voxceleb")
+        for k, order in enumerate([scores, scores[::-1], [*scores, scores[0]]])
+    ]
+    for c in of_orders:
+        assert c.mated.similarities.tolist() == [0.1, 0.4]
+        assert c.nonmated.similarities.tolist() == [0.2, 0.3]
+    with pytest.raises(FileFormatError, match=r"has the score 0\.1 in line 1 and 0\.7 in line 5"):
+        ff.read_comparisons(write("x.txt", "\n".join([*scores, "a/1 a/2 0.7"])), trials=listed, format="voxceleb")
