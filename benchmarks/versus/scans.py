@@ -19,18 +19,18 @@ from .rows import Against, Measurement, Row
 from .targets import AtMost
 
 SIZE, N_FILES = 100_000_000, 10
-N_SUBJECTS, N_GROUPS = 20_000, 8
+N_SUBJECTS, MANY_SUBJECTS, N_GROUPS = 20_000, 100_000, 8
 LIMIT = 400_000_000  # bytes, a tenth of what a billion comparisons are given
 _AT = [ff.at_fmr(10.0**-k) for k in range(3, 8)]
 
 
-def write(folder: Path, size: int = SIZE) -> None:
+def write(folder: Path, size: int = SIZE, n_subjects: int = N_SUBJECTS) -> None:
     """Write comparisons of random pairs of subjects, one in a hundred of them mated."""
-    group = np.arange(N_SUBJECTS) % N_GROUPS
+    group = np.arange(n_subjects) % N_GROUPS
     for k in range(N_FILES):
         rng = np.random.default_rng(k)
         n = size // N_FILES
-        reference, probe = rng.integers(0, N_SUBJECTS, (2, n), dtype=np.int32)
+        reference, probe = rng.integers(0, n_subjects, (2, n), dtype=np.int32)
         mated = rng.random(n, dtype=np.float32) < 0.01
         probe[mated] = reference[mated]
         scores = rng.standard_normal(n, dtype=np.float32) + np.float32(5) * (reference == probe)
@@ -61,6 +61,8 @@ def of_a_scan() -> Measurement:
         with Worker(Path(sys.executable), "memory_of_a_scan.py", folder) as worker:
             worker.save("bytes")
             peak = int(np.load(folder / "bytes.npy"))
+        write(folder, n_subjects=MANY_SUBJECTS)
+        of_many = clocked(partial(evaluate, folder))()
     return Measurement(
         seconds["ours"],
         seconds["theirs"],
@@ -69,9 +71,9 @@ def of_a_scan() -> Measurement:
         also_met=peak <= LIMIT,
         remarks=(
             f"the scan and its evaluation take {peak / 1e6:.0f} MB above the library and its kernels, of which at most "
-            f"{LIMIT / 1e6:.0f} are aimed at"
+            f"{LIMIT / 1e6:.0f} are aimed at; with {MANY_SUBJECTS:,} subjects they take {of_many:.0f} s"
         ),
-        details={"comparisons": SIZE, "peak_bytes": peak},
+        details={"comparisons": SIZE, "peak_bytes": peak, "ours_s of many subjects": of_many},
     )
 
 
@@ -84,6 +86,6 @@ ROWS = (
         Against.LIMIT,
         AtMost(2.5),
         of_a_scan,
-        "besides, comparisons are checked, coded and put into buckets, and these read and grouped by subjects twice",
+        "besides, comparisons are checked, coded and put into buckets, and these grouped by subjects and walked over",
     ),
 )

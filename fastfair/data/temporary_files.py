@@ -23,8 +23,8 @@ class Folder:
 
     Parameters
     ----------
-    inside : path, optional
-        The folder to make it in, which is then tried at once; by default that of the system for temporary files.
+    inside : path or Folder, optional
+        The folder to make it in; a path is tried at once. By default that of the system for temporary files.
 
     Raises
     ------
@@ -32,16 +32,16 @@ class Folder:
         Where no folder can be made.
     """
 
-    def __init__(self, inside: str | Path | None = None) -> None:
+    def __init__(self, inside: str | Path | Folder | None = None) -> None:
         self._inside, self._path = inside, ""
-        if inside is not None:
+        if isinstance(inside, str | Path):
             self.path  # noqa: B018 - rather an error now than after hours of reading
 
     @property
     def path(self) -> Path:
         """The folder."""
         if not self._path:
-            inside = tempfile.gettempdir() if self._inside is None else self._inside
+            inside = self._inside.path if isinstance(self._inside, Folder) else self._inside or tempfile.gettempdir()
             with explained(inside):
                 self._path = tempfile.mkdtemp(prefix="fastfair-", dir=inside)
             weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)

@@ -66,7 +66,7 @@ class GroupedBuckets:
         self._readers, self._n_threads = pairs.buckets(count_threads(n_threads))
         self._most_bytes, self._n_bytes, self._lock = pairs.most_bytes, 0, threading.Lock()
         # Files that are removed with this object.
-        self._folder = None if pairs.folder is None else Folder(pairs.folder.path)
+        self._folder = None if pairs.folder is None else Folder(pairs.folder)
         self._grouped: dict[int, Partners | ArrayFile] = {}
         # Where a thread works on a bucket alone, it groups it alone.
         self._inner = 1 if self._n_threads > 1 and len(self._readers) > 1 else n_threads

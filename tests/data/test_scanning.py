@@ -1,5 +1,6 @@
 """What a scan collects: the scores nearest to errors, and pairs of subjects in buckets."""
 
+import gc
 import itertools
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from fastfair.data import scanned_comparisons, score_keys
 from fastfair.data.score_tails import ScoreTail
 from fastfair.data.spilled_pairs import N_BUCKETS, SpilledPairs, in_buckets
-from fastfair.data.temporary_files import Folder
+from fastfair.data.temporary_files import ArrayFile, Folder
 
 PARTS = st.lists(st.lists(st.integers(-6, 6), max_size=30), min_size=1, max_size=6)
 
@@ -106,3 +107,19 @@ def test_comparisons_and_subjects_are_counted_by_groups(seed, n_groups, n_subjec
         assert cells[i, j] == inside.sum()
         assert subjects[i, j] == len({*reference[inside].tolist(), *probe[inside].tolist()})
     assert n_seen == len({*reference.tolist(), *probe.tolist()})
+
+
+def test_a_folder_in_another_is_made_with_it_when_needed_and_removed_with_its_owner(tmp_path):
+    outer = Folder(tmp_path)
+    inner = Folder(outer)
+    assert not [*outer.path.iterdir()]
+    arrays = [np.arange(6, dtype=np.uint16).reshape(2, 3), np.empty((2, 0)), np.arange(3.0)]
+    file = ArrayFile(inner, "arrays")
+    assert [*file] == []
+    file.append(*arrays[:2])
+    file.append(arrays[2][::-1])
+    assert all(map(np.array_equal, file, [*arrays[:2], arrays[2][::-1]]))
+    assert len([*outer.path.iterdir()]) == 1
+    del file, inner
+    gc.collect()
+    assert not [*outer.path.iterdir()]
