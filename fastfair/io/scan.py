@@ -26,7 +26,7 @@ from .score_files import opened, read_table
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-_BYTES_OF_A_ROW = 80  # while its columns are read, coded and counted
+_BYTES_OF_A_ROW = 48  # while its columns are read, coded and counted
 _SHARE_OF_ROWS = 0.25  # of the memory, for the rows that are read at once
 _MOST_ROWS = 2**22
 _AHEAD = 1  # parts that may wait, besides those that threads work on
