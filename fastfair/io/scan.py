@@ -57,8 +57,8 @@ def scan_comparisons(
 ) -> ScannedComparisons:
     r"""Read score files part by part, for `evaluate` and `claim`, where memory cannot hold all comparisons.
 
-    Each file is read once, by all processors. Kept are the lowest mated and the highest non-mated scores, as many as the memory allows,
-    and for every comparison who was compared, in temporary files where memory is short.
+    Each file is read once, by all processors. Kept are the lowest mated and the highest non-mated scores, as many as
+    the memory allows, and for every comparison who was compared, in temporary files where memory is short.
 
     Parameters
     ----------

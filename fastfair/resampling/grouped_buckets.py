@@ -92,10 +92,12 @@ class GroupedBuckets:
         if kept is not None:
             from fastfair.kernels.partners import Runs
 
-            return Partners(Runs(*kept), source.sizes, source.units.n_rows, self._inner)
+            *runs, words = kept
+            return Partners(Runs(*runs), source.sizes, source.units.n_rows, words, self._inner)
         bucket = _Bucket(source.side, source.mated, source.units, source.of_groups, *self._readers[k](), self._group)
         found = group_comparisons(bucket, self._inner)
-        n_bytes = sum(array.nbytes for array in found.runs)
+        arrays = *found.runs, found.words
+        n_bytes = sum(array.nbytes for array in arrays)
         with self._lock:
             in_memory = self._n_bytes + n_bytes <= self._most_bytes
             self._n_bytes += n_bytes if in_memory else 0
@@ -103,6 +105,6 @@ class GroupedBuckets:
             self._grouped[k] = found
         elif self._folder is not None:
             file = ArrayFile(self._folder, f"grouped-{k}")
-            file.append(*found.runs)
+            file.append(*arrays)
             self._grouped[k] = file
         return found
