@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.error_rates.curve_results import Rates
-from fastfair.measures._compute import KINDS, BaseMetric, RatePair, measure_all
+from fastfair.measures._compute import KINDS, BaseMetric, MeasuredQuantity, RatePair, measure_all
 from fastfair.resampling.blocks import Replicates
 
 Floats = NDArray[np.float64]
@@ -126,6 +126,32 @@ def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
 
 def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
     """List the fairness measures only."""
+    for found, points in measured_quantities(base, selection):
+        for point, value in zip(points, found.value, strict=True) if points else [(None, found.value)]:
+            if not found.per_group:
+                yield Entry(found.name, None, point, value)
+                continue
+            for k, group in enumerate(selection.measured):
+                yield Entry(found.name, selection.groups[group], point, value[..., k])
+
+
+def measured_quantities(base: Replicates, selection: Selection) -> Iterator[tuple[MeasuredQuantity, list[int]]]:
+    """Compute the fairness measures, each at several operating points at once, in the order of `measure_entries`.
+
+    Parameters
+    ----------
+    base : Replicates
+        Rates and metrics.
+    selection : Selection
+        What to compute.
+
+    Yields
+    ------
+    MeasuredQuantity
+        Its values have the operating points on the first axis.
+    list of int
+        The operating points; empty for a measure that needs none, whose values have no such axis.
+    """
     if not selection.measures:
         return
     rows = [1 + k for k in selection.measured]
@@ -152,17 +178,7 @@ def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
     stretches = np.array_split(np.arange(n), n_calls(n, base.fmr[:1].size)) if n else []
     at_points = [pair(base.fmr[points], base.fnmr[points], axis=1) for points in stretches]
     for found in measure_all(selection.measures, at_points, metrics, at_mean, selection.alpha, selection.zero_policy):
-        each = (
-            [(None, found.value)]
-            if found.point is None
-            else zip(stretches[found.point].tolist(), found.value, strict=True)
-        )
-        for point, value in each:
-            if not found.per_group:
-                yield Entry(found.name, None, point, value)
-                continue
-            for k, group in enumerate(selection.measured):
-                yield Entry(found.name, selection.groups[group], point, value[..., k])
+        yield found, [] if found.point is None else stretches[found.point].tolist()
 
 
 def n_calls(n: int, size: int) -> int:

@@ -7,6 +7,7 @@ than the data. The interval covers the measures of those systems among whose rep
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from fastfair.measures import MEASURES
 from fastfair.measures._compute import THRESHOLD_FREE, measure_of
 from fastfair.resampling.blocks import Replicates
 
-from .entries import Key, Selection, measure_entries, n_calls
+from .entries import Key, Selection, measure_entries, measured_quantities, n_calls
 
 Floats = NDArray[np.float64]
 # Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are interpolated between them.
@@ -192,11 +193,17 @@ class MovedSystems:
 
     def _fill(self, table: Floats, part: Part, rows: NDArray[np.intp], which: NDArray[np.intp]) -> None:
         """Write the shares of the measures of a part, at some powers, into their places."""
-        shape = which.size, self.n_replicates
-        moved = base_of(self._moved(part, POWERS[which]))
-        replicates = np.array([np.broadcast_to(one.value, shape) for one in measure_entries(moved, part.selection)])
-        signs = self.signs[rows, None, None]
-        table[rows[:, None], which] = _shares(signs * replicates, signs * self.estimates[rows, None, None])
+        moved, done = base_of(self._moved(part, POWERS[which])), 0
+        for found, points in measured_quantities(moved, part.selection):
+            values = found.value if points else found.value[None]
+            if found.per_group:
+                values = np.moveaxis(values, -1, 1)
+            *leading, _, _ = values.shape
+            some = rows[done : done + math.prod(leading)]
+            done += some.size
+            sign, estimates = self.signs[some[0]], self.estimates[some].reshape(*leading, 1, 1)
+            shares = _shares(values if sign > 0 else -values, sign * estimates)
+            table[some[:, None], which] = shares.reshape(some.size, -1, 2)
 
     def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
         """Return the (..., powers, r) replicates of the rates and metrics of a part."""
