@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Integers = NDArray[np.integer]
 Floats = NDArray[np.float64]
 _REPEATED = 5  # comparisons of a pair, from which on multiplying a pair's weight is faster than adding it as often
+_REPEATED_WITH_COSTS = 2  # the same where costs are weighted, too
 _LOOKED_AT = 2**20  # comparisons that tell how often pairs are repeated
 
 
@@ -273,7 +274,8 @@ def _merged(runs: Runs, words: NDArray[np.uint32], n_units: int) -> tuple[Runs, 
     from fastfair.kernels import partners as kernels
 
     last = min(runs.stop.size, int(np.searchsorted(runs.stop, _LOOKED_AT)) + 1)
-    if last == 0 or kernels.count_pairs(runs, last, n_units) * _REPEATED > runs.stop[last - 1]:
+    repeated = _REPEATED_WITH_COSTS if words.size else _REPEATED
+    if last == 0 or kernels.count_pairs(runs, last, n_units) * repeated > runs.stop[last - 1]:
         return runs, words
     n_pairs = int(kernels.count_pairs(runs, runs.stop.size, n_units))
     merged = runs._replace(
