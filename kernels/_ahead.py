@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 KERNELS = frozenset({
-    "variances", "add_costs", "finish_costs", "draw_with_replacement", "largest_weight", "total_weights",
+    "draw_with_replacement", "largest_weight", "total_weights",
     "equal_error_rates", "hull_figures", "least_costs", "total_costs", "first_beyond", "shares_at",
 })  # fmt: skip
 _process: subprocess.Popen[bytes] | None = None

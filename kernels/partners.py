@@ -97,8 +97,8 @@ def arrange(begin, first, last, n_lists, partner, lists, words):
                 n_seen += 1
             place[k] += 1
             others[p - start], own[p - start] = partner[p], k
-            if words.size > 0:
-                own_words[p - start] = words[p]
+            if words.size > 0:  # element by element: an assignment of slices takes seconds to compile
+                own_words[p - start, 0], own_words[p - start, 1] = words[p, 0], words[p, 1]
         n_runs += n_seen
         total = start
         for k in seen[:n_seen]:
@@ -108,7 +108,7 @@ def arrange(begin, first, last, n_lists, partner, lists, words):
             at = place[k]
             partner[at], lists[at] = others[p], k
             if words.size > 0:
-                words[at] = own_words[p]
+                words[at, 0], words[at, 1] = own_words[p, 0], own_words[p, 1]
             place[k] = at + 1
         for k in seen[:n_seen]:
             place[k] = 0
