@@ -77,20 +77,29 @@ def deal(
     told : callable
         Called in this thread after each item, with the number of the item and what `work` returned.
     """
-    # The function registered last is called first at exit, before anything is taken down.
-    atexit.unregister(_end)
-    atexit.register(_end)
-    found: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
     shared = enumerate(items)  # shared safely, as the interpreter's lock lets one thread at a time advance it
-    hands = [_Hand(work, shared, found) for _ in range(min(n_threads, len(items)))]
-    try:
-        for hand in hands:
-            hand.start()
+    with _at_work(work, shared, min(n_threads, len(items))) as found:
         for _ in items:
             number, result, error = _next(found)
             if error is not None:
                 raise error
             told(number, result)
+
+
+@contextlib.contextmanager
+def _at_work(
+    work: Callable[[Any], Any], items: Iterator[tuple[int, Any]], n_threads: int
+) -> Iterator[queue.SimpleQueue[tuple[int, Any, BaseException | None]]]:
+    """Start threads that share items, and give the queue of their results; they take no more items afterwards."""
+    # The function registered last is called first at exit, before anything is taken down.
+    atexit.unregister(_end)
+    atexit.register(_end)
+    found: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
+    hands = [_Hand(work, items, found) for _ in range(n_threads)]
+    try:
+        for hand in hands:
+            hand.start()
+        yield found
     finally:
         for hand in hands:
             hand.abandoned = True
@@ -138,15 +147,9 @@ def deal_in_order(
     object
         What `work` returned.
     """
-    atexit.unregister(_end)
-    atexit.register(_end)
-    found: queue.SimpleQueue[tuple[int, Any, BaseException | None]] = queue.SimpleQueue()
     paced = _Paced(items, max(ahead, n_threads))
-    hands = [_Hand(work, paced, found) for _ in range(min(n_threads, len(items)))]
     early: dict[int, tuple[Any, BaseException | None]] = {}
-    try:
-        for hand in hands:
-            hand.start()
+    with _at_work(work, paced, min(n_threads, len(items))) as found:
         for k in range(len(items)):
             while k not in early:
                 number, *result = _next(found)
@@ -156,9 +159,6 @@ def deal_in_order(
                 raise error
             yield wanted
             paced.go_on()
-    finally:
-        for hand in hands:
-            hand.abandoned = True
 
 
 def aside(call: Callable[[], _Result]) -> _Result:
