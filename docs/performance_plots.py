@@ -1,16 +1,24 @@
 """Plots of the recorded figures: how time and memory grow."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
-from performance_record import ROWS
+from performance_record import RECORD
 
 MARKERS = "os^"
 
 
+def details(name: str) -> dict[str, Any]:
+    """Return a row's figures, and name its machine above the plot where that is not the one of the most rows."""
+    plt.gcf().suptitle(RECORD.elsewhere(name))
+    return RECORD.rows[name]["details"]
+
+
 def comparisons() -> None:
     """Time and memory over comparisons and over replicates."""
-    found = ROWS["bootstrap-growth"]["details"]
-    sizes, replicates = found["comparisons"], found["replicates"]
     axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")[1]
+    found = details("bootstrap-growth")
+    sizes, replicates = found["comparisons"], found["replicates"]
     for column, (values, unit) in enumerate(((found["seconds"], 1), (found["grown_bytes"], 1e6))):
         over_sizes, over_replicates = axes[0, column], axes[1, column]
         for k, count in enumerate(replicates):
@@ -30,10 +38,10 @@ def comparisons() -> None:
 
 def vectors() -> None:
     """Time and memory over vectors and over replicates."""
-    found = ROWS["embeddings-growth"]["details"]
+    (time, memory), (time_r, memory_r) = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")[1]
+    found = details("embeddings-growth")
     n = found["vectors"]
     counts = found["replicates"]
-    (time, memory), (time_r, memory_r) = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")[1]
     time.loglog(n, found["seconds"], "o-", label="band, 1,000 replicates")
     time.loglog(n, found["bare_product_seconds"], "s-", label="similarities alone")
     last = found["bare_product_seconds"][-1]

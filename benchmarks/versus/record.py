@@ -11,7 +11,7 @@ from .provenance import machine
 from .rows import Result
 
 _DIGITS = 5
-_SAME_MACHINE = ("processor", "cpus")
+_MACHINE = ("processor", "cpus", "system")  # Python's version is among those of each row
 
 
 def to_json(results: Sequence[Result]) -> str:
@@ -20,44 +20,32 @@ def to_json(results: Sequence[Result]) -> str:
 
 
 def update_record(path: Path, results: Sequence[Result], names: Sequence[str]) -> None:
-    """Write results into a record, without their rounds; its other rows stay, each with its date.
+    """Write results into a record, without their rounds; its other rows stay, each with its machine and date.
+
+    Rows of several machines may stand side by side, as both sides of each row ran on one.
 
     Parameters
     ----------
     path : Path
         Of the record, which need not exist yet.
     results : sequence of Result
-        What was measured.
+        What was measured, on this machine.
     names : sequence of str
         All rows in their order; those that are no more are left out.
-
-    Raises
-    ------
-    ValueError
-        Where rows that would stay are from another machine.
     """
     about = machine()
-    rows: dict[str, dict[str, Any]] = {}
-    before = json.loads(path.read_text()) if path.is_file() else {"rows": []}
-    measured = {result.name for result in results}
-    for row in before["rows"]:
-        if row["name"] in names and row["name"] not in measured:
-            rows[row["name"]] = row
-    if rows and any(before["machine"][fact] != about[fact] for fact in _SAME_MACHINE):
-        raise ValueError(f"{path} is of another machine ({before['machine']['processor']}): record all rows anew")
-    rows |= {result.name: _compact(result) for result in results}
-    latest = max(rows.values(), key=lambda row: row["date"])
-    own = {name: version for name, version in latest["versions"].items() if not name.startswith("peer ")}
-    record = {"machine": about, "date": latest["date"], "commit": latest["commit"], "versions": own}
-    record["rows"] = [rows[name] for name in names if name in rows]
+    here = {fact: about[fact] for fact in _MACHINE}
+    before = json.loads(path.read_text())["rows"] if path.is_file() else []
+    rows = {row["name"]: row for row in before} | {result.name: _compact(result, here) for result in results}
+    record = {"rows": [rows[name] for name in names if name in rows]}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
-def _compact(result: Result) -> dict[str, Any]:
+def _compact(result: Result, machine: dict[str, Any]) -> dict[str, Any]:
     row = result.to_dict()
     del row["rounds"]
-    return _rounded(row)
+    return _rounded(row) | {"machine": machine}
 
 
 def _rounded(value: Any) -> Any:
