@@ -4,9 +4,11 @@ Markdown hands each block of reStructuredText over as a document of its own, in 
 would begin anew: one plot would stand in the place of all others.
 """
 
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from matplotlib.sphinxext.plot_directive import PlotDirective
 from sphinx.application import Sphinx
 
@@ -14,12 +16,19 @@ _COUNTER = "_plot_counter"  # where the directive keeps the number of its last p
 
 
 class CountedPlot(PlotDirective):
-    """A plot with a number that no other plot of the page has."""
+    """A plot with a number that no other plot of the page has, drawn anew when the file it `:reads:` changes."""
+
+    option_spec: ClassVar[dict[str, Any]] = PlotDirective.option_spec | {"reads": directives.path}
 
     def run(self) -> list[nodes.Node]:
         """Number the plot after the last one of the page."""
         document = self.state.document
-        of_page = document.settings.env.temp_data
+        env = document.settings.env
+        of_page = env.temp_data
+        if "reads" in self.options:
+            path = str(Path(env.srcdir) / self.options["reads"])
+            env.note_dependency(path)
+            document.include_log.append((path, ()))  # matplotlib draws a plot anew when what is included is newer
         document.attributes[_COUNTER] = of_page.get(_COUNTER, 0)
         made: list[nodes.Node] = super().run()
         of_page[_COUNTER] = document.attributes[_COUNTER]

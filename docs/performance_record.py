@@ -42,7 +42,8 @@ def _machine(row: Row) -> tuple[str, int]:
     return row["machine"]["processor"], row["machine"]["cpus"]
 
 
-RECORD = Record(json.loads((Path(__file__).parent / "performance.json").read_text(encoding="utf-8"))["rows"])
+PATH = Path(__file__).parent / "performance.json"
+RECORD = Record(json.loads(PATH.read_text(encoding="utf-8"))["rows"])
 
 
 def seconds(value: float) -> str:

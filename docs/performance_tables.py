@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from docutils import nodes
-from performance_record import RECORD, Row, seconds
+from performance_record import PATH, RECORD, Row, seconds
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
@@ -109,6 +109,7 @@ class Provenance(SphinxDirective):
     """Where the figures come from: machines, dates and versions."""
 
     def run(self) -> list[nodes.Node]:
+        self.env.note_dependency(str(PATH))  # so that the page is made anew when rows are recorded
         machines = {letter: _about(rows) for letter, rows in RECORD.by_letter().items()}
         if len(machines) == 1:
             (where,) = machines.values()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -36,7 +37,13 @@ def row(name, machine=OURS, **facts):
 
 
 @pytest.fixture
-def show(monkeypatch):
+def noted():
+    """Return the files that a page is made anew for, as directives name them."""
+    return []
+
+
+@pytest.fixture
+def show(monkeypatch, noted):
     """Return a function that gives the Markdown of a directive, of a record of these rows."""
 
     def show(directive, argument, *rows):
@@ -44,6 +51,8 @@ def show(monkeypatch):
         shown = []
 
         class Shown(directive):
+            env = SimpleNamespace(note_dependency=noted.append)
+
             def __init__(self):
                 self.arguments = [argument]
 
@@ -117,13 +126,14 @@ def test_a_table_not_yet_recorded_says_how_to_measure_it(show):
         show(tables.OwnTable, "threds", row("threads"))
 
 
-def test_figures_of_one_machine_are_said_to_be_from_it(show):
+def test_figures_of_one_machine_are_said_to_be_from_it(show, noted):
     text = show(tables.Provenance, None, row("a"), row("b", date="2025-12-31 10:00 UTC"))
     assert text.splitlines() == [
         "The times are from one machine: EPYC, 2 processors, Linux 1; 2025-12-31 to 2026-01-01.",
         "",
         "fastfair with numpy 2.4; the others in environments of their own: tool 7.",
     ]
+    assert [Path(path).name for path in noted] == ["performance.json"]
 
 
 def test_figures_of_several_machines_are_listed_with_their_dates_and_versions(show):
