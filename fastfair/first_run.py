@@ -209,12 +209,13 @@ def _scans() -> None:
     from fastfair.error_rates.operating_points import at_fmr
     from fastfair.evaluation.evaluate import evaluate
 
-    c = _columns(narrow=True)
-    subjects, groups = ((c[f"reference{what}"], c[f"probe{what}"]) for what in ("", "_group"))
-    scan = Scan("similarity", LEAST_MEMORY)
-    columns = checked_columns(c["scores"], c["mated"], subjects, groups, "similarity", (None, None), "keep")
-    scan.add(scan.coded(columns, scan.number(columns)))
-    evaluate(scan.finish(), at_fmr(0.05), n_resamples=64, rng=0)
+    for narrow in (True, False):
+        c = _columns(narrow=narrow)
+        subjects, groups = ((c[f"reference{what}"], c[f"probe{what}"]) for what in ("", "_group"))
+        scan = Scan("similarity", LEAST_MEMORY, cllr=True)
+        columns = checked_columns(c["scores"], c["mated"], subjects, groups, "similarity", (None, None), "keep")
+        scan.add(scan.coded(columns, scan.number(columns)))
+        evaluate(scan.finish(), at_fmr(0.05), n_resamples=64, rng=0)
 
 
 def _curves() -> None:

@@ -34,6 +34,20 @@ def fill_buckets(reference, probe, position, of_buckets):
 
 
 @jit
+def fill_keys(reference, probe, keys, position, of_buckets):
+    """Write the keys of comparisons bucket by bucket, in the order of `fill_buckets`.
+
+    reference, probe: (n,) int32 subjects; keys: (n,) int32 or int64; position: (buckets,) int64, where those of each
+    bucket begin, overwritten; of_buckets: (n,) of the type of keys, out
+    """
+    mask = position.size - 1
+    for p in range(reference.size):
+        bucket = min(reference[p], probe[p]) & mask
+        of_buckets[position[bucket]] = keys[p]
+        position[bucket] += 1
+
+
+@jit
 def count_by_group(reference, probe, group, cells, seen):
     """Count comparisons by the group of the reference and that of the probe, and mark their subjects.
 

@@ -44,7 +44,7 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     ),
     (k.any_float, "value"),
     (k.text_or_number, "policy zero_policy"),
-    (k.flag, "det follow_up normalize percent simultaneous stop"),
+    (k.flag, "cllr det follow_up normalize percent simultaneous stop"),
     (k.seed, "rng"),
     (k.heard, "progress"),
     (k.array, "centers differences jackknife pvalues replicates scores vectors"),

@@ -15,14 +15,16 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
 from fastfair._lib.threads import count_threads, in_order
 
-from . import group_labels
+from . import group_labels, score_keys
 from .comparisons import Comparisons
 from .sorted_scores import GroupedSide, SortedSide, read_only
 
 if TYPE_CHECKING:
     from .temporary_files import Folder
 
-Reader = Callable[[], tuple[NDArray[Any], NDArray[Any]]]  # gives the references and the probes of comparisons
+# The references, the probes and the keys of comparisons; the keys are int64 and none where those are not kept.
+Read = tuple[NDArray[Any], NDArray[Any], score_keys.Keys]
+Reader = Callable[[], Read]
 
 
 class Buckets(Protocol):
@@ -35,6 +37,10 @@ class Buckets(Protocol):
     @property
     def most_bytes(self) -> int:
         """How much of it memory may hold."""
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether all comparisons have the keys of their scores."""
 
     def buckets(self, n_threads: int) -> tuple[Sequence[Reader], int]:
         """Return what reads each, and how many of them may be read at once, at most `n_threads`."""
@@ -92,7 +98,8 @@ class KeptComparisons(Comparisons):
     score_kind, left_out
         As in `Comparisons`.
     pairs : tuple of SpilledPairs, or of other Buckets
-        The subjects of all mated, and of all non-mated, comparisons, those of two subjects in one bucket.
+        The subjects of all mated, and of all non-mated, comparisons, with their scores where those were kept; those of
+        two subjects in one bucket.
     grouping : tuple of str
         The attributes that make groups.
     """
@@ -120,6 +127,11 @@ class KeptComparisons(Comparisons):
         return KeptComparisons(
             self.mated, self.nonmated, self.of_subjects, self.score_kind, self.left_out, self.pairs, names
         )
+
+    @property
+    def has_all_scores(self) -> bool:
+        """Whether `pairs` have the score of every comparison."""
+        return all(pairs.has_keys for pairs in self.pairs)
 
     @cached_property
     def group_of_number(self) -> NDArray[np.uint16]:
@@ -157,7 +169,8 @@ def _count(
     def count(read: Reader) -> NDArray[np.int64]:
         cells = np.zeros((n_groups, n_groups), np.int64)
         # Threads may mark the same place, but only ever with the same value.
-        kernels.count_by_group(*read(), group, cells, seen)
+        reference, probe, _ = read()
+        kernels.count_by_group(reference, probe, group, cells, seen)
         return cells
 
     cells = sum(in_order(count, *pairs.buckets(count_threads(None))), np.zeros((n_groups, n_groups), np.int64))
@@ -175,7 +188,8 @@ class ScannedComparisons(Shown):
     """Comparisons that `scan_comparisons` read part by part, for `evaluate` and `claim`.
 
     All comparisons are counted. The scores of those nearest to being errors are kept in memory, the lowest mated and
-    the highest non-mated ones, and of all others who was compared, in memory or in temporary files.
+    the highest non-mated ones, and of all others who was compared, in memory or in temporary files; with
+    ``cllr=True`` beside it their scores.
 
     Attributes
     ----------

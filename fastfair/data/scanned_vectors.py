@@ -16,7 +16,7 @@ from fastfair._lib import memory
 from .all_pairs import side_of_pairs
 from .pair_store import Pairs
 from .pairing import Pairing
-from .scanned_comparisons import KeptComparisons, Reader, ScannedComparisons, Subjects
+from .scanned_comparisons import KeptComparisons, Read, Reader, ScannedComparisons, Subjects
 from .sorted_scores import NotKept
 
 Codes = NDArray[np.int32]
@@ -38,7 +38,7 @@ class PairsOfVectors:
         As in `Embeddings`.
     mated : bool
         Whether the pairs are mated.
-    folder, most_bytes
+    folder, most_bytes, has_keys
         As in `Buckets`.
     """
 
@@ -47,6 +47,7 @@ class PairsOfVectors:
     mated: bool
 
     folder: None = field(default=None, init=False)
+    has_keys: bool = field(default=False, init=False)
     most_bytes: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,13 +65,14 @@ class PairsOfVectors:
             n_pairs = n_vectors[0] * (n_vectors[1] - 1) // 2 if self.is_probe is None else n_vectors[0] * n_vectors[1]
         else:
             n_pairs = np.sum([n_vectors[a] * (of_set[b].size - end[b]) for a, b in products], axis=0)
+        no_keys = np.empty(0, np.int64)
         running = np.cumsum(n_pairs)
         cuts = np.searchsorted(running, np.arange(_PAIRS_OF_A_BUCKET, int(running[-1]), _PAIRS_OF_A_BUCKET)) + 1
 
-        def read(first: int, last: int) -> tuple[Codes, Codes]:
+        def read(first: int, last: int) -> Read:
             subjects = np.repeat(np.arange(first, last, dtype=np.int32), n_pairs[first:last])
             if self.mated:
-                return subjects, subjects
+                return subjects, subjects, no_keys
             pairs = []
             for a, b in products:
                 own = of_set[a][end[a][first] - n_vectors[a][first] : end[a][last - 1]]
@@ -78,7 +80,7 @@ class PairsOfVectors:
             rows = [np.concatenate(side) for side in zip(*pairs, strict=True)]
             if self.is_probe is None:  # the lower row is the reference
                 rows = [np.minimum(*rows), np.maximum(*rows)]
-            return self.subject[rows[0]], self.subject[rows[1]]
+            return self.subject[rows[0]], self.subject[rows[1]], no_keys
 
         ends = itertools.pairwise(sorted({0, *cuts.tolist(), n_subjects}))
         return [partial(read, *both_ends) for both_ends in ends], n_threads

@@ -19,14 +19,15 @@ from .checked_columns import CheckedColumns
 from .scanned_comparisons import KeptComparisons, ScannedComparisons, Subjects
 from .score_tails import ScoreTail, wide
 from .sorted_scores import BothSides, LabelsOfSubjects, SortedSide
-from .spilled_pairs import SpilledPairs, in_buckets
+from .spilled_pairs import InBucket, SpilledPairs, in_buckets
 from .temporary_files import Folder
 
 LEAST_MEMORY = 2**27  # bytes
 # For a comparison that is kept, while it is collected, sorted and resampled.
 _BYTES_KEPT = 160
 _SHARE_KEPT, _SHARE_OF_PAIRS = 0.5, 0.125  # of the memory: for scores near the errors, and for pairs not in files
-_SHARE_AT_ONCE, _BYTES_OF_A_PAIR = 0.125, 32  # of pairs that are grouped at once
+# Of pairs that are grouped at once, and of the keys that some have.
+_SHARE_AT_ONCE, _BYTES_OF_A_PAIR, _BYTES_OF_A_KEY = 0.125, 32, 32
 _SHARE_OF_MATED = 0.5  # of the comparisons that are kept, at most
 _NO_LABEL = 2**16 - 1
 Numbered = tuple[NDArray[np.int32], int]  # the number of each subject of a part, and how many the scan has so far
@@ -78,7 +79,7 @@ class _CodedSide(NamedTuple):
     keys: score_keys.Keys  # of those that may be kept
     reference: NDArray[np.int32]  # their subjects
     probe: NDArray[np.int32]
-    of_buckets: list[NDArray[Any]]  # the subjects of all
+    of_buckets: list[InBucket]  # all
 
 
 @dataclass
@@ -120,18 +121,23 @@ class Scan:
         About how many bytes to take, at most.
     folder : path or None
         Where to make a folder for temporary files.
+    cllr : bool
+        Whether to keep all scores, for Cllr.
     """
 
-    def __init__(self, score_kind: str, memory_limit: int, folder: str | Path | None = None) -> None:
-        self._score_kind = score_kind
+    def __init__(
+        self, score_kind: str, memory_limit: int, folder: str | Path | None = None, cllr: bool = False
+    ) -> None:
+        self._score_kind, self._cllr = score_kind, cllr
         self._most = int(_SHARE_KEPT * memory_limit / _BYTES_KEPT)
         self._most_bytes = _SHARE_OF_PAIRS * memory_limit
         made = Folder(folder)
-        at_once = int(_SHARE_AT_ONCE * memory_limit / _BYTES_OF_A_PAIR)
+        bytes_of_a_pair = _BYTES_OF_A_PAIR + (_BYTES_OF_A_KEY if cllr else 0)
+        at_once = int(_SHARE_AT_ONCE * memory_limit / bytes_of_a_pair)
         most_bytes = int(self._most_bytes / 2)
         self._pairs = (
-            SpilledPairs(made, "mated", at_once, most_bytes),
-            SpilledPairs(made, "nonmated", at_once, most_bytes),
+            SpilledPairs(made, "mated", at_once, most_bytes, cllr),
+            SpilledPairs(made, "nonmated", at_once, most_bytes, cllr),
         )
         self._tails = ScoreTail(True), ScoreTail(False)
         self._dtype: np.dtype[Any] | None = None
@@ -177,7 +183,8 @@ class Scan:
         for mated, tail in zip((True, False), self._tails, strict=True):
             chosen = np.flatnonzero(columns.flags == mated)
             of_class = keys[chosen], reference[chosen], probe[chosen]
-            of_buckets, near = in_buckets(*of_class[1:], n_subjects), tail.near(of_class[0])
+            of_buckets = in_buckets(*of_class[1:], n_subjects, of_class[0] if self._cllr else None)
+            near = tail.near(of_class[0])
             if near is not None:
                 of_class = of_class[0][near], of_class[1][near], of_class[2][near]
             sides.append(_CodedSide(*of_class, of_buckets))
@@ -196,7 +203,7 @@ class Scan:
         for mated, side, tail, pairs in zip((True, False), part.sides, self._tails, self._pairs, strict=True):
             share = _SHARE_OF_MATED * self._most
             most = share if mated else self._most - min(share, self._tails[0].n)
-            n = sum(of_bucket.shape[1] for of_bucket in side.of_buckets)
+            n = sum(of_bucket.subjects.shape[1] for of_bucket in side.of_buckets)
             tail.add(side.keys, side.reference, side.probe, max(1, int(most)), n)
             pairs.add(side.of_buckets)
         if sum(pairs.n_bytes for pairs in self._pairs) > self._most_bytes:
@@ -263,6 +270,8 @@ class Scan:
                     tail.widen()
             else:
                 part.sides = [side._replace(keys=wide(side.keys)) for side in part.sides]
+            for pairs in self._pairs:
+                pairs.widen()
             self._dtype = np.dtype(np.float64)
 
     def _take_attributes(self, part: CodedPart) -> None:

@@ -1,24 +1,33 @@
-"""The subjects of comparisons in buckets, which are kept in files where they are too large for memory."""
+"""The subjects, and the keys, of comparisons in buckets, which go to files where they are too large for memory."""
 
 from __future__ import annotations
 
 import itertools
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.distinct_entries import smallest_integers
 
-from .scanned_comparisons import Reader
+from . import score_keys
+from .scanned_comparisons import Read, Reader
+from .score_tails import wide
 from .temporary_files import ArrayFile, Folder
 
 Codes = NDArray[np.int32]
 N_BUCKETS = 128  # a power of 2
 
 
-def in_buckets(reference: Codes, probe: Codes, n_subjects: int) -> list[NDArray[Any]]:
+class InBucket(NamedTuple):
+    """Some comparisons of a bucket."""
+
+    subjects: NDArray[Any]  # (2, m) uint16 or int32, the references and the probes
+    keys: score_keys.Keys | None  # (m,) of their scores, where those are kept
+
+
+def in_buckets(reference: Codes, probe: Codes, n_subjects: int, keys: score_keys.Keys | None = None) -> list[InBucket]:
     """Divide comparisons among buckets, so that all comparisons of two subjects lie in one.
 
     Parameters
@@ -27,11 +36,13 @@ def in_buckets(reference: Codes, probe: Codes, n_subjects: int) -> list[NDArray[
         Subjects, numbered below `n_subjects`.
     n_subjects : int
         As said.
+    keys : (n,) ndarray of int32 or int64, optional
+        The keys of their scores.
 
     Returns
     -------
-    list of (2, m) ndarray of uint16 or int32
-        The references and the probes of each bucket.
+    list of InBucket
+        The comparisons of each bucket.
     """
     from fastfair.kernels import scan as kernels
 
@@ -40,12 +51,16 @@ def in_buckets(reference: Codes, probe: Codes, n_subjects: int) -> list[NDArray[
     end = np.cumsum(counts)
     of_buckets = np.empty((2, reference.size), smallest_integers(n_subjects))
     kernels.fill_buckets(reference, probe, end - counts, of_buckets)
-    cuts = itertools.pairwise([0, *end.tolist()])
-    return [of_buckets[:, slice(*ends)] for ends in cuts]
+    cuts = [slice(*ends) for ends in itertools.pairwise([0, *end.tolist()])]
+    if keys is None:
+        return [InBucket(of_buckets[:, cut], None) for cut in cuts]
+    keys_of_buckets = np.empty_like(keys)
+    kernels.fill_keys(reference, probe, keys, end - counts, keys_of_buckets)
+    return [InBucket(of_buckets[:, cut], keys_of_buckets[cut]) for cut in cuts]
 
 
 class SpilledPairs:
-    """The reference and the probe of comparisons, in any order; all comparisons of two subjects lie in one bucket.
+    """The reference, the probe and the key of comparisons, in any order; those of two subjects lie in one bucket.
 
     Parameters
     ----------
@@ -57,20 +72,24 @@ class SpilledPairs:
         About how many comparisons to read together, so that small buckets are not read one by one.
     most_bytes : int
         How much memory may hold what is made of them.
+    has_keys : bool
+        Whether comparisons have the keys of their scores.
 
     Attributes
     ----------
-    folder, most_bytes
+    folder, most_bytes, has_keys
         As given.
     n_bytes : int
         Memory that those take that are not in files.
     """
 
-    def __init__(self, folder: Folder, name: str, at_once: int, most_bytes: int) -> None:
-        self.folder, self.most_bytes, self._at_once = folder, most_bytes, at_once
-        self._in_memory: list[list[NDArray[Any]]] = [[] for _ in range(N_BUCKETS)]
+    def __init__(self, folder: Folder, name: str, at_once: int, most_bytes: int, has_keys: bool = False) -> None:
+        self.folder, self.most_bytes, self.has_keys, self._at_once = folder, most_bytes, has_keys, at_once
+        self._in_memory: list[list[InBucket]] = [[] for _ in range(N_BUCKETS)]
         self._in_files = [ArrayFile(folder, f"{name}-{bucket}") for bucket in range(N_BUCKETS)]
+        self._keys_in_files = [ArrayFile(folder, f"{name}-{bucket}-keys") for bucket in range(N_BUCKETS)]
         self._sizes = np.zeros(N_BUCKETS, np.int64)
+        self._wide = False
         self.n_bytes = 0
 
     @property
@@ -78,19 +97,25 @@ class SpilledPairs:
         """Number of comparisons."""
         return int(self._sizes.sum())
 
-    def add(self, of_buckets: list[NDArray[Any]]) -> None:
+    def add(self, of_buckets: list[InBucket]) -> None:
         """Add comparisons, as `in_buckets` divides them."""
         for bucket, part in enumerate(of_buckets):
-            if part.size:
+            if part.subjects.size:
                 self._in_memory[bucket].append(part)
-                self._sizes[bucket] += part.shape[1]
-                self.n_bytes += part.nbytes
+                self._sizes[bucket] += part.subjects.shape[1]
+                self.n_bytes += sum(array.nbytes for array in part if array is not None)
+
+    def widen(self) -> None:
+        """Give all keys of float32 scores, also those added later, as those of the same scores as float64."""
+        self._wide = True
 
     def spill(self) -> None:
         """Write all comparisons to files."""
-        for parts, file in zip(self._in_memory, self._in_files, strict=True):
+        for parts, file, file_of_keys in zip(self._in_memory, self._in_files, self._keys_in_files, strict=True):
             if parts:
-                file.append(np.concatenate(parts, axis=1))
+                file.append(np.concatenate([part.subjects for part in parts], axis=1))
+                if self.has_keys:
+                    file_of_keys.append(self._joined([part.keys for part in parts if part.keys is not None]))
                 parts.clear()
         self.n_bytes = 0
 
@@ -111,7 +136,16 @@ class SpilledPairs:
         ]
         return readers, n_threads
 
-    def _read(self, buckets: range) -> tuple[NDArray[Any], NDArray[Any]]:
-        parts = [*itertools.chain.from_iterable([*self._in_memory[k], *self._in_files[k]] for k in buckets)]
+    def _read(self, buckets: range) -> Read:
+        parts, keys = [], []
+        for k in buckets:
+            in_memory = self._in_memory[k]
+            parts += [*(part.subjects for part in in_memory), *self._in_files[k]]
+            keys += [*(part.keys for part in in_memory if part.keys is not None), *self._keys_in_files[k]]
         reference, probe = np.concatenate(parts, axis=1)
-        return reference, probe
+        if not self.has_keys:
+            return reference, probe, np.empty(0, np.int64)
+        return reference, probe, self._joined(keys)
+
+    def _joined(self, keys: list[score_keys.Keys]) -> score_keys.Keys:
+        return np.concatenate([wide(some) if self._wide and some.dtype == np.int32 else some for some in keys])

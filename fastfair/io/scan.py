@@ -51,6 +51,7 @@ def scan_comparisons(
     metadata_subject: str | None = None,
     missing_metadata: str = "raise",
     label_conflicts: str = "raise",
+    cllr: bool = False,
     memory_limit: int | str | None = None,
     folder: str | Path | None = None,
     progress: bool | Callable[[int, int], None] = False,
@@ -69,6 +70,10 @@ def scan_comparisons(
         As in `read_comparisons`; a score matrix cannot be scanned. The subjects of references and probes must be known.
     score_kind, metadata_per, metadata_subject, missing_metadata, label_conflicts
         As in `read_comparisons`.
+    cllr : bool, default False
+        Whether to keep the score of every comparison beside who was compared, for Cllr. Temporary files take 4 bytes
+        more for each comparison, 8 where scores are float64, and about 8 more while one is evaluated. Without it
+        `evaluate` refuses Cllr of the scan.
     memory_limit : int or str, optional
         About how much memory the scan and its evaluations may take: a number of bytes, or text such as "4 GB". By
         default half of what is free. The more memory, the more scores are kept: thresholds and error rates are exact,
@@ -118,7 +123,7 @@ def scan_comparisons(
     sizes = [file.stat().st_size for file in files]
     n_at_once = count_threads(None) + _AHEAD + 1
     n_rows = int(min(_MOST_ROWS, _SHARE_OF_ROWS * limit / _BYTES_OF_A_ROW / n_at_once))
-    scan, turns = Scan(score_kind, limit, folder), Turns()
+    scan, turns = Scan(score_kind, limit, folder, cllr), Turns()
     parts = [part for file in files for part in _parts(file, n_rows, how)]
 
     def code(k: int) -> Callable[[], None]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fastfair._lib.distinct_entries import look_up
 from fastfair._lib.threads import count_threads, in_order
 from fastfair.data.scanned_comparisons import Buckets
+from fastfair.data.score_keys import Keys
 from fastfair.data.temporary_files import ArrayFile, Folder
 
 from .partners import Partners, group_comparisons
@@ -25,6 +26,7 @@ class _Bucket(SortedComparisons):
 
     reference: NDArray[Any]
     probe: NDArray[Any]
+    keys: Keys  # none where they are not kept
     group: NDArray[np.uint16]
 
     def __len__(self) -> int:

@@ -72,6 +72,7 @@ def test_a_tail_of_float32_scores_that_is_widened_is_that_of_the_same_scores_as_
 def test_buckets_hold_all_comparisons_those_of_a_pair_together(tmp_path, n_subjects, spilled, at_once, n_threads):
     rng = np.random.default_rng(n_subjects)
     pairs = SpilledPairs(Folder(tmp_path), "pairs", at_once, 0)
+    assert not pairs.has_keys
     parts = [rng.integers(0, n_subjects, (2, 200), dtype=np.int32) for _ in range(3)]
     for k, (reference, probe) in enumerate(parts):
         n_so_far = 2**16 if k == 0 and max(reference.max(), probe.max()) < 2**16 else n_subjects  # as shorter integers
@@ -81,7 +82,9 @@ def test_buckets_hold_all_comparisons_those_of_a_pair_together(tmp_path, n_subje
             assert pairs.n_bytes == 0
     readers, at_a_time = pairs.buckets(n_threads)
     assert 1 <= at_a_time <= n_threads
-    read = [np.stack(one()) for one in readers]
+    of_readers = [one() for one in readers]
+    assert all(keys.size == 0 and keys.dtype == np.int64 for *_, keys in of_readers)
+    read = [np.stack(subjects) for *subjects, _ in of_readers]
     assert sorted(map(tuple, np.hstack(read).T)) == sorted(map(tuple, np.hstack(parts).T))
     buckets = [{tuple(sorted(pair)) for pair in bucket.T.tolist()} for bucket in read]
     assert sum(map(len, buckets)) == len(set().union(*buckets))
@@ -90,6 +93,37 @@ def test_buckets_hold_all_comparisons_those_of_a_pair_together(tmp_path, n_subje
         assert (len(read), at_a_time) == (1, n_threads)
     if spilled:
         assert any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("at_once", [1, 40, 10**6])
+@pytest.mark.parametrize("spilled", [(), (1,), (0, 2)])
+@pytest.mark.parametrize("types", ["fff", "ddd", "fdf", "dff"])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_buckets_hold_the_key_of_each_comparison_beside_its_subjects(tmp_path, types, spilled, at_once, n_threads):
+    """All keys are those of float64 scores as soon as any are."""
+    rng = np.random.default_rng(at_once)
+    pairs = SpilledPairs(Folder(tmp_path), "pairs", at_once, 0, has_keys=True)
+    expected, n_bytes = [], 0
+    for k, kind in enumerate(types):
+        reference, probe = rng.integers(0, 300, (2, 200), dtype=np.int32)
+        scores = rng.normal(size=200).astype(kind)
+        if len({*types[: k + 1]}) > 1:
+            pairs.widen()
+        pairs.add(in_buckets(reference, probe, 300, score_keys.encode(scores)))
+        expected += zip(reference.tolist(), probe.tolist(), scores.tolist(), strict=True)
+        n_bytes += 200 * (2 * 2 + scores.itemsize)
+        if k in spilled:
+            pairs.spill()
+            n_bytes = 0
+        assert pairs.n_bytes == n_bytes
+    readers, _ = pairs.buckets(n_threads)
+    read = []
+    for one in readers:
+        reference, probe, keys = one()
+        assert keys.dtype == (np.int32 if types == "fff" else np.int64)
+        read += zip(reference.tolist(), probe.tolist(), score_keys.decode(keys).tolist(), strict=True)
+    assert sorted(read) == sorted(expected)
+    assert pairs.n == len(expected)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 12))

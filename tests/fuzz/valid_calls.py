@@ -166,7 +166,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.read_named_vectors": {"path": vectors, "name": "who", "same_name": "max"},
         "fastfair.read_results": {"path": str(evaluation)},
         "fastfair.read_failure_counts": {"path": failures},
-        "fastfair.scan_comparisons": {"path": str(_file_of_scores()), "memory_limit": "1 GB"},
+        "fastfair.scan_comparisons": {"path": str(_file_of_scores()), "memory_limit": "1 GB", "cllr": True},
         "fastfair.synthesize": {"n_mated": 20, "n_nonmated": 20, "fmr": 0.1, "n_steps": 50, "rng": 0},
         "fastfair.synthesize_each": {"n_mated": 20, "n_nonmated": 20, "kind": "fmr", "targets": [0.1, 0.2],
                                      "n_steps": 50, "rng": 0},

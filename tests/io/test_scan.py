@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair._lib import memory
-from fastfair.data import scanning, temporary_files
+from fastfair.data import scanning, score_keys, temporary_files
 from fastfair.errors import DroppedWarning, FileFormatError, InputError, MissingFileError, OutputError
 from fastfair.io import scan as scan_module
 from fastfair.resampling.preparation import Preparation
@@ -77,6 +77,26 @@ def keeping(monkeypatch, most, *, rows=10**6, at_once=10**6, in_files=True):
 def told(evaluation):
     """Return everything of an evaluation that does not say where it is from."""
     return [repr(quantity) for quantity in evaluation.quantities], [repr(rates) for rates in evaluation.rates]
+
+
+def compared(comparisons):
+    """Return the subjects and the score of each mated, and of each non-mated, comparison, sorted."""
+    kept = getattr(comparisons, "kept", None)
+    if kept is None:
+        sides = comparisons.mated, comparisons.nonmated
+        of_sides = [[(side.reference, side.probe, side.keys)] for side in sides]
+        rank = np.arange(comparisons.subjects.size)
+    else:
+        of_sides = [[read() for read in pairs.buckets(1)[0]] for pairs in kept.pairs]
+        rank = np.argsort(kept.of_subjects.numbers)
+    return [
+        sorted(
+            (*row, score)
+            for reference, probe, keys in parts
+            for *row, score in zip(rank[reference], rank[probe], score_keys.decode(keys), strict=True)
+        )
+        for parts in of_sides
+    ]
 
 
 def evaluated(comparisons, **options):
@@ -188,9 +208,32 @@ def test_files_of_float32_and_of_float64_scores_are_joined(tmp_path):
     joined = pl.concat(
         [pl.read_parquet(path).with_columns(pl.col("score").cast(pl.Float64)) for path in sorted(folder.iterdir())]
     )
-    scan = scanned(folder)
-    assert np.array_equal(scan.kept.nonmated.keys, in_memory(joined).nonmated.keys)
-    assert evaluated(scan) == evaluated(in_memory(joined))
+    for cllr in (False, True):
+        scan = scanned(folder, cllr=cllr)
+        assert np.array_equal(scan.kept.nonmated.keys, in_memory(joined).nonmated.keys)
+        assert evaluated(scan) == evaluated(in_memory(joined))
+    assert compared(scan) == compared(in_memory(joined))
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@pytest.mark.parametrize("in_files", [False, True])
+@pytest.mark.parametrize("score_kind", ["similarity", "distance"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_scan_keeps_all_scores_for_cllr_and_else_stays_the_same(tmp_path, monkeypatch, dtype, score_kind, in_files):
+    frame = table_of(1, n=5000, n_subjects=150, dtype=dtype, decimals=4)
+    if score_kind == "distance":
+        frame = frame.with_columns(-pl.col("score"))
+    folder = written(tmp_path / "parts", frame, 3)
+    keeping(monkeypatch, 2500, rows=600, at_once=400, in_files=in_files)
+    options = {"score_kind": score_kind, "memory_limit": scanning.LEAST_MEMORY}
+    without, scan = (scanned(folder, **options, cllr=cllr) for cllr in (False, True))
+    assert (without.kept.has_all_scores, scan.kept.has_all_scores) == (False, True)
+    assert scan.kept.nonmated.not_kept is not None
+    assert scan.by("sex").kept.has_all_scores
+    assert compared(scan) == compared(in_memory(frame, score_kind=score_kind))
+    points = {"at": ff.at_fmr(0.01), "metrics": []}
+    for n_threads in (1, 3):
+        assert evaluated(without, **points) == evaluated(scan, **points, n_threads=n_threads)
 
 
 @pytest.mark.parametrize(
