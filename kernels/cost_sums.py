@@ -68,6 +68,14 @@ def _sum_rows(partners, costs, weights, start, stop, sums):
 
 
 @jit
+def _add(words, sums):
+    """Add words to others. words, sums: (words, 64) int64; element by element, as whole arrays compile for a second."""
+    for word in range(sums.shape[0]):
+        for r in range(sums.shape[1]):
+            sums[word, r] += words[word, r]
+
+
+@jit
 def total_costs(runs, costs, weights, totals):
     """Sum weight times cost over the comparisons of the first lists, in 64 replicates.
 
@@ -94,10 +102,10 @@ def total_costs(runs, costs, weights, totals):
             carry(unlisted)
             for k in range(n_lists):
                 carry(totals[k])
-    totals[0] += unlisted
+    _add(unlisted, totals[0])
     for k in range(1, n_lists):
         carry(totals[k])
-        totals[0] += totals[k]
+        _add(totals[k], totals[0])
     carry(totals[0])
 
 
@@ -115,7 +123,8 @@ def sum_costs(runs, costs, totals):
         start = runs.stop[run]
     carry(totals)
     for k in range(1, n_lists):
-        totals[:, 0] += totals[:, k]
+        for word in range(WORDS):
+            totals[word, 0] += totals[word, k]
     carry(totals)
 
 

@@ -71,3 +71,20 @@ def rows_of_pairs(reference, probe, ones, a, b):
     for p in range(reference.size):
         a[p] = reference[p]
         b[p] = ones if reference[p] == probe[p] else np.int32(probe[p])
+
+
+@jit
+def sum_costs_by_group(reference, probe, group, costs, words):
+    """Sum the costs of all comparisons, and of those of each group with itself.
+
+    reference, probe: (n,) uint16 or int32 subjects; group: (subjects,) uint16; costs: (n,) int64; words:
+    (2, 1 + groups) int64, added to: the lower 32 bits of costs, and the higher ones
+    """
+    for p in range(costs.size):
+        low, high = costs[p] & np.int64(2**32 - 1), costs[p] >> np.int64(32)
+        words[0, 0] += low
+        words[1, 0] += high
+        k = np.int64(group[reference[p]]) + 1
+        if group[reference[p]] == group[probe[p]] and k < words.shape[1]:
+            words[0, k] += low
+            words[1, k] += high

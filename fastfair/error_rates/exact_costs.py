@@ -47,13 +47,20 @@ class ExactCosts:
 
     def mean(self, keys: score_keys.Keys) -> float:
         """Return the mean cost of comparisons in nats."""
-        words = np.zeros(2, np.int64)
+        words = np.zeros((2, 1), np.int64)
         for start in range(0, keys.size, _AT_ONCE):
-            costs = self.of(keys[start : start + _AT_ONCE])
-            words += (costs & _LOW).sum(), (costs >> 32).sum()
-        words[1] += words[0] >> 32
-        words[0] &= _LOW
-        return float(self.nats(words[:, None])[0] / keys.size)
+            words += two_words(self.of(keys[start : start + _AT_ONCE]))
+        return float(self.means(words, np.array([keys.size]))[0])
+
+    def means(self, words: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return means in nats, (n,), from sums of `two_words`, (2, n), and the numbers of comparisons, (n,)."""
+        carried = np.stack((words[0] & _LOW, words[1] + (words[0] >> 32)))
+        return np.asarray(self.nats(carried) / np.maximum(sizes, 1))
+
+
+def two_words(costs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sum costs: (2, 1), those of the lower 32 bits and those of the higher ones."""
+    return np.array([[(costs & _LOW).sum()], [(costs >> 32).sum()]])
 
 
 def exact_costs(keys: ClassKeys) -> tuple[ExactCosts, ExactCosts]:
@@ -68,8 +75,10 @@ def exact_costs(keys: ClassKeys) -> tuple[ExactCosts, ExactCosts]:
     -------
     tuple of ExactCosts
     """
-    found = []
-    for worst, mated in ((keys.mated[:1], True), (keys.nonmated[-1:], False)):
+    found, (low, high) = [], keys.limits or (0, 0)
+    # Where a scan has kept none, the lowest mated key is the limit, and the highest non-mated one lies just below it.
+    for kept, limit, mated in ((keys.mated[:1], high, True), (keys.nonmated[-1:], low - 1, False)):
+        worst = kept if kept.size or not keys.sizes[0 if mated else 1] else np.array([limit], kept.dtype)
         largest = log_likelihood_ratio_costs(score_keys.decode(worst).astype(np.float64), mated).max(initial=0.0)
         found.append(ExactCosts(mated, int(np.frexp(largest)[1]) - ExactCosts.bits))
     return found[0], found[1]

@@ -22,7 +22,6 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.curve_results import Rates
-from fastfair.error_rates.exact_costs import exact_costs
 from fastfair.error_rates.operating_points import (
     OperatingPoint,
     at_fmr,
@@ -31,6 +30,7 @@ from fastfair.error_rates.operating_points import (
     threshold_key,
 )
 from fastfair.error_rates.rates import rates_at_key
+from fastfair.error_rates.ratio_cost import ratio_costs_of_groups
 from fastfair.errors import ReversedScoresWarning
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
@@ -184,9 +184,9 @@ def evaluate(
     `at_mean_group_eer`. "simultaneous" ones take groups for independent.
 
     Numbers and intervals of a scan are those of the same comparisons in memory, to the last bit, but for limits of
-    rates without errors that rest on scores it has not kept: these are wider. It has no Cllr and min Cllr, which need
-    all scores ("all" metrics are then the others), no convex hull, no units but subjects, no jackknife
-    (``method="bca"``), and no intervals without replicates.
+    rates without errors that rest on scores it has not kept: these are wider. It has Cllr only where it was told to
+    keep all scores (``scan_comparisons(cllr=True)``), no min Cllr ("all" metrics are then the others), no convex hull,
+    no units but subjects, no jackknife (``method="bca"``), and no intervals without replicates.
 
     References
     ----------
@@ -284,16 +284,17 @@ def _rates_at(comparisons: Comparisons, point: OperatingPoint, measured: Sequenc
 
 def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
     """Compute the metrics that need no operating point, of all comparisons and of each group."""
-    exact = exact_costs(keys_of(comparisons))
     compute: dict[str, Callable[[ClassKeys], float]] = {
         "eer": lambda keys: score_metrics.equal_error(keys, request.eer_method)[0],
         "min_dcf": lambda keys: request.costs.least(keys)[0],
-        "cllr": lambda keys: score_metrics.log_likelihood_ratio_cost(keys, exact),
         "min_cllr": score_metrics.least_log_likelihood_ratio_cost,
     }
     lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in range(len(comparisons.groups)))]
     found = {}
     for name in request.metrics:
+        if name == "cllr":
+            found[name] = ratio_costs_of_groups(comparisons)
+            continue
         values = [compute[name](keys) if all(keys.sizes) else math.nan for keys in lists]
         found[name] = np.array(values, np.float64)
     if "eer" in found and found["eer"][0] > 0.5:

@@ -25,7 +25,7 @@ from fastfair.uncertainty.interval_maker import two_sided_level
 from fastfair.uncertainty.quantity_intervals import require_method
 
 INCOMPLETE_GROUPS = ("raise", "drop", "nan")
-METRICS_OF_SCANS = ("eer", "min_dcf")  # the others need all scores
+METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores
 ALTERNATIVES = ("two-sided", "less", "greater")
 
 
@@ -71,8 +71,9 @@ class Request:
     def checked(self, comparisons: Comparisons) -> Request:
         """Return the arguments checked, with defaults filled in and each name listed once."""
         names = _measure_names(self.measures, comparisons)
-        scanned = isinstance(comparisons, KeptComparisons)
-        everything = METRICS_OF_SCANS if scanned else METRICS
+        everything = METRICS
+        if isinstance(comparisons, KeptComparisons):
+            everything = METRICS_OF_SCANS if comparisons.has_all_scores else METRICS_OF_SCANS[:-1]
         wanted = everything if isinstance(self.metrics, str) and self.metrics == "all" else _listed(self.metrics)
         for name in wanted:
             validation.choice("metric", name, METRICS)

@@ -71,8 +71,8 @@ class BlockSweep:
         ----------
         out : dict of (..., 64) ndarray
             The arrays of `Resampler.shapes` by name, to be filled.
-        totals : tuple of (lists, 64) ndarray, optional
-            Total weights of the mated and of the non-mated lists, where they are known.
+        totals : Totals, optional
+            Sums over all comparisons of the block, where they are known.
         """
         while not self._sweep(out, totals):
             self._prepared.keep_more(self._lists)
@@ -87,7 +87,7 @@ class BlockSweep:
         x, y = self._x, self._y = tuple(side._replace(largest=largest) for side in (self._x, self._y))
         for k, (lists, side) in enumerate(zip(self._lists, (y, x), strict=True)):
             if totals is not None:
-                side.totals[:] = totals[k]
+                side.totals[:] = totals.weights[k]
             elif isinstance(lists.partners, Partners):
                 lists.partners.total_weights(weights, largest, side.totals)
         if self._prepared.need_eer:
@@ -111,7 +111,7 @@ class BlockSweep:
                 return False
             out["min_dcf"][:] = self._costs / self._prepared.costs.unit
         if "cllr" in out:
-            out["cllr"][:] = self._cllr()
+            out["cllr"][:] = self._cllr(totals)
         if not self._prepared.points:
             return True
         thresholds = self._find_thresholds()
@@ -173,13 +173,13 @@ class BlockSweep:
         replicated_hull.hull_figures(*self._shrunk(name), *self._prepared.blocks, what, self._of_hull)
         values[:] = self._of_hull
 
-    def _cllr(self) -> Floats:
+    def _cllr(self, totals: Totals | None) -> Floats:
         prepared, means = self._prepared, []
-        sides, shrinkages = (self._y, self._x), prepared.shrinkage.metrics["cllr"]
-        for side, shrinkage, costs, mean in zip(
-            sides, shrinkages, prepared.ratio_costs, prepared.mean_costs, strict=True
-        ):
+        shrinkages = prepared.shrinkage.metrics["cllr"]
+        for k, (side, shrinkage) in enumerate(zip((self._y, self._x), shrinkages, strict=True)):
+            costs, mean = prepared.ratio_costs[k], prepared.mean_costs[k]
+            of_lists = totals.costs[k] if totals is not None else costs.totals(self.weights)
             with np.errstate(invalid="ignore"):
-                weighted = costs.totals(self.weights) / side.totals[: shrinkage.size]
+                weighted = of_lists / side.totals[: shrinkage.size]
             means.append(((1 - shrinkage) * mean)[:, None] + shrinkage[:, None] * weighted)
         return (means[0] + means[1]) / (2 * float(np.log(2)))  # nats to bits

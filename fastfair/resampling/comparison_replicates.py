@@ -259,11 +259,11 @@ class _Drawn(_Weighted):
 
     key: NDArray[np.uint32]
     first: int
-    totals: Totals | None  # (blocks, lists, 64) each; None where blocks sum them
+    totals: Totals | None  # None where blocks sum them
 
     def compute(self, scratch: BlockSweep, first: int, out: dict[str, Floats]) -> None:
         self.resampler.units.draw(self.first + first, self.key, scratch.weights)
-        totals = None if self.totals is None else (self.totals[0][first // BLOCK], self.totals[1][first // BLOCK])
+        totals = None if self.totals is None else self.totals.of_block(first // BLOCK)
         scratch.compute(out, totals)
 
 

@@ -15,6 +15,7 @@ from fastfair._lib.threads import count_threads, in_order
 from fastfair.data.scanned_comparisons import Buckets
 from fastfair.data.score_keys import Keys
 from fastfair.data.temporary_files import ArrayFile, Folder
+from fastfair.error_rates.exact_costs import ExactCosts
 
 from .partners import Partners, group_comparisons
 from .sorted_comparisons import SortedComparisons
@@ -59,12 +60,19 @@ class GroupedBuckets:
         The group of each subject.
     n_threads : int, optional
         All processors by default.
+    exact : ExactCosts, optional
+        What comparisons cost, to be grouped with them.
     """
 
     def __init__(
-        self, pairs: Buckets, source: SortedComparisons, group: NDArray[np.uint16], n_threads: int | None
+        self,
+        pairs: Buckets,
+        source: SortedComparisons,
+        group: NDArray[np.uint16],
+        n_threads: int | None,
+        exact: ExactCosts | None = None,
     ) -> None:
-        self._source, self._group = source, group
+        self._source, self._group, self._exact = source, group, exact
         self._readers, self._n_threads = pairs.buckets(count_threads(n_threads))
         self._most_bytes, self._n_bytes, self._lock = pairs.most_bytes, 0, threading.Lock()
         # Files that are removed with this object.
@@ -97,7 +105,7 @@ class GroupedBuckets:
             *runs, words = kept
             return Partners(Runs(*runs), source.sizes, source.units.n_rows, words, self._inner)
         bucket = _Bucket(source.side, source.mated, source.units, source.of_groups, *self._readers[k](), self._group)
-        found = group_comparisons(bucket, self._inner)
+        found = group_comparisons(bucket, self._inner, self._exact)
         arrays = *found.runs, found.words
         n_bytes = sum(array.nbytes for array in arrays)
         with self._lock:

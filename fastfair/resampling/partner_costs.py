@@ -16,64 +16,96 @@ from .partners import Partners
 from .units import BLOCK
 
 Floats = NDArray[np.float64]
+Strata = tuple[NDArray[np.int32], NDArray[np.int64]]  # the stratum of each unit, and their sizes
+
+
+def without_errors(n_units: int) -> tuple[Any, ...]:
+    """Return the errors of a list for `kernels.pair_walk.add_runs` that has none."""
+    no_rows = np.empty(0, np.int32)
+    return no_rows, no_rows, np.zeros((2, n_units), np.int64), np.empty(0, np.int64), np.int64(0), no_rows
+
+
+class RatioCosts:
+    """What the mated, or the non-mated, comparisons cost in Cllr.
+
+    Attributes
+    ----------
+    exact : ExactCosts
+        What the costs are multiples of.
+    sizes : (lists,) ndarray of int64
+        Number of comparisons in each list, from list 0 on, whose costs are summed.
+    """
+
+    exact: ExactCosts
+    sizes: NDArray[np.int64]
+
+    def means(self) -> Floats:
+        """Return the mean cost of the comparisons of each list in nats, (lists,), and 0 where it has none."""
+        return np.asarray(self.exact.nats(self._sums()) / np.maximum(self.sizes, 1))
+
+    def shrinkage(self, lists: ErrorLists) -> Floats:
+        """Compute the shrinkage of each list's weights for its mean cost, (lists,); see `kernels.dyadic`."""
+        if not lists.two_way:
+            return np.ones(self.sizes.size)
+        # As multiples of what costs are multiples of; a pair's residual is less than the largest cost of all.
+        means = np.ldexp(self.means(), -self.exact.exponent)
+        scale = 0.5 ** (1 + self.exact.bits + int(self.sizes[0]).bit_length())
+        return shrinkage_of(self._variances(means, scale, (lists.stratum, lists.stratum_size)))
+
+    def _sums(self) -> NDArray[np.int64]:
+        """Return the words of the costs of each list, (words, lists), carried."""
+        raise NotImplementedError
+
+    def _variances(self, means: Floats, scale: float, strata: Strata) -> Floats:
+        """Compute the variances of the mean cost of each list, (lists, 3), of scaled costs."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
-class PartnerCosts:
-    """The costs of the mated, or of the non-mated, comparisons.
+class PartnerCosts(RatioCosts):
+    """The costs of comparisons that are grouped as partners of units.
 
     Attributes
     ----------
     partners : Partners
         The comparisons, grouped with their costs.
-    exact : ExactCosts
-        What the costs are multiples of.
-    n_lists : int
-        Number of lists, from list 0 on, whose costs are summed.
+    exact, sizes
+        As in `RatioCosts`.
     """
 
     partners: Partners
     exact: ExactCosts
-    n_lists: int
+    sizes: NDArray[np.int64]
 
     def totals(self, weights: NDArray[np.uint8]) -> Floats:
         """Sum weight times cost over the comparisons of each list in 64 replicates, in nats: (lists, 64)."""
         from fastfair.kernels import cost_sums
 
-        words = np.empty((self.n_lists, cost_sums.WORDS, BLOCK), np.int64)
+        words = np.empty((self.sizes.size, cost_sums.WORDS, BLOCK), np.int64)
         cost_sums.total_costs(self.partners.runs, self.partners.words, weights, words)
         return np.asarray(self.exact.nats(words.swapaxes(0, 1)))
 
-    def means(self) -> Floats:
-        """Return the mean cost of the comparisons of each list in nats, (lists,), and 0 where it has none."""
+    def _sums(self) -> NDArray[np.int64]:
         from fastfair.kernels import cost_sums
 
-        words = np.empty((cost_sums.WORDS, self.n_lists), np.int64)
+        words = np.empty((cost_sums.WORDS, self.sizes.size), np.int64)
         cost_sums.sum_costs(self.partners.runs, self.partners.words, words)
-        return np.asarray(self.exact.nats(words) / np.maximum(self.partners.sizes[: self.n_lists], 1))
+        return words
 
-    def shrinkage(self, lists: ErrorLists) -> Floats:
-        """Compute the shrinkage of each list's weights for its mean cost, (lists,); see `kernels.dyadic`."""
-        if not lists.two_way:
-            return np.ones(self.n_lists)
-        # As multiples of what costs are multiples of; a pair's residual is less than the largest cost of all.
-        means = np.ldexp(self.means(), -self.exact.exponent)
-        scale = 0.5 ** (1 + self.exact.bits + int(self.partners.sizes[0]).bit_length())
-        strata = lists.stratum, lists.stratum_size
-        variances = np.empty((self.n_lists, 3))
-        for k in range(self.n_lists):
-            self._variance(k, (float(means[k]), scale), strata, variances[k])
-        return shrinkage_of(variances)
+    def _variances(self, means: Floats, scale: float, strata: Strata) -> Floats:
+        found = np.empty((means.size, 3))
+        for k, mean in enumerate(means.tolist()):
+            self._variance(k, (mean, scale), strata, found[k])
+        return found
 
-    def _variance(self, k: int, of_list: tuple[float, float], strata: tuple[Any, Any], found: Floats) -> None:
+    def _variance(self, k: int, of_list: tuple[float, float], strata: Strata, found: Floats) -> None:
         """Compute the variances of the mean cost of list k, in as many parts as there are threads."""
         from fastfair.kernels import cost_sums, pair_walk
 
         partners, (stratum, stratum_size) = self.partners, strata
         runs, varies, n_units = partners.runs, stratum_size[stratum] > 1, stratum.size
         parts = partners.parts(count_threads(partners.n_threads))
-        no_rows = np.empty(0, np.int32)
-        no_errors = no_rows, no_rows, np.zeros((2, n_units), np.int64), np.empty(0, np.int64), np.int64(0), no_rows
+        no_errors = without_errors(n_units)
 
         def add(part: slice) -> tuple[Any, Any]:
             chosen = np.arange(part.start, part.stop, dtype=np.int32)

@@ -62,6 +62,13 @@ class Partners:
 
         return bool(kernels.any_varies(self.runs, varies))
 
+    def runs_of_list(self, k: int) -> Integers:
+        """Return the runs of a list, in the order of units."""
+        if k == 0:
+            return np.arange(self.runs.stop.size, dtype=np.int32)
+        chosen, begin, end = self.runs_of_lists
+        return chosen[begin[k] : end[k]]
+
     def comparisons_of_units(self, k: int) -> NDArray[np.int64]:
         """Return the number of comparisons of each unit in list k, (units,)."""
         from fastfair.kernels import unit_sums
@@ -245,7 +252,7 @@ def group_comparisons(source: SortedComparisons, n_threads: int | None, exact: E
 
     def scatter(k: int) -> None:
         for piece in parts[k]:
-            costs = no_costs if exact is None else exact.of(source.side.keys[piece])
+            costs = no_costs if exact is None else exact.of(source.keys_of(piece))
             kernels.scatter(*source.rows(piece), source.lists(piece), position[k], partner, lists, costs, words)
 
     in_threads(n, scatter, range(len(parts)), n_threads)

@@ -20,12 +20,14 @@ from fastfair.data.sorted_scores import read_only
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.exact_costs import exact_costs
 from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer_key, threshold_key
+from fastfair.error_rates.ratio_cost import require_costs
 
 from .blocks import TooFewKeptError
 from .comparison_lists import ErrorLists, make_lists
 from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
 from .partner_costs import PartnerCosts
 from .partners import Partners, group_comparisons
+from .scanned_costs import ScannedCosts
 from .scanned_partners import ScannedPartners, Totals, totals_of_replicates
 from .sorted_comparisons import SortedComparisons
 from .units import ComparisonUnits
@@ -123,8 +125,10 @@ class Preparation:
         with_eer = self._find_estimates()
         all_kept = self.hull_eer or "min_cllr" in metrics.names
         of_all = keys_of(comparisons)
-        if all_kept or "cllr" in metrics.names:
+        if all_kept:
             of_all.require_all(" and ".join(metrics.names))
+        if "cllr" in metrics.names and isinstance(comparisons, KeptComparisons):
+            require_costs(comparisons)
         self._exact = exact_costs(of_all) if "cllr" in metrics.names else (None, None)
         n_kept = (of_all.mated.size, of_all.nonmated.size) if all_kept else self._numbers_to_keep(with_eer)
         self._require_memory(sum(n_kept))
@@ -159,7 +163,7 @@ class Preparation:
     def _group(self, k: int, n_threads: int | None) -> Partners | ScannedPartners:
         source = self._sources[k]
         if isinstance(self.comparisons, KeptComparisons):
-            return ScannedPartners(self.comparisons, source, n_threads)
+            return ScannedPartners(self.comparisons, source, n_threads, self._exact[k])
         return group_comparisons(source, n_threads, self._exact[k])
 
     def _require_memory(self, n_kept: int) -> None:
@@ -237,7 +241,8 @@ class Preparation:
         assert isinstance(y, ScannedPartners)
         assert isinstance(x, ScannedPartners)
         with workers.reporting("total weights") as report:
-            return totals_of_replicates((y, x), self.units, replicates, key, workers.n_threads, report)
+            n_costs = 1 + self.n_groups if "cllr" in self.metrics else 0
+            return totals_of_replicates((y, x), self.units, replicates, key, n_costs, workers.n_threads, report)
 
     def complete(self, mated: bool) -> ErrorLists:
         """Return the lists of a class with all of its comparisons, or with all that a scan has kept."""
@@ -296,11 +301,14 @@ class Preparation:
 
     def _find_costs(self) -> None:
         """Find what comparisons cost in Cllr, and its means over lists."""
-        found = []
+        found: list[PartnerCosts | ScannedCosts] = []
         for partners, exact in zip(self._partners, self._exact, strict=True):
-            assert isinstance(partners, Partners)  # scans have no Cllr
             assert exact is not None
-            found.append(PartnerCosts(partners, exact, 1 + self.n_groups))
+            sizes = partners.sizes[: 1 + self.n_groups]
+            if isinstance(partners, Partners):
+                found.append(PartnerCosts(partners, exact, sizes))
+            else:
+                found.append(ScannedCosts(partners, exact, sizes))
         self.ratio_costs = found[0], found[1]
         self.mean_costs = found[0].means(), found[1].means()
 

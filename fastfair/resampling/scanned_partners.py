@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fastfair._lib import memory
 from fastfair._lib.threads import in_threads
 from fastfair.data.scanned_comparisons import KeptComparisons
+from fastfair.error_rates.exact_costs import ExactCosts
 
 from .grouped_buckets import GroupedBuckets
 from .partners import Partners
@@ -48,19 +49,29 @@ class ScannedPartners:
         Those of a class that are kept, with the lists that they are in.
     n_threads : int, optional
         All processors by default.
+    exact : ExactCosts, optional
+        What comparisons cost, to be grouped with them.
 
     Attributes
     ----------
     n_threads : int or None
         As given.
+    exact : ExactCosts or None
+        As given.
     sizes : (lists,) ndarray of int64
         Number of comparisons in each list; list 0 holds all.
     """
 
-    def __init__(self, comparisons: KeptComparisons, source: SortedComparisons, n_threads: int | None) -> None:
+    def __init__(
+        self,
+        comparisons: KeptComparisons,
+        source: SortedComparisons,
+        n_threads: int | None,
+        exact: ExactCosts | None = None,
+    ) -> None:
         pairs = comparisons.pairs[0 if source.mated else 1]
-        self._buckets = GroupedBuckets(pairs, source, comparisons.group_of_number, n_threads)
-        self.sizes, self.n_threads = source.sizes, n_threads
+        self._buckets = GroupedBuckets(pairs, source, comparisons.group_of_number, n_threads, exact)
+        self.sizes, self.n_threads, self.exact = source.sizes, n_threads, exact
         units = source.units
         self._row = np.append(units.rows_of_subjects[np.argsort(comparisons.of_subjects.numbers)], units.n_rows - 1)
         self._walked: _Walked | None = None
@@ -73,9 +84,13 @@ class ScannedPartners:
         """Tell whether any comparison has two units that vary."""
         return self._buckets.any_varies(varies[self._row])
 
-    def total_weights(
-        self, weights: Sequence[NDArray[np.uint8]], largest: Sequence[int], told: Callable[[int], None]
-    ) -> NDArray[np.int64]:
+    def totals(
+        self,
+        weights: Sequence[NDArray[np.uint8]],
+        largest: Sequence[int],
+        n_costs: int,
+        told: Callable[[int], None],
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Sum the weights of the comparisons of each list in blocks of 64 replicates, reading each bucket once.
 
         Parameters
@@ -84,27 +99,51 @@ class ScannedPartners:
             Of units as they are numbered in buckets, see `in_order_of_numbers`.
         largest : sequence of int
             The largest weight of each block.
+        n_costs : int
+            Number of lists, from list 0 on, whose weighted costs are summed, too.
         told : callable
             Called with how many comparisons more were summed.
 
         Returns
         -------
-        (blocks, lists, 64) ndarray of int64
+        totals : (blocks, lists, 64) ndarray of int64
+        costs : (blocks, n_costs, words, 64) ndarray of int64
+            As `kernels.cost_sums.total_costs` writes them.
         """
-        totals, locks = np.zeros((len(weights), self.sizes.size, BLOCK), np.int64), [Lock() for _ in weights]
+        from fastfair.kernels import cost_sums
+
+        n = len(weights)
+        totals, locks = np.zeros((n, self.sizes.size, BLOCK), np.int64), [Lock() for _ in weights]
+        costs = np.zeros((n, n_costs, cost_sums.WORDS, BLOCK), np.int64)
 
         def add(partners: Partners) -> None:
             def add_block(block: int) -> None:
-                of_bucket = np.empty_like(totals[block])
+                of_bucket, costs_of_bucket = np.empty_like(totals[block]), np.empty_like(costs[block])
                 partners.total_weights(weights[block], largest[block], of_bucket)
+                if n_costs:
+                    cost_sums.total_costs(partners.runs, partners.words, weights[block], costs_of_bucket)
                 with locks[block]:
                     totals[block] += of_bucket
+                    costs[block] += costs_of_bucket
 
-            in_threads(int(self.sizes[0]), add_block, range(len(weights)), self.n_threads)
+            in_threads(int(self.sizes[0]), add_block, range(n), self.n_threads)
 
-        for n in self._buckets.each(add):
-            told(n)
-        return totals
+        for n_more in self._buckets.each(add):
+            told(n_more)
+        for block in range(n if n_costs else 0):
+            for k in range(n_costs):
+                cost_sums.carry(costs[block, k])
+        return totals, costs
+
+    def each_bucket(self, work: Callable[[Partners], None]) -> Iterator[int]:
+        """Call a function for each bucket, as in `GroupedBuckets`."""
+        return self._buckets.each(work)
+
+    def in_order_of_rows(self, of_numbers: NDArray[Any]) -> NDArray[Any]:
+        """Undo `in_order_of_numbers`."""
+        found = np.empty_like(of_numbers)
+        found[self._row] = of_numbers
+        return found
 
     def in_order_of_numbers(self, of_rows: NDArray[Any]) -> NDArray[Any]:
         """Return what each row of weights has, for units as they are numbered in buckets."""
@@ -186,13 +225,9 @@ class ScannedPartners:
 
         def add(partners: Partners) -> None:
             def add_list(k: int) -> None:
-                # List 0 has all runs, in the order of units.
-                own: Integers = np.arange(partners.runs.stop.size, dtype=np.int32)
-                if k > 0:
-                    chosen, begin, end = partners.runs_of_lists
-                    own = chosen[begin[k] : end[k]]
                 sums = pair_walk.Sums(comparisons[k], repeats_squared[k], inside[k], no_errors, of_pairs[k])
                 seen = np.empty(n_units, np.int64)
+                own = partners.runs_of_list(k)
                 with locks[k]:
                     pair_walk.add_runs(partners.runs, own, grouped[k], of_numbers, varies, sums, seen)
 
@@ -200,9 +235,7 @@ class ScannedPartners:
 
         for _ in self._buckets.each(add):
             pass
-        of_rows = np.empty_like(comparisons), np.empty_like(comparisons)
-        for written, array in zip(of_rows, (comparisons, repeats_squared), strict=True):
-            written[:, self._row] = array
+        of_rows = (self.in_order_of_rows(array.T).T.copy() for array in (comparisons, repeats_squared))
         repeats = [of_list[-1] for of_list in grouped]
         return _Walked((rows_a, rows_b, start, stops), *of_rows, inside, of_pairs, repeats)
 
@@ -229,7 +262,15 @@ def _finished(
     return found
 
 
-Totals = tuple[NDArray[np.int64], NDArray[np.int64]]
+class Totals(NamedTuple):
+    """Sums over all comparisons in replicates."""
+
+    weights: tuple[NDArray[np.int64], NDArray[np.int64]]  # (blocks, lists, 64) each: of mated and of non-mated lists
+    costs: tuple[Floats, Floats]  # (blocks, lists, 64) each: weight times cost in nats, of lists that need them
+
+    def of_block(self, block: int) -> Totals:
+        """Return those of one block."""
+        return Totals(*((mated[block], nonmated[block]) for mated, nonmated in self))
 
 
 def totals_of_replicates(
@@ -237,10 +278,11 @@ def totals_of_replicates(
     units: ComparisonUnits,
     replicates: range,
     key: NDArray[np.uint32],
+    n_costs: int,
     n_threads: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> Totals:
-    """Sum the weights of all comparisons of each list in replicates, reading each bucket once.
+    """Sum the weights, and the weighted costs, of all comparisons of each list in replicates, reading each bucket once.
 
     Parameters
     ----------
@@ -252,6 +294,8 @@ def totals_of_replicates(
         Their numbers.
     key : (2,) ndarray of uint32
         Key of the random stream.
+    n_costs : int
+        Number of lists, from list 0 on, whose costs are summed; 0 where comparisons were grouped without costs.
     n_threads : int, optional
         All processors by default.
     progress : callable, optional
@@ -259,7 +303,7 @@ def totals_of_replicates(
 
     Returns
     -------
-    tuple of (blocks, lists, 64) ndarray of int64
+    Totals
     """
     from fastfair.kernels import sweep
 
@@ -284,5 +328,9 @@ def totals_of_replicates(
         if progress is not None:
             progress(done, n)
 
-    y, x = (of_class.total_weights(weights, largest, told) for of_class in partners)
-    return y, x
+    sums = [of_class.totals(weights, largest, n_costs, told) for of_class in partners]
+    costs = [
+        np.zeros((len(starts), 0, BLOCK)) if of_class.exact is None else of_class.exact.nats(np.moveaxis(words, 2, 0))
+        for of_class, (_, words) in zip(partners, sums, strict=True)
+    ]
+    return Totals((sums[0][0], sums[1][0]), (costs[0], costs[1]))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair.data import score_keys
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
 
 from .units import ComparisonUnits, Rows
@@ -57,6 +58,10 @@ class SortedComparisons:
     def rows(self, part: slice) -> tuple[Rows, Rows]:
         """Return the rows of the weights of both units of some comparisons."""
         return self.units.rows(self.mated, part)
+
+    def keys_of(self, part: slice) -> score_keys.Keys:
+        """Return the score keys of some comparisons."""
+        return self.side.keys[part]
 
     def lists(self, part: slice) -> NDArray[Any]:
         """Return the list that each of some comparisons is in besides list 0, or 0; nothing where list 0 is alone."""

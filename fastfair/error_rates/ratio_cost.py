@@ -1,0 +1,74 @@
+"""The Cllr of all comparisons and of each group, of comparisons in memory and of scans."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.threads import count_threads, in_order
+from fastfair.data.class_keys import keys_of
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.scanned_comparisons import Buckets, KeptComparisons, Reader
+from fastfair.errors import InputError
+
+from .exact_costs import ExactCosts, exact_costs
+from .score_metrics import log_likelihood_ratio_cost
+
+
+def ratio_costs_of_groups(comparisons: Comparisons) -> NDArray[np.float64]:
+    """Compute the Cllr of all comparisons and of each group.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        The comparisons; of a scan, those that are kept.
+
+    Returns
+    -------
+    (1 + groups,) ndarray
+        NaN for a group without comparisons of one class.
+
+    Raises
+    ------
+    InputError
+        Where a scan has not kept all scores.
+    """
+    groups = range(len(comparisons.groups))
+    lists = [keys_of(comparisons), *(keys_of(comparisons, k) for k in groups)]
+    exact = exact_costs(lists[0])
+    if not isinstance(comparisons, KeptComparisons):
+        return np.array([log_likelihood_ratio_cost(keys, exact) if all(keys.sizes) else np.nan for keys in lists])
+    require_costs(comparisons)
+    sizes = np.array([keys.sizes for keys in lists]).T
+    found = np.zeros(len(lists))
+    for pairs, of_class, n in zip(comparisons.pairs, exact, sizes, strict=True):
+        found += _means(pairs, comparisons.group_of_number, len(groups), of_class, n)
+    return np.where((sizes > 0).all(axis=0), found / (2 * float(np.log(2))), np.nan)
+
+
+def require_costs(comparisons: KeptComparisons) -> None:
+    """Raise an error where a scan has not kept what comparisons cost."""
+    if not comparisons.has_all_scores:
+        raise InputError("Cllr needs the scores of all comparisons: scan with cllr=True, or leave Cllr out")
+
+
+def _means(
+    pairs: Buckets, group: NDArray[np.uint16], n_groups: int, exact: ExactCosts, sizes: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Compute the mean costs of all comparisons of a class, and of those within each group, in nats."""
+    from fastfair.kernels import scan as kernels
+
+    words, lock = np.zeros((2, 1 + n_groups), np.int64), threading.Lock()
+
+    def add(read: Reader) -> None:
+        reference, probe, keys = read()
+        own = np.zeros((2, 1 + n_groups), np.int64)
+        kernels.sum_costs_by_group(reference, probe, group, exact.of(keys), own)
+        with lock:
+            words.__iadd__(own)
+
+    for _ in in_order(add, *pairs.buckets(count_threads(None))):
+        pass
+    return exact.means(words, sizes)
