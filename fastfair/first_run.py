@@ -215,7 +215,7 @@ def _scans() -> None:
         scan = Scan("similarity", LEAST_MEMORY, cllr=True)
         columns = checked_columns(c["scores"], c["mated"], subjects, groups, "similarity", (None, None), "keep")
         scan.add(scan.coded(columns, scan.number(columns)))
-        evaluate(scan.finish(), at_fmr(0.05), n_resamples=64, rng=0)
+        evaluate(scan.finish(), at_fmr(0.05), metrics=("eer", "cllr"), n_resamples=64, rng=0)
 
 
 def _curves() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import threading
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,19 +34,21 @@ class Folder:
     """
 
     def __init__(self, inside: str | Path | Folder | None = None) -> None:
-        self._inside, self._path = inside, ""
+        self._inside, self._path, self._lock = inside, "", threading.Lock()
         if isinstance(inside, str | Path):
             self.path  # noqa: B018 - rather an error now than after hours of reading
 
     @property
     def path(self) -> Path:
         """The folder."""
-        if not self._path:
-            inside = self._inside.path if isinstance(self._inside, Folder) else self._inside or tempfile.gettempdir()
-            with explained(inside):
-                self._path = tempfile.mkdtemp(prefix="fastfair-", dir=inside)
-            weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
-        return Path(self._path)
+        with self._lock:
+            if not self._path:
+                inside = self._inside
+                inside = inside.path if isinstance(inside, Folder) else inside or tempfile.gettempdir()
+                with explained(inside):
+                    self._path = tempfile.mkdtemp(prefix="fastfair-", dir=inside)
+                weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
+            return Path(self._path)
 
 
 class ArrayFile:

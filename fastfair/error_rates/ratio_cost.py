@@ -51,7 +51,10 @@ def ratio_costs_of_groups(comparisons: Comparisons) -> NDArray[np.float64]:
 def require_costs(comparisons: KeptComparisons) -> None:
     """Raise an error where a scan has not kept what comparisons cost."""
     if not comparisons.has_all_scores:
-        raise InputError("Cllr needs the scores of all comparisons: scan with cllr=True, or leave Cllr out")
+        raise InputError(
+            "Cllr needs the scores of all comparisons: scan files with cllr=True, take comparisons() of vectors, or "
+            "leave it out"
+        )
 
 
 def _means(

@@ -71,7 +71,7 @@ class Request:
     def checked(self, comparisons: Comparisons) -> Request:
         """Return the arguments checked, with defaults filled in and each name listed once."""
         names = _measure_names(self.measures, comparisons)
-        everything = METRICS
+        everything: tuple[str, ...] = METRICS
         if isinstance(comparisons, KeptComparisons):
             everything = METRICS_OF_SCANS if comparisons.has_all_scores else METRICS_OF_SCANS[:-1]
         wanted = everything if isinstance(self.metrics, str) and self.metrics == "all" else _listed(self.metrics)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastfair.data import score_keys
 
+from .partner_costs import PartnerCosts
 from .partners import Partners
 from .preparation import Preparation
 from .scanned_partners import Totals
@@ -178,7 +179,11 @@ class BlockSweep:
         shrinkages = prepared.shrinkage.metrics["cllr"]
         for k, (side, shrinkage) in enumerate(zip((self._y, self._x), shrinkages, strict=True)):
             costs, mean = prepared.ratio_costs[k], prepared.mean_costs[k]
-            of_lists = totals.costs[k] if totals is not None else costs.totals(self.weights)
+            if isinstance(costs, PartnerCosts):
+                of_lists = costs.totals(self.weights)
+            else:
+                assert totals is not None  # where comparisons lie in buckets
+                of_lists = totals.costs[k]
             with np.errstate(invalid="ignore"):
                 weighted = of_lists / side.totals[: shrinkage.size]
             means.append(((1 - shrinkage) * mean)[:, None] + shrinkage[:, None] * weighted)

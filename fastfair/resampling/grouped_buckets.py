@@ -42,6 +42,10 @@ class _Bucket(SortedComparisons):
         kernels.rows_of_pairs(reference, probe, np.int32(self.units.n_rows - 1), a, b)
         return a, b
 
+    def keys_of(self, part: slice) -> Keys:
+        """As in `SortedComparisons`."""
+        return self.keys[part]
+
     def groups(self, part: slice) -> tuple[Any, Any]:
         """As in `SortedComparisons`."""
         return look_up(self.reference[part], self.group), look_up(self.probe[part], self.group)

@@ -235,9 +235,11 @@ class ScannedPartners:
 
         for _ in self._buckets.each(add):
             pass
-        of_rows = (self.in_order_of_rows(array.T).T.copy() for array in (comparisons, repeats_squared))
+        comparisons, repeats_squared = (
+            self.in_order_of_rows(array.T).T.copy() for array in (comparisons, repeats_squared)
+        )
         repeats = [of_list[-1] for of_list in grouped]
-        return _Walked((rows_a, rows_b, start, stops), *of_rows, inside, of_pairs, repeats)
+        return _Walked((rows_a, rows_b, start, stops), comparisons, repeats_squared, inside, of_pairs, repeats)
 
 
 def _finished(

@@ -91,7 +91,7 @@ def test_what_needs_pairs_that_are_not_kept_is_refused():
     assert few.kept.nonmated.not_kept is not None
     with pytest.raises(InputError, match=r"needs more scores than .* kept"):
         ff.evaluate(few, ff.at_fmr(0.05), metrics=[], rng=0)
-    with pytest.raises(InputError, match="Cllr needs more scores than"):
+    with pytest.raises(InputError, match="Cllr needs the scores of all comparisons"):
         ff.evaluate(few, ff.at_fmr(0.0005), metrics=["cllr"], rng=0)
     with pytest.raises(InputError, match="fmr is a rate"):
         ff.Embeddings(e.vectors, e.subject).scanned(1.5)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fastfair._lib.threads import in_order
 from fastfair.data import scanned_comparisons, score_keys
 from fastfair.data.score_tails import ScoreTail
 from fastfair.data.spilled_pairs import N_BUCKETS, SpilledPairs, in_buckets
@@ -157,3 +158,9 @@ def test_a_folder_in_another_is_made_with_it_when_needed_and_removed_with_its_ow
     del file, inner
     gc.collect()
     assert not [*outer.path.iterdir()]
+
+
+def test_threads_that_need_a_folder_at_once_get_the_same(tmp_path):
+    for _ in range(20):
+        folder = Folder(Folder(tmp_path))
+        assert len(set(in_order(lambda _, folder=folder: folder.path, range(8), 8))) == 1

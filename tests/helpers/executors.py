@@ -36,11 +36,11 @@ def _scan():
     folder = Path(tempfile.mkdtemp())
     ff.write_comparisons(_comparisons(), folder / "scores.parquet")
     with mock.patch.multiple(scanning, _BYTES_KEPT=scanning.LEAST_MEMORY / 18_000, _SHARE_OF_PAIRS=0):
-        return ff.scan_comparisons(folder / "*.parquet", memory_limit=scanning.LEAST_MEMORY)
+        return ff.scan_comparisons(folder / "*.parquet", cllr=True, memory_limit=scanning.LEAST_MEMORY)
 
 
 CALLS = {
-    "evaluate a scan": lambda **who: ff.evaluate(_scan(), _POINTS, n_resamples=400, rng=0, **who),
+    "evaluate a scan": lambda **who: ff.evaluate(_scan(), _POINTS, metrics="all", n_resamples=400, rng=0, **who),
     "evaluate": lambda **who: ff.evaluate(_comparisons(), _POINTS, n_resamples=400, rng=0, **who),
     "compare": lambda **who: ff.compare(_comparisons(), _comparisons(0.5), n_resamples=200, metrics=[], rng=0, **who),
     "roc_band": lambda **who: ff.roc_band(_embeddings(), [0.001, 0.01], n_resamples=300, rng=0, **who),

@@ -138,6 +138,32 @@ def test_scans_have_the_bits_of_comparisons_in_memory(tmp_path, seed, n_files, d
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([1, 7, 30]),
+    st.sampled_from([np.float32, np.float64]),
+    st.sampled_from([0.0, 1.0, 1e6]),
+    st.sampled_from(["similarity", "distance"]),
+    st.sampled_from([["sex"], ["sex", "age"], None]),
+    st.sampled_from([1, 3]),
+)
+def test_cllr_of_scans_has_the_bits_of_comparisons_in_memory(
+    tmp_path, seed, n_files, dtype, scale, score_kind, groups, n_threads
+):
+    frame = table_of(seed, dtype=dtype).with_columns(
+        (pl.col("score") * scale).cast(pl.Float32 if dtype == np.float32 else pl.Float64)
+    )
+    asked = {"at": [], "metrics": ["cllr"], "measures": [], "incomplete_groups": "nan", "n_threads": n_threads}
+    expected = evaluated(in_memory(frame, score_kind=score_kind, groups=groups), **asked)
+    folder = written(tmp_path / "parts", frame, n_files, np.random.default_rng(seed).permutation(n_files))
+    with pytest.MonkeyPatch.context() as patch:
+        keeping(patch, 40, rows=123, at_once=50 + seed % 300, in_files=seed % 2 == 0)
+        scan = scanned(folder, score_kind=score_kind, groups=groups, cllr=True, memory_limit=scanning.LEAST_MEMORY)
+    assert evaluated(scan, **asked) == expected
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_scans_that_keep_a_part_have_the_bits_of_comparisons_in_memory(tmp_path, monkeypatch):
     frame = table_of(1, n=30_000, n_subjects=150, decimals=4)
     points = [ff.at_fmr(0.01), ff.at_fmr(0.001), ff.at_eer()]
@@ -173,8 +199,8 @@ def test_rates_without_errors_have_the_limits_of_comparisons_in_memory(tmp_path,
 def test_executors_and_checkpoints_change_nothing(tmp_path, monkeypatch):
     frame = table_of(2, n=5000)
     keeping(monkeypatch, 2000, rows=600, at_once=400)
-    scan = scanned(written(tmp_path / "parts", frame, 3), memory_limit=scanning.LEAST_MEMORY)
-    points = {"at": [ff.at_fmr(0.01), ff.at_eer()], "n_resamples": 400}
+    scan = scanned(written(tmp_path / "parts", frame, 3), cllr=True, memory_limit=scanning.LEAST_MEMORY)
+    points = {"at": [ff.at_fmr(0.01), ff.at_eer()], "metrics": ["eer", "min_dcf", "cllr"], "n_resamples": 400}
     expected = evaluated(in_memory(frame), **points)
     with ThreadPoolExecutor(2) as pool:
         assert evaluated(scan, **points, executor=pool, checkpoint=tmp_path / "kept") == expected
@@ -341,7 +367,7 @@ def test_cllr_and_quantities_beyond_what_is_kept_are_errors(tmp_path, monkeypatc
     for options, says in (
         ({"at": ff.at_fmr(0.5)}, "threshold of FMR=0.5 needs more scores"),
         ({"at": ff.at_threshold(-9)}, "threshold of threshold=-9 needs more scores"),
-        ({"at": [], "metrics": "cllr"}, "Cllr needs more scores"),
+        ({"at": [], "metrics": "cllr"}, "Cllr needs the scores of all comparisons: scan files with cllr=True"),
         ({"at": [], "metrics": "min_cllr"}, "min Cllr needs more scores"),
     ):
         with pytest.raises(InputError, match=says):
