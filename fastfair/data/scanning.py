@@ -303,7 +303,8 @@ def _two_labels(name: str, subjects: NDArray[Any], labels: NDArray[Any], sides: 
     for subject, label in reversed(sides):
         first[subject[::-1]] = label[::-1]
     wrong = [np.flatnonzero(first[subject] != label)[:1] for subject, label in sides]
-    row, (subject, label) = min((int(rows[0]), side) for rows, side in zip(wrong, sides, strict=True) if rows.size)
+    found = [(int(rows[0]), side) for rows, side in zip(wrong, sides, strict=True) if rows.size]
+    row, (subject, label) = min(found, key=lambda one: one[0])
     earlier, here = labels.item(first[subject[row]]), labels.item(label[row])
     return _labelled_twice(name, subjects.item(subject[row]), here, earlier, row)
 

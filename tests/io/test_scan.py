@@ -331,13 +331,26 @@ def test_what_a_scan_cannot_do_is_an_error(tmp_path):
         ff.scan_comparisons(tmp_path / "s.parquet")
 
 
-def test_a_subject_with_two_labels_in_a_part_is_an_error_that_names_the_row(tmp_path):
-    frame = pl.DataFrame(
-        {"who": [1, 2, 3, 1], "other": [1, 3, 2, 4], "score": [0.5] * 4, "sex_1": [*"fmff"], "sex_2": [*"ffff"]}
-    )
-    folder = written(tmp_path / "parts", frame, 1)
-    with pytest.raises(InputError, match=r"row 2 \(counted from 0\): the 'sex' of subject 2 is 'f', but 'm'"):
-        scanned(folder)
+@pytest.mark.parametrize(
+    ("sex_1", "sex_2", "says"),
+    [
+        ("fmff", "ffff", "row 2 .*: the 'sex' of subject 2 is 'f', but 'm'"),
+        ("fmff", "fffm", "row 2 .*: the 'sex' of subject 2 is 'f', but 'm'"),
+        ("fmmf", "ffff", "row 1 .*: the 'sex' of subject 3 is 'f', but 'm'"),
+        ("fmff", "fmmm", "row 1 .*: the 'sex' of subject 3 is 'm', but 'f'"),
+        ("fmfm", "ffmm", "row 3 .*: the 'sex' of subject 1 is 'm', but 'f'"),
+    ],
+)
+def test_a_subject_with_two_labels_in_a_part_is_an_error_that_names_the_row(tmp_path, sex_1, sex_2, says):
+    columns = {"who": [1, 2, 3, 1], "other": [1, 3, 2, 4], "sex_1": [*sex_1], "sex_2": [*sex_2], "score": [0.5] * 4}
+    with pytest.raises(InputError, match=says):
+        scanned(written(tmp_path / "parts", pl.DataFrame(columns), 1))
+
+
+def test_a_row_whose_two_subjects_have_two_labels_is_an_error(tmp_path):
+    columns = {"who": [1, 2, 1], "other": [1, 2, 2], "sex_1": [*"fmm"], "sex_2": [*"fmf"], "score": [0.5] * 3}
+    with pytest.raises(InputError, match="row 2 .*: the 'sex' of subject 1 is 'm', but 'f'"):
+        scanned(written(tmp_path / "parts", pl.DataFrame(columns), 1))
 
 
 @pytest.mark.parametrize("n_files", [2, 5])
