@@ -142,7 +142,7 @@ def _evaluation() -> list[str | Path]:
     scores, people = data / f"{SYSTEM}_H-eval_scores.csv", data / "vox1_meta.csv"
     columns = ["--score", "sc", "--mated", "lab", "--reference", "ref_file", "--probe", "com_file"]
     return [program, "evaluate", scores, *columns, "--subject-pattern", "^([^/]+)/", "--metadata", people,
-            "--metadata-id", "VoxCeleb1 ID", "--groups", "Gender", "--seed", "0"]  # fmt: skip
+            "--metadata-id", "VoxCeleb1 ID", "--group", "Gender", "--seed", "0"]  # fmt: skip
 
 
 def warm_start(command: Callable[[], list[str | Path]]) -> Measurement:
