@@ -349,7 +349,7 @@ def test_a_subject_with_two_labels_in_a_part_is_an_error_that_names_the_row(tmp_
 
 def test_a_row_whose_two_subjects_have_two_labels_is_an_error(tmp_path):
     columns = {"who": [1, 2, 1], "other": [1, 2, 2], "sex_1": [*"fmm"], "sex_2": [*"fmf"], "score": [0.5] * 3}
-    with pytest.raises(InputError, match="row 2 .*: the 'sex' of subject 1 is 'm', but 'f'"):
+    with pytest.raises(InputError, match=r"row 2 .*: the 'sex' of subject 1 is 'm', but 'f'"):
         scanned(written(tmp_path / "parts", pl.DataFrame(columns), 1))
 
 
