@@ -105,6 +105,24 @@ class Slower(SphinxDirective):
         return self.parse_text_to_nodes(f"Another tool, or NumPy, takes less time than fastfair: {text}.")
 
 
+class Missed(TableDirective):
+    """The rows that miss what is aimed at, and why."""
+
+    def rows(self) -> list[list[str]]:
+        found = [row for row in RECORD.rows.values() if row["met"] is False]
+        return _lines(["What is done", "Aim", "Found", "Why"], found, self._cells)
+
+    @staticmethod
+    def _cells(row: Row) -> list[str]:
+        aim = row["target"].replace("ours", "fastfair").replace("theirs", "the other").replace("<=", "≤")
+        measured = seconds(row["ours"])
+        if " / " in row["target"]:
+            measured = f"{row['ratio']:.3g}"
+        elif " - " in row["target"]:
+            measured = seconds(row["ours"] - row["theirs"])
+        return [row["task"], aim.replace(">=", "≥"), measured, row["shortfall"]]
+
+
 class Provenance(SphinxDirective):
     """Where the figures come from: machines, dates and versions."""
 
@@ -156,5 +174,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("performance-rows", Named)
     app.add_directive("performance-times", Times)
     app.add_directive("performance-slower", Slower)
+    app.add_directive("performance-missed", Missed)
     app.add_directive("performance-provenance", Provenance)
     return {"parallel_read_safe": True}

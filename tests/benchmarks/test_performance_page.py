@@ -164,3 +164,19 @@ def test_plots_name_another_machine_above_them(machine, title, monkeypatch):
     figure = plots.plt.gcf()
     assert figure.get_suptitle() == title
     plots.plt.close(figure)
+
+
+def test_aims_that_are_missed_are_listed_with_what_was_found_and_why(show):
+    facts = {"met": False, "shortfall": "the reason"}
+    rows = [
+        row("met", met=True, target="ours <= 9 s", shortfall=""),
+        row("ratio", target="theirs / ours >= 8", **facts),
+        row("time", target="ours <= 0.5 s", **facts),
+        row("more", target="ours - theirs <= 1 s", ours=1.0, theirs=3.5, **facts),
+    ]
+    _, *lines = cells(show(tables.Missed, None, *rows))
+    assert [line[1:] for line in lines] == [
+        ["the other / fastfair ≥ 8", "3", "the reason"],
+        ["fastfair ≤ 0.5 s", tables.seconds(rows[2]["ours"]), "the reason"],
+        ["fastfair - the other ≤ 1 s", tables.seconds(-2.5), "the reason"],
+    ]
