@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ def without_errors(n_units: int) -> tuple[Any, ...]:
     return no_rows, no_rows, np.zeros((2, n_units), np.int64), np.empty(0, np.int64), np.int64(0), no_rows
 
 
-class RatioCosts:
+class RatioCosts(ABC):
     """What the mated, or the non-mated, comparisons cost in Cllr.
 
     Attributes
@@ -39,8 +41,9 @@ class RatioCosts:
     exact: ExactCosts
     sizes: NDArray[np.int64]
 
+    @cached_property
     def means(self) -> Floats:
-        """Return the mean cost of the comparisons of each list in nats, (lists,), and 0 where it has none."""
+        """(lists,) mean cost of the comparisons of each list in nats, and 0 where it has none."""
         return np.asarray(self.exact.nats(self._sums()) / np.maximum(self.sizes, 1))
 
     def shrinkage(self, lists: ErrorLists) -> Floats:
@@ -48,17 +51,17 @@ class RatioCosts:
         if not lists.two_way:
             return np.ones(self.sizes.size)
         # As multiples of what costs are multiples of; a pair's residual is less than the largest cost of all.
-        means = np.ldexp(self.means(), -self.exact.exponent)
+        means = np.ldexp(self.means, -self.exact.exponent)
         scale = 0.5 ** (1 + self.exact.bits + int(self.sizes[0]).bit_length())
         return shrinkage_of(self._variances(means, scale, (lists.stratum, lists.stratum_size)))
 
+    @abstractmethod
     def _sums(self) -> NDArray[np.int64]:
         """Return the words of the costs of each list, (words, lists), carried."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _variances(self, means: Floats, scale: float, strata: Strata) -> Floats:
         """Compute the variances of the mean cost of each list, (lists, 3), of scaled costs."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)

@@ -310,7 +310,7 @@ class Preparation:
             else:
                 found.append(ScannedCosts(partners, exact, sizes))
         self.ratio_costs = found[0], found[1]
-        self.mean_costs = found[0].means(), found[1].means()
+        self.mean_costs = found[0].means, found[1].means
 
     def _calibrated_pair_costs(self) -> tuple[Floats, Floats]:
         """Sum the costs after the best calibration of the data over each distinct pair.

@@ -10,7 +10,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # benchmarks are not installed
 tables = pytest.importorskip("performance_tables", reason="the extra docs is not installed")
-pages = pytest.importorskip("performance_record")
+pages = pytest.importorskip("performance_record", reason="the extra docs is not installed")
 
 OURS, OTHER = (
     {"processor": "EPYC", "cpus": 2, "system": "Linux 1"},
@@ -150,7 +150,7 @@ def test_figures_of_several_machines_are_listed_with_their_dates_and_versions(sh
 
 @pytest.mark.parametrize(("machine", "title"), [(OURS, ""), (OTHER, "machine B")])
 def test_plots_name_another_machine_above_them(machine, title, monkeypatch):
-    plots = pytest.importorskip("performance_plots")
+    plots = pytest.importorskip("performance_plots", reason="the extra docs is not installed")
     growth = {
         "comparisons": [10, 100],
         "replicates": [1, 2],

@@ -110,7 +110,7 @@ def test_threads_change_no_bit(monkeypatch):
 @pytest.mark.parametrize("unit", ["comparison", "sample", "subject+sample"])
 def test_estimates_are_means_whatever_is_drawn(unit):
     c = population()
-    means = [costs.means() for costs in Resampler(c, [], unit=unit, metrics=CLLR).prepared.ratio_costs]
+    means = [costs.means for costs in Resampler(c, [], unit=unit, metrics=CLLR).prepared.ratio_costs]
     estimate = ff.evaluate(c, [], metrics="cllr", measures=[], n_resamples=0)
     for k, group in enumerate((None, *c.groups)):
         assert (means[0] + means[1])[k] / (2 * math.log(2)) == estimate.value("cllr", group)
