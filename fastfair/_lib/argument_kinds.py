@@ -315,9 +315,14 @@ def source(name: str, value: Any) -> Any:
     raise _wrong(name, "a file's path or a data frame", value)
 
 
+def sources(name: str, value: Any) -> Any:
+    """Require the name of a file, a list of such names, or a data frame."""
+    return paths(name, value) if isinstance(value, list | tuple) else source(name, value)
+
+
 def source_of_vectors(name: str, value: Any) -> Any:
     """Require vectors with names, or where to read them."""
-    return value if _is_a(value, "NamedVectors") else source(name, value)
+    return value if _is_a(value, "NamedVectors") else sources(name, value)
 
 
 def _is_framed(value: object) -> bool:

@@ -127,7 +127,10 @@ def embeddings_command(
     progress: bool | None,
     **options: Any,
 ) -> None:
-    """Measure the vectors in the file PATH: FNMR at false match rates, per group too, and fairness, with intervals."""
+    """Measure the vectors in the file PATH: FNMR at false match rates, per group too, and fairness, with intervals.
+
+    PATH may be a pattern in quotes, such as 'vectors/*.npy', of files with parts of the vectors.
+    """
     require_output(output, plots, report)
     embeddings = read_with(read_embeddings, path, options)
     asked = np.unique([rate for rates in levels for rate in rates]) if levels else _default_levels(embeddings)

@@ -14,7 +14,7 @@ from fastfair._lib import validation, whole_files
 from fastfair._lib.seeds import fixed
 from fastfair._version import __version__
 from fastfair.errors import FileFormatError
-from fastfair.io import reading
+from fastfair.io import file_names, reading
 
 from .compiling import told_of_compiling
 
@@ -125,13 +125,18 @@ def write_configuration(path: Path) -> None:
 def input_files() -> list[Path]:
     """List the files that the verb that runs reads: its arguments, and options of its help's section of input."""
     context = click.get_current_context()
-    return [
+    names = [
         Path(context.params[param.name])
         for param in context.command.params
         if isinstance(param.type, click.Path)
         and (isinstance(param, click.Argument) or _SECTION_OF.get(param.name or "") == "Input")
         and param.name is not None
         and context.params.get(param.name) is not None
+    ]
+    return [
+        file
+        for name in names
+        for file in (file_names.files_of(name, "rows") if file_names.is_pattern(name) else [name])
     ]
 
 

@@ -80,6 +80,17 @@ class ArrayFile:
                 file.write(np.ascontiguousarray(array).data)
                 self._written.append((array.dtype.str, array.shape))
 
+    def mapped(self) -> NDArray[Any]:
+        """Return all arrays, which have one type and one number of columns, as one that lies in the file.
+
+        The file stays as long as that array, which cannot be written to.
+        """
+        kind, shape = self._written[0]
+        n = sum(shape[0] for _, shape in self._written)
+        found = np.memmap(self._folder.path / self._name, kind, "r", shape=(n, *shape[1:]))
+        weakref.finalize(found, lambda _: None, self._folder)
+        return found
+
     def __iter__(self) -> Iterator[NDArray[Any]]:
         """Read all arrays.
 

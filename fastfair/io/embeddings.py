@@ -12,7 +12,7 @@ from fastfair._lib.warnings import gathered
 from fastfair.data.embeddings import Embeddings
 from fastfair.errors import DroppedWarning, InputError
 
-from . import tables, vector_files
+from . import tables, vector_files, vector_parts
 from .metadata import MISSING_METADATA, Metadata
 from .subject_patterns import cut_out, take
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @checked(
-    path=argument_kinds.source,
+    path=argument_kinds.sources,
     vectors=argument_kinds.text,
     subject=argument_kinds.text_or_labels,
     groups=argument_kinds.texts_or_groups,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     template=argument_kinds.text_or_labels_or_count,
 )
 def read_embeddings(
-    path: str | Path | IntoDataFrame,
+    path: str | Path | Sequence[str | Path] | IntoDataFrame,
     vectors: str | None = None,
     subject: str | validation.Labels | None = None,
     subject_pattern: str | None = None,
@@ -43,13 +43,14 @@ def read_embeddings(
     similarity: str = "cosine",
     missing_metadata: str = "raise",
 ) -> Embeddings:
-    r"""Read a file of embeddings, and optionally a table with the subjects' metadata.
+    r"""Read embeddings, and optionally a table with the subjects' metadata.
 
     Parameters
     ----------
-    path : path or data frame
+    path : path, sequence of paths, or data frame
         ``.npy`` (memory-mapped, not read whole), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
-        ``.hdf5``). A data frame is taken as Parquet.
+        ``.hdf5``). A data frame is taken as Parquet. Several files, or a pattern such as ``"vectors/*.npy"`` whose
+        files are taken by name, are parts of one set: read one after another into a temporary file, memory-mapped.
     vectors : str, optional
         The array or column with one vector for each sample; by default the one called "vectors". A ``.npy`` has no
         names.
@@ -89,9 +90,11 @@ def read_embeddings(
     ------
     FileFormatError
         For a file that is missing, empty, or not what its suffix says, and for pickled objects, which are never loaded.
+    OutputError
+        Where parts cannot be written to a temporary file.
     InputError
-        For arrays or columns that do not exist (the message suggests the nearest names), subjects without metadata, and
-        as `Embeddings` does.
+        For arrays or columns that do not exist (the message suggests the nearest names), subjects without metadata,
+        parts whose vectors differ in type or length, and as `Embeddings` does.
     MissingDependencyError
         Where the package that reads the file is not installed.
 
@@ -127,7 +130,7 @@ def read_embeddings(
         wanted += [subject] if isinstance(subject, str) else ["subject"] if subject is None else []
         wanted += [] if isinstance(groups, Mapping) or metadata is not None else names
         wanted += [role] if isinstance(role, str) else []
-    with vector_files.opened(path, wanted) as file:
+    with vector_parts.opened(path, wanted) as file:
         fields = file if samples is None else vector_files.of_table(tables.table(samples, "samples", "samples"))
         if subject is None or isinstance(subject, str):
             who = fields.labels("subject", subject)
@@ -161,7 +164,9 @@ def read_embeddings(
         templates = templates if isinstance(templates, int) else take(templates, keep)
     try:
         made = Embeddings(array, who, labels or None, similarity, roles)._without(left_out)
+    except InputError as error:
+        raise file.told(error, keep) from None
+    try:
         return made if templates is None else made.enrolled(templates)
     except InputError as error:
-        among = "" if keep is None else " (of those with metadata)"
-        raise type(error)(f"{file.place}: {error}{among}", error.row) from None
+        raise type(error)(f"{file.place}: {error}", error.row) from None

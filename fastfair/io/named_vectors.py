@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,15 @@ from fastfair._lib.arguments import checked
 from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import InputError
 
-from . import tables, vector_files
+from . import tables, vector_files, vector_parts
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
-@checked(path=argument_kinds.source, vectors=argument_kinds.text, name=argument_kinds.text_or_labels)
+@checked(path=argument_kinds.sources, vectors=argument_kinds.text, name=argument_kinds.text_or_labels)
 def read_named_vectors(
-    path: str | Path | IntoDataFrame,
+    path: str | Path | Sequence[str | Path] | IntoDataFrame,
     vectors: str | None = None,
     name: str | validation.Labels | None = None,
     *,
@@ -32,9 +33,8 @@ def read_named_vectors(
 
     Parameters
     ----------
-    path : path or data frame
-        ``.npy`` (memory-mapped, not read whole), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
-        ``.hdf5``). A data frame is taken as Parquet.
+    path : path, sequence of paths, or data frame
+        As in `read_embeddings`.
     vectors : str, optional
         The array or column with one vector for each sample; by default the one called "vectors". A ``.npy`` has no
         names.
@@ -73,7 +73,7 @@ def read_named_vectors(
     wanted = [vectors or "vectors"]
     if samples is None and (name is None or isinstance(name, str)):
         wanted.append(name or "name")
-    with vector_files.opened(path, wanted) as file:
+    with vector_parts.opened(path, wanted) as file:
         fields = file if samples is None else vector_files.of_table(tables.table(samples, "samples", "samples"))
         coded = (
             fields.labels("name", name) if name is None or isinstance(name, str) else validation.encode("name", name)
@@ -82,7 +82,7 @@ def read_named_vectors(
     try:
         return NamedVectors(array, as_text(coded), similarity, same_name)
     except InputError as error:
-        raise type(error)(f"{file.place}: {error}", error.row) from None
+        raise file.told(error) from None
 
 
 def as_text(names: validation.Coded) -> validation.Coded:

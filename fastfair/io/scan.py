@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import glob
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fastfair._lib import argument_kinds, memory, validation
 from fastfair._lib.arguments import checked
@@ -16,9 +14,10 @@ from fastfair._lib.threads import Turn, Turns, count_threads, in_order
 from fastfair.data.checked_columns import checked_columns
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.scanning import LEAST_MEMORY, Scan
-from fastfair.errors import InputError, MissingFileError
+from fastfair.errors import InputError
 
 from . import formats, reading, tables
+from .file_names import files_of, naming
 from .how_to_read import HowToRead
 from .score_columns import columns_of
 from .score_files import opened, read_table
@@ -119,7 +118,7 @@ def scan_comparisons(
     limit = memory.available() // 2 if memory_limit is None else int(memory_limit)
     if limit < LEAST_MEMORY:
         raise InputError(f"memory_limit must be at least {LEAST_MEMORY >> 20} MiB, not {limit:,} bytes")
-    files = _files(path)
+    files = files_of(path, "comparisons")
     sizes = [file.stat().st_size for file in files]
     n_at_once = count_threads(None) + _AHEAD + 1
     n_rows = int(min(_MOST_ROWS, _SHARE_OF_ROWS * limit / _BYTES_OF_A_ROW / n_at_once))
@@ -128,7 +127,7 @@ def scan_comparisons(
 
     def code(k: int) -> Callable[[], None]:
         part = parts[k]
-        with _naming(part.file), turns.of(k) as turn:
+        with naming(part.file), turns.of(k) as turn:
             if part.kind != "parquet":
                 turn.take()  # as such files are read whole, only one is in memory
             return _coded(scan, part, how, score_kind, turn)
@@ -136,33 +135,12 @@ def scan_comparisons(
     with reporting(progress, "files") as report:
         done = 0
         for k, (part, add) in enumerate(zip(parts, in_order(code, range(len(parts)), ahead=_AHEAD), strict=True)):
-            with _naming(part.file):
+            with naming(part.file):
                 add()
             if report is not None and (k + 1 == len(parts) or parts[k + 1].file is not part.file):
                 done += sizes[files.index(part.file)]
                 report(done, sum(sizes))
     return scan.finish()
-
-
-def _files(paths: Any) -> list[Path]:
-    """Find the files that are named, in their order, and those that a pattern matches, by name."""
-    if not paths:
-        raise InputError("path names no files")
-    found: list[Path] = []
-    for one in paths:
-        if glob.has_magic(str(one)) and not Path(one).exists():
-            matching = sorted(map(Path, glob.glob(str(one), recursive=True)))  # noqa: PTH207 - has absolute patterns
-            if not matching:
-                raise MissingFileError(f"no file matches {str(one)!r}")
-            found += matching
-        else:
-            found.append(Path(one))
-    files: dict[Path, Path] = {}
-    for file in map(reading.check_file, found):
-        if (same := file.resolve()) in files:
-            raise InputError(f"path names the file {file} twice, so that its comparisons would count twice")
-        files[same] = file
-    return list(files.values())
 
 
 class _Part(NamedTuple):
@@ -172,17 +150,6 @@ class _Part(NamedTuple):
     kind: str  # its format; "" if it is told by what is in it
     first: int
     n_rows: int | None
-
-
-@contextmanager
-def _naming(file: Path) -> Iterator[None]:
-    """Name the file in errors."""
-    try:
-        yield
-    except InputError as error:
-        if str(file) in str(error):
-            raise
-        raise type(error)(f"{file}: {error}", error.row) from None
 
 
 def _parts(file: Path, n_rows: int, how: HowToRead) -> list[_Part]:

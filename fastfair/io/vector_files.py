@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.frames import FrameColumns
@@ -74,6 +75,11 @@ class Fields:
         except InputError as error:
             line = "" if self.table is None or error.row is None else f"{self.table.where(error.row)}: "
             raise InputError(f"{self.place}: {line}{error}", error.row) from None
+
+    def told(self, error: InputError, keep: NDArray[np.bool_] | None = None) -> InputError:
+        """Return an error about vectors, of which only those of `keep` may have been taken, with the file's name."""
+        among = "" if keep is None else " (of those with metadata)"
+        return type(error)(f"{self.place}: {error}{among}", error.row)
 
 
 def _named(fields: Fields, names: list[str], role: str, name: str | None) -> str:

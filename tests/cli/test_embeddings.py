@@ -50,6 +50,21 @@ def test_a_page_has_the_numbers_that_are_printed(faces, tmp_path):
     assert str(faces) in text
 
 
+def test_a_pattern_names_parts_of_a_set(faces, tmp_path):
+    arrays = dict(np.load(faces))
+    for k, rows in enumerate(np.split(np.arange(96), [10, 50])):
+        np.savez(tmp_path / f"{k}.npz", **{name: array[rows] for name, array in arrays.items()})
+    asked = ["--group", "sex", "--fmr", "0.02,0.05", *FEW_REPLICATES, "--json"]
+    page = tmp_path / "page.html"
+    whole, parts = (run("embeddings", path, *asked) for path in (faces, tmp_path / "*.npz"))
+    found = json.loads(parts.stdout)
+    assert found["quantities"] == json.loads(whole.stdout)["quantities"]
+    assert found["inputs"] == [str(tmp_path / f"{k}.npz") for k in range(3)]
+    done = run("embeddings", tmp_path / "*.npz", *asked[:-1], "--report", page)
+    assert done.exit_code == 0, done.output
+    assert all(str(path) in page.read_text("utf-8") for path in tmp_path.glob("*.npz"))
+
+
 def test_tables_and_files_hold_what_the_library_gives(faces, tmp_path):
     asked = ["--fmr", "0.05,0.02", "--fmr", 0.05, "--weighting", "comparison", "--unit", "subject+sample"]
     done = run(
