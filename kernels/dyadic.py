@@ -250,16 +250,12 @@ def _weight(scale, i, j):
 
 
 @jit
-def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, found):
-    """Compute what `variances` does for a list that holds all pairs of its units, at several thresholds.
+def _list_of_all_pairs(sizes, stratum, stratum_size):
+    """Return what `_finish` takes of a list that holds all pairs of its units, and what its residuals need.
 
-    errors: the errors at the last threshold, those of lower ones first: (n,) int32 first and second unit, (n,) int32
-    distinct pair, and () or two (units,) float64 whose values multiply to the weight of an error; stops: (points,)
-    int64, ascending, the number of errors at each threshold; sizes: (units,) float64 of references and of probes, 0 for
-    units that are not in the list: all comparisons of units i and j weigh references[i] * probes[j] + references[j] *
-    probes[i]; stratum, stratum_size: as in `variances`; found: (points, 3) float64, out
+    sizes, stratum, stratum_size: as in `variances_of_all_pairs`. Also returns the number of comparisons of each unit
+    and the sum of their squares over its pairs, (units,) float64 each, and the number of all comparisons
     """
-    first, second, pair, scale = errors
     references, probes = sizes
     n_units, n_strata = references.size, stratum_size.size
     n_inside, totals, squared_totals = 0, np.zeros(2), np.zeros(3)
@@ -291,13 +287,7 @@ def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, found):
                 + q * q * (squared_totals[0] - r * r)
                 + 2 * r * q * (squared_totals[2] - r * q)
             )
-    n_pairs = 0
-    for p in range(pair.size):
-        n_pairs = max(n_pairs, pair[p] + 1)
-    of_pair = np.zeros(n_pairs)
-    wrong = n_wrong, wrong_squared, wrong_times = np.zeros(n_units), np.zeros(n_units), np.zeros(n_units)
-    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
-    mean, of_comparisons = np.zeros(n_strata), np.zeros((n_strata, 4))
+    of_comparisons = np.zeros((n_strata, 4))
     for unit in units:
         fixed = of_comparisons[stratum[unit]]
         fixed[_M] += of_unit[unit]
@@ -306,6 +296,30 @@ def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, found):
         fixed[_INSIDE] += r * (of_inside[1, stratum[unit]] - q) + q * (of_inside[0, stratum[unit]] - r)
         fixed[_REPEATS_SQUARED] += repeats_squared[unit]
     of_list = units, _in_order(units, stratum, n_strata), stratum, stratum_size, of_comparisons, n_varying > 1
+    return of_list, (of_unit, repeats_squared), n
+
+
+@jit
+def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, found):
+    """Compute what `variances` does for a list that holds all pairs of its units, at several thresholds.
+
+    errors: the errors at the last threshold, those of lower ones first: (n,) int32 first and second unit, (n,) int32
+    distinct pair, and () or two (units,) float64 whose values multiply to the weight of an error; stops: (points,)
+    int64, ascending, the number of errors at each threshold; sizes: (units,) float64 of references and of probes, 0 for
+    units that are not in the list: all comparisons of units i and j weigh references[i] * probes[j] + references[j] *
+    probes[i]; stratum, stratum_size: as in `variances`; found: (points, 3) float64, out
+    """
+    first, second, pair, scale = errors
+    references, probes = sizes
+    n_units, n_strata = references.size, stratum_size.size
+    of_list, of_units, n = _list_of_all_pairs(sizes, stratum, stratum_size)
+    n_pairs = 0
+    for p in range(pair.size):
+        n_pairs = max(n_pairs, pair[p] + 1)
+    of_pair = np.zeros(n_pairs)
+    wrong = n_wrong, wrong_squared, wrong_times = np.zeros(n_units), np.zeros(n_units), np.zeros(n_units)
+    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
+    mean = np.zeros(n_strata)
     n_errors, position = 0.0, 0
     for point in range(stops.size):
         for p in range(position, stops[point]):
@@ -323,5 +337,25 @@ def variances_of_all_pairs(errors, stops, sizes, stratum, stratum_size, found):
                     wrong_times[unit] += times
         position = max(position, stops[point])
         rate = n_errors / n if n > 0 else 0.0
-        squared = _residuals_of_units(of_list, (of_unit, repeats_squared), wrong, rate, of_errors)
+        squared = _residuals_of_units(of_list, of_units, wrong, rate, of_errors)
+        _finish(of_list, of_errors, mean, (n, n_errors, squared), found[point])
+
+
+@jit
+def variances_of_counts(wrong, sizes, stratum, stratum_size, found):
+    """Compute what `variances_of_all_pairs` does from sums over the errors of each unit.
+
+    wrong: (points, 3, units) float64, as `unit_errors.add_errors` finds them; others as in `variances_of_all_pairs`
+    """
+    n_units, n_strata = stratum.size, stratum_size.size
+    of_list, of_units, n = _list_of_all_pairs(sizes, stratum, stratum_size)
+    of_errors = np.zeros(n_units), np.zeros(n_units), np.zeros((n_strata, 3))
+    mean = np.zeros(n_strata)
+    for point in range(wrong.shape[0]):
+        of_point, n_errors = wrong[point], 0.0
+        for unit in of_list[0]:
+            n_errors += of_point[0, unit] / 2
+        rate = n_errors / n if n > 0 else 0.0
+        sums = of_point[0], of_point[1], of_point[2]
+        squared = _residuals_of_units(of_list, of_units, sums, rate, of_errors)
         _finish(of_list, of_errors, mean, (n, n_errors, squared), found[point])

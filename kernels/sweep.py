@@ -25,6 +25,7 @@ from .philox import BLOCK
 
 CHUNK = 64  # comparisons between two stored sums
 _STRIDE = 16 * CHUNK  # comparisons between two checks while shares are far from those wanted
+INSIDE_RANGE = -2  # position of a threshold whose comparison is not in the list
 NO_LIMIT = np.int64(-(2**63))  # key for a threshold that a replicate does not have
 _MOST = 2**16 - 1  # the largest sum in uint16
 
@@ -49,6 +50,17 @@ class Side(NamedTuple):
         keys, a, b = self.keys[:stop], self.a[:stop], self.b[:stop]
         size, totals = self.sizes[0], self.totals[0]
         return ErrorList(keys, a, b, self.scale, size, self.weights, self.largest, totals, shrinkage)
+
+
+class Summed(NamedTuple):
+    """Ranges of keys whose comparisons are not in the lists, as their sums suffice; without a scale, if any."""
+
+    key: NDArray[np.int64]  # (ranges,) ascending; a range's keys are below it, those of the list's next comparison not
+    counts: NDArray[np.int64]  # (lists, ranges) number of comparisons
+    weights: NDArray[np.int64]  # (lists, ranges, 64) their weights
+
+
+NONE_SUMMED = Summed(np.empty(0, np.int64), np.empty((1, 0), np.int64), np.empty((1, 0, BLOCK), np.int64))
 
 
 class ErrorList(NamedTuple):
@@ -198,11 +210,34 @@ def _resolve(errors, point, share, start, stop, r, count, weight):
 
 
 @jit
-def first_beyond(errors, shares, positions):
+def _pass_range(errors, summed, k, shares, first_open, count_before, before, positions):
+    """Add the sums of range k to those before it, and mark the replicates that exceed a share inside it.
+
+    errors, summed, shares, positions: as in `first_beyond`; first_open: the first share that some replicate has not
+    exceeded; count_before, before: sums, of which (64,) `before` is added to. Returns the new count
+    """
+    count = count_before + summed.counts[0, k]
+    for r in range(BLOCK):
+        before[r] += summed.weights[0, k, r]
+    most = _largest_share(count / errors.size, before, errors.totals)
+    for point in range(first_open, shares.size):
+        if shares[point] >= most:
+            break
+        for r in range(BLOCK):
+            if positions[point, r] == errors.a.size:
+                share = _share(count, errors.size, before[r], errors.totals[r], errors.shrinkage[point])
+                if share > shares[point]:
+                    positions[point, r] = INSIDE_RANGE
+    return count
+
+
+@jit
+def first_beyond(errors, summed, shares, positions):
     """Find where in a list the share of errors first exceeds each given share, in each replicate.
 
-    errors: an `ErrorList`, whose shrinkage is that of each share; shares: (points,), ascending; positions: (points, 64)
-    int64, out: the length of the list if the share is never exceeded, -1 if the replicate has no weight
+    errors: an `ErrorList`, whose shrinkage is that of each share; summed: `Summed`, of which list 0 counts; shares:
+    (points,), ascending; positions: (points, 64) int64, out: the length of the list if the share is not exceeded up to
+    its end, -1 if the replicate has no weight, INSIDE_RANGE if the share is exceeded inside a range that is summed
     """
     a, b, scale, size = errors.a, errors.b, errors.scale, errors.size
     weights, largest, totals, shrinkage = errors.weights, errors.largest, errors.totals, errors.shrinkage
@@ -213,9 +248,22 @@ def first_beyond(errors, shares, positions):
         for point in range(shares.size):
             positions[point, r] = stored if totals[r] > 0 else -1
     first_open, start, near_until = 0, np.int64(0), np.int64(0)  # a literal 0 would compile `_add` once more
+    n_passed, known = 0, stored  # comparisons before `known` follow without a range between them
+    if summed.key.size > 0:
+        known = _advance(errors.keys, start, stored, summed.key[0])
     while first_open < shares.size and start < stored:
+        while n_passed < summed.key.size and start == known:
+            count_before = _pass_range(errors, summed, n_passed, shares, first_open, count_before, before, positions)
+            for r in range(BLOCK):
+                after[r] = before[r]
+            n_passed += 1
+            known = stored
+            if n_passed < summed.key.size:
+                known = _advance(errors.keys, start, stored, summed.key[n_passed])
+        if start == stored:
+            break
         near = start < near_until
-        stop = min(start + CHUNK, near_until) if near else min(start + _STRIDE, stored)
+        stop = min(start + CHUNK, near_until) if near else min(start + _STRIDE, known)
         _add(a, b, scale, weights, largest, start, stop, after)
         count = _count(a, b, scale, start, stop, count_before)
         most = _largest_share(count / size, after, totals)
@@ -245,7 +293,7 @@ def first_beyond(errors, shares, positions):
             before[r] = after[r]
         count_before, start = count, stop
         if near and start == near_until and first_open < shares.size and most > shares[first_open]:
-            near_until = min(start + _STRIDE, stored)  # some replicates exceed the share, so others soon will
+            near_until = min(start + _STRIDE, known)  # some replicates exceed the share, so others soon will
 
 
 @jit
@@ -278,12 +326,12 @@ def _advance(keys, position, stop, limit):
 
 
 @jit
-def shares_at(side, limits, order, shares):
+def shares_at(side, summed, limits, order, shares):
     """Find the share of errors of each list at each replicate's own thresholds, in one pass.
 
-    side: a `Side`, with a shrinkage for each point; limits: (points, 64) int64: the keys below are errors; order:
-    (points * 64,) int64 that sorts them; shares: (points, lists, 64) float64, out, NaN where there is no limit or no
-    weight
+    side: a `Side`, with a shrinkage for each point; summed: `Summed`, inside of whose ranges no limit lies; limits:
+    (points, 64) int64: the keys below are errors; order: (points * 64,) int64 that sorts them; shares: (points, lists,
+    64) float64, out, NaN where there is no limit or no weight
     """
     keys, a, b, scale, end, sizes = side.keys, side.a, side.b, side.scale, side.end, side.sizes
     weights, largest, totals, shrinkage = side.weights, side.largest, side.totals, side.shrinkage
@@ -291,13 +339,18 @@ def shares_at(side, limits, order, shares):
     for k in range(end.size):
         running = _sums(scale)
         count = running[0]
-        position = start
+        position, n_passed = start, 0
         for event in order:
             point, r = event // BLOCK, event % BLOCK
             limit = limits[point, r]
             if limit == NO_LIMIT or totals[k, r] == 0:
                 shares[point, k, r] = np.nan
                 continue
+            while n_passed < summed.key.size and summed.key[n_passed] <= limit:
+                count += summed.counts[k, n_passed]
+                for other in range(BLOCK):
+                    running[other] += summed.weights[k, n_passed, other]
+                n_passed += 1
             stop = _advance(keys, position, end[k], limit)
             if stop > position:
                 _add(a, b, scale, weights, largest, position, stop, running)

@@ -23,7 +23,7 @@ from fastfair._lib.workers import Workers
 from fastfair.kernels._aside import aside
 
 from . import score_keys
-from .pair_store import Packing, Pairs, PairStore, Positions, sorted_pairs
+from .pair_store import FoundPairs, Packing, Pairs, PairStore, Positions
 from .pairing import Pairing
 
 Floats = NDArray[np.floating[Any]]
@@ -181,6 +181,22 @@ class PairFinder:
         -------
         mated, nonmated : Pairs
         """
+        mated, nonmated = self.find_unsorted(share)
+        return mated, nonmated.sorted(count_threads(self._workers.n_threads))
+
+    def find_unsorted(self, share: float) -> tuple[Pairs, FoundPairs]:
+        """Do the same, but leave the non-mated pairs in the order in which they are found.
+
+        Parameters
+        ----------
+        share : float
+            As in `find`.
+
+        Returns
+        -------
+        mated : Pairs
+        nonmated : FoundPairs
+        """
         n_nonmated = int((len(self._vectors) - self._columns[:, 0]).sum()) - self._n_mated
         everything = share >= 1 or n_nonmated <= _FEW
         wanted = n_nonmated if everything else int(share * n_nonmated)
@@ -195,11 +211,8 @@ class PairFinder:
         codes = (first.astype(np.int64) << packing.places) + second
         of_mated = PairStore(mated.size, self._packing(-math.inf))
         of_mated.add(mated, codes, inverted=False)
-        threads = count_threads(self._workers.n_threads)
-        return (
-            sorted_pairs([of_mated.taken()], of_mated.packing, complete=True, n_threads=threads),
-            sorted_pairs(nonmated, packing, complete=everything, n_threads=threads),
-        )
+        found = FoundPairs([of_mated.taken()], of_mated.packing, True)
+        return found.sorted(count_threads(self._workers.n_threads)), FoundPairs(nonmated, packing, everything)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what others do not need to compute similarities."""

@@ -106,35 +106,63 @@ class PairStore:
         return {"packed": np.concatenate((packed, *self._overflow)) if self._overflow else packed}
 
 
-def sorted_pairs(parts: list[Arrays], packing: Packing, *, complete: bool, n_threads: int) -> Pairs:
-    """Return the pairs of all parts, sorted by key and then by vectors; the parts cannot be used afterwards."""
-    from fastfair.kernels import pairs as kernels
+@dataclass(frozen=True, eq=False)
+class FoundPairs:
+    """Pairs in the order in which they were found.
 
-    columns = {name: [part[name] for part in parts] for name in parts[0]}
-    joined = {name: of_parts[0] if len(parts) == 1 else np.concatenate(of_parts) for name, of_parts in columns.items()}
-    parts.clear()
-    places, span = packing.places, packing.span
-    if not packing.fits:
-        keys, codes = joined["keys"], joined["codes"]
-        order = np.lexsort((codes, keys))
-        codes = codes[order]
-        first, second = codes >> places, codes & ((1 << places) - 1)
-        return Pairs(keys[order], first.astype(np.int32), second.astype(np.int32), complete)
-    packed = joined["packed"]
-    shift = 2 * places
-    spare = np.empty_like(packed)
-    found = sort_by_bits(packed, spare, shift, shift + span, n_threads)
-    free = spare if np.shares_memory(found, packed) else packed
-    first, second = np.split(free.view(np.int32), 2)
+    Attributes
+    ----------
+    parts : list of dict of ndarray
+        As `PairStore.taken` returns them.
+    packing : Packing
+        How they are packed.
+    complete : bool
+        As in `Pairs`.
+    """
 
-    def unpack(part: slice) -> None:
-        kernels.order_ties(found[part], shift)
-        kernels.unpack_codes(found[part], places, first[part], second[part])
+    parts: list[Arrays]
+    packing: Packing
+    complete: bool
 
-    in_threads(found.size, unpack, _between_keys(found, shift, slices(found.size, n_threads)))
-    keys = found.view(np.int32)[: found.size]
-    kernels.unpack_keys(found, packing.lowest, shift, keys)
-    return Pairs(keys, first, second, complete)
+    @property
+    def packed(self) -> NDArray[np.int64]:
+        """(pairs,) the pairs, packed, where they fit."""
+        self._join()
+        return np.asarray(self.parts[0]["packed"])
+
+    def _join(self) -> None:
+        """Make one part of all."""
+        if len(self.parts) > 1:
+            self.parts[:] = [{name: np.concatenate([part[name] for part in self.parts]) for name in self.parts[0]}]
+
+    def sorted(self, n_threads: int) -> Pairs:
+        """Return the pairs, sorted by key and then by vectors; these cannot be used afterwards."""
+        from fastfair.kernels import pairs as kernels
+
+        self._join()
+        joined, packing = self.parts.pop(), self.packing
+        places, span = packing.places, packing.span
+        if not packing.fits:
+            keys, codes = joined["keys"], joined["codes"]
+            order = np.lexsort((codes, keys))
+            codes = codes[order]
+            first, second = codes >> places, codes & ((1 << places) - 1)
+            return Pairs(keys[order], first.astype(np.int32), second.astype(np.int32), self.complete)
+        packed = joined["packed"]
+        shift = 2 * places
+        spare = np.empty_like(packed)
+        found = sort_by_bits(packed, spare, shift, shift + span, n_threads)
+        free = spare if np.shares_memory(found, packed) else packed
+        first, second = np.split(free.view(np.int32), 2)
+
+        def unpack(part: slice) -> None:
+            kernels.order_ties(found[part], shift)
+            kernels.unpack_codes(found[part], places, first[part], second[part])
+
+        in_threads(found.size, unpack, _between_keys(found, shift, slices(found.size, n_threads)))
+        keys = found.view(np.int32)[: found.size]
+        kernels.unpack_keys(found, packing.lowest, shift, keys)
+        return Pairs(keys, first, second, self.complete)
 
 
 def _between_keys(packed: NDArray[np.int64], shift: int, parts: list[slice]) -> list[slice]:

@@ -127,7 +127,7 @@ class BlockSweep:
             if not lists.reach(limits):
                 return False
             order = np.argsort(limits, axis=None, kind="stable")
-            sweep.shares_at(side, limits, order, shares)
+            sweep.shares_at(side, sweep.NONE_SUMMED, limits, order, shares)
         out["fmr"][:], out["fnmr"][:] = self._fmr, self._fnmr
         return True
 
@@ -158,7 +158,7 @@ class BlockSweep:
             found = found[np.argsort(self._prepared.rates[found], kind="stable")]
             errors = side.first(found)
             positions = np.empty((found.size, BLOCK), np.int64)
-            sweep.first_beyond(errors, self._prepared.rates[found], positions)
+            sweep.first_beyond(errors, sweep.NONE_SUMMED, self._prepared.rates[found], positions)
             if errors.keys.size < errors.size and (positions == errors.keys.size).any():
                 return None
             at = np.minimum(positions, errors.keys.size - 1)  # at the end where shares round

@@ -82,6 +82,25 @@ class VectorUnits(Units):
             of_subject = np.tile(of_subject[self._owner], 2 if self.unit == "subject+sample" else 1)
         return np.append(of_subject, 1.0)
 
+    def spread(self, errors: Floats) -> Floats:
+        """Return the variance, in replicates, of sums over units, from the part of each row of weights in them.
+
+        Parameters
+        ----------
+        errors : (levels, rows) ndarray
+            What each row, but that of ones, adds to each sum.
+
+        Returns
+        -------
+        (levels,) ndarray
+        """
+        if self.unit != "subject+sample":
+            return _within(errors, self.stratum[:-1])
+        of_samples = errors[:, : self.subject.size]
+        of_subjects: Floats = np.array([np.bincount(self._owner, of_level) for of_level in of_samples], np.float64)
+        stratum = np.unique(self.group, return_inverse=True)[1]
+        return _within(of_samples, self._owner) + _within(of_subjects, stratum)
+
     def subject_weights(self, weights: NDArray[np.uint8]) -> NDArray[np.int64]:
         """(k, 64) number of times that each subject was drawn; (k, 1) where subjects are not drawn."""
         if self.unit == "sample":
@@ -91,6 +110,59 @@ class VectorUnits(Units):
         start = np.cumsum(self._n_samples) - self._n_samples  # its samples are drawn as often as it has some
         sums = np.add.reduceat(weights[: self.subject.size], start, axis=0, dtype=np.int64)
         return np.asarray(sums // self._n_samples[:, None])
+
+
+def _within(parts: Floats, stratum: NDArray[np.integer[Any]]) -> Floats:
+    """Sum the squared deviations of parts from the means of their strata. parts: (levels, n). Returns (levels,)."""
+    size = np.maximum(np.bincount(stratum), 1)
+    sums = np.stack([np.bincount(stratum, of_level) for of_level in parts])
+    return np.asarray((parts**2).sum(axis=1) - (sums**2 / size).sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """Ranges of keys whose pairs are left out of lists, and counted instead.
+
+    Attributes
+    ----------
+    key : (ranges,) int64
+        Ascending: the keys of a range's pairs are below it, and those of all further pairs are not.
+    counts : (lists, ranges) int64
+        Number of pairs.
+    """
+
+    key: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    def below(self, limit: int) -> NDArray[np.int64]:
+        """Return the number of pairs of each list that lie in ranges below a key: (lists,)."""
+        return np.asarray(self.counts[:, self.key <= limit].sum(axis=1))
+
+    def positions(self, positions: NDArray[np.int64], keys: score_keys.Keys) -> NDArray[np.int64]:
+        """Turn positions among all pairs of list 0 into positions among those that are listed.
+
+        Parameters
+        ----------
+        positions : (n,) ndarray
+            Positions, counted from 0.
+        keys : (listed,) ndarray
+            The keys of the pairs listed.
+
+        Returns
+        -------
+        (n,) ndarray
+            -1 for pairs of ranges.
+        """
+        counts = self.counts[0]
+        listed_before = np.searchsorted(keys, self.key)
+        end = listed_before + np.cumsum(counts)
+        passed = (end <= positions[:, None]).sum(axis=1)
+        found = positions - np.append(0, np.cumsum(counts))[passed]
+        inside = (positions[:, None] < end) & (positions[:, None] >= end - counts)
+        return np.where(inside.any(axis=1), -1, found)
+
+
+NO_RANGES = Ranges(np.empty(0, np.int64), np.empty((1, 0), np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +185,8 @@ class PairLists:
         The subjects of each list.
     mated, complete : bool
         Whether the pairs are mated, and whether all such pairs are kept.
+    ranges : Ranges
+        Pairs that are counted, but not listed.
     """
 
     keys: score_keys.Keys
@@ -125,6 +199,7 @@ class PairLists:
     members: tuple[slice | NDArray[np.intp], ...]
     mated: bool
     complete: bool
+    ranges: Ranges = NO_RANGES
 
     @cached_property
     def sizes(self) -> NDArray[np.int64] | Floats:
@@ -173,42 +248,23 @@ class PairLists:
             self.keys, self.a, self.b, self.scale, self.end, self.sizes, weights, largest, totals, shrinkage
         )
 
-    def variances(self, keys: score_keys.Keys, units: VectorUnits) -> Floats:
-        """Compute the dyadic-robust variance of non-mated lists, and that of product weights; see `kernels.dyadic`.
 
-        Parameters
-        ----------
-        keys : (levels,) ndarray
-            Threshold keys, as the lists have them, of ascending rates.
-        units : VectorUnits
-            Subjects.
-
-        Returns
-        -------
-        (lists, levels, 3) ndarray
-        """
-        from fastfair.kernels import curves, dyadic
-        from fastfair.kernels.comparison_lists import number_pairs
-
-        n_subjects = self.of_subject.shape[-1]
-        stratum = np.unique(units.group, return_inverse=True)[1].astype(np.int32)
-        found = np.empty((self.end.size, keys.size, 3))
-        start = 0
-        for members, stop, of_list in zip(self.members, self.end.tolist(), found, strict=True):
-            stops = np.array([curves.count_below(self.keys[start:stop], key) for key in keys], np.int64)
-            a, b = self.a[start : start + stops[-1]], self.b[start : start + stops[-1]]
-            sizes = np.zeros((2, n_subjects))
-            sizes[:, members] = self.of_subject[:, members]
-            if not self.two_sets:
-                sizes[1] /= 2  # so that two subjects' pairs are counted once
-            pair, *of_pairs = np.empty((4, a.size), np.int32)
-            begin, end, n_pairs = np.array([0]), np.array([a.size]), np.empty(1, np.int64)
-            number_pairs(a, b, begin, end, n_subjects, pair, tuple(of_pairs), n_pairs)
-            dyadic.variances_of_all_pairs(
-                (a, b, pair, self.scale), stops, (sizes[0], sizes[1]), stratum, np.bincount(stratum), of_list
-            )
-            start = stop
-        return found
+def weights_in_rates(units: VectorUnits, *, mated: bool, weighting: str) -> tuple[Scale, NDArray[np.int64]]:
+    """Return `scale` and `of_subject` of lists; parameters as in `make_lists`."""
+    references, probes = units.references, units.probes
+    if not mated:
+        of_subject = np.stack((references, probes))
+    elif units.two_sets:
+        of_subject = references * probes
+    else:
+        of_subject = references * (references - 1) // 2
+    sides = np.atleast_2d(of_subject)
+    if weighting != "identity" or all(np.unique(side[side > 0]).size <= 1 for side in sides):
+        return (), of_subject
+    with np.errstate(divide="ignore"):
+        rows = [units.per_row(np.where(side > 0, 1 / side, 0)) for side in sides]
+    scale = rows[0], np.ones_like(rows[0]) if mated else rows[1]
+    return scale, (of_subject > 0).astype(np.int64)
 
 
 def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str) -> PairLists:
@@ -229,20 +285,7 @@ def make_lists(pairs: Pairs, units: VectorUnits, *, mated: bool, weighting: str)
     -------
     PairLists
     """
-    references, probes = units.references, units.probes
-    if not mated:
-        of_subject = np.stack((references, probes))
-    elif units.two_sets:
-        of_subject = references * probes
-    else:
-        of_subject = references * (references - 1) // 2
-    scale: Scale = ()
-    sides = np.atleast_2d(of_subject)
-    if weighting == "identity" and any(np.unique(side[side > 0]).size > 1 for side in sides):
-        with np.errstate(divide="ignore"):
-            rows = [units.per_row(np.where(side > 0, 1 / side, 0)) for side in sides]
-        scale = rows[0], np.ones_like(rows[0]) if mated else rows[1]
-        of_subject = (of_subject > 0).astype(np.int64)
+    scale, of_subject = weights_in_rates(units, mated=mated, weighting=weighting)
     rows_of_pairs = units.rows_of(mated, pairs.first, pairs.second)
     end = np.array([pairs.keys.size])
     return PairLists(

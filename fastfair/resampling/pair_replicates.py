@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +14,15 @@ from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_search import PairFinder
+from fastfair.data.pair_store import FoundPairs
 from fastfair.data.pairing import pairs_of_two_subjects
 from fastfair.errors import InputError
 
 from .blocks import Replicates, compute_blocks
 from .comparison_lists import shrinkage_of
-from .pair_lists import PairLists, Scale, VectorUnits, lists_of_groups, make_lists
+from .pair_lists import PairLists, Scale, VectorUnits, lists_of_groups, make_lists, weights_in_rates
+from .pair_variances import variances
+from .parted_pairs import PairParting, SummedPairs
 from .units import BLOCK
 
 Floats = NDArray[np.float64]
@@ -32,7 +35,7 @@ _OF_THE_SEARCH = ("embeddings", "_finder", "_workers")
 
 
 class _TooFewKeptError(Exception):
-    """A replicate needs non-mated pairs that are less similar than those kept."""
+    """A replicate needs non-mated pairs that are not listed, or less similar than those kept."""
 
 
 class Draws(NamedTuple):
@@ -67,6 +70,8 @@ class PairResampler:
         What is drawn, and what counts alike.
     with_groups, with_overall_fmr : bool
         Whether to compute the rates of groups, and the FMR of all pairs.
+    all_listed : bool
+        Whether `lists` must hold all pairs that are kept, even those that replicates do not need one by one.
     workers : Workers
         Who computes similarities and replicates.
 
@@ -89,10 +94,11 @@ class PairResampler:
         *,
         with_groups: bool,
         with_overall_fmr: bool = False,
+        all_listed: bool = False,
         workers: Workers = Workers(),  # noqa: B008 - frozen
     ) -> None:
         self.embeddings, self.levels, self.weighting = embeddings, levels, draws.weighting
-        self._workers = workers
+        self._workers, self._all_listed = workers, all_listed
         self._with_overall_fmr = with_overall_fmr
         self._n_groups = len(embeddings.groups) if with_groups else 0
         self.units = VectorUnits(embeddings, draws.unit)
@@ -124,13 +130,27 @@ class PairResampler:
 
     def _find_pairs(self) -> None:
         self._lists: dict[tuple[str, bool], PairLists] = {}  # by rate and whether of groups
-        for name, pairs in zip(("fnmr", "fmr"), self._finder.find(self._share), strict=True):
+        n_threads = count_threads(self._workers.n_threads)
+        mated, found = self._finder.find_unsorted(self._share)
+        found, self._summed = self._part(found, n_threads)
+        for name, pairs in (("fnmr", mated), ("fmr", found.sorted(n_threads))):
             of_all = make_lists(pairs, self.units, mated=name == "fnmr", weighting=self.weighting)
             self._lists[name, False] = of_all
             if self._n_groups:
-                self._lists[name, True] = lists_of_groups(
-                    pairs, self.units, of_all, self._n_groups, count_threads(self._workers.n_threads)
-                )
+                self._lists[name, True] = lists_of_groups(pairs, self.units, of_all, self._n_groups, n_threads)
+        if self._summed is not None:
+            for of_groups in (False, True)[: 1 + bool(self._n_groups)]:
+                lists = self._lists["fmr", of_groups]
+                self._lists["fmr", of_groups] = replace(lists, ranges=self._summed.ranges(of_groups=of_groups))
+
+    def _part(self, found: FoundPairs, n_threads: int) -> tuple[FoundPairs, SummedPairs | None]:
+        """Part the non-mated pairs into those to sort and those to sum."""
+        scale, of_subject = weights_in_rates(self.units, mated=False, weighting=self.weighting)
+        if self._all_listed or scale or not found.packing.fits:
+            return found, None
+        total = pairs_of_two_subjects(of_subject[0], of_subject[1], self.units.two_sets)
+        positions = (self.levels * ROUNDING * total).astype(np.int64)
+        return PairParting(found, self.units, self._n_groups, positions, n_threads).parted() or (found, None)
 
     @property
     def lists(self) -> tuple[PairLists, PairLists]:
@@ -138,8 +158,10 @@ class PairResampler:
         return self._lists["fnmr", False], self._lists["fmr", False]
 
     def find_more(self) -> None:
-        """Keep more non-mated pairs."""
-        self._share *= _MORE
+        """List all non-mated pairs that are kept, or keep more where all are listed."""
+        if self._summed is None:
+            self._share *= _MORE
+        self._all_listed = True
         self._find_pairs()
 
     def estimate(self) -> tuple[Replicates, Floats]:
@@ -163,8 +185,8 @@ class PairResampler:
         if x.scale:
             positions = np.searchsorted(_running_sums(x, x.scale, slice(None)), allowed, side="right")
         else:
-            positions = allowed.astype(np.int64)
-        if not x.complete and positions[-1] >= x.keys.size:
+            positions = x.ranges.positions(allowed.astype(np.int64), x.keys)
+        if (positions < 0).any() or (not x.complete and positions[-1] >= x.keys.size):
             return None
         # The score there is the first that must be rejected: the threshold is the next float above it.
         return -x.keys[np.minimum(positions, x.keys.size - 1)]
@@ -214,11 +236,11 @@ class PairResampler:
             return found, freedom
         while (keys := self._threshold_keys()) is None:
             self.find_more()
-        for (name, of_groups), lists in self._lists.items():
-            if name == "fmr":
-                variances = lists.variances(-keys, self.units)
-                found[name, of_groups] = np.stack([shrinkage_of(of_list) for of_list in variances])
-                freedom[:, slice(1, None) if of_groups else slice(0, 1)] = variances[..., dyadic.FREEDOM].T
+        nonmated = {of_groups: lists for (name, of_groups), lists in self._lists.items() if name == "fmr"}
+        of_lists = variances([*nonmated.values()], self._summed, -keys, self.units)
+        for of_groups, of_some in zip(nonmated, of_lists, strict=True):
+            found["fmr", of_groups] = np.stack([shrinkage_of(of_list) for of_list in of_some])
+            freedom[:, slice(1, None) if of_groups else slice(0, 1)] = of_some[..., dyadic.FREEDOM].T
         return found, freedom
 
     @property
@@ -249,9 +271,11 @@ class PairResampler:
         }
         x = self._lists["fmr", False]
         stored = int(x.end[0])
+        summed = {} if self._summed is None else self._summed.in_replicates(weights, largest)
         positions = np.empty((self.levels.size, BLOCK), np.int64)
-        sweep.first_beyond(sides["fmr", False].first(slice(None)), self.levels * ROUNDING, positions)
-        if not x.complete and (positions == stored).any():
+        errors = sides["fmr", False].first(slice(None))
+        sweep.first_beyond(errors, summed.get(False, sweep.NONE_SUMMED), self.levels * ROUNDING, positions)
+        if (positions == sweep.INSIDE_RANGE).any() or (not x.complete and (positions == stored).any()):
             raise _TooFewKeptError
         missing = positions < 0
         # The score there is the first that must be rejected: the threshold is the next float above it.
@@ -265,7 +289,8 @@ class PairResampler:
             limits = keys if name == "fnmr" else np.where(missing, keys, -keys)
             order = np.argsort(limits, axis=None, kind="stable")
             shares = np.empty((self.levels.size, side.end.size, BLOCK))
-            sweep.shares_at(side, limits, order, shares)
+            ranges = summed.get(of_groups, sweep.NONE_SUMMED) if name == "fmr" else sweep.NONE_SUMMED
+            sweep.shares_at(side, ranges, limits, order, shares)
             out[name][:, slice(1, None) if of_groups else slice(0, 1)] = shares
 
 
@@ -301,6 +326,7 @@ def _shares_below(lists: PairLists, scale: Scale, limits: score_keys.Keys) -> Fl
     for k, stop in enumerate(lists.end.tolist()):
         part = slice(int(lists.end[k - 1]) if k else 0, stop)
         counts = np.array([kernels.count_below(lists.keys[part], limit) for limit in limits])
+        counts += [lists.ranges.below(limit)[k] for limit in limits] if lists.ranges.key.size else 0
         if scale:
             shares[:, k] = np.append(0, _running_sums(lists, scale, part))[counts]
         else:

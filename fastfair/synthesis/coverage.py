@@ -288,8 +288,9 @@ class _Population:
         """Draw a data set and find its pairs."""
         data = Embeddings(self._identities.draw(self._n_samples, rng=self._seed(k)), self._subject)
         return PairResampler(
-            data, self._levels, Draws(self._weighting, self._unit), with_groups=False, workers=ONE_THREAD
-        )
+            data, self._levels, Draws(self._weighting, self._unit), with_groups=False, all_listed=True,
+            workers=ONE_THREAD,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

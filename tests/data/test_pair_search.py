@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from fastfair.kernels import pairs
+from helpers.parting import parted_if
 from helpers.small_embeddings import KINDS, as_draw, matrix_of, small_embeddings
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -75,9 +76,10 @@ def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(similarity: s
     unit=st.sampled_from(UNITS),
     weighting=st.sampled_from(["identity", "comparison"]),
     dtype=st.sampled_from([np.float32, np.float64]),
+    parted=st.booleans(),
 )
 def test_estimates_and_replicates_are_those_of_the_data_written_out(
-    seed: int, n_subjects: int, most: int, unit: str, weighting: str, dtype: type
+    seed: int, n_subjects: int, most: int, unit: str, weighting: str, dtype: type, parted: bool
 ):
     e = small_embeddings(seed, n_subjects, most, dtype=dtype)
     matrix, subject = matrix_of(e), e.subject.tolist()
@@ -88,10 +90,11 @@ def test_estimates_and_replicates_are_those_of_the_data_written_out(
         n = np.sort(e.n_samples)
         least = 2 / (n_subjects * (n_subjects - 1) * n[-1] * n[-2])
     levels = [level for level in levels if level > least] or [0.95]
-    resampler = PairResampler(e, np.array(levels), Draws(weighting, unit), with_groups=True, with_overall_fmr=True)
-    found, expected = resampler.estimate()
     key = seeds.stream(seed)[0]
-    drawn = resampler.replicate(3, key)
+    with parted_if(parted):
+        resampler = PairResampler(e, np.array(levels), Draws(weighting, unit), with_groups=True, with_overall_fmr=True)
+        found, expected = resampler.estimate()
+        drawn = resampler.replicate(3, key)
     weights = resampler.units.new_weights()
     resampler.units.draw(0, key, weights)
     check(e, found.threshold, found.fmr, found.fnmr, matrix, subject, groups, levels, weighting, None)

@@ -1,0 +1,23 @@
+"""Few pairs parted as many are: those near thresholds sorted, those between them summed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from fastfair.resampling import parted_pairs
+
+
+@contextmanager
+def parted_if(wanted: bool, width: int = 3, deviations: float = 0.0, least_share: float = 0.0) -> Iterator[None]:
+    """Part pairs however few they are, and sort those within a width of each threshold, and within deviations."""
+    with pytest.MonkeyPatch.context() as patch:
+        if wanted:
+            patch.setattr(parted_pairs, "_FEW", 0)
+            patch.setattr(parted_pairs, "_IN_A_RUN", 0)
+            patch.setattr(parted_pairs, "_LEAST_SHARE", least_share)
+            patch.setattr(parted_pairs, "_LEAST_WIDTH", width)
+            patch.setattr(parted_pairs, "_DEVIATIONS", deviations)
+        yield
