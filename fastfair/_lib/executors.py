@@ -145,12 +145,20 @@ def _delivered(executor: Any, job: Any) -> Iterator[Callable[[], Any]]:
         yield lambda: _Here(job)
     elif hasattr(executor, "scatter"):
         packed = _InMemory(secrets.token_hex(8), packing.pack(job))
-        yield lambda: executor.scatter(packed, broadcast=True, hash=False)
+        yield lambda: _scattered(executor, packed)
     else:
         with tempfile.TemporaryDirectory(prefix="fastfair-", ignore_cleanup_errors=True) as folder:
             path = Path(folder) / "job"
             packing.save(job, path)
             yield lambda: _InFile(str(path))
+
+
+def _scattered(executor: Any, packed: _InMemory) -> Any:
+    """Bring data to all workers, once more where one dies on the way."""
+    for _ in range(_TRIES - 1):
+        with suppress(OSError):
+            return executor.scatter(packed, broadcast=True, hash=False)
+    return executor.scatter(packed, broadcast=True, hash=False)
 
 
 @dataclass(frozen=True)

@@ -287,7 +287,7 @@ def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, w
         scheme=settings.scheme,
         metrics=NO_METRICS,
         with_groups=with_groups,
-        n_threads=settings.workers.n_threads,
+        workers=settings.workers,
     )
 
     def kept(drawn: Any) -> Replicates:

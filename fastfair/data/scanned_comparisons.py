@@ -42,6 +42,9 @@ class Buckets(Protocol):
     def has_keys(self) -> bool:
         """Whether all comparisons have the keys of their scores."""
 
+    def share(self) -> None:
+        """Make what `buckets` returns such that other processes can read it, once it is pickled."""
+
     def buckets(self, n_threads: int) -> tuple[Sequence[Reader], int]:
         """Return what reads each, and how many of them may be read at once, at most `n_threads`."""
 

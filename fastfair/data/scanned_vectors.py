@@ -53,6 +53,9 @@ class PairsOfVectors:
     def __post_init__(self) -> None:
         self.most_bytes = memory.available() // _SHARE_OF_MEMORY
 
+    def share(self) -> None:
+        """As in `Buckets`: pairs are made of subjects, which are pickled."""
+
     def buckets(self, n_threads: int) -> tuple[list[Reader], int]:
         """As in `Buckets`."""
         order = np.argsort(self.subject, kind="stable").astype(np.int32)

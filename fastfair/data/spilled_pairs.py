@@ -119,6 +119,10 @@ class SpilledPairs:
                 parts.clear()
         self.n_bytes = 0
 
+    def share(self) -> None:
+        """As in `Buckets`."""
+        self.spill()
+
     def buckets(self, n_threads: int) -> tuple[list[Reader], int]:
         """Return what reads some buckets after another, and how many of them may be read at once."""
         largest = max(1, int(self._sizes.max()))

@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 from fastfair._lib.whole_files import explained
 from fastfair.errors import FileFormatError, MissingFileError
 
-_SCAN_AGAIN = "scan again, with folder= where files stay until the scan is done with"
+_SCAN_AGAIN = (
+    "scan again, with folder= where files stay until the scan is done with, and where all workers of an executor find "
+    "them"
+)
 
 
 class Folder:
@@ -37,6 +40,13 @@ class Folder:
         self._inside, self._path, self._lock = inside, "", threading.Lock()
         if isinstance(inside, str | Path):
             self.path  # noqa: B018 - rather an error now than after hours of reading
+
+    def __getstate__(self) -> str:
+        """Other processes find the folder, which stays this one's to remove."""
+        return str(self.path)
+
+    def __setstate__(self, path: str) -> None:
+        self._inside, self._path, self._lock = None, path, threading.Lock()
 
     @property
     def path(self) -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.threshold_slopes import KINDS
 from fastfair.resampling.linearized_rates import LinearizedRates
@@ -44,10 +45,10 @@ def rate_correlations(
     unit, points = first.settings["unit"], [result.at for result in first.rates]
     if unit not in UNITS_TESTED:
         return found
-    position = {group: k for k, group in enumerate(first.groups)}
+    position, workers = {group: k for k, group in enumerate(first.groups)}, Workers(n_threads)
     measured = [position[group] for group in first.measured_groups]
     one, other = (
-        LinearizedRates(Preparation(comparisons, points, unit, "product", NO_METRICS, measured, True, n_threads))
+        LinearizedRates(Preparation(comparisons, points, unit, "product", NO_METRICS, measured, True, workers))
         for comparisons in systems
     )
     for k, (mine, theirs) in enumerate(zip(first.quantities, second.quantities, strict=True)):

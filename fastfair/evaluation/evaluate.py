@@ -231,7 +231,7 @@ def evaluate(
     uncertainty: IntervalMaker | None = None
     if request.is_in_closed_form(comparisons):
         of_rates = Resampler(
-            comparisons, points, unit=unit, metrics=NO_METRICS, measured=request.measured, n_threads=n_threads
+            comparisons, points, unit=unit, metrics=NO_METRICS, measured=request.measured, workers=workers
         )
         uncertainty = closed_form(quantities, listed, held, of_rates)
     elif key is not None:
@@ -242,7 +242,7 @@ def evaluate(
             scheme=scheme,
             metrics=Metrics(tuple(request.metrics), eer_method, request.costs),
             measured=request.measured,
-            n_threads=n_threads,
+            workers=workers,
         )
         drawn = resampler.replicate(request.n_resamples, key, workers)
         if zero_policy == "raise":

@@ -277,9 +277,10 @@ def fmr_test(
     lacking = require_subjects(comparisons.groups, subjects.tolist(), 3, "non-mated comparisons", incomplete_groups)
     kept = np.array([k for k, group in enumerate(comparisons.groups) if group not in lacking])
     warn_of_few_subjects([comparisons.groups[k] for k in kept], subjects[kept])
-    resampler = Resampler(comparisons, [at_threshold(rates.threshold)], metrics=NO_METRICS, n_threads=n_threads)
+    workers = Workers(n_threads, progress)
+    resampler = Resampler(comparisons, [at_threshold(rates.threshold)], metrics=NO_METRICS, workers=workers)
     key, settings["rng"] = seeds.stream(rng)
-    drawn = resampler.replicate(n_resamples, key, Workers(n_threads, progress))
+    drawn = resampler.replicate(n_resamples, key, workers)
     rate, size = rates.group_fmr[kept], trials[kept]
     replicates = np.ascontiguousarray(drawn.fmr[0, 1 + kept].T)
     error = intervals.standard_error(replicates.T)

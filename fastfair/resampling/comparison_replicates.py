@@ -49,8 +49,8 @@ class Resampler:
         Groups whose mean EER threshold `at_mean_group_eer` uses.
     with_groups : bool
         Whether to compute the rates of groups and of pairs of groups.
-    n_threads : int, optional
-        Number of threads that prepare the comparisons; all processors by default.
+    workers : Workers
+        Who prepares the comparisons: threads of this process, and of scans the workers of an executor.
 
     Attributes
     ----------
@@ -73,9 +73,9 @@ class Resampler:
         metrics: Metrics = ALL_METRICS,
         measured: Sequence[int] = (),
         with_groups: bool = True,
-        n_threads: int | None = None,
+        workers: Workers = Workers(),  # noqa: B008 - frozen
     ) -> None:
-        self.prepared = Preparation(comparisons, points, unit, scheme, metrics, measured, with_groups, n_threads)
+        self.prepared = Preparation(comparisons, points, unit, scheme, metrics, measured, with_groups, workers)
 
     @property
     def units(self) -> ComparisonUnits:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib.threads import count_threads, in_threads, slices
 
-from .sorted_comparisons import SortedComparisons, pieces
+from .sorted_comparisons import ListedComparisons, pieces
 
 if TYPE_CHECKING:
     from fastfair.error_rates.exact_costs import ExactCosts
@@ -49,6 +49,11 @@ class Partners:
     n_units: int
     words: NDArray[np.uint32]
     n_threads: int | None = None
+
+    @property
+    def n_comparisons(self) -> int:
+        """Number of comparisons that are grouped."""
+        return int(self.runs.repeats.sum() or self.runs.partner.size)
 
     def total_weights(self, weights: NDArray[np.uint8], largest: int, totals: NDArray[np.int64]) -> None:
         """Write the total weight of the comparisons of each list in 64 replicates into `totals`, (lists, 64)."""
@@ -215,12 +220,12 @@ class Partners:
         return np.argsort(self.runs.list, kind="stable").astype(np.int32), end - n, end
 
 
-def group_comparisons(source: SortedComparisons, n_threads: int | None, exact: ExactCosts | None = None) -> Partners:
+def group_comparisons(source: ListedComparisons, n_threads: int | None, exact: ExactCosts | None = None) -> Partners:
     """Group comparisons by the smaller of their two units, and by list.
 
     Parameters
     ----------
-    source : SortedComparisons
+    source : ListedComparisons
         The comparisons.
     n_threads : int, optional
         All processors by default.
@@ -233,7 +238,7 @@ def group_comparisons(source: SortedComparisons, n_threads: int | None, exact: E
     """
     from fastfair.kernels import partners as kernels
 
-    n, n_units, n_lists = len(source), source.units.n_rows, source.sizes.size
+    n, n_units, n_lists = len(source), source.n_rows, source.sizes.size
     n_parts = min(count_threads(n_threads), max(1, n // max(n_units, 1)))  # each counts all units
     parts = [pieces(part) for part in slices(n, n_parts)]
     counts = np.zeros((len(parts), n_units), np.int64)
@@ -248,7 +253,7 @@ def group_comparisons(source: SortedComparisons, n_threads: int | None, exact: E
     partner = np.empty(n, np.uint16 if n_units <= 2**16 else np.int32)
     no_costs, words = np.empty(0, np.int64), np.empty((0 if exact is None else n, 2), np.uint32)
     kind = source.lists(slice(0, 0))
-    lists = np.empty(n if source.of_groups is not None else 0, kind.dtype)
+    lists = np.empty(n if source.has_groups else 0, kind.dtype)
 
     def scatter(k: int) -> None:
         for piece in parts[k]:

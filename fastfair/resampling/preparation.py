@@ -70,7 +70,7 @@ class Preparation:
 
     Parameters
     ----------
-    comparisons, points, unit, scheme, metrics, measured, with_groups, n_threads
+    comparisons, points, unit, scheme, metrics, measured, with_groups, workers
         As `Resampler` takes them.
 
     Attributes
@@ -98,7 +98,7 @@ class Preparation:
         metrics: Metrics,
         measured: Sequence[int],
         with_groups: bool,
-        n_threads: int | None,
+        workers: Workers,
     ) -> None:
         self.comparisons = comparisons
         self.points = tuple(points)
@@ -132,7 +132,7 @@ class Preparation:
         self._exact = exact_costs(of_all) if "cllr" in metrics.names else (None, None)
         n_kept = (of_all.mated.size, of_all.nonmated.size) if all_kept else self._numbers_to_keep(with_eer)
         self._require_memory(sum(n_kept))
-        self._partners = self._group(0, n_threads), self._group(1, n_threads)
+        self._partners = self._group(0, workers), self._group(1, workers)
         self._complete: dict[bool, ErrorLists] = {}
         self.y, self.x = self._lists(*n_kept)
         self.guesses = self.x.count_errors(self.eer_keys[: self.eer_lists])
@@ -160,11 +160,11 @@ class Preparation:
         by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
         return SortedComparisons(side, mated, self.units, (by_group, lists))
 
-    def _group(self, k: int, n_threads: int | None) -> Partners | ScannedPartners:
+    def _group(self, k: int, workers: Workers) -> Partners | ScannedPartners:
         source = self._sources[k]
         if isinstance(self.comparisons, KeptComparisons):
-            return ScannedPartners(self.comparisons, source, n_threads, self._exact[k])
-        return group_comparisons(source, n_threads, self._exact[k])
+            return ScannedPartners(self.comparisons, source, workers, self._exact[k])
+        return group_comparisons(source, workers.n_threads, self._exact[k])
 
     def _require_memory(self, n_kept: int) -> None:
         """Refuse more comparisons than can be grouped by unit, and divided into lists, in the memory there is."""
@@ -242,7 +242,7 @@ class Preparation:
         assert isinstance(x, ScannedPartners)
         with workers.reporting("total weights") as report:
             n_costs = 1 + self.n_groups if "cllr" in self.metrics else 0
-            return totals_of_replicates((y, x), self.units, replicates, key, n_costs, workers.n_threads, report)
+            return totals_of_replicates((y, x), self.units, replicates, key, n_costs, report)
 
     def complete(self, mated: bool) -> ErrorLists:
         """Return the lists of a class with all of its comparisons, or with all that a scan has kept."""

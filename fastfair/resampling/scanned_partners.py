@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -11,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
+from fastfair._lib.jobs import Arrays
 from fastfair._lib.threads import in_threads
+from fastfair._lib.workers import Workers
 from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.error_rates.exact_costs import ExactCosts
 
-from .grouped_buckets import GroupedBuckets
+from .grouped_buckets import GroupedBuckets, Pass
 from .partners import Partners
 from .sorted_comparisons import SortedComparisons
 from .units import BLOCK, ComparisonUnits
@@ -47,15 +50,15 @@ class ScannedPartners:
         The scan.
     source : SortedComparisons
         Those of a class that are kept, with the lists that they are in.
-    n_threads : int, optional
-        All processors by default.
+    workers : Workers
+        Who groups and sums.
     exact : ExactCosts, optional
         What comparisons cost, to be grouped with them.
 
     Attributes
     ----------
     n_threads : int or None
-        As given.
+        Number of threads of this process.
     exact : ExactCosts or None
         As given.
     sizes : (lists,) ndarray of int64
@@ -66,12 +69,12 @@ class ScannedPartners:
         self,
         comparisons: KeptComparisons,
         source: SortedComparisons,
-        n_threads: int | None,
+        workers: Workers,
         exact: ExactCosts | None = None,
     ) -> None:
         pairs = comparisons.pairs[0 if source.mated else 1]
-        self._buckets = GroupedBuckets(pairs, source, comparisons.group_of_number, n_threads, exact)
-        self.sizes, self.n_threads, self.exact = source.sizes, n_threads, exact
+        self._buckets = GroupedBuckets(pairs, source, comparisons.group_of_number, workers, exact)
+        self.sizes, self.n_threads, self.exact = source.sizes, workers.n_threads, exact
         units = source.units
         self._row = np.append(units.rows_of_subjects[np.argsort(comparisons.of_subjects.numbers)], units.n_rows - 1)
         self._walked: _Walked | None = None
@@ -85,20 +88,14 @@ class ScannedPartners:
         return self._buckets.any_varies(varies[self._row])
 
     def totals(
-        self,
-        weights: Sequence[NDArray[np.uint8]],
-        largest: Sequence[int],
-        n_costs: int,
-        told: Callable[[int], None],
+        self, drawn: DrawnWeights, n_costs: int, told: Callable[[int], None]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Sum the weights of the comparisons of each list in blocks of 64 replicates, reading each bucket once.
 
         Parameters
         ----------
-        weights : sequence of (units, 64) ndarray of uint8
-            Of units as they are numbered in buckets, see `in_order_of_numbers`.
-        largest : sequence of int
-            The largest weight of each block.
+        drawn : DrawnWeights
+            The weights, of units as they are numbered in buckets.
         n_costs : int
             Number of lists, from list 0 on, whose weighted costs are summed, too.
         told : callable
@@ -112,32 +109,29 @@ class ScannedPartners:
         """
         from fastfair.kernels import cost_sums
 
-        n = len(weights)
-        totals, locks = np.zeros((n, self.sizes.size, BLOCK), np.int64), [Lock() for _ in weights]
-        costs = np.zeros((n, n_costs, cost_sums.WORDS, BLOCK), np.int64)
-
-        def add(partners: Partners) -> None:
-            def add_block(block: int) -> None:
-                of_bucket, costs_of_bucket = np.empty_like(totals[block]), np.empty_like(costs[block])
-                partners.total_weights(weights[block], largest[block], of_bucket)
-                if n_costs:
-                    cost_sums.total_costs(partners.runs, partners.words, weights[block], costs_of_bucket)
-                with locks[block]:
-                    totals[block] += of_bucket
-                    costs[block] += costs_of_bucket
-
-            in_threads(int(self.sizes[0]), add_block, range(n), self.n_threads)
-
-        for n_more in self._buckets.each(add):
-            told(n_more)
-        for block in range(n if n_costs else 0):
+        found = self._buckets.sum(_Totals(drawn, self.sizes.size, n_costs), told)
+        for block in range(len(drawn.starts) if n_costs else 0):
             for k in range(n_costs):
-                cost_sums.carry(costs[block, k])
-        return totals, costs
+                cost_sums.carry(found["costs"][block, k])
+        return found["totals"], found["costs"]
 
-    def each_bucket(self, work: Callable[[Partners], None]) -> Iterator[int]:
-        """Call a function for each bucket, as in `GroupedBuckets`."""
-        return self._buckets.each(work)
+    def sum_of_buckets(self, work: Pass) -> Arrays:
+        """Sum over the comparisons of all buckets, as in `GroupedBuckets`."""
+        return self._buckets.sum(work)
+
+    def drawn(self, units: ComparisonUnits, starts: range, key: NDArray[np.uint32]) -> DrawnWeights:
+        """Return the weights of replicates, for units as they are numbered in buckets.
+
+        Parameters
+        ----------
+        units : ComparisonUnits
+            What is drawn.
+        starts : range
+            The number of the first replicate of each block.
+        key : (2,) ndarray of uint32
+            Key of the random stream.
+        """
+        return DrawnWeights(units, starts, key, self._row)
 
     def in_order_of_rows(self, of_numbers: NDArray[Any]) -> NDArray[Any]:
         """Undo `in_order_of_numbers`."""
@@ -217,29 +211,146 @@ class ScannedPartners:
         for k in range(n_lists):
             begin, at = np.zeros((2, n_units), np.int64), np.empty(stops[k] - start[k], np.int64)
             pair_walk.group_errors(a, b, start[k], stops[k], begin, at)
-            grouped.append((a, b, begin, at, start[k], np.zeros(at.size, np.int32)))
-        comparisons, repeats_squared = np.zeros((2, n_lists, n_units))
-        inside, of_pairs = np.zeros((n_lists, stratum_size.size)), np.zeros((n_lists, 1, pair_walk.N_SUMS))
-        no_errors = np.empty((0, 3, n_units))
-        locks = [Lock() for _ in grouped]
-
-        def add(partners: Partners) -> None:
-            def add_list(k: int) -> None:
-                sums = pair_walk.Sums(comparisons[k], repeats_squared[k], inside[k], no_errors, of_pairs[k])
-                seen = np.empty(n_units, np.int64)
-                own = partners.runs_of_list(k)
-                with locks[k]:
-                    pair_walk.add_runs(partners.runs, own, grouped[k], of_numbers, varies, sums, seen)
-
-            in_threads(int(self.sizes[0]), add_list, range(n_lists), self.n_threads)
-
-        for _ in self._buckets.each(add):
-            pass
+            grouped.append((a, b, begin, at, start[k]))
+        found = self._buckets.sum(_PairSums(grouped, of_numbers, varies, stratum_size.size))
         comparisons, repeats_squared = (
-            self.in_order_of_rows(array.T).T.copy() for array in (comparisons, repeats_squared)
+            self.in_order_of_rows(found[name].T).T.copy() for name in ("comparisons", "repeats_squared")
         )
-        repeats = [of_list[-1] for of_list in grouped]
-        return _Walked((rows_a, rows_b, start, stops), comparisons, repeats_squared, inside, of_pairs, repeats)
+        repeats = np.split(found["repeats"], np.cumsum(stops - start)[:-1])
+        errors = rows_a, rows_b, start, stops
+        return _Walked(errors, comparisons, repeats_squared, found["inside"], found["of_pairs"], repeats)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnWeights:
+    """The weights of units in blocks of 64 replicates; each process draws them for itself, once.
+
+    Attributes
+    ----------
+    units : ComparisonUnits
+        What is drawn.
+    starts : range
+        The number of the first replicate of each block.
+    key : (2,) ndarray of uint32
+        Key of the random stream.
+    row : (units,) ndarray of int32
+        Which row of weights each unit has, as units are numbered in buckets.
+    """
+
+    units: ComparisonUnits
+    starts: range
+    key: NDArray[np.uint32]
+    row: Integers
+
+    @cached_property
+    def blocks(self) -> list[tuple[NDArray[np.uint8], int]]:
+        """(units, 64) weights of each block, and the largest of them."""
+        from fastfair.kernels import sweep
+
+        blocks = []
+        for start in self.starts:
+            drawn = self.units.new_weights()
+            self.units.draw(start, self.key, drawn)
+            blocks.append((np.ascontiguousarray(drawn[self.row]), sweep.largest_weight(drawn)))
+        return blocks
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the weights."""
+        return {name: value for name, value in vars(self).items() if name != "blocks"}
+
+
+@dataclass(frozen=True, eq=False)
+class _Totals:
+    """A pass that sums the weights, and the weighted costs, of all comparisons in replicates."""
+
+    drawn: DrawnWeights
+    n_lists: int
+    n_costs: int
+
+    def start(self, n_threads: int | None) -> _TotalSums:
+        return _TotalSums(self, n_threads)
+
+
+class _TotalSums:
+    def __init__(self, work: _Totals, n_threads: int | None) -> None:
+        from fastfair.kernels import cost_sums
+
+        self._blocks, self._n_threads = work.drawn.blocks, n_threads
+        n = len(self._blocks)
+        self._totals = np.zeros((n, work.n_lists, BLOCK), np.int64)
+        self._costs = np.zeros((n, work.n_costs, cost_sums.WORDS, BLOCK), np.int64)
+        self._locks = [Lock() for _ in self._blocks]
+
+    @property
+    def arrays(self) -> Arrays:
+        return {"totals": self._totals, "costs": self._costs}
+
+    def add(self, partners: Partners) -> None:
+        from fastfair.kernels import cost_sums
+
+        def add_block(block: int) -> None:
+            weights, largest = self._blocks[block]
+            of_bucket, costs_of_bucket = np.empty_like(self._totals[block]), np.empty_like(self._costs[block])
+            partners.total_weights(weights, largest, of_bucket)
+            if costs_of_bucket.size:
+                cost_sums.total_costs(partners.runs, partners.words, weights, costs_of_bucket)
+            with self._locks[block]:
+                self._totals[block] += of_bucket
+                self._costs[block] += costs_of_bucket
+
+        in_threads(partners.n_comparisons, add_block, range(len(self._blocks)), self._n_threads)
+
+
+@dataclass(frozen=True, eq=False)
+class _PairSums:
+    """A pass over the pairs of units of each list, as `kernels.pair_walk` sums over them."""
+
+    grouped: list[tuple[Any, ...]]  # the errors of each list, but for the numbers of comparisons of their pairs
+    stratum: Integers  # (units,)
+    varies: NDArray[np.bool_]  # (units,)
+    n_strata: int
+
+    def start(self, n_threads: int | None) -> _SumsOfLists:
+        return _SumsOfLists(self, n_threads)
+
+
+class _SumsOfLists:
+    def __init__(self, work: _PairSums, n_threads: int | None) -> None:
+        from fastfair.kernels import pair_walk
+
+        self._work, self._n_threads = work, n_threads
+        n_lists, n_units = len(work.grouped), work.stratum.size
+        sizes = [errors[3].size for errors in work.grouped]
+        self.arrays = {
+            "comparisons": np.zeros((n_lists, n_units)),
+            "repeats_squared": np.zeros((n_lists, n_units)),
+            "inside": np.zeros((n_lists, work.n_strata)),
+            "of_pairs": np.zeros((n_lists, 1, pair_walk.N_SUMS)),
+            "repeats": np.zeros(sum(sizes), np.int32),  # those of a pair are found in one bucket alone
+        }
+        self._repeats = np.split(self.arrays["repeats"], np.cumsum(sizes)[:-1])
+        self._locks = [Lock() for _ in sizes]
+
+    def add(self, partners: Partners) -> None:
+        from fastfair.kernels import pair_walk
+
+        work, found = self._work, self.arrays
+        no_errors = np.empty((0, 3, work.stratum.size))
+
+        def add_list(k: int) -> None:
+            sums = pair_walk.Sums(
+                found["comparisons"][k],
+                found["repeats_squared"][k],
+                found["inside"][k],
+                no_errors,
+                found["of_pairs"][k],
+            )
+            errors = *work.grouped[k], self._repeats[k]
+            own, seen = partners.runs_of_list(k), np.empty(work.stratum.size, np.int64)
+            with self._locks[k]:
+                pair_walk.add_runs(partners.runs, own, errors, work.stratum, work.varies, sums, seen)
+
+        in_threads(partners.n_comparisons, add_list, range(len(work.grouped)), self._n_threads)
 
 
 def _finished(
@@ -281,7 +392,6 @@ def totals_of_replicates(
     replicates: range,
     key: NDArray[np.uint32],
     n_costs: int,
-    n_threads: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> Totals:
     """Sum the weights, and the weighted costs, of all comparisons of each list in replicates, reading each bucket once.
@@ -298,8 +408,6 @@ def totals_of_replicates(
         Key of the random stream.
     n_costs : int
         Number of lists, from list 0 on, whose costs are summed; 0 where comparisons were grouped without costs.
-    n_threads : int, optional
-        All processors by default.
     progress : callable, optional
         Called with the number of comparisons done and of all.
 
@@ -307,21 +415,13 @@ def totals_of_replicates(
     -------
     Totals
     """
-    from fastfair.kernels import sweep
-
     starts = range(replicates.start, replicates.stop, BLOCK)
     memory.require(
         len(starts) * BLOCK * units.n_rows,
         f"the weights of {units.n_units:,} subjects in {len(replicates):,} replicates",
         "use fewer resamples",
     )
-    weights, largest = [], []
-    for start in starts:
-        drawn = units.new_weights()
-        units.draw(start, key, drawn)
-        # Both classes number units alike.
-        weights.append(np.ascontiguousarray(partners[0].in_order_of_numbers(drawn)))
-        largest.append(sweep.largest_weight(drawn))
+    drawn = partners[0].drawn(units, starts, key)  # both classes number units alike
     done, n = 0, sum(int(of_class.sizes[0]) for of_class in partners)
 
     def told(n_more: int) -> None:
@@ -330,7 +430,7 @@ def totals_of_replicates(
         if progress is not None:
             progress(done, n)
 
-    sums = [of_class.totals(weights, largest, n_costs, told) for of_class in partners]
+    sums = [of_class.totals(drawn, n_costs, told) for of_class in partners]
     costs = [
         np.zeros((len(starts), 0, BLOCK)) if of_class.exact is None else of_class.exact.nats(np.moveaxis(words, 2, 0))
         for of_class, (_, words) in zip(partners, sums, strict=True)

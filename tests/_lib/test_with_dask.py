@@ -33,9 +33,10 @@ def test_any_number_of_workers_gives_the_same_bits(n_workers, name, cluster):
 @pytest.mark.jit
 # Of Dask's own sockets, and of what it calls.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
-def test_a_worker_that_is_killed_costs_its_task(cluster):
+@pytest.mark.parametrize("name", ["evaluate", "evaluate a scan"])
+def test_a_worker_that_is_killed_costs_its_task(name, cluster):
     cluster.scale(2)
-    wanted = result_bits(CALLS["evaluate"]())
+    wanted = result_bits(CALLS[name]())
     with distributed.Client(cluster) as client:
         client.wait_for_workers(2)
         killed = []
@@ -45,5 +46,5 @@ def test_a_worker_that_is_killed_costs_its_task(cluster):
                 killed.append(next(iter(client.run(os.getpid).values())))
                 os.kill(killed[0], signal.SIGKILL)
 
-        assert result_bits(CALLS["evaluate"](executor=client, progress=progress)) == wanted
+        assert result_bits(CALLS[name](executor=client, progress=progress)) == wanted
     assert killed

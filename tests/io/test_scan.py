@@ -6,6 +6,7 @@ import errno
 import gc
 import multiprocessing
 import shutil
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
@@ -405,6 +406,9 @@ def test_temporary_files_are_removed_with_the_scan(tmp_path, monkeypatch):
     assert scan.n_mated > 0
     del scan
     gc.collect()
+    deadline = time.monotonic() + 10
+    while made.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)  # threads that read it end a moment later
     assert not made.exists()
 
 
