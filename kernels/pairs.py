@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import jit
+from .bit_masks import TOGETHER, lowest, reaching
 from .sorting import make_key
 
 _FEW = 32  # ties up to this number are sorted by insertion
-_SIDE_BY_SIDE = 32  # similarities compared with the bound at once
 
 
 @jit
@@ -49,17 +49,17 @@ def take_nonmated(panel, first_row, first_column, columns, n, bound, places, kep
         mated, others = columns[i, 1] - first_column, columns[i, 2] - first_column
         start, end = max(0, columns[i, 0] - first_column), min(mated, width)
         for _ in range(2):  # before the mated partners, and behind them
-            while start < end:
-                stop = min(start + _SIDE_BY_SIDE, end)
-                reach = np.int32(0)
-                for c in range(start, stop):
-                    reach += np.int32(row[c] >= bound)
-                if reach > 0:
-                    for c in range(start, stop):  # every pair is written, and kept by counting it: without a branch
-                        found[count] = row[c]
-                        codes[count] = code + c
-                        count += np.int64(row[c] >= bound)
-                start = stop
+            while start + TOGETHER <= end:
+                mask = reaching(row, start, bound)
+                while mask != 0:
+                    c = start + lowest(mask)
+                    found[count], codes[count] = row[c], code + c
+                    count += 1
+                    mask &= mask - 1  # without its lowest bit
+                start += TOGETHER
+            for c in range(start, end):  # every pair is written, and kept by counting it: without a branch
+                found[count], codes[count] = row[c], code + c
+                count += np.int64(row[c] >= bound)
             start, end = max(start, others), width
     return count
 

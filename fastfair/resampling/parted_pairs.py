@@ -134,8 +134,6 @@ class PairParting:
 
     def _parts(self, least: int) -> tuple[NDArray[np.int16], list[int]]:
         """Return the part of each cell, and the cell after each range, which has at least so many pairs."""
-        from fastfair.kernels import parted_pairs as kernels
-
         before = np.append(0, self._cells)
         half = self._half_widths()
         last = self._packed.size - 1
@@ -143,7 +141,8 @@ class PairParting:
             np.searchsorted(self._cells, np.clip(self._positions + side * half, 0, last), side="right")
             for side in (-1, 1)
         )
-        part = np.full(self._cells.size, kernels.SORTED, np.int16)
+        to_sort, left_out = -1, -2
+        part = np.full(self._cells.size, to_sort, np.int16)
         ends: list[int] = []
         at = 0
         for begin, end in zip(first_cells.tolist(), last_cells.tolist(), strict=True):
@@ -151,7 +150,8 @@ class PairParting:
                 part[at:begin] = len(ends)
                 ends.append(begin)
             at = max(at, end + 1)
-        part[at:] = kernels.LEFT_OUT
+        part[at:] = left_out
+        part[part == to_sort], part[part == left_out] = len(ends), len(ends) + 1
         return part, ends
 
     def _half_widths(self) -> Counts:
@@ -160,7 +160,6 @@ class PairParting:
 
         cells = np.searchsorted(self._cells, self._positions, side="right")
         part = np.searchsorted(cells, np.arange(self._cells.size)).astype(np.int32)
-        part[cells[-1] + 1 :] = kernels.LEFT_OUT
         step = max(1, self._packed.size // _LOOKED_AT)
         errors = np.zeros((cells.size, self._units.n_rows - 1))
         kernels.count_rows(self._packed, step, self._bits, part, self._row, errors)
@@ -176,23 +175,25 @@ class PairParting:
 
         group = self._units.group[self._units.subject] if self._n_groups else np.full(self._row.size, -1, np.int32)
         columns = self._bits, part, self._row, group
-        shape = self._units.n_rows - 1, key.size, 1 + self._n_groups
-        counts = np.zeros((len(self._slices), *shape), np.int64)
-        n_sorted = np.zeros(len(self._slices), np.int64)
+        counts = np.zeros((len(self._slices), self._units.n_rows - 1, key.size + 2, 1 + self._n_groups), np.int64)
+        kept: dict[int, Counts] = {}
 
         def count(k: int) -> None:
-            n_sorted[k] = kernels.count_parts(self._packed[self._slices[k]], *columns, counts[k])
+            own = self._packed[self._slices[k]]
+            kept[k] = own[: kernels.count_parts(own, *columns, counts[k])]
 
         self._in_threads(count)
-        total = counts.sum(axis=0)
-        stop = np.cumsum(total).reshape(shape)
-        position = np.cumsum(counts, axis=0) - counts + (stop - total)
+        n_sorted = counts[:, :, -2].sum(axis=(1, 2))
+        in_ranges = np.ascontiguousarray(counts[:, :, :-2])
+        total = in_ranges.sum(axis=0)
+        stop = np.cumsum(total).reshape(total.shape)
+        position = np.cumsum(in_ranges, axis=0) - in_ranges + (stop - total)
         partner = np.empty(int(total.sum()), np.uint16 if self._units.n_rows <= 2**16 else np.int32)
         out, ends = np.empty(int(n_sorted.sum()), np.int64), np.cumsum(n_sorted)
 
         def scatter(k: int) -> None:
             own = out[ends[k] - n_sorted[k] : ends[k]]
-            kernels.scatter_parts(self._packed[self._slices[k]], *columns, position[k], partner, own)
+            kernels.scatter_parts(kept[k], *columns, position[k], partner, own)
 
         self._in_threads(scatter)
         n_runs = np.count_nonzero(total)
