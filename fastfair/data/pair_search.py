@@ -25,6 +25,7 @@ from fastfair.kernels._aside import aside
 from . import score_keys
 from .pair_store import FoundPairs, Packing, Pairs, PairStore, Positions
 from .pairing import Pairing
+from .temporary_files import room
 
 Floats = NDArray[np.floating[Any]]
 _Room = tuple[Floats, tuple[Floats, NDArray[np.int64]]]  # a panel, and the similarities and codes of pairs of it
@@ -34,6 +35,8 @@ _FEW = 200_000  # non-mated pairs that are all kept
 _LEAST_SEEN, _MOST_SEEN = 500_000, 3_000_000  # pairs that the bound is guessed from,
 _BEHIND_BOUND = 20_000  # so that as many reach it, where data sets are large enough
 _ROWS_AT_ONCE = 1024
+_MATED = 24  # bytes of a mated pair: its similarity, its vectors, and both packed
+_LISTED = 28  # bytes of a pair in `Comparisons`: its key, its number, who is compared, and their subjects
 
 
 def ready_for_products(vectors: Floats, similarity: str) -> Floats:
@@ -152,12 +155,12 @@ class PairFinder:
         self._n_mated_of_row = self._columns[:, 2] - self._columns[:, 1]
         self._mated_start = np.cumsum(self._n_mated_of_row) - self._n_mated_of_row
         self._n_mated = int(self._n_mated_of_row.sum())
-        _require_memory("mated pairs", self._n_mated, vectors.dtype)
         self._panel = min(_PANEL, -(-n // 64) * 64)
         self._n_panels = -(-n // self._panel)
         self._euclidean = similarity == "negative_euclidean"
         self.dtype = np.dtype(np.float64) if self._euclidean else vectors.dtype
-        self._rows = np.zeros((self._n_panels * self._panel, vectors.shape[1]), self.dtype)
+        self._rows = room((self._n_panels * self._panel, vectors.shape[1]), self.dtype)
+        self._rows[n:] = 0
 
         def prepare(start: int) -> None:
             stop = min(start + _ROWS_AT_ONCE, n)
@@ -200,24 +203,37 @@ class PairFinder:
         n_nonmated = int((len(self._vectors) - self._columns[:, 0]).sum()) - self._n_mated
         everything = share >= 1 or n_nonmated <= _FEW
         wanted = n_nonmated if everything else int(share * n_nonmated)
-        _require_memory("non-mated pairs", wanted, self._vectors.dtype)
         bound = -math.inf if everything else self._guess_bound(share)
-        packing = self._packing(bound)
+        packing, of_mated = self._packing(bound), self._packing(-math.inf)
+        self._require_memory("mated", self._n_mated, _MATED + of_mated.bytes_sorting, "use fewer vectors of a subject")
+        listed = _LISTED if share >= 1 else 0
+        would_do = "`scanned` and bands keep fewer pairs" if listed else "use lower FMRs"
+        self._require_memory("non-mated", wanted, listed + packing.bytes_sorting, would_do)
         tiles = _Tiles(self, bound, packing, wanted + (0 if everything else wanted // 4))
         mated, nonmated = self._compute(tiles)
         first, second = self._mated_positions()
         if self._euclidean:
             mated = self._distances(first, second)
         codes = (first.astype(np.int64) << packing.places) + second
-        of_mated = PairStore(mated.size, self._packing(-math.inf))
-        of_mated.add(mated, codes, inverted=False)
-        found = FoundPairs([of_mated.taken()], of_mated.packing, True)
+        mated_store = PairStore(mated.size, of_mated)
+        mated_store.add(mated, codes, inverted=False)
+        found = FoundPairs([mated_store.taken()], of_mated, True)
         return found.sorted(count_threads(self._workers.n_threads)), FoundPairs(nonmated, packing, everything)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what others do not need to compute similarities."""
         left_out = ("_workers",) if self._euclidean else ("_workers", "_vectors", "_pairing")
         return {name: value for name, value in vars(self).items() if name not in left_out}
+
+    def _require_memory(self, kind: str, n: int, n_bytes: int, would_do: str) -> None:
+        """Refuse pairs that take more memory than is free; n_bytes: of each, besides what goes to files."""
+        fit = memory.available() // max(n_bytes, 1)
+        n_vectors = int(len(self._vectors) * min(1, fit / max(n, 1)) ** 0.5)
+        memory.require(
+            n * n_bytes,
+            f"the {n:,} {kind} pairs to be kept",
+            f"{fit:,} pairs would fit; {would_do}, or {n_vectors:,} of the {len(self._vectors):,} vectors",
+        )
 
     def _packing(self, bound: float) -> Packing:
         """Choose how to pack the keys, inverted or not, of similarities from a bound on with their two vectors."""
@@ -344,9 +360,3 @@ class PairFinder:
         out = np.empty(first.size, np.float64)
         kernels.distances(self._vectors, self._pairing.order[first], self._pairing.order[second], out)
         return out.astype(self._vectors.dtype)
-
-
-def _require_memory(what: str, n: int, dtype: np.dtype[Any]) -> None:
-    size = n * (16 if dtype.itemsize == 4 else 48)  # with what sorting them takes
-    would_do = "use fewer vectors of a subject" if what == "mated pairs" else "use lower FMRs, or fewer vectors"
-    memory.require(size, f"the {n:,} {what} to be kept", would_do)

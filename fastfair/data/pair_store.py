@@ -14,9 +14,11 @@ from fastfair._lib.radix_sort import sort_by_bits
 from fastfair._lib.threads import in_threads, slices
 
 from . import score_keys
+from .temporary_files import joined, room
 
 Floats = NDArray[np.floating[Any]]
 Positions = NDArray[np.int32]
+_NOT_PACKED = 48  # bytes of a pair while it is sorted: keys, codes, their order, and what is made of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,11 @@ class Packing:
         """Whether a key and two vectors fit into an int64 that is not negative."""
         return self.kind == np.float32 and 2 * self.places + self.span < 64
 
+    @property
+    def bytes_sorting(self) -> int:
+        """Bytes of memory that a pair takes while it is sorted; where it fits, `room` may take them from the disk."""
+        return 0 if self.fits else _NOT_PACKED
+
 
 class PairStore:
     """Collects pairs in the order in which threads find them.
@@ -72,7 +79,7 @@ class PairStore:
 
     def __init__(self, capacity: int, packing: Packing) -> None:
         self.packing = packing
-        self._packed = np.empty(capacity if packing.fits else 0, np.int64)
+        self._packed = room(capacity if packing.fits else 0, np.int64)
         self._used = 0
         self._lock = threading.Lock()
         self._overflow: list[NDArray[np.int64]] = []
@@ -102,8 +109,7 @@ class PairStore:
         if not self.packing.fits:
             keys, codes = zip(*self._wide, strict=True)
             return {"keys": np.concatenate(keys), "codes": np.concatenate(codes)}
-        packed = self._packed[: self._used]
-        return {"packed": np.concatenate((packed, *self._overflow)) if self._overflow else packed}
+        return {"packed": joined([self._packed[: self._used], *self._overflow])}
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,24 +139,25 @@ class FoundPairs:
     def _join(self) -> None:
         """Make one part of all."""
         if len(self.parts) > 1:
-            self.parts[:] = [{name: np.concatenate([part[name] for part in self.parts]) for name in self.parts[0]}]
+            names = tuple(self.parts[0])
+            self.parts[:] = [{name: joined([part.pop(name) for part in self.parts]) for name in names}]
 
     def sorted(self, n_threads: int) -> Pairs:
         """Return the pairs, sorted by key and then by vectors; these cannot be used afterwards."""
         from fastfair.kernels import pairs as kernels
 
         self._join()
-        joined, packing = self.parts.pop(), self.packing
+        columns, packing = self.parts.pop(), self.packing
         places, span = packing.places, packing.span
         if not packing.fits:
-            keys, codes = joined["keys"], joined["codes"]
+            keys, codes = columns["keys"], columns["codes"]
             order = np.lexsort((codes, keys))
             codes = codes[order]
             first, second = codes >> places, codes & ((1 << places) - 1)
             return Pairs(keys[order], first.astype(np.int32), second.astype(np.int32), self.complete)
-        packed = joined["packed"]
+        packed = columns["packed"]
         shift = 2 * places
-        spare = np.empty_like(packed)
+        spare = room(packed.size, np.int64)
         found = sort_by_bits(packed, spare, shift, shift + span, n_threads)
         free = spare if np.shares_memory(found, packed) else packed
         first, second = np.split(free.view(np.int32), 2)

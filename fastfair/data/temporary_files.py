@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import os
 import shutil
 import tempfile
 import threading
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
+from fastfair._lib import memory
 from fastfair._lib.whole_files import explained
 from fastfair.errors import FileFormatError, MissingFileError
 
@@ -20,6 +23,60 @@ _SCAN_AGAIN = (
     "scan again, with folder= where files stay until the scan is done with, and where all workers of an executor find "
     "them"
 )
+_SHARE_OF_MEMORY = 8  # of what is free, a share may hold an array
+_ALWAYS_IN_MEMORY = 2**24  # bytes
+
+
+def room(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Return an array to write to, in memory, or in a temporary file where it would take much of what is free.
+
+    The file has no name, and ends with the array, or with the process.
+
+    Parameters
+    ----------
+    shape, dtype
+        As `numpy.empty` takes them.
+
+    Returns
+    -------
+    ndarray
+        Its values are arbitrary.
+
+    Raises
+    ------
+    OutputError
+        Where the disk has no room for it.
+    """
+    sizes = (shape,) if isinstance(shape, int) else shape
+    n_bytes = math.prod(sizes) * np.dtype(dtype).itemsize
+    if n_bytes <= _ALWAYS_IN_MEMORY or n_bytes <= memory.available() // _SHARE_OF_MEMORY:
+        return np.empty(shape, dtype)
+    with explained(tempfile.gettempdir()), tempfile.TemporaryFile(prefix="fastfair-") as file:
+        _take_up(file, n_bytes)
+        return np.asarray(np.memmap(file, dtype, "r+", shape=sizes))
+
+
+def joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return arrays of one dimension, one behind the other; the list is empty afterwards, so that memory is freed."""
+    if len(arrays) == 1:
+        return arrays.pop()
+    found, start = room(sum(array.size for array in arrays), arrays[0].dtype), 0
+    while arrays:
+        array = arrays.pop(0)
+        found[start : start + array.size] = array
+        start += array.size
+    return found
+
+
+def _take_up(file: IO[bytes], n_bytes: int) -> None:
+    """Take up room on the disk: a process that writes to mapped memory without it ends."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, n_bytes)
+        return
+    zeros = bytes(_ALWAYS_IN_MEMORY)
+    for start in range(0, n_bytes, len(zeros)):
+        file.write(zeros[: n_bytes - start])
+    file.flush()
 
 
 class Folder:

@@ -14,6 +14,7 @@ from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_store import Pairs
 from fastfair.data.pairing import pairs_of_two_subjects
+from fastfair.data.temporary_files import room
 
 from .units import BLOCK, SUBJECTS, Draw, Rows, Units
 
@@ -68,13 +69,16 @@ class VectorUnits(Units):
     def rows_of(self, mated: bool, first: Rows, second: Rows) -> tuple[Rows, Rows]:
         """Return, for pairs of vectors, the two rows of weights whose product is the weight of the pair."""
         if self.unit == "subject":
-            a = self.subject[first]
-            return a, np.full(a.size, self.n_rows - 1, np.int32) if mated else self.subject[second]
+            a = self._subjects_of(first)
+            return a, np.full(a.size, self.n_rows - 1, np.int32) if mated else self._subjects_of(second)
         if self.two_sets:  # else a vector's number is its row
             first, second = (self._draws[-1].row[vectors] for vectors in (first, second))
         if self.unit == "subject+sample" and mated:
             return first, second + np.int32(self.subject.size)
         return first, second
+
+    def _subjects_of(self, vectors: Rows) -> Rows:
+        return np.take(self.subject, vectors, mode="clip", out=room(vectors.size, np.int32))
 
     def per_row(self, of_subject: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return for each row of weights the value of its subject, and 1 for the row of ones."""
@@ -323,7 +327,7 @@ def lists_of_groups(pairs: Pairs, units: VectorUnits, of_all: PairLists, n_group
     in_threads(pairs.keys.size, count, range(len(parts)))
     end = np.cumsum(sizes.sum(axis=0))
     position = (np.cumsum(sizes.T) - sizes.T.ravel()).reshape(sizes.T.shape).T.copy()  # of a group part by part
-    within = tuple(np.empty(int(end[-1]), array.dtype) for array in (pairs.keys, pairs.first, pairs.second))
+    within = tuple(room(int(end[-1]), array.dtype) for array in (pairs.keys, pairs.first, pairs.second))
 
     def split(k: int) -> None:
         of_part = (array[parts[k]] for array in (pairs.keys, pairs.first, pairs.second))

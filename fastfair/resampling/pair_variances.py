@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.data import score_keys
+from fastfair.data.temporary_files import room
 
 from .pair_lists import PairLists, VectorUnits
 from .parted_pairs import SummedPairs
@@ -86,7 +87,7 @@ def _of_weighted_pairs(lists: PairLists, keys: score_keys.Keys, units: VectorUni
     for members, stop, of_list in zip(lists.members, lists.end.tolist(), found, strict=True):
         stops = np.array([curves.count_below(lists.keys[start:stop], key) for key in keys], np.int64)
         a, b = lists.a[start : start + stops[-1]], lists.b[start : start + stops[-1]]
-        pair, *of_pairs = np.empty((4, a.size), np.int32)
+        pair, *of_pairs = room((4, a.size), np.int32)
         begin, end, n_pairs = np.array([0]), np.array([a.size]), np.empty(1, np.int64)
         number_pairs(a, b, begin, end, stratum.size, pair, tuple(of_pairs), n_pairs)
         dyadic.variances_of_all_pairs(

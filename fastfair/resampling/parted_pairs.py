@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fastfair._lib.threads import in_threads, slices
 from fastfair.data.pair_store import FoundPairs
+from fastfair.data.temporary_files import room
 
 from .pair_lists import Ranges, VectorUnits
 from .units import BLOCK
@@ -188,8 +189,8 @@ class PairParting:
         total = in_ranges.sum(axis=0)
         stop = np.cumsum(total).reshape(total.shape)
         position = np.cumsum(in_ranges, axis=0) - in_ranges + (stop - total)
-        partner = np.empty(int(total.sum()), np.uint16 if self._units.n_rows <= 2**16 else np.int32)
-        out, ends = np.empty(int(n_sorted.sum()), np.int64), np.cumsum(n_sorted)
+        partner = room(int(total.sum()), np.uint16 if self._units.n_rows <= 2**16 else np.int32)
+        out, ends = room(int(n_sorted.sum()), np.int64), np.cumsum(n_sorted)
 
         def scatter(k: int) -> None:
             own = out[ends[k] - n_sorted[k] : ends[k]]

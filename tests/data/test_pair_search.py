@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -17,8 +19,8 @@ from threadpoolctl import threadpool_info
 import fastfair as ff
 from fastfair._lib import memory, radix_sort, seeds
 from fastfair._lib.workers import Workers
-from fastfair.data import pair_search, score_keys
-from fastfair.errors import InputError
+from fastfair.data import pair_search, score_keys, temporary_files
+from fastfair.errors import InputError, OutputError
 from fastfair.resampling import pair_replicates
 from fastfair.resampling.pair_replicates import Draws, PairResampler
 
@@ -179,11 +181,74 @@ def test_too_many_pairs_are_refused_with_what_they_would_take(monkeypatch: pytes
     e = ff.von_mises_fisher_embeddings(400, 4, 8, concentration=(5, 40), rng=1)
     monkeypatch.setattr(memory, "_LITTLE", 0)
     monkeypatch.setattr(memory, "available", lambda: 2**20)
-    with pytest.raises(InputError, match="non-mated pairs to be kept would take"):
-        ff.roc_band(e, [0.1])
+    wide = ff.Embeddings(e.vectors.astype(np.float64), e.subject)
+    says = r"non-mated pairs to be kept would take .* and 1 MiB are free: 21,845 pairs would fit; use lower FMRs, or"
+    with pytest.raises(InputError, match=says):
+        ff.roc_band(wide, [0.1])
+    with pytest.raises(
+        InputError, match=r"1,276,800 non-mated .* 37,449 pairs would fit; `scanned` and bands keep fewer pairs"
+    ):
+        e.comparisons()
     monkeypatch.setattr(memory, "available", lambda: 2**10)
     with pytest.raises(InputError, match="use fewer vectors of a subject"):
         ff.roc_band(e, [0.1])
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("similarity", ["cosine", "negative_euclidean"])
+def test_pairs_in_temporary_files_give_the_same_bits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path, workers: int, similarity
+):
+    drawn = ff.von_mises_fisher_embeddings(300, 4, 8, concentration=(5, 40), rng=1)
+    np.save(tmp_path / "v.npy", drawn.vectors)
+    how = {"group": drawn.subject % 3, "similarity": similarity}
+    mapped = ff.Embeddings(np.load(tmp_path / "v.npy", mmap_mode="r"), drawn.subject, **how)
+    executor = ThreadPoolExecutor(workers) if workers else None
+
+    def band(e: ff.Embeddings) -> ff.FairnessBand:
+        return ff.fairness_band(e, "gini", "fmr", [0.01, 0.1], n_resamples=128, rng=0, executor=executor)
+
+    in_memory = band(ff.Embeddings(drawn.vectors, drawn.subject, **how))
+    made = []
+    monkeypatch.setattr(temporary_files, "_ALWAYS_IN_MEMORY", 0)
+    monkeypatch.setattr(temporary_files, "_SHARE_OF_MEMORY", 2**62)
+    take_up = temporary_files._take_up
+    monkeypatch.setattr(temporary_files, "_take_up", lambda file, size: (made.append(size), take_up(file, size)))
+    in_files = band(mapped)
+    assert sum(made) > 20 * 0.1 * mapped.n_nonmated
+    assert np.array_equal(in_files.replicates, in_memory.replicates)
+    assert np.array_equal(in_files.threshold, in_memory.threshold)
+    assert np.array_equal(in_files.low, in_memory.low)
+
+
+def test_arrays_go_to_files_where_memory_is_short(monkeypatch: pytest.MonkeyPatch, tmp_path):
+    def is_mapped(array: np.ndarray) -> bool:
+        return isinstance(array.base, np.memmap)
+
+    size = 3 * 2**20
+    monkeypatch.setattr(memory, "available", lambda: 8 * 8 * size)
+    assert not is_mapped(temporary_files.room(size, np.int64))
+    assert is_mapped(temporary_files.room((size + 1, 1), np.int64))
+    assert temporary_files.room(0, np.int64).size == 0
+    monkeypatch.setattr(memory, "available", lambda: 0)
+    assert not is_mapped(temporary_files.room(2**21, np.int64))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    arrays = [np.arange(size), np.arange(size)]
+    found = temporary_files.joined(arrays)
+    assert is_mapped(found)
+    assert not arrays
+    assert np.array_equal(found, np.tile(np.arange(size), 2))
+    assert not list(tmp_path.iterdir())  # it has no name
+    monkeypatch.delattr(temporary_files.os, "posix_fallocate")
+    assert not temporary_files.room((2, size), np.int32).any()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(temporary_files, "_take_up", full)
+    with pytest.raises(OutputError, match=r"cannot be written: no space is left there"):
+        temporary_files.room(size, np.int64)
 
 
 @settings(max_examples=50, deadline=None)
