@@ -36,9 +36,10 @@ if TYPE_CHECKING:
         at_threshold,
     )
     from fastfair.error_rates.rates import rates
-    from fastfair.evaluation.compare import PairedEvaluation, compare
+    from fastfair.evaluation.compare import compare
     from fastfair.evaluation.contrasts import Contrast
     from fastfair.evaluation.evaluate import evaluate
+    from fastfair.evaluation.paired_result import PairedEvaluation
     from fastfair.evaluation.result import Evaluation
     from fastfair.first_run import warm_up
     from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
@@ -96,7 +97,7 @@ _HOMES = {
     "MarginPlan": "planning.plans",
     "NamedVectors": "data.named_vectors",
     "OperatingPoint": "error_rates.operating_points",
-    "PairedEvaluation": "evaluation.compare",
+    "PairedEvaluation": "evaluation.paired_result",
     "PowerPlan": "planning.plans",
     "Quantity": "uncertainty.quantities",
     "RocBand": "bands.roc",

@@ -18,7 +18,7 @@ from fastfair.bands.all_bands import Bands
 from fastfair.bands.fairness import FairnessBand
 from fastfair.bands.roc import RocBand
 from fastfair.errors import FileFormatError
-from fastfair.evaluation.compare import PairedEvaluation
+from fastfair.evaluation.paired_result import PairedEvaluation
 from fastfair.evaluation.result import Evaluation
 from fastfair.io.evaluations import evaluation_of, pair_of, read_numbers
 from fastfair.pages.parts import Chapter

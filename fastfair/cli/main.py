@@ -25,8 +25,9 @@ from fastfair.claims.results import Claim
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates import operating_points
 from fastfair.errors import FastfairError, FastfairWarning, visible
-from fastfair.evaluation.compare import METHODS_OF_CONTRASTS, compare
+from fastfair.evaluation.compare import compare
 from fastfair.evaluation.evaluate import evaluate
+from fastfair.evaluation.paired_result import METHODS_OF_CONTRASTS
 from fastfair.evaluation.request import ALTERNATIVES
 from fastfair.evaluation.result import Evaluation
 from fastfair.intervals import METHODS_OF_EVALUATIONS

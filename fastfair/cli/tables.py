@@ -16,9 +16,9 @@ from fastfair.bands.fairness import FAIR_OUTSIDE
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
 from fastfair.errors import visible
-from fastfair.evaluation.compare import PairedEvaluation
 from fastfair.evaluation.contrasts import WITHHELD
 from fastfair.evaluation.difference_tests import REASONS
+from fastfair.evaluation.paired_result import PairedEvaluation
 from fastfair.evaluation.rates_table import FEW_ERRORS, percent, rate_cell, rates_table, with_interval
 from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.margins import MarginOfError

@@ -323,7 +323,7 @@ class Embeddings(Shown):
         n_threads: int | None = None,
         progress: bool | Callable[[int, int], None] = False,
     ) -> ScannedComparisons:
-        """Compare every two vectors, and keep the pairs near the errors, for `evaluate` with little memory.
+        """Compare every two vectors, and keep the pairs near the errors, to evaluate them with little memory.
 
         Parameters
         ----------

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from fastfair.errors import InputError
 
 from .comparisons import Comparisons
+from .scanned_comparisons import KeptComparisons
 from .sorted_scores import GroupedSide, SortedSide
+from .vector_pairs import PairsOfVectors
 
 _GROUPS = "reference_group", "probe_group"
 _SPOKEN = {"mated": "mated", "nonmated": "non-mated"}
@@ -23,13 +25,14 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
     Parameters
     ----------
     first, second : Comparisons
-        The comparisons of each system, with subjects.
+        The comparisons of each system, with subjects; or those that two scans of vectors have kept.
     one_by_one : bool
         Whether no two comparisons may have the same labels, as resampling comparisons needs.
 
     Returns
     -------
     Comparisons
+        Those of a scan as they are, as each of its pairs has the rows of its two vectors.
 
     Raises
     ------
@@ -37,8 +40,6 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
         Where the two differ in their comparisons, subjects or groups; the message gives an example.
     """
     for name, comparisons in (("first", first), ("second", second)):
-        if not isinstance(comparisons, Comparisons):
-            raise InputError(f"{name} must be Comparisons, not {type(comparisons).__name__}")
         if comparisons.subjects is None:
             raise InputError(f"{name} has no subjects: comparisons are matched by reference and probe")
     if (first.grouping, first.groups) != (second.grouping, second.groups):
@@ -57,6 +58,9 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
         raise InputError(
             f"the {what} differ: {_some(known - other)} only in first, {_some(other - known)} only in second"
         )
+    if isinstance(first, KeptComparisons) or isinstance(second, KeptComparisons):
+        _require_the_same_vectors(first, second)
+        return second
     sides = []
     for kind in ("mated", "nonmated"):
         pair = [getattr(comparisons, kind) for comparisons in (first, second)]
@@ -86,6 +90,42 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
     if sides[0] is second.mated and sides[1] is second.nonmated:
         return second
     return second._with_sides(sides[0], sides[1], second.grouping)
+
+
+def _require_the_same_vectors(first: Comparisons, second: Comparisons) -> None:
+    """Refuse scans unless their vectors are of the same subjects, in the same groups and roles, row by row."""
+    found = []
+    for name, scan, other in (("first", first, "second"), ("second", second, "first")):
+        if not isinstance(scan, KeptComparisons):
+            raise InputError(f"{other} is a scan, and {name} is not: give two scans, or two that are in memory")
+        if not isinstance(scan.pairs[1], PairsOfVectors):
+            raise InputError(
+                f"{name} is a scan of score files, which does not keep which comparison a score is of: read them with "
+                "read_comparisons"
+            )
+        found.append(scan.pairs[1])
+    rows = [pairs.subject for pairs in found]
+    if rows[0].size != rows[1].size:
+        sizes = f"{rows[0].size:,} vectors in first and {rows[1].size:,} in second"
+        raise InputError(f"there are {sizes}; rows of both must be of the same samples")
+    assert first.subjects is not None
+    apart = np.flatnonzero(rows[0] != rows[1])
+    if apart.size:
+        one, other = (first.subjects.item(subject[apart[0]]) for subject in rows)
+        raise InputError(
+            f"the subjects of {apart.size:,} vectors differ, such as in row {apart[0]}: {one!r} in first and {other!r} "
+            "in second; rows of both must be of the same samples"
+        )
+    if not found[0].same_pairs(found[1]):
+        raise InputError("the roles of the vectors differ: the same rows must be references and probes in both")
+    if first.group_of_subject is not None and second.group_of_subject is not None:
+        apart = np.flatnonzero(first.group_of_subject != second.group_of_subject)
+        if apart.size:
+            one, other = (scan.groups[scan.group_of_subject[apart[0]]] for scan in (first, second))  # type: ignore[index]
+            raise InputError(
+                f"the groups of {apart.size:,} subjects differ, such as {first.subjects.item(apart[0])!r}: {one!r} in "
+                f"first and {other!r} in second"
+            )
 
 
 def _are_numbered_alike(pair: list[SortedSide], codes: list[NDArray[np.int64]], by_group: list[GroupedSide]) -> bool:

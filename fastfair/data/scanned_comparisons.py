@@ -18,6 +18,7 @@ from fastfair._lib.threads import count_threads, in_order
 from . import group_labels, score_keys
 from .comparisons import Comparisons
 from .sorted_scores import GroupedSide, SortedSide, read_only
+from .vector_pairs import PairsOfVectors
 
 if TYPE_CHECKING:
     from .temporary_files import Folder
@@ -100,9 +101,9 @@ class KeptComparisons(Comparisons):
         All subjects.
     score_kind, left_out
         As in `Comparisons`.
-    pairs : tuple of SpilledPairs, or of other Buckets
-        The subjects of all mated, and of all non-mated, comparisons, with their scores where those were kept; those of
-        two subjects in one bucket.
+    pairs : tuple of Buckets, or of PairsOfVectors
+        The subjects of all mated, and of all non-mated, comparisons: in buckets, with their scores where those were
+        kept, or by the numbers of vectors that subjects have.
     grouping : tuple of str
         The attributes that make groups.
     """
@@ -114,7 +115,7 @@ class KeptComparisons(Comparisons):
         subjects: Subjects,
         score_kind: str,
         left_out: tuple[str, ...],
-        pairs: tuple[Buckets, Buckets],
+        pairs: tuple[Buckets | PairsOfVectors, Buckets | PairsOfVectors],
         grouping: tuple[str, ...],
     ) -> None:
         self.mated, self.nonmated = mated, nonmated
@@ -163,10 +164,12 @@ class KeptComparisons(Comparisons):
 
 
 def _count(
-    pairs: Buckets, group: NDArray[np.uint16], n_groups: int
+    pairs: Buckets | PairsOfVectors, group: NDArray[np.uint16], n_groups: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     from fastfair.kernels import scan as kernels
 
+    if isinstance(pairs, PairsOfVectors):
+        return pairs.count(group, n_groups)
     seen = np.zeros((2, group.size, n_groups), np.bool_)
 
     def count(read: Reader) -> NDArray[np.int64]:
@@ -188,7 +191,7 @@ def _count(
 
 
 class ScannedComparisons(Shown):
-    """Comparisons that `scan_comparisons` read part by part, for `evaluate` and `claim`.
+    """Comparisons of which few are kept, those near the errors, for `evaluate`, `claim` and, of vectors, `compare`.
 
     All comparisons are counted. The scores of those nearest to being errors are kept in memory, the lowest mated and
     the highest non-mated ones, and of all others who was compared, in memory or in temporary files; with

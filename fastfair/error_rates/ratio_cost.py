@@ -11,6 +11,7 @@ from fastfair._lib.threads import count_threads, in_order
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import Buckets, KeptComparisons, Reader
+from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.errors import InputError
 
 from .exact_costs import ExactCosts, exact_costs
@@ -44,6 +45,7 @@ def ratio_costs_of_groups(comparisons: Comparisons) -> NDArray[np.float64]:
     sizes = np.array([keys.sizes for keys in lists]).T
     found = np.zeros(len(lists))
     for pairs, of_class, n in zip(comparisons.pairs, exact, sizes, strict=True):
+        assert not isinstance(pairs, PairsOfVectors)  # which have no costs
         found += _means(pairs, comparisons.group_of_number, len(groups), of_class, n)
     return np.where((sizes > 0).all(axis=0), found / (2 * float(np.log(2))), np.nan)
 

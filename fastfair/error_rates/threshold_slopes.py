@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.data import score_keys
+from fastfair.data.class_keys import keys_of, not_kept
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.sorted_scores import GroupedSide
 
@@ -43,11 +44,18 @@ class HeldThreshold:
         self.comparisons, self.kind = comparisons, point.kind
         self.sizes = len(comparisons.mated), len(comparisons.nonmated)
         self.key = int(threshold_key(comparisons, point))
+        self._point, self._keys = point, keys_of(comparisons)
+        self._not_kept = self.sizes[1] - self._keys.nonmated.size  # whose scores are the lowest
 
     def errors_below(self, key: int) -> tuple[int, int]:
         """Return the number of false non-matches, and of correct non-matches, of a threshold."""
-        mated, nonmated = self.comparisons.mated.keys, self.comparisons.nonmated.keys
-        return score_keys.count_below(mated, key), score_keys.count_below(nonmated, key)
+        mated, nonmated = self._keys.mated, self._keys.nonmated
+        return score_keys.count_below(mated, key), self._not_kept + score_keys.count_below(nonmated, key)
+
+    def error_rows(self) -> tuple[slice, slice]:
+        """Return where the false non-matches, and the false matches, are among the comparisons that are kept."""
+        false_nonmatches, correct_nonmatches = self.errors_below(self.key)
+        return slice(0, false_nonmatches), slice(correct_nonmatches - self._not_kept, None)
 
     def held(self, key: int) -> float:
         """Return what the operating point holds, at another threshold: a rate, or FMR minus FNMR."""
@@ -84,18 +92,24 @@ class HeldThreshold:
         reached: Callable[[float], bool] = (
             (lambda rate: rate >= aim) if self.kind == "fnmr" else (lambda rate: rate <= aim)
         )
-        sides = self.comparisons.mated.keys, self.comparisons.nonmated.keys
+        sides, limits = (self._keys.mated, self._keys.nonmated), self._keys.limits
         low, high = int(min(keys[0] for keys in sides)), int(max(keys[-1] for keys in sides)) + 1
+        if limits is not None:
+            low, high = max(low, limits[0]), min(high, limits[1])
         while low < high:
             middle = (low + high) // 2
             low, high = (low, middle) if reached(self.held(middle)) else (middle + 1, high)
+        if limits is not None and (low == limits[0] or (low == limits[1] and not reached(self.held(low)))):
+            raise not_kept(f"how rates change near the threshold of {self._point}", self._keys)
         return low
 
     def slopes(self, spread: float) -> Callable[[bool, Cell], tuple[float, float]]:
         """Return the slope of a rate over what is held, and by what share of it counts of errors let it vary.
 
-        It is that between thresholds a standard error to either side.
+        It is that between thresholds a standard error to either side; 0 without one.
         """
+        if spread == 0:
+            return lambda mated, cell: (0.0, 2.0)
         keys = self.near(spread)
         ends = [self.held(key) for key in keys]
         run = ends[1] - ends[0]
@@ -113,7 +127,8 @@ class HeldThreshold:
             n = self.sizes[0 if mated else 1]
             if cell is not None:
                 by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
-                rows = slice(min(start, stop), max(start, stop))
+                first = 0 if mated else self._not_kept
+                rows = slice(min(start, stop) - first, max(start, stop) - first)
                 cells = cells_of(by_group, rows, n_groups)
                 assert cells is not None
                 rise = int(np.sign(rise)) * int(np.count_nonzero(cells == cell[0] * n_groups + cell[1]))

@@ -17,7 +17,7 @@ from fastfair.pages.vector import svg_of
 from .chapter import data_of, left_out_of, remarks_of
 from .contrast_plots import draw_both_det, draw_differences
 from .contrasts import Contrast
-from .evaluated import Evaluated
+from .evaluated import Evaluated, has_curves
 from .summary import brackets_of, size_of
 
 _WIDTH = 4.9  # inches
@@ -31,11 +31,12 @@ def chapter_of_systems(
     level = settings["confidence_level"]
     data = data_of(first)
     left_out = list(dict.fromkeys([*data.sentences, *left_out_of(second)]))
-    ax = draw_both_det((first, second), None)
-    alt = "DET curves of both systems: FNMR over FMR. The tables below have the differences."
-    pictures = [Picture(svg_of(ax.figure), alt, "The two errors of both systems, over all thresholds.")]  # type: ignore[arg-type]
     sections = [replace(data, sentences=left_out)] if left_out or data.tables else []
-    sections.append(Section("Trade-off of the two errors", (), pictures))
+    if has_curves(first) and has_curves(second):
+        ax = draw_both_det((first, second), None)
+        alt = "DET curves of both systems: FNMR over FMR. The tables below have the differences."
+        pictures = [Picture(svg_of(ax.figure), alt, "The two errors of both systems, over all thresholds.")]  # type: ignore[arg-type]
+        sections.append(Section("Trade-off of the two errors", (), pictures))
     for point in dict.fromkeys(one.at for one in contrasts):
         found = [one for one in contrasts if one.at == point and one.name != "fmr_matrix"]
         found = [one for one in found if one.group is None or measure_of(one.name) is None]

@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.data.sorted_scores import GroupedSide, SortedSide
+from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.threshold_slopes import KINDS, Cell, HeldThreshold, cells_of
 from fastfair.uncertainty.quantities import Quantity
@@ -89,10 +91,16 @@ class _Trials:
         self.comparisons = comparisons
         self.n_units = len(comparisons.subjects) if unit == "subject" and comparisons.subjects is not None else 0
         self._unit = unit
+        kept = comparisons.pairs if isinstance(comparisons, KeptComparisons) else ()
+        of_vectors = [pairs for pairs in kept if isinstance(pairs, PairsOfVectors)]
+        self._of_vectors = (of_vectors[0], of_vectors[1]) if of_vectors else None
 
     @cached_property
     def occurrences(self) -> tuple[Floats, Floats]:
         """Return the (units,) numbers of mated, and of non-mated, comparisons of each."""
+        if self._of_vectors is not None:
+            of_mated, of_nonmated = (pairs.of_subjects().astype(np.float64) for pairs in self._of_vectors)
+            return of_mated, of_nonmated
         mated, nonmated = (self._occurrences(side) for side in (self.comparisons.mated, self.comparisons.nonmated))
         return mated, nonmated
 
@@ -104,13 +112,27 @@ class _Trials:
         found += np.bincount(side.probe[side.reference != side.probe], minlength=self.n_units)
         return found.astype(np.float64)
 
+    def repeats(self, codes: Integers) -> Floats:
+        """Return how often pairs of units occur, by their codes."""
+        if self._of_vectors is not None:
+            return self._of_vectors[1].of_two(codes // self.n_units, codes % self.n_units).astype(np.float64)
+        known, repeats = self._listed
+        return np.asarray(repeats[np.searchsorted(known, codes)])
+
     @cached_property
-    def pairs(self) -> tuple[Integers, Floats, float]:
-        """Return the pairs of units of non-mated comparisons, sorted, how often each occurs, and the sum of squares."""
+    def repeats_squared(self) -> float:
+        """Sum the squares of how often each pair of units occurs."""
+        if self._of_vectors is not None:
+            return float(self._of_vectors[1].squares().sum() // 2)
+        _, repeats = self._listed
+        return float(repeats @ repeats)
+
+    @cached_property
+    def _listed(self) -> tuple[Integers, Floats]:
+        """The pairs of units of non-mated comparisons, sorted, and how often each occurs."""
         side = self.comparisons.nonmated
         codes, counts = np.unique(_codes(side, slice(None), self._unit, self.n_units), return_counts=True)
-        repeats = counts.astype(np.float64)
-        return codes, repeats, float(repeats @ repeats)
+        return codes, counts.astype(np.float64)
 
 
 def _codes(side: SortedSide, rows: Any, unit: str, n_units: int) -> Integers:
@@ -163,9 +185,7 @@ class _System(HeldThreshold):
     @cached_property
     def errors(self) -> tuple[_Errors, _Errors]:
         """The false non-matches and the false matches."""
-        below = self.errors_below(self.key)
-        rows = slice(0, below[0]), slice(below[1], None)
-        comparisons = self.comparisons
+        rows, comparisons = self.error_rows(), self.comparisons
         grouped: tuple[GroupedSide | None, GroupedSide | None] = (None, None)
         if comparisons.groups:
             grouped = comparisons.mated_by_group, comparisons.nonmated_by_group
@@ -246,9 +266,8 @@ class _ScoreTests:
         squares = [float(of_pair @ of_pair) for _, of_pair in sums]
         if constants[1]:
             codes, of_pair = sums[1]
-            known, repeats, repeats_squared = trials.pairs
-            times = repeats[np.searchsorted(known, codes)]
-            squares[1] += constants[1] * (2 * float(of_pair @ times) + constants[1] * repeats_squared)
+            times = trials.repeats(codes)
+            squares[1] += constants[1] * (2 * float(of_pair @ times) + constants[1] * trials.repeats_squared)
         if n == 0:  # every comparison on its own
             if constants[0]:
                 of_pair = sums[0][1]

@@ -16,8 +16,8 @@ from fastfair._lib.tables import by_rows
 from fastfair.error_rates.curve_results import RateCounts, Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, point_of
 from fastfair.errors import FileFormatError, InputError
-from fastfair.evaluation.compare import PairedEvaluation
 from fastfair.evaluation.contrasts import Contrast
+from fastfair.evaluation.paired_result import PairedEvaluation
 from fastfair.evaluation.result import Evaluation
 from fastfair.evaluation.traces import Traces
 from fastfair.uncertainty.interval_maker import IntervalMaker

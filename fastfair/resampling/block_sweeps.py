@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from fastfair.data import score_keys
 
+from .counted_partners import Totals
 from .partner_costs import PartnerCosts
 from .partners import Partners
 from .preparation import Preparation
-from .scanned_partners import Totals
 from .units import BLOCK
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from fastfair._lib.threads import count_threads, in_threads, slices
 from fastfair.data import score_keys
 
+from .counted_partners import CountedPartners
 from .partners import Partners
-from .scanned_partners import ScannedPartners
 from .sorted_comparisons import SortedComparisons, pieces
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ErrorLists:
         Position after the last comparison kept of each list.
     mated : bool
         Whether the comparisons are mated.
-    partners : Partners or ScannedPartners
+    partners : Partners or CountedPartners
         All comparisons, grouped by one of their units.
     stratum, stratum_size : (rows,) int32, (strata,) int64
         The stratum of each row of weights, and the number of units in each stratum.
@@ -70,7 +70,7 @@ class ErrorLists:
     b: Rows
     end: NDArray[np.int64]
     mated: bool
-    partners: Partners | ScannedPartners
+    partners: Partners | CountedPartners
     stratum: Rows
     stratum_size: NDArray[np.int64]
 
@@ -144,6 +144,12 @@ class ErrorLists:
             k, (self.a, self.b), slice(first, first + n_errors), self.stratum, self.stratum_size
         )
 
+    def comparisons_of_units(self, k: int) -> NDArray[np.int64]:
+        """Return the number of comparisons of each unit in list k, (units,)."""
+        if isinstance(self.partners, Partners):
+            return self.partners.comparisons_of_units(k)
+        return self.partners.comparisons_of_units(k, (self.a, self.b), self.start, self.stratum, self.stratum_size)
+
     def shrinkage_of_sums(self, sums: NDArray[Any]) -> NDArray[np.float64]:
         """Compute the shrinkage of each list's weights for the mean of a quantity, from its sum over each pair."""
         from fastfair.kernels import dyadic as kernels
@@ -215,7 +221,7 @@ def shrinkage_of(variances: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def make_lists(
-    source: SortedComparisons, partners: Partners | ScannedPartners, n_kept: int | None = None
+    source: SortedComparisons, partners: Partners | CountedPartners, n_kept: int | None = None
 ) -> ErrorLists:
     """Divide the sorted mated, or non-mated, comparisons into lists.
 
@@ -223,7 +229,7 @@ def make_lists(
     ----------
     source : SortedComparisons
         The comparisons.
-    partners : Partners or ScannedPartners
+    partners : Partners or CountedPartners
         The same, grouped.
     n_kept : int, optional
         Number of comparisons to keep, from the first error on; all by default, or all that a scan has kept.

@@ -17,9 +17,9 @@ from fastfair.errors import InputError
 from .block_sweeps import BlockSweep
 from .blocks import Drawing, Replicates, compute_blocks
 from .count_models import CountModel, count_models
+from .counted_partners import Totals
 from .design_effects import independent_comparisons
 from .preparation import ALL_METRICS, Metrics, Preparation
-from .scanned_partners import Totals
 from .units import BLOCK, ComparisonUnits
 
 SCHEMES = ("dyadic", "product")

@@ -58,9 +58,8 @@ class _Rates:
     def of_units(self, point: int, k: int) -> Floats:
         """Return what each unit adds to the rate of a list, minus the mean of its stratum."""
         lists = self.lists
-        assert isinstance(lists.partners, Partners)
         if k not in self._comparisons:
-            self._comparisons[k] = lists.partners.comparisons_of_units(k)
+            self._comparisons[k] = lists.comparisons_of_units(k)
         wrong = slice(lists.start[k], lists.start[k] + self.errors[point, k])
         comparisons, n_rows = self._comparisons[k], lists.stratum.size
         errors = np.bincount(lists.a[wrong], minlength=n_rows) + np.bincount(lists.b[wrong], minlength=n_rows)

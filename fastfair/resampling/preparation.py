@@ -17,6 +17,7 @@ from fastfair.data.class_keys import keys_of, not_kept
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.data.sorted_scores import read_only
+from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.exact_costs import exact_costs
 from fastfair.error_rates.operating_points import OperatingPoint, mean_group_eer_key, threshold_key
@@ -24,13 +25,15 @@ from fastfair.error_rates.ratio_cost import require_costs
 
 from .blocks import TooFewKeptError
 from .comparison_lists import ErrorLists, make_lists
+from .counted_partners import CountedPartners, Totals, totals_of_replicates
 from .dyadic_shrinkage import Shrinkage, find_shrinkage, no_shrinkage
 from .partner_costs import PartnerCosts
 from .partners import Partners, group_comparisons
 from .scanned_costs import ScannedCosts
-from .scanned_partners import ScannedPartners, Totals, totals_of_replicates
+from .scanned_partners import ScannedPartners
 from .sorted_comparisons import SortedComparisons
 from .units import ComparisonUnits
+from .vector_partners import VectorPartners
 
 # Of memory, at the peak: for a comparison, for a run of those of one unit in one list, for a comparison that a list
 # keeps, for its cost in Cllr, and for that in min Cllr.
@@ -160,10 +163,12 @@ class Preparation:
         by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
         return SortedComparisons(side, mated, self.units, (by_group, lists))
 
-    def _group(self, k: int, workers: Workers) -> Partners | ScannedPartners:
+    def _group(self, k: int, workers: Workers) -> Partners | CountedPartners:
         source = self._sources[k]
         if isinstance(self.comparisons, KeptComparisons):
-            return ScannedPartners(self.comparisons, source, workers, self._exact[k])
+            of_vectors = isinstance(self.comparisons.pairs[k], PairsOfVectors)
+            counted = VectorPartners if of_vectors else ScannedPartners
+            return counted(self.comparisons, source, workers, self._exact[k])
         return group_comparisons(source, workers.n_threads, self._exact[k])
 
     def _require_memory(self, n_kept: int) -> None:
@@ -238,8 +243,8 @@ class Preparation:
         if not isinstance(self.comparisons, KeptComparisons):
             return None
         y, x = self.y.partners, self.x.partners
-        assert isinstance(y, ScannedPartners)
-        assert isinstance(x, ScannedPartners)
+        assert isinstance(y, CountedPartners)
+        assert isinstance(x, CountedPartners)
         with workers.reporting("total weights") as report:
             n_costs = 1 + self.n_groups if "cllr" in self.metrics else 0
             return totals_of_replicates((y, x), self.units, replicates, key, n_costs, report)
@@ -308,6 +313,7 @@ class Preparation:
             if isinstance(partners, Partners):
                 found.append(PartnerCosts(partners, exact, sizes))
             else:
+                assert isinstance(partners, ScannedPartners)
                 found.append(ScannedCosts(partners, exact, sizes))
         self.ratio_costs = found[0], found[1]
         self.mean_costs = found[0].means, found[1].means

@@ -1,4 +1,4 @@
-"""Pairs of vectors near the errors: who is compared against loops, and evaluations against those of all pairs."""
+"""Pairs of vectors near the errors: numbers of pairs against loops, and evaluations against those of all pairs."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair.data import pair_search, scanned_vectors
-from fastfair.data.scanned_vectors import PairsOfVectors
+from fastfair.data import pair_search
+from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.errors import InputError
 
 
@@ -22,25 +22,45 @@ def listed(subject, is_probe, mated):
     return found
 
 
-@given(
-    subject=st.lists(st.integers(0, 5), min_size=2, max_size=15),
-    roles=st.none() | st.lists(st.booleans(), min_size=15, max_size=15),
-    size=st.sampled_from([1, 4, 1000]),
-    mated=st.booleans(),
-)
-def test_every_pair_is_in_the_bucket_of_its_subjects(subject, roles, size, mated):
-    is_probe = None if roles is None else np.array(roles[: len(subject)])
+def numbers_of(listed_pairs, n_subjects):
+    """Count listed pairs by the subjects of reference and probe."""
+    found = np.zeros((n_subjects, n_subjects), np.int64)
+    for reference, probe in listed_pairs:
+        found[reference, probe] += 1
+    return found
+
+
+@st.composite
+def some_vectors(draw):
+    subject = draw(st.lists(st.integers(0, 5), min_size=2, max_size=15))
+    roles = draw(st.none() | st.lists(st.booleans(), min_size=len(subject), max_size=len(subject)))
     of_vectors = np.unique(subject, return_inverse=True)[1].astype(np.int32)
-    wanted = listed(of_vectors, is_probe, mated)
-    if not wanted:
-        return
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scanned_vectors, "_PAIRS_OF_A_BUCKET", size)
-        readers, _ = PairsOfVectors(of_vectors, is_probe, mated).buckets(1)
-        buckets = [list(zip(*map(np.ndarray.tolist, read()[:2]), strict=True)) for read in readers]
-    assert sorted(pair for bucket in buckets for pair in bucket) == sorted(wanted)
-    of_pair = [{tuple(sorted(pair)) for pair in bucket} for bucket in buckets]
-    assert sum(map(len, of_pair)) == len(set().union(*of_pair))
+    return of_vectors, None if roles is None else np.array(roles)
+
+
+@given(some_vectors(), st.lists(st.integers(0, 2), min_size=6, max_size=6), st.booleans())
+def test_pairs_of_subjects_are_counted_as_in_a_list(vectors, groups, mated):
+    subject, is_probe = vectors
+    pairs, k = PairsOfVectors(subject, is_probe, mated), int(subject.max()) + 1
+    numbers, group = numbers_of(listed(subject, is_probe, mated), k), np.array(groups[:k], np.uint16)
+    of_two = numbers if mated else numbers + numbers.T
+    first, second = (axis.ravel() for axis in np.indices((k, k)))
+    apart = first == second if mated else first != second
+    assert pairs.of_two(first[apart], second[apart]).tolist() == of_two[first[apart], second[apart]].tolist()
+    for inside in (None, group == 0):
+        chosen = np.ones(k, bool) if inside is None else inside
+        kept = of_two * np.outer(chosen, chosen)
+        assert pairs.of_subjects(inside).tolist() == kept.sum(axis=1).tolist()
+        assert pairs.squares(inside).tolist() == (kept**2).sum(axis=1).tolist()
+        if not mated:
+            assert pairs.squares(inside, group < 2).tolist() == (kept**2)[:, group < 2].sum(axis=1).tolist()
+    cells, subjects, n_subjects = pairs.count(group, 3)
+    for g in range(3):
+        for h in range(3):
+            of_cell = numbers * np.outer(group == g, group == h)
+            assert cells[g, h] == of_cell.sum()
+            assert subjects[g, h] == np.count_nonzero((of_cell + of_cell.T).sum(axis=1))
+    assert n_subjects == np.count_nonzero((numbers + numbers.T).sum(axis=1))
 
 
 @pytest.fixture(scope="module", params=["one set", "references and probes"])
@@ -60,7 +80,6 @@ _POINTS = [ff.at_fmr(0.01), ff.at_fnmr(0.1), ff.at_threshold(0.6), ff.at_eer()]
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few subjects
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_an_evaluation_has_the_bits_of_all_pairs(vectors, n_threads, monkeypatch):
-    monkeypatch.setattr(scanned_vectors, "_PAIRS_OF_A_BUCKET", 5000)
     monkeypatch.setattr(pair_search, "_FEW", 0)  # of which all would be kept
     scanned = vectors.scanned(0.3, n_threads=n_threads)
     assert (scanned.n_mated, scanned.n_nonmated) == (vectors.n_mated, vectors.n_nonmated)

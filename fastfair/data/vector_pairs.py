@@ -1,0 +1,172 @@
+"""How many pairs of vectors are of each two subjects, from the number of vectors that each subject has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class PairsOfVectors:
+    """All mated, or all non-mated, pairs of vectors, as numbers of them: no list of pairs is made.
+
+    Attributes
+    ----------
+    subject : (n,) int32
+        The subject of each vector; all numbers from 0 on occur.
+    is_probe : (n,) bool or None
+        As in `Embeddings`; None where every two vectors are compared, and the earlier one is the reference.
+    mated : bool
+        Whether the pairs are mated.
+    """
+
+    subject: Codes
+    is_probe: Flags | None
+    mated: bool
+
+    has_keys = False  # of all pairs
+
+    @cached_property
+    def vectors(self) -> tuple[Counts, Counts]:
+        """(subjects,) numbers of references and of probes of each subject; both of all vectors without roles."""
+        n_subjects = int(self.subject.max()) + 1
+        if self.is_probe is None:
+            n = np.bincount(self.subject, minlength=n_subjects)
+            return n, n
+        references, probes = (np.bincount(self.subject[self.is_probe == k], minlength=n_subjects) for k in (0, 1))
+        return references, probes
+
+    def same_pairs(self, other: PairsOfVectors) -> bool:
+        """Tell whether other vectors are of the same subjects, and in the same roles, row by row."""
+        if (self.is_probe is None) != (other.is_probe is None) or not np.array_equal(self.subject, other.subject):
+            return False
+        return self.is_probe is None or np.array_equal(self.is_probe, other.is_probe)  # type: ignore[arg-type]
+
+    def of_two(self, first: NDArray[Any], second: NDArray[Any]) -> Counts:
+        """Count the pairs of vectors of two subjects; mated ones are of one subject, which is `first`."""
+        references, probes = self.vectors
+        if self.mated:
+            return self.of_subjects()[first]
+        if self.is_probe is None:
+            return references[first] * references[second]
+        return references[first] * probes[second] + references[second] * probes[first]
+
+    def of_subjects(self, inside: Flags | None = None) -> Counts:
+        """Count the pairs of each subject.
+
+        Parameters
+        ----------
+        inside : (subjects,) ndarray of bool, optional
+            The subjects whose pairs are counted, both of them; by default all.
+
+        Returns
+        -------
+        (subjects,) ndarray of int64
+        """
+        references, probes = self._inside(inside)
+        if self.mated:
+            return references * (references - 1) // 2 if self.is_probe is None else references * probes
+        if self.is_probe is None:
+            return references * (references.sum() - references)
+        return references * (probes.sum() - probes) + probes * (references.sum() - references)
+
+    def squares(self, inside: Flags | None = None, partners: Flags | None = None) -> Counts:
+        """Sum the squared numbers of pairs of each subject with each other one; mated pairs are of the subject alone.
+
+        Parameters
+        ----------
+        inside : (subjects,) ndarray of bool, optional
+            As in `of_subjects`.
+        partners : (subjects,) ndarray of bool, optional
+            Those of them that are summed over; by default all.
+
+        Returns
+        -------
+        (subjects,) ndarray of int64
+        """
+        if self.mated:
+            return self.of_subjects(inside) ** 2
+        (r, p), others = self._inside(inside), self._inside(inside)
+        if partners is not None:
+            others = others[0] * partners, others[1] * partners
+        r_others, p_others = others
+        if self.is_probe is None:
+            return r**2 * ((r_others**2).sum() - r_others**2)
+        return (
+            r**2 * ((p_others**2).sum() - p_others**2)
+            + p**2 * ((r_others**2).sum() - r_others**2)
+            + 2 * r * p * ((r_others * p_others).sum() - r_others * p_others)
+        )
+
+    def with_groups(self, group: NDArray[np.uint16], n_groups: int) -> tuple[Counts, Counts]:
+        """Count the non-mated pairs of each subject with every group of others.
+
+        Parameters
+        ----------
+        group : (subjects,) ndarray of uint16
+            The group of each subject.
+        n_groups : int
+            Number of groups.
+
+        Returns
+        -------
+        as_reference, as_probe : (subjects, groups) ndarray of int64
+            Pairs of which the subject is the reference, or the probe, by the other's group.
+        """
+        from fastfair.kernels import vector_pairs as kernels
+
+        references, probes = self.vectors
+        if self.is_probe is None:
+            as_reference, as_probe = np.zeros((2, group.size, n_groups), np.int64)
+            kernels.count_by_order(self.subject, group, as_reference, as_probe)
+            own = references * (references - 1) // 2
+        else:
+            of_groups = (np.bincount(group, n, n_groups).astype(np.int64) for n in (probes, references))
+            as_reference, as_probe = (n[:, None] * of for n, of in zip((references, probes), of_groups, strict=True))
+            own = references * probes
+        for counts in (as_reference, as_probe):
+            counts[np.arange(group.size), group] -= own
+        return as_reference, as_probe
+
+    def count(self, group: NDArray[np.uint16], n_groups: int) -> tuple[Counts, Counts, int]:
+        """Count the pairs and their distinct subjects by groups.
+
+        Parameters
+        ----------
+        group, n_groups
+            As in `with_groups`.
+
+        Returns
+        -------
+        cells, subjects : (groups, groups) ndarray of int64
+            Numbers of pairs, and of their subjects, by group of the reference and of the probe.
+        n_subjects : int
+            Number of subjects of all pairs.
+        """
+        cells, subjects = np.zeros((2, n_groups, n_groups), np.int64)
+        own = self.of_subjects()
+        if self.mated:
+            diagonal = np.arange(n_groups)
+            cells[diagonal, diagonal] = np.bincount(group, own, n_groups)
+            subjects[diagonal, diagonal] = np.bincount(group[own > 0], minlength=n_groups)
+            return cells, subjects, int(np.count_nonzero(own))
+        as_reference, as_probe = self.with_groups(group, n_groups)
+        np.add.at(cells, group, as_reference)
+        for k in range(n_groups):
+            inside = group == k
+            subjects[k] += np.count_nonzero(as_reference[inside], axis=0)
+            subjects[:, k] += np.count_nonzero(as_probe[inside], axis=0)
+            subjects[k, k] = np.count_nonzero(as_reference[inside, k] + as_probe[inside, k])
+        return cells, subjects, int(np.count_nonzero(own))
+
+    def _inside(self, inside: Flags | None) -> tuple[Counts, Counts]:
+        references, probes = self.vectors
+        return (references, probes) if inside is None else (references * inside, probes * inside)

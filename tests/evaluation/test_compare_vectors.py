@@ -1,0 +1,121 @@
+"""Two systems' pairs of vectors near the errors, compared, against comparisons of all pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastfair as ff
+from fastfair.data import pair_search
+from fastfair.errors import InputError
+
+pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+_POINTS = [ff.at_fmr(0.02), ff.at_fnmr(0.1), ff.at_threshold(0.6), ff.at_eer()]
+
+
+def two_systems(seed, *, roles=False, groups=2, noise=0.15, steps=10):
+    """Draw the vectors of two systems, rounded so that similarities are tied, of subjects with unequal numbers."""
+    rng = np.random.default_rng(seed)
+    drawn = ff.von_mises_fisher_embeddings(60, 6, 8, concentration=(15, 50), rng=seed)
+    chosen = rng.permutation(len(drawn.vectors))[:220]
+    subject, vectors = drawn.subject[chosen], drawn.vectors[chosen]
+    role = rng.choice(["reference", "probe"], chosen.size) if roles else None
+    group = subject % groups if groups else None
+    noisy = vectors + noise * rng.standard_normal(vectors.shape)
+    return [
+        ff.Embeddings((np.round(one * steps) / steps).astype(np.float32) + np.float32(1e-3), subject, group, role=role)
+        for one in (vectors, noisy)
+    ]
+
+
+def scanned(systems, share=0.5, **kwargs):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pair_search, "_FEW", 0)  # of which all would be kept
+        return [e.scanned(share, **kwargs) for e in systems]
+
+
+def bits(paired):
+    return repr(paired.contrasts), repr(paired.tests), paired.correlations.tobytes(), repr(paired.first.quantities)
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("roles", [False, True])
+@pytest.mark.parametrize("groups", [0, 3])
+def test_all_quantities_have_the_bits_of_all_pairs(roles, groups):
+    systems = two_systems(1, roles=roles, groups=groups)
+    asked = {"metrics": ["eer", "min_dcf"], "n_resamples": 70, "rng": 1}
+    wanted = ff.compare(*(e.comparisons() for e in systems), _POINTS, **asked)
+    found = ff.compare(*scanned(systems), _POINTS, **asked)
+    assert found.first.comparisons is None
+    assert bits(found) == bits(wanted)
+    assert bits(found.with_intervals(0.8, "basic")) == bits(wanted.with_intervals(0.8, "basic"))
+
+
+@pytest.mark.jit
+@given(st.integers(0, 2**16), st.booleans(), st.integers(0, 4), st.sampled_from([3, 1000]), st.sampled_from([0.0, 0.2]))
+def test_rates_have_the_bits_of_all_pairs(seed, roles, groups, steps, noise):
+    systems = two_systems(seed, roles=roles, groups=groups, steps=steps, noise=noise)
+    asked = {"metrics": [], "measures": [], "n_resamples": 2, "rng": 1, "incomplete_groups": "nan"}
+    wanted = ff.compare(*(e.comparisons() for e in systems), ff.at_fmr(0.02), **asked)
+    found = ff.compare(*scanned(systems, 0.8), ff.at_fmr(0.02), **asked)
+    assert found.second.settings["thresholds"] == wanted.second.settings["thresholds"]
+    assert bits(found) == bits(wanted)
+
+
+@pytest.mark.jit
+def test_threads_do_not_matter():
+    systems = two_systems(2)
+    one, other = (
+        ff.compare(*scanned(systems, n_threads=n), ff.at_fmr(0.02), n_resamples=70, rng=0, n_threads=n) for n in (1, 3)
+    )
+    assert bits(one) == bits(other)
+
+
+@pytest.mark.jit
+def test_slopes_beyond_what_is_kept_are_refused():
+    systems = two_systems(3, groups=0)
+    few = scanned(systems, 0.05)
+    with pytest.raises(InputError, match=r"needs more scores than the scan has kept"):
+        ff.compare(*few, ff.at_fmr(0.045), metrics=[], n_resamples=2, rng=0)
+
+
+@pytest.mark.jit
+def test_a_report_of_scans_has_no_curves(tmp_path):
+    paired = ff.compare(*scanned(two_systems(1)), ff.at_fmr(0.02), metrics=[], n_resamples=50, rng=0)
+    ff.report([paired], tmp_path / "page.html")
+    assert "DET curves" not in (tmp_path / "page.html").read_text()
+    (again,) = ff.read_results(tmp_path / "page.html")
+    assert [one.difference for one in again.contrasts] == [one.difference for one in paired.contrasts]
+    with pytest.raises(InputError, match="of comparisons in memory"):
+        paired.plot_det()
+
+
+def test_other_data_are_refused(tmp_path):
+    one, other = two_systems(4)
+    scan = one.scanned(0.5)
+    with pytest.raises(InputError, match="first is a scan, and second is not: give two scans"):
+        ff.compare(scan, other.comparisons(), rng=0)
+    with pytest.raises(InputError, match="second is a scan, and first is not"):
+        ff.compare(other.comparisons(), scan, rng=0)
+    labels = one.subjects[one.subject]
+    swapped = labels.copy()
+    swapped[[0, 1]] = labels[[1, 0]]
+    cases = [
+        (one.vectors, swapped, None, "subjects of 2 vectors differ, such as in row 0"),
+        (one.vectors[:-1], labels[:-1], None, "220 vectors in first and 219 in second"),
+        (one.vectors, labels, np.where(np.arange(220) % 2, "probe", "reference"), "roles of the vectors differ"),
+    ]
+    plain = ff.Embeddings(one.vectors, labels).scanned(0.5)
+    for vectors, subject, role, said in cases:
+        with pytest.raises(InputError, match=said):
+            ff.compare(plain, ff.Embeddings(vectors, subject, role=role).scanned(0.5), rng=0)
+    moved = ff.Embeddings(one.vectors, labels, (labels + (labels == 5)) % 2).scanned(0.5)
+    with pytest.raises(InputError, match="groups of 1 subjects differ, such as 5: '1' in first and '0' in second"):
+        ff.compare(scan, moved, rng=0)
+    c = ff.binormal_comparisons(50, 100, fmr=0.1, n_subjects=20, rng=0)
+    ff.write_comparisons(c, tmp_path / "scores.csv")
+    of_files = ff.scan_comparisons(tmp_path / "scores.csv", score_kind="distance")
+    with pytest.raises(InputError, match="scan of score files, which does not keep which comparison"):
+        ff.compare(of_files, of_files, rng=0)
+    with pytest.raises(InputError, match="no intervals without replicates: give n_resamples of at least 2"):
+        ff.compare(scan, other.scanned(0.5), ff.at_fmr(0.02), metrics=[], n_resamples=0)
