@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import queue
 import secrets
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -53,9 +55,53 @@ def run_in(executor: Any, job: Any, parts: Sequence[range], n_threads: int, take
             for steps in parts:
                 waiting.submit(steps)
             for _ in parts:
-                take(*waiting.next())
+                take(*_found(*waiting.next()))
         finally:
             waiting.cancel()
+
+
+def run_in_order(executor: Any, job: Any, tasks: Iterable[Any], n_threads: int, ahead: int) -> Iterator[Any]:
+    """Run tasks of a job, and yield their results, or raise their errors, in the order of the tasks.
+
+    Parameters
+    ----------
+    executor, n_threads
+        As in `run_in`.
+    job : object
+        Its `run` takes a task, `n_threads` and None.
+    tasks : iterable
+        What tells each task from others. They are asked for when there is room for them.
+    ahead : int
+        Most tasks that wait, run, or have ended before their results are asked for.
+
+    Raises
+    ------
+    WorkerError
+        Where workers die.
+    """
+    coming = iter(tasks)
+    with _delivered(executor, job) as deliver:
+        waiting, order, ended = _Waiting(executor, deliver, n_threads), deque[Any](), dict[Any, Any]()
+        try:
+            while True:
+                for task in itertools.islice(coming, ahead - len(order)):
+                    waiting.submit(task)
+                    order.append(task)
+                if not order:
+                    return
+                while order[0] not in ended:
+                    task, found = waiting.next()
+                    ended[task] = found
+                first = order.popleft()
+                yield _found(first, ended.pop(first))[1]
+        finally:
+            waiting.cancel()
+
+
+def _found(task: Any, found: Any) -> tuple[Any, Any]:
+    if isinstance(found, _Failed):
+        raise found.error
+    return task, found
 
 
 @dataclass(frozen=True)
@@ -65,7 +111,7 @@ class _Failed:
     error: Exception
 
 
-def do(source: Any, steps: range, n_threads: int) -> Any:
+def do(source: Any, steps: Any, n_threads: int) -> Any:
     """Do a part of a job in a worker."""
     try:
         return source.job().run(steps, n_threads, None)
@@ -82,10 +128,10 @@ class _Waiting:
         self._options = {"pure": False} if hasattr(executor, "scatter") else {}
         self._source = deliver()
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._running: dict[Any, tuple[range, Any]] = {}  # the steps and the source of each future
-        self._tries: dict[range, int] = {}
+        self._running: dict[Any, tuple[Any, Any]] = {}  # the steps and the source of each future
+        self._tries: dict[Any, int] = {}
 
-    def submit(self, steps: range) -> None:
+    def submit(self, steps: Any) -> None:
         """Add a task."""
         self._tries[steps] = self._tries.get(steps, 0) + 1
         try:
@@ -98,8 +144,11 @@ class _Waiting:
         self._running[future] = steps, self._source
         future.add_done_callback(self._ended.put)
 
-    def next(self) -> tuple[range, dict[str, NDArray[Any]]]:
-        """Wait for the next part; where a worker died, try again."""
+    def next(self) -> tuple[Any, Any]:
+        """Wait for the next part, and return its steps and its results, or how it failed.
+
+        Where a worker died, try again.
+        """
         while True:
             future = self._ended.get()
             steps, source = self._running.pop(future)
@@ -110,11 +159,9 @@ class _Waiting:
             except Exception as error:
                 self._try_again(steps, source, error)
                 continue
-            if isinstance(found, _Failed):
-                raise found.error
             return steps, found
 
-    def _try_again(self, steps: range, source: Any, error: BaseException) -> None:
+    def _try_again(self, steps: Any, source: Any, error: BaseException) -> None:
         if self._tries[steps] == _TRIES:
             raise WorkerError(
                 f"a task was tried {_TRIES} times, and its worker did not finish it ({type(error).__name__}: {error}): "

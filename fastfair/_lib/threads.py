@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from fastfair.errors import InputError
 from fastfair.kernels._aside import deal, deal_in_order
 
-from .warnings import held, warn
+from .warnings import Told, held, tell
 
 _First = TypeVar("_First")
 _Second = TypeVar("_Second")
@@ -56,15 +56,23 @@ def in_order(
         yield from map(work, items)
         return
 
-    def alone(item: _First) -> tuple[_Second, list[tuple[str, type[Warning]]]]:
-        _here.alone = True
-        with held() as told:
+    def held_back(item: _First) -> tuple[_Second, Told]:
+        with alone(), held() as told:
             return work(item), told
 
-    for result, told in deal_in_order(alone, items, n, n + ahead):
-        for message, category in told:
-            warn(message, category)
+    for result, told in deal_in_order(held_back, items, n, n + ahead):
+        tell(told)
         yield result
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let this thread do all work inside itself."""
+    before, _here.alone = getattr(_here, "alone", False), True
+    try:
+        yield
+    finally:
+        _here.alone = before
 
 
 class Turn:

@@ -10,7 +10,8 @@ from contextvars import ContextVar
 
 _LIBRARY = __name__.partition(".")[0]
 _gathered: ContextVar[tuple[type[Warning], list[str]] | None] = ContextVar("gathered", default=None)
-_held: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("held", default=None)
+Told = list[tuple[str, type[Warning]]]  # messages and categories
+_held: ContextVar[Told | None] = ContextVar("held", default=None)
 
 
 @contextmanager
@@ -25,14 +26,20 @@ def gathered(category: type[Warning]) -> Iterator[list[str]]:
 
 
 @contextmanager
-def held() -> Iterator[list[tuple[str, type[Warning]]]]:
-    """Hold the warnings of this thread, for another one that knows the caller to `warn`."""
-    told: list[tuple[str, type[Warning]]] = []
+def held() -> Iterator[Told]:
+    """Hold the warnings of this thread, for another one that knows the caller to `tell`."""
+    told: Told = []
     before = _held.set(told)
     try:
         yield told
     finally:
         _held.reset(before)
+
+
+def tell(told: Told) -> None:
+    """Give warnings that were held."""
+    for message, category in told:
+        warn(message, category)
 
 
 def warn(message: str, category: type[Warning]) -> None:

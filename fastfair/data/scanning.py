@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.distinct_entries import look_up, one_of_each
+from fastfair._lib.distinct_entries import look_up, one_of_each, smallest_integers
 from fastfair.errors import InputError
 
 from . import group_labels, score_keys
 from .checked_columns import CheckedColumns
 from .scanned_comparisons import KeptComparisons, ScannedComparisons, Subjects
-from .score_tails import ScoreTail, wide
-from .sorted_scores import BothSides, LabelsOfSubjects, SortedSide
+from .score_tails import Limit, ScoreTail, near, wide
+from .sorted_scores import LabelsOfSubjects, SortedSide
 from .spilled_pairs import InBucket, SpilledPairs, in_buckets
 from .temporary_files import Folder
 
@@ -73,6 +73,78 @@ def _places(labels: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp] | Non
     return at if at[-1] < among.size and np.array_equal(among[at], labels) else None
 
 
+class _DividedSide(NamedTuple):
+    """Mated, or non-mated, comparisons of a part, whose subjects have their positions in the part."""
+
+    reference: NDArray[Any]  # of all
+    probe: NDArray[Any]
+    keys: score_keys.Keys | None  # of all, where they are kept
+    near: tuple[score_keys.Keys, NDArray[Any], NDArray[Any]]  # keys, references and probes of those that may be kept
+
+
+class DividedPart(NamedTuple):
+    """Some comparisons, mated ones apart from others, before the scan has numbered their subjects."""
+
+    sides: list[_DividedSide]  # those that are mated, and those that are not
+    subjects: NDArray[Any]  # the labels of subjects, sorted
+    labels: dict[str, tuple[NDArray[Any], NDArray[np.uint16]]]  # of each attribute, sorted, and that of each subject
+    dtype: np.dtype[Any]  # of the scores
+    flags: NDArray[np.uint8]  # whether each is mated, in packed bits
+
+    def first_row(self, subject: int) -> int:
+        """Return the row in which a subject, at a position in the part, is first compared."""
+        mated = np.unpackbits(self.flags, count=sum(side.reference.size for side in self.sides)).astype(np.bool_)
+        of_sides = [(np.flatnonzero(mated == flag), side) for flag, side in zip((True, False), self.sides, strict=True)]
+        return min(
+            int(rows[np.argmax(codes == subject)])
+            for rows, side in of_sides
+            for codes in (side.reference, side.probe)
+            if (codes == subject).any()
+        )
+
+
+Limits = tuple[Limit, Limit]  # of the mated, and of the non-mated, scores that may be kept
+
+
+def divided(columns: CheckedColumns, cllr: bool, limits: Limits) -> DividedPart:
+    """Divide some comparisons, wherever they are read.
+
+    Parameters
+    ----------
+    columns : CheckedColumns
+        The comparisons.
+    cllr : bool
+        Whether to keep all scores.
+    limits : tuple
+        As `Scan.limits` has them.
+
+    Raises
+    ------
+    InputError
+        Where there are no subjects, for scores that are not finite, and a subject with several labels of an attribute.
+    """
+    if columns.subjects is None:
+        raise InputError("a scan needs the subjects of the comparisons: name their columns with reference= and probe=")
+    subjects, *both = columns.subjects
+    keys, own = _keys(columns), {}
+    for name, (labels, *codes) in columns.attributes.items():
+        group_labels.attribute(name, labels)  # refuses more labels than there can be groups
+        pairs = list(zip(both, codes, strict=True))
+        of_subjects = one_of_each(subjects.size, pairs)
+        if of_subjects is None:
+            raise _two_labels(name, subjects, labels, pairs)
+        own[name] = labels, of_subjects
+    reference, probe = (codes.astype(smallest_integers(subjects.size), copy=False) for codes in both)
+    sides = []
+    for mated, limit in zip((True, False), limits, strict=True):
+        chosen = np.flatnonzero(columns.flags == mated)
+        of_class = keys[chosen], reference[chosen], probe[chosen]
+        close = near(of_class[0], mated, limit)
+        tail = of_class if close is None else (of_class[0][close], of_class[1][close], of_class[2][close])
+        sides.append(_DividedSide(*of_class[1:], of_class[0] if cllr else None, tail))
+    return DividedPart(sides, subjects, own, columns.values.dtype, np.packbits(columns.flags))
+
+
 class _CodedSide(NamedTuple):
     """Mated, or non-mated, comparisons of a part."""
 
@@ -90,28 +162,19 @@ class CodedPart:
     ----------
     sides : list of _CodedSide
         Those that are mated, and those that are not.
-    subjects : tuple of ndarray
-        The labels of subjects, sorted, and those of references and of probes.
     numbers : (k,) ndarray of int32
         The number of each subject in the scan.
-    labels : dict of tuple
-        Under each attribute the labels, sorted, and that of each subject.
-    dtype : dtype
-        Of the scores.
-    left_out : tuple of str
-        What was left out, and why.
+    divided : DividedPart
+        What they were made of.
     """
 
     sides: list[_CodedSide]
-    subjects: BothSides
     numbers: NDArray[np.int32]
-    labels: dict[str, tuple[NDArray[Any], NDArray[np.uint16]]]
-    dtype: np.dtype[Any]
-    left_out: tuple[str, ...]
+    divided: DividedPart
 
 
 class Scan:
-    """Collects comparisons, part by part: `number` each, then `coded`, and `add` them in the same order.
+    """Collects comparisons that are `divided`, part by part: `number` each, `code` it, and `add` all in one order.
 
     Parameters
     ----------
@@ -128,7 +191,7 @@ class Scan:
     def __init__(
         self, score_kind: str, memory_limit: int, folder: str | Path | None = None, cllr: bool = False
     ) -> None:
-        self._score_kind, self._cllr = score_kind, cllr
+        self._score_kind = score_kind
         self._most = int(_SHARE_KEPT * memory_limit / _BYTES_KEPT)
         self._most_bytes = _SHARE_OF_PAIRS * memory_limit
         made = Folder(folder)
@@ -146,49 +209,32 @@ class Scan:
         self._of_subject: dict[str, NDArray[np.uint16]] = {}
         self._left_out: list[str] = []
 
-    def number(self, columns: CheckedColumns) -> Numbered:
-        """Number the subjects of some comparisons, one part after another.
+    @property
+    def limits(self) -> Limits:
+        """What lies beyond is not kept, as things stand: of mated, and of non-mated, scores."""
+        return self._tails[0].limit, self._tails[1].limit
+
+    def number(self, subjects: NDArray[Any]) -> Numbered:
+        """Number the subjects of a part, one part after another.
 
         Raises
         ------
         InputError
-            Where there are no subjects, or other parts name them by another type of label.
+            Where other parts name them by another type of label.
         """
-        if columns.subjects is None:
-            raise InputError(
-                "a scan needs the subjects of the comparisons: name their columns with reference= and probe="
-            )
-        return self._subjects.number(columns.subjects[0]), self._subjects.numbers.size
+        return self._subjects.number(subjects), self._subjects.numbers.size
 
-    def coded(self, columns: CheckedColumns, numbered: Numbered) -> CodedPart:
-        """Divide some comparisons; several threads may do so at once.
-
-        Raises
-        ------
-        InputError
-            For scores that are not finite, and a subject with several labels of an attribute.
-        """
-        keys, subjects, (numbers, n_subjects) = self._keys(columns.values), columns.subjects, numbered
-        assert subjects is not None  # they have numbers
-        own = {}
-        for name, (labels, *codes) in columns.attributes.items():
-            group_labels.attribute(name, labels)  # refuses more labels than there can be groups
-            both = list(zip(subjects[1:], codes, strict=True))
-            of_subjects = one_of_each(subjects[0].size, both)
-            if of_subjects is None:
-                raise _two_labels(name, subjects[0], labels, both)
-            own[name] = labels, of_subjects
-        reference, probe = (look_up(codes, numbers, dtype=np.int32) for codes in subjects[1:])
+    def code(self, part: DividedPart, numbered: Numbered) -> CodedPart:
+        """Give subjects their numbers; several threads may do so at once."""
+        numbers, n_subjects = numbered
         sides = []
-        for mated, tail in zip((True, False), self._tails, strict=True):
-            chosen = np.flatnonzero(columns.flags == mated)
-            of_class = keys[chosen], reference[chosen], probe[chosen]
-            of_buckets = in_buckets(*of_class[1:], n_subjects, of_class[0] if self._cllr else None)
-            near = tail.near(of_class[0])
-            if near is not None:
-                of_class = of_class[0][near], of_class[1][near], of_class[2][near]
-            sides.append(_CodedSide(*of_class, of_buckets))
-        return CodedPart(sides, subjects, numbers, own, columns.values.dtype, columns.left_out)
+        for side in part.sides:
+            reference, probe, near_reference, near_probe = (
+                look_up(codes, numbers, dtype=np.int32) for codes in (side.reference, side.probe, *side.near[1:])
+            )
+            of_buckets = in_buckets(reference, probe, n_subjects, side.keys)
+            sides.append(_CodedSide(side.near[0], near_reference, near_probe, of_buckets))
+        return CodedPart(sides, numbers, part)
 
     def add(self, part: CodedPart) -> None:
         """Add some comparisons.
@@ -209,7 +255,6 @@ class Scan:
         if sum(pairs.n_bytes for pairs in self._pairs) > self._most_bytes:
             for pairs in self._pairs:
                 pairs.spill()
-        self.leave_out(part.left_out)
 
     def leave_out(self, told: Iterable[str]) -> None:
         """Remember what was left out of the data."""
@@ -254,17 +299,11 @@ class Scan:
         )
         return ScannedComparisons(kept)
 
-    def _keys(self, values: score_keys.Floats) -> score_keys.Keys:
-        largest = values.dtype.type(min(float(np.finfo(values.dtype).max), validation.LARGEST_SCORE))
-        if not (np.abs(values) <= largest).all():  # NaN is not
-            raise validation.not_usable(values)
-        return score_keys.encode(-values if self._score_kind == "distance" else values)
-
     def _match_types(self, part: CodedPart) -> None:
         """Make all keys those of float64 scores from the first part on that has such scores."""
         if self._dtype is None:
-            self._dtype = part.dtype
-        elif part.dtype != self._dtype:
+            self._dtype = part.divided.dtype
+        elif part.divided.dtype != self._dtype:
             if self._dtype == np.float32:
                 for tail in self._tails:
                     tail.widen()
@@ -277,11 +316,13 @@ class Scan:
     def _take_attributes(self, part: CodedPart) -> None:
         """Learn the label of each subject."""
         if self._attributes is None:
-            self._attributes = {name: _Labels(f"the attribute {name!r}") for name in part.labels}
-        if list(part.labels) != list(self._attributes):
-            raise InputError(f"the attributes are {list(part.labels)} here, but {list(self._attributes)} before")
+            self._attributes = {name: _Labels(f"the attribute {name!r}") for name in part.divided.labels}
+        if list(part.divided.labels) != list(self._attributes):
+            raise InputError(
+                f"the attributes are {list(part.divided.labels)} here, but {list(self._attributes)} before"
+            )
         n_subjects = self._subjects.numbers.size
-        for name, (labels, own) in part.labels.items():
+        for name, (labels, own) in part.divided.labels.items():
             of_labels = self._attributes[name].number(labels).astype(np.uint16)
             table = np.full(n_subjects, _NO_LABEL, np.uint16)
             before = self._of_subject.get(name, table[:0])
@@ -290,11 +331,18 @@ class Scan:
             wrong = np.flatnonzero((known != _NO_LABEL) & (known != new))
             if wrong.size:
                 here, earlier = (self._attributes[name].label(label[wrong[0]]) for label in (new, known))
-                labels_of_subjects, *sides = part.subjects
-                row = min(int(np.argmax(side == wrong[0])) for side in sides if (side == wrong[0]).any())
-                raise _labelled_twice(name, labels_of_subjects.item(wrong[0]), here, earlier, row)
+                row = part.divided.first_row(int(wrong[0]))
+                raise _labelled_twice(name, part.divided.subjects.item(wrong[0]), here, earlier, row)
             table[part.numbers] = new
             self._of_subject[name] = table
+
+
+def _keys(columns: CheckedColumns) -> score_keys.Keys:
+    values = columns.values
+    largest = values.dtype.type(min(float(np.finfo(values.dtype).max), validation.LARGEST_SCORE))
+    if not (np.abs(values) <= largest).all():  # NaN is not
+        raise validation.not_usable(values)
+    return score_keys.encode(-values if columns.score_kind == "distance" else values)
 
 
 def _two_labels(name: str, subjects: NDArray[Any], labels: NDArray[Any], sides: list[tuple[Any, Any]]) -> InputError:

@@ -10,6 +10,14 @@ from .sorted_scores import NotKept
 from .sorting import order_of_keys
 
 Codes = NDArray[np.int32]
+Limit = np.signedinteger | None  # keys with errors first, as in `ErrorLists`, are kept below it; None for all
+
+
+def near(keys: score_keys.Keys, mated: bool, limit: Limit) -> NDArray[np.intp] | None:
+    """Find those of some mated, or non-mated, comparisons that lie below a limit; None for all."""
+    if limit is None or limit.dtype != keys.dtype:
+        return None
+    return np.flatnonzero((keys if mated else ~keys) < limit)
 
 
 class ScoreTail:
@@ -24,20 +32,15 @@ class ScoreTail:
     ----------
     n : int
         Number of comparisons seen.
+    limit : Limit
+        Those kept are below it.
     """
 
     def __init__(self, mated: bool) -> None:
         self._mated = mated
         self._parts: list[tuple[score_keys.Keys, Codes, Codes]] = []  # keys with errors first: as in `ErrorLists`
-        self._limit: np.signedinteger | None = None  # those kept are below it
+        self.limit: Limit = None
         self.n = self._n_kept = 0
-
-    def near(self, keys: score_keys.Keys) -> NDArray[np.intp] | None:
-        """Find those of some comparisons that may be kept, as things stand; None for all."""
-        limit = self._limit
-        if limit is None or limit.dtype != keys.dtype:
-            return None
-        return np.flatnonzero((keys if self._mated else ~keys) < limit)
 
     def add(self, keys: score_keys.Keys, reference: Codes, probe: Codes, most: int, n: int | None = None) -> None:
         """Add comparisons, and keep about `most` of all, or up to twice as many.
@@ -45,24 +48,24 @@ class ScoreTail:
         n: how many they were before those that are not `near` were left out.
         """
         self.n += keys.size if n is None else n
-        near = self.near(keys)
-        if near is not None:
-            keys, reference, probe = keys[near], reference[near], probe[near]
+        close = near(keys, self._mated, self.limit)
+        if close is not None:
+            keys, reference, probe = keys[close], reference[close], probe[close]
         keys = keys if self._mated else ~keys
         self._parts.append((keys, reference, probe))
         self._n_kept += keys.size
         if self._n_kept > 2 * most:
             keys, reference, probe = self._together()
-            self._limit = np.partition(keys, most)[most]
-            keep = np.flatnonzero(keys < self._limit)
+            self.limit = np.partition(keys, most)[most]
+            keep = np.flatnonzero(keys < self.limit)
             self._parts = [(keys[keep], reference[keep], probe[keep])]
             self._n_kept = keep.size
 
     def widen(self) -> None:
         """Turn the keys of float32 scores into those of the same scores as float64."""
         self._parts = [(_wide(keys, self._mated), reference, probe) for keys, reference, probe in self._parts]
-        if self._limit is not None:
-            self._limit = _wide(np.array([self._limit]), self._mated)[0]
+        if self.limit is not None:
+            self.limit = _wide(np.array([self.limit]), self._mated)[0]
 
     def finish(self) -> tuple[score_keys.Keys, Codes, Codes, NotKept | None]:
         """Return the keys kept in ascending order, their references and probes, and what is not kept; forget all."""
@@ -71,9 +74,9 @@ class ScoreTail:
         order = order_of_keys((keys if self._mated else ~keys).astype(np.int64, copy=False))
         keys = (keys if self._mated else ~keys)[order]
         left = None
-        if self._limit is not None:
+        if self.limit is not None:
             # Non-mated keys not kept are at least the limit when inverted, so below its negative.
-            limit = int(self._limit)
+            limit = int(self.limit)
             left = NotKept(self.n - keys.size, limit if self._mated else -limit)
         return keys, reference[order], probe[order], left
 

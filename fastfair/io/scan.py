@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fastfair._lib import argument_kinds, memory, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.executors import run_in_order
 from fastfair._lib.progress import reporting
 from fastfair._lib.threads import Turn, Turns, count_threads, in_order
-from fastfair.data.checked_columns import checked_columns
+from fastfair._lib.warnings import tell
 from fastfair.data.scanned_comparisons import ScannedComparisons
-from fastfair.data.scanning import LEAST_MEMORY, Scan
+from fastfair.data.scanning import LEAST_MEMORY, CodedPart, Scan
 from fastfair.errors import InputError
 
-from . import formats, reading, tables
 from .file_names import files_of, naming
 from .how_to_read import HowToRead
-from .score_columns import columns_of
-from .score_files import opened, read_table
+from .scanned_parts import PartReader, ReadPart, parts_of
+from .tables import Rows
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -28,8 +30,9 @@ if TYPE_CHECKING:
 _BYTES_OF_A_ROW = 48  # while its columns are read, coded and counted
 _SHARE_OF_ROWS = 0.25  # of the memory, for the rows that are read at once
 _MOST_ROWS = 2**22
+# With an executor: a row that was read and waits, the rows of a task, and how many tasks run or wait.
+_BYTES_OF_A_READ_ROW, _ROWS_OF_A_TASK, _LEAST_TASKS, _MOST_TASKS = 24, 2**20, 4, 64
 _AHEAD = 1  # parts that may wait, besides those that threads work on
-_NO_SIDES = (None, None)
 
 
 @checked(path=argument_kinds.paths, groups=argument_kinds.texts_or_pairs, metadata_id=argument_kinds.texts)
@@ -54,6 +57,7 @@ def scan_comparisons(
     memory_limit: int | str | None = None,
     folder: str | Path | None = None,
     progress: bool | Callable[[int, int], None] = False,
+    executor: Any = None,
 ) -> ScannedComparisons:
     r"""Read score files part by part, for `evaluate` and `claim`, where memory cannot hold all comparisons.
 
@@ -82,6 +86,8 @@ def scan_comparisons(
         and takes up to 8 bytes for each comparison, and while one is evaluated about 4 more.
     progress : bool or callable, default False
         Whether to show a progress bar; or a function to call with the numbers of bytes done and in all.
+    executor : object with a method `submit`, optional
+        Its workers read the files, which they find by the same names, in tasks of about a million rows; see `evaluate`.
 
     Returns
     -------
@@ -120,80 +126,71 @@ def scan_comparisons(
         raise InputError(f"memory_limit must be at least {LEAST_MEMORY >> 20} MiB, not {limit:,} bytes")
     files = files_of(path, "comparisons")
     sizes = [file.stat().st_size for file in files]
-    n_at_once = count_threads(None) + _AHEAD + 1
-    n_rows = int(min(_MOST_ROWS, _SHARE_OF_ROWS * limit / _BYTES_OF_A_ROW / n_at_once))
-    scan, turns = Scan(score_kind, limit, folder, cllr), Turns()
-    parts = [part for file in files for part in _parts(file, n_rows, how)]
-
-    def code(k: int) -> Callable[[], None]:
-        part = parts[k]
-        with naming(part.file), turns.of(k) as turn:
-            if part.kind != "parquet":
-                turn.take()  # as such files are read whole, only one is in memory
-            return _coded(scan, part, how, score_kind, turn)
-
+    scan = Scan(score_kind, limit, folder, cllr)
+    if executor is None:
+        n_at_once = count_threads(None) + _AHEAD + 1
+        n_rows = int(min(_MOST_ROWS, _SHARE_OF_ROWS * limit / _BYTES_OF_A_ROW / n_at_once))
+    else:
+        at_once = _SHARE_OF_ROWS * limit / _BYTES_OF_A_READ_ROW
+        n_at_once = min(max(int(at_once / _ROWS_OF_A_TASK), _LEAST_TASKS), _MOST_TASKS)
+        n_rows = int(min(_ROWS_OF_A_TASK, at_once / n_at_once))
+    parts = [part for file in files for part in parts_of(file, n_rows, how)]
+    reader = PartReader(parts, how, score_kind, cllr)
+    read = _in_threads(scan, reader) if executor is None else _in_tasks(scan, reader, executor, n_at_once)
     with reporting(progress, "files") as report:
         done = 0
-        for k, (part, add) in enumerate(zip(parts, in_order(code, range(len(parts)), ahead=_AHEAD), strict=True)):
-            with naming(part.file):
-                add()
+        for k, (part, found) in enumerate(zip(parts, read, strict=True)):
+            with naming(part.file), found.rows.placed(found.keep):
+                if found.coded is not None:
+                    scan.add(found.coded)
+            scan.leave_out(found.left_out)
             if report is not None and (k + 1 == len(parts) or parts[k + 1].file is not part.file):
                 done += sizes[files.index(part.file)]
                 report(done, sum(sizes))
     return scan.finish()
 
 
-class _Part(NamedTuple):
-    """A file, or some rows of it."""
+class _Coded(NamedTuple):
+    """A part that was read and coded."""
 
-    file: Path
-    kind: str  # its format; "" if it is told by what is in it
-    first: int
-    n_rows: int | None
-
-
-def _parts(file: Path, n_rows: int, how: HowToRead) -> list[_Part]:
-    kind = formats.recognise_suffix(file) if how.format == "auto" else how.format
-    if kind != "parquet":
-        return [_Part(file, "", 0, None)]
-    pl = reading.polars()
-    with reading.reading(file):
-        size = pl.scan_parquet(file).select(pl.len()).collect().item()
-    return [_Part(file, kind, first, n_rows) for first in range(0, max(size, 1), n_rows)]
+    coded: CodedPart | None  # None where everything was left out
+    left_out: tuple[str, ...]
+    rows: Rows
+    keep: NDArray[np.bool_] | None
 
 
-def _read(part: _Part, how: HowToRead) -> tuple[formats.ScoreTable, str]:
-    """Read a part, with its format."""
-    if part.kind == "parquet":
-        table = tables.of_parquet(part.file, part.first, part.n_rows)
-        return formats.choose(table, part.kind, how.names, **how.groups_of), part.kind
-    kind, *texts = opened(part.file, how)
-    if kind == "matrix":
-        raise InputError(f"{part.file} is a score matrix, which cannot be scanned: read it with read_comparisons")
-    return read_table(part.file, kind, (texts[0], texts[1]), how), kind
+def _coded(scan: Scan, part: ReadPart, turn: Turn | None = None) -> _Coded:
+    """Code a part; turn: to number subjects."""
+    coded = None
+    if part.found is not None:
+        if turn is not None:
+            turn.take()
+        with part.rows.placed(part.keep):
+            numbers = scan.number(part.found.subjects)
+        if turn is not None:
+            turn.pass_on()
+        coded = scan.code(part.found, numbers)
+    return _Coded(coded, part.left_out, part.rows, part.keep)
 
 
-def _coded(scan: Scan, part: _Part, how: HowToRead, score_kind: str, turn: Turn) -> Callable[[], None]:
-    """Read a part and code its comparisons; returns what adds them. turn: to number subjects."""
-    table, kind = _read(part, how)
-    columns = columns_of(table, kind, how)
-    if columns.keep is not None and not columns.keep.any():
-        return partial(scan.leave_out, columns.left_out)
-    given = columns.arguments
-    subjects, groups = (tuple(given.get(f"{side}{what}") for side in ("reference", "probe")) for what in ("", "_group"))
-    with table.placed(columns.keep):
-        found = checked_columns(
-            given["scores"], given["mated"], (subjects[0], subjects[1]), (groups[0], groups[1]), score_kind, _NO_SIDES,
-            "keep",
-        )  # fmt: skip
-        found.left_out = columns.left_out
-        turn.take()
-        numbers = scan.number(found)
-        turn.pass_on()
-        coded = scan.coded(found, numbers)
+def _in_threads(scan: Scan, reader: PartReader) -> Iterator[_Coded]:
+    """Read and code parts in the threads of this process."""
+    turns = Turns()
 
-    def add() -> None:
-        with table.placed(columns.keep):
-            scan.add(coded)
+    def read(k: int) -> _Coded:
+        part = reader.parts[k]
+        with naming(part.file), turns.of(k) as turn:
+            if part.kind != "parquet":
+                turn.take()  # as such files are read whole, only one is in memory
+            return _coded(scan, reader.read(k, scan.limits), turn)
 
-    return add
+    return in_order(read, range(len(reader.parts)), ahead=_AHEAD)
+
+
+def _in_tasks(scan: Scan, reader: PartReader, executor: Any, n_at_once: int) -> Iterator[_Coded]:
+    """Read parts by the workers of an executor, and code them in this thread."""
+    tasks = ((k, scan.limits) for k in range(len(reader.parts)))
+    for k, (part, told) in enumerate(run_in_order(executor, reader, tasks, 1, n_at_once)):
+        tell(told)
+        with naming(reader.parts[k].file):
+            yield _coded(scan, part)

@@ -4,7 +4,9 @@ import os
 import signal
 
 import pytest
-from helpers.executors import CALLS, result_bits
+from helpers.executors import CALLS, result_bits, scan
+
+import fastfair as ff
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 
@@ -48,3 +50,14 @@ def test_a_worker_that_is_killed_costs_its_task(name, cluster):
 
         assert result_bits(CALLS[name](executor=client, progress=progress)) == wanted
     assert killed
+
+
+@pytest.mark.jit
+# Of Dask's own sockets, and of what it calls.
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+def test_files_that_workers_read_are_the_same_scan(cluster):
+    cluster.scale(2)
+    with distributed.Client(cluster) as client:
+        client.wait_for_workers(2)
+        found, wanted = (ff.evaluate(scan(executor=who), n_resamples=100, rng=0) for who in (client, None))
+    assert result_bits(found) == result_bits(wanted)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fastfair._lib.threads import in_order
 from fastfair.data import scanned_comparisons, score_keys
-from fastfair.data.score_tails import ScoreTail
+from fastfair.data.score_tails import ScoreTail, near
 from fastfair.data.spilled_pairs import N_BUCKETS, SpilledPairs, in_buckets
 from fastfair.data.temporary_files import ArrayFile, Folder
 
@@ -43,9 +43,9 @@ def test_leaving_out_what_is_not_near_changes_nothing(parts, most, mated):
     for scores in parts:
         keys, codes = score_keys.encode(np.array(scores, np.float32)), np.arange(len(scores), dtype=np.int32)
         tails[0].add(keys, codes, codes, most)
-        near = tails[1].near(keys)
-        near = codes if near is None else near
-        tails[1].add(keys[near], codes[near], codes[near], most, keys.size)
+        close = near(keys, mated, tails[1].limit)
+        close = codes if close is None else close
+        tails[1].add(keys[close], codes[close], codes[close], most, keys.size)
     (*columns, left), (*expected, left_of_expected) = (tail.finish() for tail in tails)
     assert all(np.array_equal(one, other) for one, other in zip(columns, expected, strict=True))
     assert (left is None) == (left_of_expected is None)

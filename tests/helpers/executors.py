@@ -30,13 +30,17 @@ def _comparisons(noise=1.0):
     return ff.Comparisons(scores, mated, first, second, first % 2, second % 2)
 
 
-@cache
-def _scan():
+def scan(executor=None):
     """Return the same comparisons from files, of which few scores are kept in memory, and all else in files."""
     folder = Path(tempfile.mkdtemp())
     ff.write_comparisons(_comparisons(), folder / "scores.parquet")
     with mock.patch.multiple(scanning, _BYTES_KEPT=scanning.LEAST_MEMORY / 18_000, _SHARE_OF_PAIRS=0):
-        return ff.scan_comparisons(folder / "*.parquet", cllr=True, memory_limit=scanning.LEAST_MEMORY)
+        return ff.scan_comparisons(
+            folder / "*.parquet", cllr=True, memory_limit=scanning.LEAST_MEMORY, executor=executor
+        )
+
+
+_scan = cache(scan)
 
 
 CALLS = {

@@ -8,6 +8,7 @@ import multiprocessing
 import shutil
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 import polars as pl
@@ -73,6 +74,7 @@ def keeping(monkeypatch, most, *, rows=10**6, at_once=10**6, in_files=True):
     monkeypatch.setattr(scanning, "_BYTES_OF_A_PAIR", scanning.LEAST_MEMORY / 8 / at_once)
     monkeypatch.setattr(scanning, "_SHARE_OF_PAIRS", 0 if in_files else 1)
     monkeypatch.setattr(scan_module, "_MOST_ROWS", rows)
+    monkeypatch.setattr(scan_module, "_ROWS_OF_A_TASK", rows)
 
 
 def told(evaluation):
@@ -208,6 +210,19 @@ def test_executors_and_checkpoints_change_nothing(tmp_path, monkeypatch):
     assert evaluated(scan, **points, checkpoint=tmp_path / "kept") == expected
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         assert evaluated(scan, **points, executor=pool) == expected
+        scan = scanned(tmp_path / "parts", cllr=True, memory_limit=scanning.LEAST_MEMORY, executor=pool)
+        assert evaluated(scan, **points) == expected
+
+
+@pytest.mark.parametrize(("kind", "n_files"), [("parquet", 1), ("parquet", 5), ("csv", 3)])
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+def test_files_that_an_executor_reads_are_the_same_scan(tmp_path, monkeypatch, kind, n_files):
+    frame = table_of(1, n=4000, text=True)
+    keeping(monkeypatch, 2500, rows=300)
+    parts = written(tmp_path / "parts", frame, n_files, kind=kind)
+    expected = evaluated(in_memory(frame))
+    with ThreadPoolExecutor(3) as pool:
+        assert evaluated(scanned(parts, kind=kind, memory_limit=scanning.LEAST_MEMORY, executor=pool)) == expected
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
@@ -354,14 +369,35 @@ def test_a_row_whose_two_subjects_have_two_labels_is_an_error(tmp_path):
         scanned(written(tmp_path / "parts", pl.DataFrame(columns), 1))
 
 
+@pytest.mark.parametrize("workers", [0, 3])
 @pytest.mark.parametrize("n_files", [2, 5])
-def test_the_first_of_several_bad_parts_is_named(tmp_path, n_files):
+def test_the_first_of_several_bad_parts_is_named(tmp_path, n_files, workers):
     folder = written(tmp_path / "parts", table_of(0), n_files)
     files = sorted(folder.glob("*"))
     for file in files[1:]:
         pl.read_parquet(file).with_columns(who=pl.col("who").cast(pl.String)).write_parquet(file)
-    with pytest.raises(InputError, match=f"{files[1].name}.*mixes labels"):
-        scanned(folder)
+    with (
+        ThreadPoolExecutor(workers) if workers else nullcontext() as pool,
+        pytest.raises(InputError, match=f"{files[1].name}.*mixes labels"),
+    ):
+        scanned(folder, executor=pool)
+
+
+@pytest.mark.jit
+def test_errors_and_warnings_of_other_processes_name_files_and_rows(tmp_path):
+    frame = table_of(0)
+    bad = frame.with_columns(score=pl.Series(np.append(frame["score"].to_numpy()[:-1], np.float32(np.nan))))
+    twice = frame.with_columns(sex_1=pl.Series(np.where(np.arange(frame.height) == 899, "x", frame["sex_1"])))
+    described = frame.drop("sex_1", "sex_2")
+    known = pl.DataFrame({"who": frame["who"].unique().sort()[:-1]}).with_columns(sex=pl.lit("f"))
+    options = {"groups": "sex", "metadata": known, "metadata_id": "who", "missing_metadata": "drop"}
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        for table, says in ((bad, "row 299 .*scores"), (twice, "row 299 .*'sex' of subject .* is 'x'")):
+            with pytest.raises(InputError, match=f"02.parquet: {says}"):
+                scanned(written(tmp_path / "parts", table, 3), executor=pool)
+        with pytest.warns(DroppedWarning, match="comparisons") as told:
+            scanned(written(tmp_path / "parts", described, 3), **options, executor=pool)
+    assert {one.filename for one in told} == {__file__}
 
 
 def test_warnings_of_parts_point_at_the_caller(tmp_path):
