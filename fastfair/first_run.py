@@ -205,7 +205,7 @@ def _bands() -> None:
 
 def _scans() -> None:
     from fastfair.data.checked_columns import checked_columns
-    from fastfair.data.scanning import LEAST_MEMORY, Scan
+    from fastfair.data.scanning import LEAST_MEMORY, Scan, divided
     from fastfair.error_rates.operating_points import at_fmr
     from fastfair.evaluation.evaluate import evaluate
 
@@ -214,7 +214,8 @@ def _scans() -> None:
         subjects, groups = ((c[f"reference{what}"], c[f"probe{what}"]) for what in ("", "_group"))
         scan = Scan("similarity", LEAST_MEMORY, cllr=True)
         columns = checked_columns(c["scores"], c["mated"], subjects, groups, "similarity", (None, None), "keep")
-        scan.add(scan.coded(columns, scan.number(columns)))
+        part = divided(columns, True, scan.limits)
+        scan.add(scan.code(part, scan.number(part.subjects)))
         evaluate(scan.finish(), at_fmr(0.05), metrics=("eer", "cllr"), n_resamples=64, rng=0)
 
 

@@ -220,7 +220,7 @@ def test_files_that_an_executor_reads_are_the_same_scan(tmp_path, monkeypatch, k
     frame = table_of(1, n=4000, text=True)
     keeping(monkeypatch, 2500, rows=300)
     parts = written(tmp_path / "parts", frame, n_files, kind=kind)
-    expected = evaluated(in_memory(frame))
+    expected = evaluated(scanned(parts, kind=kind, memory_limit=scanning.LEAST_MEMORY))
     with ThreadPoolExecutor(3) as pool:
         assert evaluated(scanned(parts, kind=kind, memory_limit=scanning.LEAST_MEMORY, executor=pool)) == expected
 
