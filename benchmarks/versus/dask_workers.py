@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from numpy.typing import NDArray
 import fastfair as ff
 from benchmarks._data import embeddings_of_subjects
 
+from . import scans
 from .clock import clocked
-from .common import must_agree, versions
+from .common import must_agree, scratch_folder, versions
 from .construction import columns
+from .many_pairs import REPLICATES
 from .rows import Against, Measurement, NotMeasuredError, Row
 from .targets import AtLeast, in_units
 
@@ -28,6 +31,7 @@ _TIMES = 1.8
 _OVERHEAD = 0.03
 _ALONE, _ONE, _TWO = "one thread", "one worker", "two workers"
 _ROUNDS = 2
+_OF_LITTLE = 1_000_000  # comparisons
 
 _Work = Callable[..., NDArray[Any]]  # of n_threads or an executor; returns replicates
 
@@ -49,6 +53,17 @@ def _evaluation(size: int, n_resamples: int) -> _Work:
 def _band(n: int, n_resamples: int) -> _Work:
     embeddings = embeddings_of_subjects(n, _SAMPLES, _DIM)
     return lambda **who: ff.roc_band(embeddings, _LEVELS, n_resamples=n_resamples, rng=0, **who).replicates
+
+
+def _scan(folder: Path) -> _Work:
+    """Return what reads and evaluates the files in a folder, which threads of this process do with all processors."""
+
+    def work(executor: Any) -> NDArray[Any]:
+        found = scans.evaluate(folder, executor=executor)
+        assert found.uncertainty is not None
+        return found.uncertainty.replicates
+
+    return work
 
 
 # What is clocked, by the function that makes it: with little data, and with much.
@@ -90,7 +105,7 @@ def _rounds(work: _Work, sides: dict[str, dict[str, Any]], name: str) -> dict[st
     for _ in range(_ROUNDS):
         for side in sides:
             seconds[side].append(clocked(partial(run, side))())
-    must_agree(all(np.array_equal(found[_ALONE], one, equal_nan=True) for one in found.values()), f"{name} differs")
+    must_agree(all(np.array_equal(found[_TWO], one, equal_nan=True) for one in found.values()), f"{name} differs")
     return seconds
 
 
@@ -104,14 +119,30 @@ def one_against_two() -> Measurement:
             for who in sides.values():
                 little(**who)  # so that no worker imports or compiles while the clock runs
             seconds[name] = _rounds(make(*many), sides, name)
+        with scratch_folder() as folder:
+            workers = {_ONE: sides[_ONE], _TWO: sides[_TWO]}
+            scans.write(folder, _OF_LITTLE)
+            for who in workers.values():
+                scans.evaluate(folder, **who)
+            scans.write(folder)
+            name = f"scan of {scans.SIZE:,} comparisons and its evaluation, {REPLICATES:,} replicates"
+            seconds[name] = _rounds(_scan(folder), workers, name)
     least = {name: {side: min(taken) for side, taken in by.items()} for name, by in seconds.items()}
     times = {name: by[_ONE] / by[_TWO] for name, by in least.items()}
-    costs = {name: by[_ONE] / by[_ALONE] - 1 for name, by in least.items()}
+    costs = {name: by[_ONE] / by[_ALONE] - 1 for name, by in least.items() if _ALONE in by}
     body = [
-        (name, *(in_units(by[side]) for side in sides), f"{times[name]:.2f}", f"{100 * costs[name]:.1f} %")
+        (
+            name,
+            *(in_units(by[side]) if side in by else "-" for side in sides),
+            f"{times[name]:.2f}",
+            f"{100 * costs[name]:.1f} %" if name in costs else "-",
+        )
         for name, by in least.items()
     ]
-    sums = {side: [sum(taken) for taken in zip(*(by[side] for by in seconds.values()), strict=True)] for side in sides}
+    of_workers = (_ONE, _TWO)
+    sums = {
+        side: [sum(taken) for taken in zip(*(by[side] for by in seconds.values()), strict=True)] for side in of_workers
+    }
     return Measurement(
         sums[_TWO],
         sums[_ONE],
@@ -122,7 +153,7 @@ def one_against_two() -> Measurement:
             f"the sum of what the table lists; aim for each: {_TIMES} times as fast with two workers, and with one at "
             f"most {100 * _OVERHEAD:.0f} % slower than in one thread of this process"
         ),
-        details={name: {**by, "times_faster": times[name], "cost": costs[name]} for name, by in least.items()},
+        details={name: {**by, "times_faster": times[name], "cost": costs.get(name)} for name, by in least.items()},
         table=(("work", *sides, "times faster", "cost of a worker"), *body),
     )
 
@@ -130,12 +161,13 @@ def one_against_two() -> Measurement:
 ROWS = (
     Row(
         "dask-workers",
-        f"an evaluation of {_SIZE:,} comparisons and a band over {_VECTORS:,} vectors by two local Dask workers of one "
-        "thread each",
+        f"an evaluation of {_SIZE:,} comparisons, a band over {_VECTORS:,} vectors, and a scan of {scans.SIZE:,} with "
+        "its evaluation, by two local Dask workers of one thread each",
         "ours by one worker",
         Against.OURS,
         AtLeast(_TIMES),
         one_against_two,
-        "reading results, intervals and what precedes the tasks happen in the process that calls",
+        "reading results, intervals and what precedes the tasks happen in the process that calls, which also puts the "
+        "comparisons of a scan into buckets; Dask carries what was read through its scheduler",
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -39,9 +40,12 @@ def write(folder: Path, size: int = SIZE, n_subjects: int = N_SUBJECTS) -> None:
         pl.DataFrame(columns).write_parquet(folder / f"{k}.parquet", compression="lz4")
 
 
-def evaluate(folder: Path, n_resamples: int = REPLICATES) -> ff.Evaluation:
-    scan = ff.scan_comparisons(folder / "*.parquet", memory_limit=LIMIT)
-    return ff.evaluate(scan, at=_AT, metrics=["eer"], measures=["garbe", "fdr"], n_resamples=n_resamples, rng=0)
+def evaluate(folder: Path, n_resamples: int = REPLICATES, executor: Any = None) -> ff.Evaluation:
+    scan = ff.scan_comparisons(folder / "*.parquet", memory_limit=LIMIT, executor=executor)
+    measures = ["garbe", "fdr"]
+    return ff.evaluate(
+        scan, at=_AT, metrics=["eer"], measures=measures, n_resamples=n_resamples, rng=0, executor=executor
+    )
 
 
 def of_a_scan() -> Measurement:

@@ -28,7 +28,7 @@ from .sorted_comparisons import SortedComparisons, lists_of_groups
 
 # Tasks that a pass is cut into for an executor: each returns sums over all units.
 _MOST_TASKS = 16
-_NUMBER = "comparisons done"
+_NUMBER, _TYPES = "comparisons done", "types"  # beside the arrays of a task
 
 
 class Sums(Protocol):
@@ -127,7 +127,9 @@ class _Passing:
             partners = replace(self._grouped(k, n_threads), n_threads=n_threads)
             sums.add(partners)
             n += partners.n_comparisons
-        return {**sums.arrays, _NUMBER: np.array(n)}
+        arrays = sums.arrays
+        types = np.array([array.dtype.str for array in arrays.values()])
+        return {**{name: _narrow(array) for name, array in arrays.items()}, _NUMBER: np.array(n), _TYPES: types}
 
     def _grouped(self, k: int, n_threads: int | None) -> Partners:
         if self.folder is None:
@@ -143,6 +145,14 @@ class _Passing:
             packing.save(found, part)
             part.replace(path)
         return found
+
+
+def _narrow(array: NDArray[Any]) -> NDArray[Any]:
+    """Return whole numbers in fewer bytes, where these hold them, as handing over many takes time."""
+    largest = array.max(initial=0)
+    if array.min(initial=0) < 0 or largest >= 2**32:
+        return array
+    return array.astype(np.uint16 if largest < 2**16 else np.uint32)
 
 
 class GroupedBuckets:
@@ -216,10 +226,11 @@ class GroupedBuckets:
 
         def take(_: range, found: Arrays) -> None:
             told(int(found.pop(_NUMBER)))
+            types = found.pop(_TYPES)
             if not arrays:
-                # Those of other processes cannot be written to.
-                arrays.update({name: array.copy() for name, array in found.items()})
-                return
+                arrays.update(
+                    {name: np.zeros(of.shape, kind) for (name, of), kind in zip(found.items(), types, strict=True)}
+                )
             for name, array in found.items():
                 arrays[name] += array
 

@@ -259,9 +259,13 @@ def test_dask_workers_are_judged_by_every_work_and_by_their_cost(two, one, met, 
         return np.arange(3.0)
 
     monkeypatch.setattr(dask_workers, "_WORKS", {"a": (lambda *_: work, (1, 1), (1, 1))})
+    monkeypatch.setattr(dask_workers.scans, "write", lambda *_: None)
+    monkeypatch.setattr(dask_workers.scans, "evaluate", lambda _, executor: work(executor))
+    monkeypatch.setattr(dask_workers, "_scan", lambda _: work)
     monkeypatch.setattr(dask_workers, "_workers", lambda n: contextlib.nullcontext({1: "one", 2: "two"}[n]))
     monkeypatch.setattr(dask_workers, "clocked", lambda run: lambda: run() or taken[-1])
     (workers,) = dask_workers.ROWS
     result = rows.measure(workers)
     assert result.met is met
-    assert (result.ours, result.theirs) == (two, one)
+    assert (result.ours, result.theirs) == (2 * two, 2 * one)
+    assert len(result.table) == 3
