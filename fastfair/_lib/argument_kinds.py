@@ -32,7 +32,7 @@ _WAYS = {
     ("Comparisons", "Embeddings"): "make them with its method comparisons()",
     ("Comparisons", "data frame"): "make Comparisons of it with Comparisons.from_frame or read_comparisons",
     ("Comparisons", "file name"): "read it with read_comparisons",
-    ("Comparisons", "ScannedComparisons"): "a scan has kept few scores; evaluate, compare, claim and the tests take it",
+    ("Comparisons", "ScannedComparisons"): "a scan has kept few scores; evaluate and claim take it",
     ("Comparisons", "FailureCounts"): "failure counts have no scores",
     ("Embeddings", "file name"): "read it with read_embeddings",
     ("Embeddings", "data frame"): "make Embeddings of it with read_embeddings",

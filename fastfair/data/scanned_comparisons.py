@@ -32,8 +32,8 @@ class Buckets(Protocol):
     """Comparisons in buckets, those of two subjects in the same one."""
 
     @property
-    def folder(self) -> Folder | None:
-        """Where to keep what is made of them, beyond what memory may hold; None if nowhere."""
+    def folder(self) -> Folder:
+        """Where to keep what is made of them, beyond what memory may hold."""
 
     @property
     def most_bytes(self) -> int:

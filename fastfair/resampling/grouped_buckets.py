@@ -117,7 +117,7 @@ class _Passing:
     """A pass over buckets as a job, whose workers keep what they group in files that all of them read."""
 
     grouping: _Grouping
-    folder: str | None  # None where nothing is kept
+    folder: str
     work: Pass
 
     def run(self, steps: range, n_threads: int | None, told: Report | None) -> Arrays:
@@ -132,8 +132,6 @@ class _Passing:
         return {**{name: _narrow(array) for name, array in arrays.items()}, _NUMBER: np.array(n), _TYPES: types}
 
     def _grouped(self, k: int, n_threads: int | None) -> Partners:
-        if self.folder is None:
-            return self.grouping.group(k, n_threads)
         path = Path(self.folder) / f"shared-{k}"
         if path.exists():
             found: Partners = packing.opened(path)
@@ -187,7 +185,7 @@ class GroupedBuckets:
         self._grouping, self._workers = _Grouping(readers, lists, exact), workers
         self._most_bytes, self._n_bytes, self._lock = pairs.most_bytes, 0, threading.Lock()
         # Files that are removed with this object.
-        self._folder = None if pairs.folder is None else Folder(pairs.folder)
+        self._folder = Folder(pairs.folder)
         self._grouped: dict[int, Partners | ArrayFile] = {}
         # Where a thread works on a bucket alone, it groups it alone.
         self._inner = 1 if self._n_threads > 1 and len(readers) > 1 else workers.n_threads
@@ -234,7 +232,7 @@ class GroupedBuckets:
             for name, array in found.items():
                 arrays[name] += array
 
-        job = _Passing(self._grouping, None if self._folder is None else str(self._folder.path), work)
+        job = _Passing(self._grouping, str(self._folder.path), work)
         # Parts of sums are not worth a checkpoint: replicates, which take longer, have theirs.
         workers = replace(self._workers, progress=False, checkpoint=None)
         do_job(job, n, -(-n // _MOST_TASKS), workers, "comparisons", take)
@@ -261,7 +259,7 @@ class GroupedBuckets:
             self._n_bytes += n_bytes if in_memory else 0
         if in_memory:
             self._grouped[k] = found
-        elif self._folder is not None:
+        else:
             file = ArrayFile(self._folder, f"grouped-{k}")
             file.append(*arrays)
             self._grouped[k] = file
