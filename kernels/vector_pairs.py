@@ -56,14 +56,14 @@ def weigh_by_order(subject, group, lists, weights, totals):
 
 
 @jit
-def square_by_order(first, last, subject, group, lists, varies, squares, of_all, of_ends):
+def square_by_order(first, last, subject, group, lists, varies, sums):
     """Sum the squared numbers of pairs of two subjects of different groups, of some subjects as references.
 
     first, last: the references, without the last; subject: (n,) int32, of each vector; group: (subjects,) uint16;
-    lists: as in `weigh_by_order`; varies: (subjects,) bool; squares: (lists, subjects) int64, of pairs of subjects that
-    both vary; of_all, of_ends: (lists,) int64, of all pairs, and times the number of subjects that vary; the last three
-    are added to
+    lists: as in `weigh_by_order`; varies: (subjects,) bool; sums: three that are added to: (lists, subjects) int64, of
+    pairs of subjects that both vary, and (lists,) int64, of all pairs, and times the number of subjects that vary
     """
+    squares, of_all, of_ends = sums
     n_subjects = group.size
     pairs = np.empty(n_subjects, np.int64)
     begin = np.full(n_subjects, subject.size, np.int64)

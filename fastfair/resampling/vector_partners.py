@@ -142,7 +142,7 @@ class VectorPartners(CountedPartners):
 
         def add(part: slice) -> None:
             own = np.zeros_like(squares[:, :-1]), np.zeros_like(of_all), np.zeros_like(of_ends)
-            kernels.square_by_order(part.start, part.stop, pairs.subject, group, self._list, varies, *own)
+            kernels.square_by_order(part.start, part.stop, pairs.subject, group, self._list, varies, own)
             with lock:
                 for sums, more in zip((squares[:, :-1], of_all, of_ends), own, strict=True):
                     sums += more
