@@ -31,7 +31,7 @@ def against_bare_loop() -> Measurement:
     units = ComparisonUnits(Trials.of(voxceleb1_h()).without_groups(), "subject")
     weights = units.new_weights()
     units.draw(0, seeds.stream(0)[0], weights)
-    a, b = map(np.ascontiguousarray, units.nonmated)
+    a, b = units.rows(False, slice(None))
     largest, totals = sweep.largest_weight(weights), np.zeros(BLOCK, np.int64)
 
     def ours() -> None:

@@ -269,3 +269,10 @@ def test_dask_workers_are_judged_by_every_work_and_by_their_cost(two, one, met, 
     assert result.met is met
     assert (result.ours, result.theirs) == (2 * two, 2 * one)
     assert len(result.table) == 3
+
+
+@pytest.mark.slow  # the other rows take minutes, or install other tools
+@pytest.mark.parametrize("name", ["sweep", "draws"])
+def test_rows_of_single_kernels_run_and_agree(name, voxceleb):
+    (one,) = (row for row in tasks.ROWS if row.name == name)
+    assert rows.measure(one).agree
