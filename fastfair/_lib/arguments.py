@@ -40,8 +40,8 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     ),
     (
         k.number,
-        """again alpha assurance c_fa c_miss claimed confidence_level correlation covariance fmr fnmr goats mu n
-        overall_fmr p_target step subject_effect threshold tmr tnmr""",
+        """again alpha assurance c_fa c_miss claimed confidence_level correlation covariance failure_score fmr fnmr
+        goats mu n overall_fmr p_target step subject_effect threshold tmr tnmr""",
     ),
     (k.any_float, "value"),
     (k.text_or_number, "policy zero_policy"),

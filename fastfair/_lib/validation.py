@@ -30,6 +30,9 @@ SCORE_KINDS = ("similarity", "distance", LOG_LIKELIHOOD_RATIO)
 SIMILARITIES = ("cosine", "inner_product", "negative_euclidean")
 INTERSECTION = " & "
 LARGEST_SCORE = 1e150  # so that float64 holds sums, squares and differences of scores
+FAILURES_DO = (
+    'failures="exclude" leaves failed comparisons out and counts them, failures="non-match" counts them as non-matches'
+)
 _TOO_MANY = 2**63  # the first whole number too large for int64
 _BLOCK_BYTES = 16 * 2**20
 
@@ -253,15 +256,15 @@ def not_usable(values: NDArray[np.floating[Any]]) -> InputError:
         row = int(np.argmax(np.abs(values)))
         return InputError(
             f"scores must lie between -{LARGEST_SCORE:g} and {LARGEST_SCORE:g}, so that their sums and squares are "
-            f"numbers, but row {row} (counted from 0) is {float(values[row])}; give failed comparisons the worst score "
-            "your system can give, or leave them out",
+            f"numbers, but row {row} (counted from 0) is {float(values[row])}; if "
+            f"this is the score of failed comparisons, declare it with failure_score=: {FAILURES_DO}",
             row=row,
         )
     row = int(bad[0])
     more = f" (and {bad.size - 1} more)" if bad.size > 1 else ""
     return InputError(
-        f"scores must be finite, but row {row} (counted from 0) is {float(values[row])}{more}; "
-        "leave failed comparisons out, or give them the worst score your system can give",
+        f"scores must be finite, but row {row} (counted from 0) is {float(values[row])}{more}"
+        + (f"; {FAILURES_DO}" if math.isnan(values[row]) else ": mark failed comparisons with NaN or an empty field"),
         row=row,
     )
 

@@ -12,6 +12,7 @@ import click
 from fastfair import intervals, measures
 from fastfair._lib import validation
 from fastfair._lib.validation import SCORE_KINDS
+from fastfair.data.failed_comparisons import FAILURES
 from fastfair.data.label_conflicts import LABEL_CONFLICTS
 from fastfair.error_rates import operating_points, score_metrics
 from fastfair.errors import InputError
@@ -351,6 +352,12 @@ def reading_options(command: Any) -> Any:
             help="Comparisons whose mated label contradicts their subjects, or whose groups contradict --metadata: "
             "refuse, leave out, or keep as marked, with the groups of the metadata.",
         ),
+        click.option(
+            "--failures", type=click.Choice(FAILURES), default="error", show_default=True,
+            help="Comparisons that failed, whose score is empty, NaN or that of --failure-score: refuse, leave out of "
+            "the scores and count, or count as non-matches, so that rates are FRR and FAR.",
+        ),
+        click.option("--failure-score", type=float, metavar="SCORE", help="The score of failed comparisons, as -1."),
     ]  # fmt: skip
     return with_options(command, options)
 

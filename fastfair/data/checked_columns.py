@@ -13,6 +13,7 @@ from fastfair._lib.warnings import gathered
 from fastfair.errors import DroppedWarning, InputError
 
 from . import label_columns
+from .failed_comparisons import FailurePolicy
 from .label_conflicts import LABEL_CONFLICTS, rows_without_conflicts
 from .score_keys import Floats
 from .sorted_scores import Attributes, BothSides
@@ -28,7 +29,7 @@ class CheckedColumns:
     Attributes
     ----------
     values : (n,) ndarray of float32 or float64
-        Scores, which may not be finite.
+        Scores, which may not be finite; those of failed comparisons are the infinity that no threshold accepts.
     flags : (n,) ndarray of bool
         Whether each comparison is mated.
     subjects, samples : tuple of ndarray, or None
@@ -39,6 +40,8 @@ class CheckedColumns:
         As in `Comparisons`.
     left_out : tuple of str
         What was left out, and why.
+    failed : (n,) ndarray of bool, or None
+        Which comparisons failed; None where failures are refused.
     """
 
     values: Floats
@@ -48,15 +51,18 @@ class CheckedColumns:
     attributes: Attributes
     score_kind: str
     left_out: tuple[str, ...]
+    failed: NDArray[np.bool_] | None = None
 
     def require_both_classes(self) -> None:
         """Raise an error where there are no mated, or no non-mated, comparisons."""
-        n_mated = int(np.count_nonzero(self.flags))
-        if n_mated in (0, self.flags.size):
+        flags = self.flags if self.failed is None else self.flags[~self.failed]
+        n_mated = int(np.count_nonzero(flags))
+        if n_mated in (0, flags.size):
             missing = "mated" if n_mated == 0 else "non-mated"
             names = "" if self.subjects is None or n_mated else sample_names.advice(self.subjects[0])
+            which = "" if flags is self.flags else " that have a score"
             raise InputError(
-                f"there are no {missing} comparisons among the {self.flags.size}; both classes are needed"
+                f"there are no {missing} comparisons among the {flags.size}{which}; both classes are needed"
                 + (f". {names}" if names else "")
             )
 
@@ -69,6 +75,7 @@ def checked_columns(
     score_kind: str,
     samples_of: tuple[_Labels, _Labels],
     label_conflicts: str,
+    failures: FailurePolicy = FailurePolicy(),  # noqa: B008 - frozen
 ) -> CheckedColumns:
     """Check the arguments of `Comparisons`, and turn labels into codes.
 
@@ -78,6 +85,8 @@ def checked_columns(
         As in `Comparisons`.
     subjects_of, groups_of, samples_of : tuple
         Subjects, groups and samples of the references and of the probes, as there.
+    failures : FailurePolicy
+        What to do with comparisons that failed.
 
     Returns
     -------
@@ -106,6 +115,9 @@ def checked_columns(
             f"probe_group {name!r}": probe_codes.size,
         }
     validation.same_length(sizes)
+    failed = failures.checked().find(values)
+    if failed is not None:
+        values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
     left_out: tuple[str, ...] = ()
     if subjects is not None:
         with gathered(DroppedWarning) as told:
@@ -113,6 +125,7 @@ def checked_columns(
         left_out = tuple(told)
         if keep is not None:
             values, flags, subjects = values[keep], flags[keep], label_columns.kept(subjects, keep)
+            failed = None if failed is None else failed[keep]
             samples = None if samples is None else label_columns.kept(samples, keep)
             attributes = {name: label_columns.kept(sides, keep) for name, sides in attributes.items()}
-    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, left_out)
+    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, left_out, failed)

@@ -36,6 +36,15 @@ class ClassKeys:
     sizes: tuple[int, int]
     limits: tuple[int, int] | None = None
 
+    @property
+    def lowest(self) -> int | None:
+        """The key of the lowest score where failed comparisons lie below it, which no threshold accepts; else None."""
+        classes = self.mated, self.nonmated
+        n_failed = [score_keys.count_failed(keys) for keys in classes]
+        if not any(n_failed):
+            return None
+        return min(int(keys[n]) for keys, n in zip(classes, n_failed, strict=True) if n < keys.size)
+
     def require(self, what: str, *thresholds: Any) -> None:
         """Raise an error where errors at a threshold are not all kept.
 

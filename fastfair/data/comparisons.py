@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,12 @@ from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.distinct_entries import look_up
 from fastfair._lib.notebook import Shown
-from fastfair.errors import InputError
+from fastfair._lib.warnings import gathered
+from fastfair.errors import DroppedWarning, InputError
 
-from . import group_labels, label_columns, score_keys, score_matrices
+from . import failed_comparisons, group_labels, label_columns, score_keys, score_matrices
 from .checked_columns import checked_columns
+from .failed_comparisons import FailedComparisons, FailurePolicy
 from .sorted_scores import GroupedSide, LabelsOfSubjects, SortedSide, only_labels_of, only_used, read_only
 from .sorting import sort_sides
 
@@ -50,6 +53,12 @@ class Comparisons(Shown):
     label_conflicts : {"raise", "drop", "keep"}
         What to do with non-mated comparisons of a subject with itself, and mated comparisons of two subjects: raise an
         error, leave them out with a warning that names rows, or keep them as they are marked.
+    failures : {"error", "exclude", "non-match"}
+        What to do with comparisons that failed, as a sample could not be acquired or enrolled, and whose score is NaN
+        or `failure_score`: raise an error; leave them out of the scores, with a warning, and count them; or count them
+        as non-matches at every threshold, so that FNMR and FMR are the FRR and the FAR of ISO/IEC 19795-1.
+    failure_score : float, optional
+        The score that stands for a failed comparison, such as -1.
 
     Attributes
     ----------
@@ -71,18 +80,22 @@ class Comparisons(Shown):
         "similarity", "distance" or "log-likelihood-ratio", as given.
     left_out : tuple of str
         What was left out of the data, how much and why, as warnings said it.
+    failed : FailedComparisons or None
+        The comparisons that failed; None where failures are refused. Those counted as non-matches are also in `mated`
+        and `nonmated`, below all scores.
 
     Raises
     ------
     InputError
-        For scores that are NaN, infinite or beyond 1e150; where `mated` has other than two values or contradicts the
-        subject ids; for lengths that differ and missing labels; without mated, or without non-mated, comparisons; and
-        for a sample of two subjects. Messages count rows from 0.
+        For scores that are infinite or beyond 1e150, or NaN where failures are refused; where `mated` has other than
+        two values or contradicts the subject ids; for lengths that differ and missing labels; without mated, or without
+        non-mated, comparisons that have a score; and for a sample of two subjects.
+        Messages count rows from 0.
 
     Warns
     -----
     DroppedWarning
-        Under ``label_conflicts="drop"``.
+        Under ``label_conflicts="drop"`` and ``failures="exclude"``.
 
     Examples
     --------
@@ -91,6 +104,9 @@ class Comparisons(Shown):
     >>> c
     Comparisons(3 mated, 3 non-mated, similarity)
     >>> ff.eer(c).value
+    0.3333333333333333
+    >>> c = ff.Comparisons([0.9, 0.8, -1, 0.4, 0.1, 0.2], [1, 1, 1, 0, 0, 0], failures="non-match", failure_score=-1)
+    >>> ff.rates(c, ff.at_threshold(0.3)).fnmr  # the FRR
     0.3333333333333333
     """
 
@@ -104,6 +120,7 @@ class Comparisons(Shown):
     grouping: tuple[str, ...]
     score_kind: str
     left_out: tuple[str, ...] = ()
+    failed: FailedComparisons | None = None
 
     @checked(
         mated=argument_kinds.optional(argument_kinds.labels),
@@ -127,10 +144,12 @@ class Comparisons(Shown):
         reference_sample: validation.Labels | None = None,
         probe_sample: validation.Labels | None = None,
         label_conflicts: str = "raise",
+        failures: str = "error",
+        failure_score: float | None = None,
     ) -> None:
         columns = checked_columns(
             scores, mated, (reference, probe), (reference_group, probe_group), score_kind,
-            (reference_sample, probe_sample), label_conflicts,
+            (reference_sample, probe_sample), label_conflicts, FailurePolicy(failures, failure_score),
         )  # fmt: skip
         columns.require_both_classes()
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
@@ -141,9 +160,14 @@ class Comparisons(Shown):
         self.attributes = {name: group_labels.attribute(name, sides[0]) for name, sides in attributes.items()}
         of_subject = label_columns.labels_of_subjects(subjects, attributes)
         others = {name: sides for name, sides in attributes.items() if name not in of_subject}
-        values, flags = columns.values, columns.flags
+        values, flags, with_failed = columns.values, columns.flags, columns.failed is not None
         del columns, attributes  # not needed while the scores are sorted
-        self.mated, self.nonmated = sort_sides(values, flags, score_kind, subjects, samples, others, of_subject)
+        sides = sort_sides(values, flags, score_kind, subjects, samples, others, of_subject, with_failed=with_failed)
+        if with_failed:
+            with gathered(DroppedWarning) as told:
+                sides, self.failed = failed_comparisons.parted(sides, failures)
+            self.left_out += tuple(told)
+        self.mated, self.nonmated = sides
         self._choose_groups(tuple(self.attributes))
 
     @classmethod
@@ -162,6 +186,8 @@ class Comparisons(Shown):
         probe_sample: str | None = None,
         score_kind: str = "similarity",
         label_conflicts: str = "raise",
+        failures: str = "error",
+        failure_score: float | None = None,
     ) -> Comparisons:
         """Make comparisons from the columns of a data frame: pandas, polars, pyarrow or any other that narwhals knows.
 
@@ -179,8 +205,8 @@ class Comparisons(Shown):
             alone its columns serve for the probes, too; this is refused where the frame has a column for the probes.
         reference_sample, probe_sample : str, optional
             Columns with the ids of the samples.
-        score_kind, label_conflicts
-            As in `Comparisons`.
+        score_kind, label_conflicts, failures, failure_score
+            As in `Comparisons`. The score of a failed comparison may be missing, too.
 
         Returns
         -------
@@ -213,6 +239,8 @@ class Comparisons(Shown):
             reference_sample=None if reference_sample is None else columns.labels(reference_sample),
             probe_sample=None if probe_sample is None else columns.labels(probe_sample),
             label_conflicts=label_conflicts,
+            failures=failures,
+            failure_score=failure_score,
         )
 
     @classmethod
@@ -230,6 +258,8 @@ class Comparisons(Shown):
         reference_group: ArrayLike | None = None,
         probe_group: ArrayLike | None = None,
         score_kind: str = "similarity",
+        failures: str = "error",
+        failure_score: float | None = None,
     ) -> Comparisons:
         """Make comparisons from a full score matrix, with a row for each reference and a column for each probe.
 
@@ -242,7 +272,7 @@ class Comparisons(Shown):
             subject.
         reference_group, probe_group : (r,) and (p,) array_like, optional
             Group labels of rows and columns.
-        score_kind
+        score_kind, failures, failure_score
             As in `Comparisons`.
 
         Returns
@@ -257,7 +287,7 @@ class Comparisons(Shown):
         Comparisons(3 mated, 6 non-mated, similarity, 3 subjects)
         """
         values, sides = score_matrices.columns_of(scores, reference, probe, reference_group, probe_group)
-        return cls(values, None, score_kind=score_kind, **sides)
+        return cls(values, None, score_kind=score_kind, failures=failures, failure_score=failure_score, **sides)
 
     @checked(attributes=argument_kinds.text)
     def by(self, *attributes: str) -> Comparisons:
@@ -312,23 +342,27 @@ class Comparisons(Shown):
         validation.choice("group", group, self.groups)
         code = self.groups.index(group)
         sides = []
-        for by_group in (self.mated_by_group, self.nonmated_by_group):
+        for by_group in (self.mated_by_group, self.nonmated_by_group, *self.failed_by_group):
             inside = (by_group.reference_group == code) & (by_group.probe_group == code)
             sides.append(by_group.side.take(np.flatnonzero(inside)))
-        if not all(map(len, sides)):
+        if not all(map(len, sides[:2])):
             raise InputError(
                 f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated comparisons; it needs both"
             )
-        kept = self._with_sides(sides[0], sides[1], ())
-        if self.subjects is not None:
-            used, position, sides = only_used(self.subjects.size, ("reference", "probe"), sides)
-            kept.subjects = read_only(self.subjects[used])
+        subjects, samples, sample_subject = self.subjects, self.samples, self.sample_subject
+        if subjects is not None:
+            used, position, sides = only_used(subjects.size, ("reference", "probe"), sides)
+            subjects = read_only(subjects[used])
             sides = [only_labels_of(used, side) for side in sides]
-            if self.samples is not None and self.sample_subject is not None:
-                used, _, sides = only_used(self.samples.size, ("reference_sample", "probe_sample"), sides)
-                kept.samples = read_only(self.samples[used])
-                kept.sample_subject = read_only(position[self.sample_subject[used]])
-            kept.mated, kept.nonmated = sides
+            if samples is not None and sample_subject is not None:
+                used, _, sides = only_used(samples.size, ("reference_sample", "probe_sample"), sides)
+                samples = read_only(samples[used])
+                sample_subject = read_only(position[sample_subject[used]])
+        failed = None if self.failed is None else replace(self.failed, mated=sides[2], nonmated=sides[3])
+        kept = Comparisons._of_parts(
+            sides[0], sides[1], self.score_kind, subjects, samples, sample_subject, self.attributes, (), failed
+        )
+        kept.left_out = self.left_out
         return kept
 
     def _with_sides(self, mated: SortedSide, nonmated: SortedSide, grouping: tuple[str, ...]) -> Comparisons:
@@ -341,6 +375,7 @@ class Comparisons(Shown):
             self.sample_subject,
             self.attributes,
             grouping,
+            self.failed,
         )
         made.left_out = self.left_out
         return made
@@ -356,9 +391,11 @@ class Comparisons(Shown):
         sample_subject: NDArray[np.int32] | None,
         attributes: Mapping[str, tuple[str, ...]],
         grouping: tuple[str, ...],
+        failed: FailedComparisons | None = None,
     ) -> Comparisons:
         """Make comparisons from parts that are already checked and sorted."""
         made = object.__new__(cls)
+        made.failed = failed
         made.score_kind, made.subjects, made.attributes = score_kind, subjects, attributes
         made.samples, made.sample_subject = samples, sample_subject
         made.mated, made.nonmated = mated, nonmated
@@ -369,7 +406,7 @@ class Comparisons(Shown):
         """Set the groups of references and probes from some attributes; only combinations that occur become groups."""
         sides = [
             columns
-            for side in (self.mated, self.nonmated)
+            for side in (self.mated, self.nonmated, *(() if self.failed is None else self.failed.sides))
             for columns in (side.reference_attributes, side.probe_attributes)
         ]
         known = sides[0].of_subject if isinstance(sides[0], LabelsOfSubjects) else {}
@@ -393,6 +430,13 @@ class Comparisons(Shown):
     def nonmated_by_group(self) -> GroupedSide:
         """The non-mated comparisons with their groups."""
         return self._by_group(self.nonmated, 2)
+
+    @cached_property
+    def failed_by_group(self) -> tuple[GroupedSide, ...]:
+        """The mated and the non-mated comparisons that failed, with their groups; empty where failures are refused."""
+        if self.failed is None:
+            return ()
+        return self._by_group(self.failed.mated, 4), self._by_group(self.failed.nonmated, 6)
 
     def require_groups(self) -> None:
         """Raise an error where there are no groups."""
@@ -448,4 +492,6 @@ class Comparisons(Shown):
             parts.append(f"{self.subjects.size} subjects")
         if self.groups:
             parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
+        if self.failed is not None:
+            parts.append(str(self.failed))
         return f"Comparisons({', '.join(parts)})"

@@ -72,7 +72,7 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
         orders = [np.argsort(code, kind="stable") for code in codes]
         ordered = [code[order] for code, order in zip(codes, orders, strict=True)]
         if not np.array_equal(ordered[0], ordered[1]):
-            _refuse(kind, ordered, labels)
+            _refuse(kind, ordered, labels, (first, second))
         if one_by_one and (ordered[0][1:] == ordered[0][:-1]).any():
             raise InputError(
                 f'unit="comparison" matches comparisons one to one, but some {_SPOKEN[kind]} comparisons have the '
@@ -170,7 +170,16 @@ def _same_groups(
         )
 
 
-def _refuse(kind: str, ordered: list[NDArray[np.int64]], labels: NDArray[Any]) -> None:
+def _refuse(
+    kind: str, ordered: list[NDArray[np.int64]], labels: NDArray[Any], systems: tuple[Comparisons, Comparisons]
+) -> None:
+    failed = [one.failed for one in systems]
+    would_do = (
+        '. Comparisons that failed were left out: read both systems with failures="non-match", or leave those that '
+        "failed in either out of both"
+        if any(one is not None and one.policy == "exclude" and one.n for one in failed)
+        else ""
+    )
     counted = [dict(zip(*np.unique(codes, return_counts=True), strict=True)) for codes in ordered]
     for k, name in enumerate(("first", "second")):
         more = [code for code, n in counted[k].items() if n > counted[1 - k].get(code, 0)]
@@ -178,7 +187,7 @@ def _refuse(kind: str, ordered: list[NDArray[np.int64]], labels: NDArray[Any]) -
             reference, probe = labels[more[0] // labels.size], labels[more[0] % labels.size]
             raise InputError(
                 f"the {_SPOKEN[kind]} comparisons differ: {name} has {len(ordered[k]):,} and {len(more):,} pairs that "
-                f"the other lacks or has less often, such as {reference!r} with {probe!r}"
+                f"the other lacks or has less often, such as {reference!r} with {probe!r}{would_do}"
             )
 
 

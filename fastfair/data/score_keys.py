@@ -37,6 +37,16 @@ def decode(keys: Keys) -> Floats:
     return np.asarray(keys ^ ((keys >> (8 * keys.itemsize - 1)) & magnitude(keys))).view(float_type(keys))
 
 
+def failed_key(keys: Keys) -> np.signedinteger[Any]:
+    """Return the key of comparisons that failed, which lies below those of all scores, in the type of `keys`."""
+    return encode(np.array([-np.inf], float_type(keys)))[0]
+
+
+def count_failed(keys: Keys) -> int:
+    """Count the comparisons that failed among ascending keys."""
+    return count_below(keys, int(failed_key(keys)) + 1)
+
+
 def first_key_at_least(threshold: float, keys: Keys) -> np.signedinteger[Any]:
     """Return the lowest key of scores >= threshold, in the type of `keys`."""
     return first_keys_at_least(np.array([threshold]), keys)[0]

@@ -30,6 +30,8 @@ def sort_sides(
     samples: BothSides | None,
     attributes: Attributes,
     of_subject: Mapping[str, NDArray[np.uint16]],
+    *,
+    with_failed: bool = False,
 ) -> list[SortedSide]:
     """Split scores into mated and non-mated comparisons, each sorted once, with subjects and groups where given.
 
@@ -45,6 +47,8 @@ def sort_sides(
         The same for each attribute that some subject has several labels of.
     of_subject : dict of (k,) ndarray
         The label of each subject, for all other attributes.
+    with_failed : bool
+        Whether a score may be the infinity of failed comparisons.
 
     Returns
     -------
@@ -64,7 +68,8 @@ def sort_sides(
     )[0]
     sides = []
     for keys, rows in sort(bits, flip, magnitude, flags):
-        if keys[-1] > highest or keys[0] < ~highest:
+        scored = keys[score_keys.count_failed(keys) :] if with_failed else keys
+        if scored.size and (scored[-1] > highest or scored[0] < ~highest):
             raise validation.not_usable(values)
         if given.dtype != values.dtype:
             keys = score_keys.encode(score_keys.decode(keys).astype(values.dtype))

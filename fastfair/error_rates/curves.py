@@ -12,9 +12,12 @@ from fastfair._lib.threads import both
 from fastfair.data import score_keys
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.failed_comparisons import require_scores
 
 from . import score_metrics
 from .curve_results import Det, Eer, MinDcf, Roc
+
+NO_CLLR = 'their log-likelihood ratio would be minus infinity; read them with failures="exclude", or leave it out'
 
 
 @checked
@@ -30,7 +33,8 @@ def roc(comparisons: Comparisons) -> Roc:
     -------
     Roc
         With `threshold`, `fmr` and `fnmr`, in ascending order of similarity. A threshold accepts similarities >= it,
-        or distances <= it. FMR = accepted / all non-mated comparisons, FNMR = rejected / all mated comparisons.
+        or distances <= it. FMR = accepted / all non-mated comparisons, FNMR = rejected / all mated comparisons. Where
+        failed comparisons count as non-matches, the curve begins where all others are accepted.
 
     Examples
     --------
@@ -56,7 +60,8 @@ def roc(comparisons: Comparisons) -> Roc:
     with np.errstate(over="ignore"):  # above the largest float lies infinity
         similarity[last] = np.nextafter(similarity[last - 1], np.inf, dtype=similarity.dtype)
     fmr[last], fnmr[last] = 0, 1
-    points = slice(first, last + 1)
+    # No threshold accepts comparisons that failed: they are not among the points.
+    points = slice(first + int(np.isneginf(similarity[first])), last + 1)
     threshold = 0 - similarity[points] if comparisons.score_kind == "distance" else similarity[points]
     return Roc(threshold, fmr[points], fnmr[points])
 
@@ -109,7 +114,7 @@ def eer(comparisons: Comparisons, method: str = "nearest") -> Eer:
     Raises
     ------
     InputError
-        For an unknown method.
+        For an unknown method, and for "interpolated" and "convex-hull" where failed comparisons count as non-matches.
 
     References
     ----------
@@ -125,6 +130,7 @@ def eer(comparisons: Comparisons, method: str = "nearest") -> Eer:
     0.3333
     """
     validation.choice("method", method, score_metrics.EER_METHODS)
+    require_eer(comparisons, method)
     value, similarity = score_metrics.equal_error(keys_of(comparisons), method)
     return Eer(value, comparisons.to_scale(similarity), method)
 
@@ -158,7 +164,8 @@ def min_dcf(
     Raises
     ------
     InputError
-        For a prior outside (0, 1) or costs that are not positive.
+        For a prior outside (0, 1) or costs that are not positive, and where failed comparisons count as non-matches
+        and accepting everything would cost less than rejecting everything.
 
     Examples
     --------
@@ -186,6 +193,11 @@ def cllr(comparisons: Comparisons) -> float:
         In bits: 0 for a perfect system, 1 for one whose scores carry no information, and it may be above 1 for badly
         calibrated scores. Raw similarity scores are not likelihood ratios: for them see `min_cllr`.
 
+    Raises
+    ------
+    InputError
+        Where failed comparisons count as non-matches: their log-likelihood ratio would be minus infinity.
+
     Notes
     -----
     With scores s, it is half the mean of log2(1 + exp(-s)) over mated comparisons plus half the mean of
@@ -197,6 +209,7 @@ def cllr(comparisons: Comparisons) -> float:
     >>> ff.cllr(ff.Comparisons([0.0, 0.0], [1, 0]))
     1.0
     """
+    require_scores(comparisons.failed, "Cllr", NO_CLLR)
     return score_metrics.log_likelihood_ratio_cost(keys_of(comparisons))
 
 
@@ -214,6 +227,11 @@ def min_cllr(comparisons: Comparisons) -> float:
     float
         In bits, between 0 (perfect separation) and 1 (none).
 
+    Raises
+    ------
+    InputError
+        Where failed comparisons count as non-matches.
+
     Notes
     -----
     The best monotone calibration is that of pool adjacent violators, and follows from the convex hull of the ROC: all
@@ -226,4 +244,11 @@ def min_cllr(comparisons: Comparisons) -> float:
     >>> ff.min_cllr(ff.Comparisons([0.9, 0.2], [1, 0]))
     0.0
     """
+    require_scores(comparisons.failed, "min Cllr", NO_CLLR)
     return score_metrics.least_log_likelihood_ratio_cost(keys_of(comparisons))
+
+
+def require_eer(comparisons: Comparisons, method: str) -> None:
+    """Refuse a method of the EER that would draw lines to where failed comparisons are accepted."""
+    if method in ("interpolated", "convex-hull"):
+        require_scores(comparisons.failed, f'the EER by the method "{method}"', 'use "nearest" or "nearest-max"')

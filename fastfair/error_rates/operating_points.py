@@ -260,6 +260,8 @@ def threshold_key(comparisons: Comparisons, at: OperatingPoint) -> np.signedinte
     """
     keys = keys_of(comparisons)
     key = _threshold_key(comparisons, at, keys)
+    if keys.lowest is not None and at.kind != "threshold":  # comparisons that failed are never accepted
+        key = max(key, key.dtype.type(keys.lowest))
     keys.require(f"the threshold of {at}", key)
     return key
 
@@ -270,6 +272,13 @@ def _threshold_key(comparisons: Comparisons, at: OperatingPoint, keys: ClassKeys
         errors = allowed_errors(at.value, keys.sizes[at.kind == "fmr"])
         if errors >= (nonmated if at.kind == "fmr" else mated).size:
             raise not_kept(f"the threshold of {at}", keys)
+        if at.kind == "fnmr" and mated[errors] == score_keys.failed_key(mated):
+            n_failed = score_keys.count_failed(mated)
+            raise InputError(
+                f"no threshold holds {at}: {n_failed} of {keys.sizes[0]} mated comparisons failed and count as "
+                f"non-matches, which alone is an FNMR of {n_failed / keys.sizes[0]:.3g}; hold a higher one, or read "
+                'them with failures="exclude"'
+            )
         return mated[errors] if at.kind == "fnmr" else nonmated[nonmated.size - 1 - errors] + nonmated.dtype.type(1)
     if at.kind == "threshold":
         return comparisons.to_key(at.value)
@@ -305,6 +314,11 @@ def mean_group_eer_key(comparisons: Comparisons, groups: Iterable[int]) -> np.si
             raise InputError(
                 f"group {comparisons.groups[group]!r} has {keys.sizes[0]} mated and {keys.sizes[1]} non-mated "
                 "comparisons of its own, so it has no EER and there is no mean of the groups' EER thresholds"
+            )
+        if not any(score_keys.count_failed(of_class) < of_class.size for of_class in (keys.mated, keys.nonmated)):
+            raise InputError(
+                f"all comparisons of group {comparisons.groups[group]!r} failed, so it has no EER threshold, and there "
+                "is no mean of the groups' EER thresholds"
             )
         similarities.append(score_keys.decode(np.array([score_metrics.nearest_equal_error(keys).key]))[0])
     return score_keys.first_key_at_least(float(np.mean(similarities, dtype=np.float64)), comparisons.mated.keys)

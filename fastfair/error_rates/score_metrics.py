@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair.data import score_keys
 from fastfair.data.class_keys import ClassKeys, not_kept
+from fastfair.errors import InputError
 
 from .exact_costs import ExactCosts, exact_costs
 
@@ -42,7 +43,7 @@ def nearest_equal_error(keys: ClassKeys) -> EqualErrorPoint:
     m, n = keys.sizes
     gap_low = (n - low.below_nonmated) * m - low.below_mated * n
     gap_high = high.below_mated * n - (n - high.below_nonmated) * m
-    point = low if gap_low <= gap_high else high
+    point = low if gap_low <= gap_high and low.key != score_keys.failed_key(keys.mated) else high
     return EqualErrorPoint(point.key, (n - point.below_nonmated) / n, point.below_mated / m)
 
 
@@ -167,12 +168,21 @@ class DetectionCosts:
         from fastfair.kernels import curves as kernels
 
         mated, nonmated = keys.mated, keys.nonmated
+        failed = score_keys.failed_key(mated)
+        any_failed = any(of_class.size and of_class[0] == failed for of_class in (mated, nonmated))
+        if any_failed and self.miss > self.false_match:
+            raise InputError(
+                "minDCF: with this prior and these costs it is cheaper to accept everything than to reject everything, "
+                "but comparisons that failed count as non-matches and cannot be accepted; choose p_target, c_miss and "
+                'c_fa such that p_target * c_miss <= (1 - p_target) * c_fa, or read them with failures="exclude"'
+            )
         cost, index, _ = kernels.least_cost(mated, nonmated, keys.sizes, self.miss, self.false_match)
         # At thresholds at which not all errors are kept one rate is at least that of the errors kept.
         for costs_of_all, kept, n in zip((self.miss, self.false_match), (mated, nonmated), keys.sizes, strict=True):
             if kept.size < n and cost >= costs_of_all * (kept.size / n):
                 raise not_kept("minDCF", keys)
-        key = mated[index] if index < mated.size else max(mated[-1], nonmated[-1]) + mated.dtype.type(1)
+        above_all = index == mated.size or mated[index] == failed  # then rejecting everything costs no more
+        key = max(mated[-1], nonmated[-1]) + mated.dtype.type(1) if above_all else mated[index]
         return cost / self.unit, key
 
 

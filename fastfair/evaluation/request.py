@@ -12,8 +12,10 @@ from fastfair import intervals
 from fastfair._lib import validation
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.failed_comparisons import require_scores
 from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.error_rates import score_metrics
+from fastfair.error_rates.curves import NO_CLLR, require_eer
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import DroppedWarning, EmptyGroupWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES
@@ -26,6 +28,7 @@ from fastfair.uncertainty.quantity_intervals import require_method
 
 INCOMPLETE_GROUPS = ("raise", "drop", "nan")
 METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores
+METRICS_WITH_FAILURES = ("eer", "min_dcf")  # where failed comparisons, which have no score, count as non-matches
 ALTERNATIVES = ("two-sided", "less", "greater")
 
 
@@ -74,9 +77,13 @@ class Request:
         everything: tuple[str, ...] = METRICS
         if isinstance(comparisons, KeptComparisons):
             everything = METRICS_OF_SCANS if comparisons.has_all_scores else METRICS_OF_SCANS[:-1]
+        elif comparisons.failed is not None and comparisons.failed.policy == "non-match":
+            everything = METRICS_WITH_FAILURES
         wanted = everything if isinstance(self.metrics, str) and self.metrics == "all" else _listed(self.metrics)
         for name in wanted:
             validation.choice("metric", name, METRICS)
+            if name not in METRICS_WITH_FAILURES:
+                require_scores(comparisons.failed, name, NO_CLLR)
         if not self.points and not wanted:
             raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3), or metrics")
         if isinstance(self.zero_policy, str):
@@ -88,6 +95,8 @@ class Request:
         if n_resamples == 1:
             raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")
         validation.choice("eer_method", self.eer_method, score_metrics.EER_METHODS)
+        if "eer" in wanted:
+            require_eer(comparisons, self.eer_method)
         self._check_resampling(comparisons)
         self.costs  # noqa: B018 - checks its arguments
         return replace(

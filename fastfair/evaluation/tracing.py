@@ -69,7 +69,7 @@ def edges_of(evaluation: Evaluated) -> Floats:
         return evaluation.traces.edges
     comparisons = comparisons_of(evaluation)
     ends = []
-    for keys in sorted_keys_of(comparisons, None):
+    for keys in map(_scored, sorted_keys_of(comparisons, None)):
         last = keys.size - 1
         ends += [keys[int(last * share)] for share in (_OUTSIDE, 1 - _OUTSIDE)]
     found = scores_of(comparisons, np.array(ends))
@@ -85,7 +85,7 @@ def distributions_of(evaluation: Evaluated, group: str | None, edges: Floats) ->
         return evaluation.traces.distributions[group]
     comparisons = comparisons_of(evaluation)
     bins, quantiles = [], []
-    for keys in sorted_keys_of(comparisons, group):
+    for keys in map(_scored, sorted_keys_of(comparisons, group)):
         bins.append(np.histogram(np.clip(scores_of(comparisons, keys), edges[0], edges[-1]), edges)[0])
         places = [min(int(share * keys.size), keys.size - 1) for share in SHARES] if keys.size else []
         quantiles.append(tuple(np.sort(rounded(scores_of(comparisons, keys[places]))).tolist()))
@@ -101,6 +101,11 @@ def sorted_keys_of(comparisons: Comparisons, group: str | None) -> tuple[score_k
     """Return the sorted keys of mated and non-mated scores, of all comparisons or those within a group."""
     keys = keys_of(comparisons, None if group is None else comparisons.groups.index(group))
     return keys.mated, keys.nonmated
+
+
+def _scored(keys: score_keys.Keys) -> score_keys.Keys:
+    """Leave out comparisons that failed, which have no score."""
+    return keys[score_keys.count_failed(keys) :]
 
 
 def spread(keys: score_keys.Keys) -> score_keys.Keys:

@@ -12,6 +12,7 @@ from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.warnings import gathered
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.failed_comparisons import FailurePolicy
 from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
@@ -51,6 +52,8 @@ def read_comparisons(
     metadata_subject: str | None = None,
     missing_metadata: str = "raise",
     label_conflicts: str = "raise",
+    failures: str = "error",
+    failure_score: float | None = None,
 ) -> Comparisons:
     r"""Read a score file, and optionally a table with metadata of its subjects, samples or pairs.
 
@@ -103,6 +106,11 @@ def read_comparisons(
     label_conflicts : {"raise", "drop", "keep"}
         As in `Comparisons`, and the same for labels in the score file that contradict `metadata`, whose labels are used
         where such comparisons are kept.
+    failures : {"error", "exclude", "non-match"}
+        As in `Comparisons`: what to do with comparisons that failed. Their score is an empty field, NaN or
+        `failure_score`.
+    failure_score : float, optional
+        The score that stands for a failed comparison, such as -1.
 
     Returns
     -------
@@ -121,7 +129,7 @@ def read_comparisons(
     Warns
     -----
     DroppedWarning
-        Under ``missing_metadata="drop"`` and ``label_conflicts="drop"``.
+        Under ``missing_metadata="drop"``, ``label_conflicts="drop"`` and ``failures="exclude"``.
 
     Examples
     --------
@@ -140,6 +148,7 @@ def read_comparisons(
     how = HowToRead(
         score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
         trials, metadata_per, metadata_subject, missing_metadata, label_conflicts, vectors,
+        FailurePolicy(failures, failure_score),
     )  # fmt: skip
     if isinstance(path, str | Path):
         path = reading.check_file(path)
@@ -153,19 +162,23 @@ def read_comparisons(
         kind = "frame"
     columns = columns_of(table, kind, how)
     with table.placed(columns.keep):
-        comparisons = Comparisons(score_kind=score_kind, label_conflicts="keep", **columns.arguments)
-    comparisons.left_out = columns.left_out
+        comparisons = Comparisons(
+            score_kind=score_kind, label_conflicts="keep", failures=failures, failure_score=failure_score,
+            **columns.arguments,
+        )  # fmt: skip
+    comparisons.left_out = (*columns.left_out, *comparisons.left_out)
     return comparisons
 
 
 def _from_matrix(path: Path, matrix: np.ndarray[Any, Any], how: HowToRead, score_kind: str) -> Comparisons:
     metadata, attributes = how.described, how.attributes
+    failing: dict[str, Any] = {"failures": how.failures.policy, "failure_score": how.failures.score}
     if metadata is None:
         if attributes:
             raise InputError(
                 f"a score matrix has no columns of labels: give metadata= and metadata_id= for groups={attributes}"
             )
-        return Comparisons.from_matrix(matrix, score_kind=score_kind)
+        return Comparisons.from_matrix(matrix, score_kind=score_kind, **failing)
     if not isinstance(metadata, Metadata) or metadata.subjects is not None:
         raise InputError(
             "rows and columns of a score matrix are subjects: with metadata= give metadata_id= the column that counts "
@@ -182,6 +195,6 @@ def _from_matrix(path: Path, matrix: np.ndarray[Any, Any], how: HowToRead, score
     columns: dict[str, Any] = {"scores": matrix.ravel(), "reference": sides[0], "probe": sides[1], **groups}
     if keep is not None:
         columns = {name: take(column, keep) for name, column in columns.items()}
-    comparisons = Comparisons(mated=None, score_kind=score_kind, **columns)
-    comparisons.left_out = tuple(left_out)
+    comparisons = Comparisons(mated=None, score_kind=score_kind, **failing, **columns)
+    comparisons.left_out = (*left_out, *comparisons.left_out)
     return comparisons

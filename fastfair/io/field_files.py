@@ -54,7 +54,7 @@ def read_matrix(text: Text) -> NDArray[np.float64]:
     frame, lines = text_files.split(text, "," if "," in text.first else None, flat=True)
     n_columns = frame.height // lines.size
     _refuse_data_in_comments(text, n_columns, lambda fields: all(map(is_number, fields)))
-    values = text_files.numbers(text.path, "a score", frame.to_series(), np.repeat(lines, n_columns))
+    values = text_files.numbers(text.path, "a score", frame.to_series(), np.repeat(lines, n_columns), text.failures)
     return values.reshape(lines.size, n_columns)
 
 
@@ -114,7 +114,7 @@ def _read_fields(text: Text, names: str) -> tuple[pl.DataFrame, _Lines]:
     frame, lines = text_files.split(text, None, names)
     frame.columns = fields
     if "score" in fields:
-        numbers = text_files.numbers(text.path, "the score", frame["score"], lines)
+        numbers = text_files.numbers(text.path, "the score", frame["score"], lines, text.failures)
         frame = frame.with_columns(score=pl.Series(numbers))
     if "label" in fields:
         words = frame["label"].str.to_lowercase()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fastfair._lib import side_columns, validation
+from fastfair.data.failed_comparisons import FailurePolicy
 from fastfair.data.label_conflicts import LABEL_CONFLICTS
 from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import InputError
@@ -26,6 +27,8 @@ class HowToRead:
     ----------
     vectors : NamedVectors or None
         What the pairs of a list of trials are scored with.
+    failures : FailurePolicy
+        What to do with comparisons that failed.
     described : Metadata, PairMetadata or None
         The table of metadata.
     attributes : list
@@ -47,11 +50,15 @@ class HowToRead:
     missing_metadata: str
     label_conflicts: str
     vectors: NamedVectors | None = None
+    failures: FailurePolicy = field(default_factory=FailurePolicy)
     described: Metadata | PairMetadata | None = field(init=False)
     attributes: list[Any] = field(init=False)
 
     def __post_init__(self) -> None:
         self.attributes = side_columns.named(self.groups)
+        self.failures = self.failures.checked()
+        if self.vectors is not None and self.failures != FailurePolicy():
+            raise InputError("with embeddings=, leave failures= and failure_score= out: every pair has a similarity")
         validation.choice("missing_metadata", self.missing_metadata, MISSING_METADATA)
         validation.choice("label_conflicts", self.label_conflicts, LABEL_CONFLICTS)
         validation.choice("metadata_per", self.metadata_per, METADATA_PER)

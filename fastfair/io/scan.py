@@ -15,6 +15,7 @@ from fastfair._lib.executors import run_in_order
 from fastfair._lib.progress import reporting
 from fastfair._lib.threads import Turn, Turns, count_threads, in_order
 from fastfair._lib.warnings import tell
+from fastfair.data.failed_comparisons import FAILURES
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.scanning import LEAST_MEMORY, CodedPart, Scan
 from fastfair.errors import InputError
@@ -53,6 +54,7 @@ def scan_comparisons(
     metadata_subject: str | None = None,
     missing_metadata: str = "raise",
     label_conflicts: str = "raise",
+    failures: str = "error",
     cllr: bool = False,
     memory_limit: int | str | None = None,
     folder: str | Path | None = None,
@@ -73,6 +75,8 @@ def scan_comparisons(
         As in `read_comparisons`; a score matrix cannot be scanned. The subjects of references and probes must be known.
     score_kind, metadata_per, metadata_subject, missing_metadata, label_conflicts
         As in `read_comparisons`.
+    failures : "error"
+        A scan refuses comparisons that failed; `read_comparisons` takes them.
     cllr : bool, default False
         Whether to keep the score of every comparison beside who was compared, for Cllr. Temporary files take 4 bytes
         more for each comparison, 8 where scores are float64, and about 8 more while one is evaluated. Without it
@@ -120,6 +124,8 @@ def scan_comparisons(
         score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
         None, metadata_per, metadata_subject, missing_metadata, label_conflicts,
     )  # fmt: skip
+    if validation.choice("failures", failures, FAILURES) != "error":
+        raise InputError(f"a scan takes no comparisons that failed (failures={failures!r}): use read_comparisons")
     validation.choice("score_kind", score_kind, validation.SCORE_KINDS)
     limit = memory.available() // 2 if memory_limit is None else int(memory_limit)
     if limit < LEAST_MEMORY:

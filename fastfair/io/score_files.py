@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from fastfair.errors import InputError
@@ -20,7 +21,7 @@ def opened(path: Path, how: HowToRead) -> tuple[str, Text | None, Text | None]:
     elif how.format == "auto" and of_numpy:
         kind = array_files.recognise(path, how.score)
     is_text = kind not in ("parquet", "arrays") and not (kind == "matrix" and of_numpy)
-    text = text_files.read(path) if is_text else None
+    text = replace(text_files.read(path), failures=how.failures.policy != "error") if is_text else None
     listed = None if how.trials is None else text_files.read(reading.check_file(how.trials))
     if kind is None and text is not None:
         kind = formats.recognise(text, listed) if how.scored else formats.recognise_trials(text)

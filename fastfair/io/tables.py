@@ -100,7 +100,7 @@ def of_text(text: text_files.Text, separator: str | None = None) -> Table:
         frame.columns = [names[place] for place in places]
         frame, made.lines = frame[1:], lines[1:]
         return frame.select(
-            pl.Series(name, text_files.numbers(text.path, f"column {name!r}", frame[name], lines[1:]))
+            pl.Series(name, text_files.numbers(text.path, f"column {name!r}", frame[name], lines[1:], text.failures))
             if name in numbers
             else _restored(frame[name])
             for name in wanted

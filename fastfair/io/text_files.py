@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib import memory
+from fastfair._lib import memory, validation
 from fastfair._lib.threads import in_threads
 from fastfair.errors import FileFormatError
 
@@ -49,6 +49,8 @@ class Text:
         Its number in the file, counted from 1.
     comments : list of tuple of int and str
         Numbers and text of the comments before it.
+    failures : bool or None
+        In score files, whether scores of comparisons that failed may be missing.
     """
 
     path: Path
@@ -56,6 +58,7 @@ class Text:
     first: str
     number: int
     comments: list[tuple[int, str]]
+    failures: bool | None = None
 
 
 def read(path: Path) -> Text:
@@ -160,7 +163,9 @@ def split(
     return frame, lines
 
 
-def numbers(path: Path | str, what: str, text: pl.Series, lines: NDArray[np.int64] | None) -> NDArray[np.float64]:
+def numbers(
+    path: Path | str, what: str, text: pl.Series, lines: NDArray[np.int64] | None, failures: bool | None = None
+) -> NDArray[np.float64]:
     """Convert text to numbers, and refuse whole numbers that float64 would round.
 
     Parameters
@@ -173,6 +178,8 @@ def numbers(path: Path | str, what: str, text: pl.Series, lines: NDArray[np.int6
         The fields.
     lines : (n,) ndarray of int, or None
         Their lines in the file; None for a data frame.
+    failures : bool, optional
+        For scores: whether empty fields and NaN stand for comparisons that failed, and become NaN.
 
     Returns
     -------
@@ -190,21 +197,22 @@ def numbers(path: Path | str, what: str, text: pl.Series, lines: NDArray[np.int6
 
     text = text.str.strip_chars()
     made = text.cast(pl.Float64, strict=False)
-    values = made.fill_null(0.0).to_numpy()
-    wrong = made.is_null().to_numpy()
+    values = made.fill_null(np.nan if failures else 0.0).to_numpy()
+    wrong = (made.is_null() & (text != "")).to_numpy() if failures else made.is_null().to_numpy()
+    would_do = "" if failures is None else f"; {validation.FAILURES_DO}"
     if wrong.any():
         row = int(wrong.argmax())
         if text[row] == "":
-            raise FileFormatError(f"{where(row)}: {what} is empty ({int(wrong.sum())} such rows)")
+            raise FileFormatError(f"{where(row)}: {what} is empty ({int(wrong.sum())} such rows){would_do}")
         raise FileFormatError(
             f"{where(row)}: {what} must be a number, not {text[row]!r} ({int(wrong.sum())} such rows)"
         )
-    infinite = ~np.isfinite(values)
+    infinite = np.isinf(values) if failures else ~np.isfinite(values)
     if infinite.any():
         row = int(infinite.argmax())
         raise FileFormatError(
-            f"{where(row)}: {what} must be finite, not {text[row]!r} ({int(infinite.sum())} such rows); "
-            "leave failed comparisons out, or give them the worst score your system can give"
+            f"{where(row)}: {what} must be finite, not {text[row]!r} ({int(infinite.sum())} such rows)"
+            + (would_do if np.isnan(values[row]) else "")
         )
     for row in map(int, np.flatnonzero(np.abs(values) > _EXACT - 1)):
         if re.fullmatch(r"[+-]?[0-9]+", text[row]) and int(text[row]) != int(values[row]):

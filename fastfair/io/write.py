@@ -48,7 +48,8 @@ def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
     -----
     The columns are score, mated, reference and probe, reference_sample and probe_sample, and for each attribute x
     reference_x and probe_x, as far as they are known. Scores are read back to the last bit, from text files as float64.
-    Text files turn all labels into text; Parquet keeps integers.
+    Text files turn all labels into text; Parquet keeps integers. Comparisons that failed have no score: give
+    `read_comparisons` the same `failures`.
 
     Examples
     --------
@@ -76,19 +77,23 @@ def write_comparisons(comparisons: Comparisons, path: str | Path) -> None:
 
 def _frame(comparisons: Comparisons, as_text: bool) -> pl.DataFrame:
     pl = reading.polars()
-    sides = comparisons.mated, comparisons.nonmated
+    failed = comparisons.failed
+    apart = failed.sides if failed is not None and failed.policy == "exclude" else ()
+    sides = comparisons.mated, comparisons.nonmated, *apart
     similarities = np.concatenate([side.similarities for side in sides])
     scores = 0 - similarities if comparisons.score_kind == "distance" else similarities
     columns: dict[str, Any] = {
         "score": scores.astype(np.float64)
         if as_text
         else scores,  # float32 would be written with too few digits to read back as float64
-        "mated": np.repeat([True, False], [len(side) for side in sides]),
+        "mated": np.repeat([True, False] * (len(sides) // 2), [len(side) for side in sides]),
     }
-    mated, nonmated = map(_codes, sides)
+    of_sides = list(map(_codes, sides))
     for name, labels in _labels(comparisons, as_text).items():
-        columns[name] = labels.gather(np.concatenate([mated[name], nonmated[name]]))
+        columns[name] = labels.gather(np.concatenate([codes[name] for codes in of_sides]))
     frame = pl.DataFrame(columns)
+    if failed is not None:
+        frame = frame.with_columns(score=pl.when(pl.col("score").is_finite()).then(pl.col("score")))
     if as_text:
         frame = frame.with_columns(csv_text.neutralised(pl.col(pl.String)))
     rows = [side.rows for side in sides if side.rows is not None]

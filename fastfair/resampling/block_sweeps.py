@@ -146,7 +146,7 @@ class BlockSweep:
         thresholds[kinds == "eer"] = self._eer_keys[0]
         if "mean group eer" in kinds:
             keys = self._eer_keys[1 + self._prepared.measured]
-            missing = (keys == sweep.NO_LIMIT).any(axis=0)
+            missing = (keys <= score_keys.failed_key(self._prepared.x.keys)).any(axis=0)  # or there are no comparisons
             kind_of_keys = self._prepared.x.keys.dtype
             similarities = score_keys.decode(np.where(missing, 0, keys).astype(kind_of_keys)).astype(np.float64)
             means = score_keys.first_keys_at_least(similarities.mean(axis=0), self._prepared.x.keys).astype(np.int64)
@@ -165,6 +165,9 @@ class BlockSweep:
             keys = errors.keys[at].astype(np.int64)
             # The non-mated score there is the first that must be rejected: the threshold is the next float above it.
             thresholds[found] = np.where(positions < 0, sweep.NO_LIMIT, keys if mated else -keys)
+        if self._prepared.lowest_key is not None:  # no threshold accepts comparisons that failed
+            above = np.maximum(thresholds, self._prepared.lowest_key)
+            return np.where((thresholds == sweep.NO_LIMIT) | (kinds == "threshold")[:, None], thresholds, above)
         return thresholds
 
     def _read_hull(self, name: str, values: Floats) -> None:

@@ -86,6 +86,8 @@ class Preparation:
         Mated and non-mated comparisons: of all, of each group, and the non-mated ones of each of `cells`.
     thresholds : (points,) ndarray of int64
         Threshold key of each operating point in the data.
+    lowest_key : int or None
+        The lowest key of a threshold where comparisons failed and count as non-matches.
     guesses : (lists,) ndarray of int64
         Numbers of errors at the EERs of the data, near which those of replicates are looked for.
     shrinkage : Shrinkage
@@ -124,6 +126,7 @@ class Preparation:
             for point in points
         ]
         self.thresholds = np.array(thresholds, np.int64)
+        self.lowest_key = keys_of(comparisons).lowest
         self.hull_eer = "eer" in metrics.names and metrics.eer_method == "convex-hull"
         with_eer = self._find_estimates()
         all_kept = self.hull_eer or "min_cllr" in metrics.names

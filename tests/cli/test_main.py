@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from helpers.command_line import COMMAND, run
 
 import fastfair as ff
 from fastfair.cli.tables import print_summary
+from fastfair.errors import DroppedWarning, FileFormatError
 
 OVER_ROWS = ["--unit", "comparison", "--seed", 3, "--n-resamples", 200]
 ESTIMATES = ["--n-resamples", 0]
@@ -369,3 +371,17 @@ def test_a_summary_is_what_the_terminal_prints(scores, capsys):
     rows = [line for line in said if line.startswith(("all ", *(f"{group} " for group in ev.groups)))]
     assert len(rows) == 2 * (1 + len(ev.groups))
     assert {" ".join(row.split()) for row in rows} <= {" ".join(line.split()) for line in full.splitlines()}
+
+
+def test_failed_comparisons_are_left_out_or_counted(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("score,mated\n0.9,1\n-1,1\n0.3,0\n,0\n0.1,0\n0.5,1\n")
+    asked = ["evaluate", path, "--at", "threshold=0.4", "--unit", "comparison", "--quick", "--json"]
+    asked += ["--failure-score", -1]
+    for policy, fnmr in (("exclude", 0), ("non-match", 1 / 3)):
+        with pytest.warns(DroppedWarning, match="2 of 6") if policy == "exclude" else nullcontext():
+            found = json.loads(run(*asked, "--failures", policy).stdout)
+        estimates = {one["name"]: one["estimate"] for one in found["quantities"]}
+        assert estimates["fnmr"] == pytest.approx(fnmr)
+    with pytest.raises(FileFormatError, match='failures="exclude" leaves failed comparisons out'):
+        run(*asked)

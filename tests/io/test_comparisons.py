@@ -509,3 +509,55 @@ def test_columns_that_are_not_there(write):
     text = "score,who\n0.9,a\n"
     with pytest.raises(InputError, match="nothing says which comparisons are mated"):
         ff.read_comparisons(write("t.csv", text))
+
+
+FAILED_NAMED = "score,mated,reference,probe\n0.9,1,a,a\n,0,a,b\n0.8,1,b,b\nnan,1,b,b\n0.1,0,b,c\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options"),
+    [
+        ("s.csv", FAILED_NAMED, {}),
+        ("s.csv", FAILED_NAMED.replace("b\nnan,", "b\n-1,"), {"failure_score": -1}),
+        (
+            "s.txt",
+            "1 a/1 a/2 0.9\n0 a/1 b/1 nan\n1 b/1 b/2 0.8\n1 b/1 b/3 NaN\n0 b/1 c/1 0.1\n",
+            {"format": "voxceleb"},
+        ),
+        ("s.txt", "a a 1 0.9\na b 1 nan\nb b 1 0.8\nb b 2 nan\nb c 1 0.1\n", {"format": "bob-4"}),
+    ],
+)
+def test_failed_comparisons_have_an_empty_score_or_nan(write, name, text, options):
+    path = write(name, text)
+    c = ff.read_comparisons(path, failures="non-match", **options)
+    assert [side.rows.tolist() for side in c.failed.sides] == [[3], [1]]
+    with pytest.warns(DroppedWarning, match="2 of 5 comparisons left out, as they failed"):
+        left = ff.read_comparisons(path, failures="exclude", **options)
+    assert "failed" in left.left_out[0]
+    assert (len(left.mated), len(left.nonmated)) == (2, 1)
+    with pytest.raises(FileFormatError, match=r'failures="exclude" leaves failed comparisons out'):
+        ff.read_comparisons(path, **({} if name == "s.csv" else options))
+
+
+def test_matrices_with_failed_samples(write):
+    path = write("m.txt", "0.9 nan 0.1\n0.2 nan 0.3\n0.1 nan 0.8\n")
+    assert ff.read_comparisons(path, format="matrix", failures="non-match").failed.n == 3
+    np.save(path.with_suffix(".npy"), [[9, -1, 1], [2, -1, 3], [1, -1, 8]])
+    c = ff.read_comparisons(path.with_suffix(".npy"), failures="non-match", failure_score=-1)
+    assert (len(c.failed.mated), len(c.failed.nonmated)) == (1, 2)
+
+
+def test_text_in_place_of_a_score_is_no_failure(write):
+    with pytest.raises(FileFormatError, match="must be a number, not 'high'"):
+        ff.read_comparisons(write("s.csv", FAILED_NAMED.replace("0.8", "high")), failures="exclude")
+    with pytest.raises(FileFormatError, match="must be finite, not 'inf'"):
+        ff.read_comparisons(write("s.csv", FAILED_NAMED.replace("0.8", "inf")), failures="exclude")
+
+
+def test_scored_trials_and_scans_take_no_failures(write):
+    path = write("s.csv", NAMED)
+    with pytest.raises(InputError, match="a scan takes no comparisons that failed"):
+        ff.scan_comparisons(path, failures="exclude")
+    vectors = ff.NamedVectors([[1, 0], [0, 1]], ["a", "b"])
+    with pytest.raises(InputError, match="every pair has a similarity"):
+        ff.read_comparisons(path, embeddings=vectors, failures="exclude")

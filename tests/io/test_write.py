@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from oracles.strategies import ANY
 
 import fastfair as ff
 from fastfair._lib.label_codes import is_missing
-from fastfair.errors import InputError, OutputError
+from fastfair.errors import DroppedWarning, InputError, OutputError
 
 SUFFIXES = [".csv", ".tsv", ".parquet"]
 WORDS = st.text(
@@ -181,3 +182,18 @@ def test_labels_that_would_not_come_back_are_refused(tmp_path, attributes, suffi
     with pytest.raises(InputError, match=message):
         ff.write_comparisons(c, tmp_path / f"scores{suffix}")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("policy", ["exclude", "non-match"])
+def test_failed_comparisons_have_no_score_in_a_file(suffix, policy):
+    warned = pytest.warns(DroppedWarning, match="failed") if policy == "exclude" else nullcontext()
+    scores = [0.5, np.nan, 0.25, np.nan, 0.125]
+    with warned:
+        c = ff.Comparisons(scores, [1, 1, 1, 0, 0], list("aabbc"), list("aabcd"), failures=policy)
+    with pytest.warns(DroppedWarning, match="failed") if policy == "exclude" else nullcontext():
+        back = there_and_back(c, suffix, failures=policy)
+    assert rows_of(back) == rows_of(c)
+    for side, other in zip(c.failed.sides, back.failed.sides, strict=True):
+        assert side.rows.tolist() == other.rows.tolist()
+        assert c.subjects[side.reference].tolist() == list(back.subjects[other.reference])

@@ -1,0 +1,123 @@
+"""Comparisons that failed: a sample could not be acquired or enrolled, so they have no score.
+
+Where they count as non-matches they lie among the others, with a key below those of all scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import validation
+from fastfair._lib.warnings import warn
+from fastfair.errors import DroppedWarning, InputError
+
+from . import score_keys
+from .score_keys import Floats
+from .sorted_scores import SortedSide
+
+FAILURES = ("error", "exclude", "non-match")
+
+
+@dataclass(frozen=True)
+class FailurePolicy:
+    """What to do with comparisons that failed.
+
+    Attributes
+    ----------
+    policy : {"error", "exclude", "non-match"}
+        As `failures` of `Comparisons`.
+    score : float or None
+        As `failure_score` there.
+    """
+
+    policy: str = "error"
+    score: float | None = None
+
+    def checked(self) -> FailurePolicy:
+        """Return the policy once its values are checked."""
+        score = None if self.score is None else validation.real("failure_score", self.score)
+        return FailurePolicy(validation.choice("failures", self.policy, FAILURES), score)
+
+    def find(self, values: Floats) -> NDArray[np.bool_] | None:
+        """Tell which scores are those of failed comparisons; None where failures are refused.
+
+        Raises
+        ------
+        InputError
+            For a failed comparison where failures are refused, and for infinite scores.
+        """
+        if self.policy == "error" and self.score is None:
+            return None  # NaN is refused after the sort
+        failed = np.isnan(values)
+        if self.score is not None:
+            with np.errstate(over="ignore"):  # beyond float32 it is no score
+                failed |= values == values.dtype.type(self.score)
+        if self.policy == "error":
+            if failed.any():
+                row = int(failed.argmax())
+                raise InputError(
+                    f"{np.count_nonzero(failed)} of {failed.size} comparisons failed, the first in row {row} (counted "
+                    f"from 0), whose score is {float(values[row]):g}; {validation.FAILURES_DO}",
+                    row=row,
+                )
+            return None
+        if np.isinf(values).any():
+            raise validation.not_usable(np.where(failed, 0, values))
+        return failed
+
+
+@dataclass(frozen=True, eq=False)
+class FailedComparisons:
+    """The comparisons that failed.
+
+    Attributes
+    ----------
+    mated, nonmated : SortedSide
+        Who was compared in them; all keys are that of no score.
+    policy : {"exclude", "non-match"}
+        Whether they are left out of `Comparisons.mated` and `Comparisons.nonmated`, or are among them.
+    """
+
+    mated: SortedSide
+    nonmated: SortedSide
+    policy: str
+
+    @property
+    def sides(self) -> tuple[SortedSide, SortedSide]:
+        """Those of mated and those of non-mated comparisons."""
+        return self.mated, self.nonmated
+
+    @property
+    def n(self) -> int:
+        """Their number."""
+        return len(self.mated) + len(self.nonmated)
+
+    def __str__(self) -> str:
+        treated = "left out" if self.policy == "exclude" else "counted as non-matches"
+        return f"{self.n} failed and {treated}"
+
+
+def parted(sides: list[SortedSide], policy: str) -> tuple[list[SortedSide], FailedComparisons]:
+    """Find the failed comparisons, which lie before all others, and take them out where they are to be left out."""
+    numbers = [score_keys.count_failed(side.keys) for side in sides]
+    failed = [side.take(np.arange(n)) for side, n in zip(sides, numbers, strict=True)]
+    if policy == "exclude":
+        if any(numbers):
+            warn(
+                f"{sum(numbers)} of {sum(map(len, sides))} comparisons left out, as they failed: {numbers[0]} mated "
+                f"and {numbers[1]} non-mated",
+                DroppedWarning,
+            )
+        sides = [side.take(np.arange(n, len(side))) for side, n in zip(sides, numbers, strict=True)]
+    return sides, FailedComparisons(failed[0], failed[1], policy)
+
+
+def require_scores(failed: FailedComparisons | None, what: str, instead: str) -> None:
+    """Refuse what needs the score of every comparison where failed ones count as non-matches."""
+    if failed is not None and failed.policy == "non-match" and failed.n:
+        raise InputError(
+            f"{what} needs the score of every comparison, but {failed.n} failed and count as non-matches: {instead}"
+        )

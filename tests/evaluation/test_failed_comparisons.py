@@ -1,0 +1,126 @@
+"""Evaluations of comparisons some of which failed."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import fastfair as ff
+from fastfair.errors import DroppedWarning, FastfairWarning, InputError
+from fastfair.evaluation.tracing import curve_of, distributions_of, edges_of
+
+POINTS = [ff.at_fmr(0.05), ff.at_threshold(1.0), ff.at_eer(), ff.at_fnmr(0.4), ff.at_mean_group_eer()]
+
+
+def columns(failing=0.15, n=30, seed=0):
+    """Scores, mated labels, subjects and groups; subjects of "m" fail twice as often; float64 that are no float32."""
+    rng = np.random.default_rng(seed)
+    group = np.where(np.arange(n) < 2 * n // 3, "f", "m")
+    reference = np.concatenate([np.repeat(np.arange(n), 4), np.repeat(np.arange(n), n)])
+    probe = np.concatenate([np.repeat(np.arange(n), 4), np.tile(np.arange(n), n)])
+    mated = np.arange(reference.size) < 4 * n
+    kept = mated | (reference != probe)
+    reference, probe, mated = reference[kept], probe[kept], mated[kept]
+    effect = rng.normal(size=n)
+    scores = rng.normal(size=reference.size) + np.where(mated, 2 + 0.5 * effect[reference], 0)
+    often = rng.gamma(2, 0.5, size=n) * np.where(group == "m", 2, 1) * failing
+    failed = rng.random(reference.size) < np.minimum(often[probe], 0.9)
+    return scores, mated, reference, probe, group[reference], group[probe], failed
+
+
+def made(policy, **options):
+    *given, failed = columns(**options)
+    scores = np.where(failed, np.nan, given[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DroppedWarning)
+        return ff.Comparisons(scores, *given[1:], failures=policy)
+
+
+def evaluated(c, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FastfairWarning)
+        return ff.evaluate(c, POINTS, rng=0, **({"n_resamples": 100} | options))
+
+
+@pytest.mark.parametrize("unit", ["subject", "comparison"])
+def test_failures_counted_as_nonmatches_are_scores_below_all_others(unit):
+    *given, failed = columns()
+    lowest = ff.Comparisons(np.where(failed, -1e6, given[0]), *given[1:])
+    found = evaluated(made("non-match"), unit=unit)
+    expected = evaluated(lowest, unit=unit, metrics=["eer", "min_dcf"])
+    compared = 0
+    for one in expected.quantities:
+        other = found.quantity(one.name, one.group if one.probe_group is None else (one.group, one.probe_group), one.at)
+        assert (one.estimate, one.low, one.high) == pytest.approx(
+            (other.estimate, other.low, other.high), rel=0, abs=0, nan_ok=True
+        ), one
+        compared += 1
+    assert compared > 100
+
+
+def test_excluded_failures_leave_the_other_numbers_as_without_them():
+    *given, failed = columns()
+    rest = ff.Comparisons(*(column[~failed] for column in given))
+    found, expected = evaluated(made("exclude")), evaluated(rest)
+    for one in expected.quantities:
+        other = found.quantity(one.name, one.group if one.probe_group is None else (one.group, one.probe_group), one.at)
+        assert (one.estimate, one.low, one.high) == pytest.approx(
+            (other.estimate, other.low, other.high), rel=0, abs=0, nan_ok=True
+        ), one
+
+
+def test_replicates_never_accept_a_failed_comparison():
+    c = made("non-match", failing=0.35)
+    share = len(c.failed.mated) / len(c.mated)
+    found = evaluated(c)
+    for point in POINTS:
+        thresholds = found.replicates("threshold", at=point)
+        assert np.isfinite(thresholds[~np.isnan(thresholds)]).all()
+    # A replicate with more failures than an operating point allows accepts all that have a score, and holds more.
+    point = ff.at_fnmr(share + 0.005)
+    found = ff.evaluate(c, point, rng=0, n_resamples=200, metrics=())
+    drawn = found.replicates("fnmr", at=point)
+    assert (drawn > point.value).any()
+    assert found.replicates("fmr", at=point)[drawn > point.value].max() < 1
+
+
+def test_metrics_that_need_every_score_are_left_out_or_refused():
+    c = made("non-match")
+    found = evaluated(c, measures=(), metrics="all")
+    assert {one.name for one in found.quantities} & {"eer", "min_dcf", "cllr", "min_cllr"} == {"eer", "min_dcf"}
+    for options in ({"metrics": "cllr"}, {"eer_method": "interpolated"}, {"p_target": 0.9}):
+        with pytest.raises(InputError, match="failed"):
+            ff.evaluate(c, n_resamples=0, **options)
+
+
+def test_systems_that_leave_different_failures_out_are_not_compared():
+    first, second = made("exclude"), made("exclude", failing=0.3)
+    with pytest.raises(InputError, match='were left out: read both systems with failures="non-match"'):
+        ff.compare(first, second, ff.at_threshold(1), rng=0)
+    counted = ff.compare(
+        made("non-match"), made("non-match", failing=0.3), ff.at_threshold(1), measures=(), metrics=(), rng=0,
+        n_resamples=50,
+    )  # fmt: skip
+    assert counted.contrast("fnmr").difference < 0
+    same = ff.compare(first, first, ff.at_threshold(1), measures=(), metrics=(), rng=0, n_resamples=50)
+    assert same.contrast("fnmr").difference == 0
+
+
+def test_plots_show_scores_alone():
+    c = made("non-match", failing=0.4)
+    found = evaluated(c, n_resamples=0)
+    edges = edges_of(found)
+    assert np.isfinite(edges).all()
+    for k, group in enumerate((None, *c.groups)):
+        of_class = distributions_of(found, group, edges)
+        n_scored = [
+            len(side) - len(lost) if group is None else int(by_group.cells[k - 1, k - 1] - failed.cells[k - 1, k - 1])
+            for side, lost, by_group, failed in zip(
+                (c.mated, c.nonmated), c.failed.sides, (c.mated_by_group, c.nonmated_by_group), c.failed_by_group,
+                strict=True,
+            )
+        ]  # fmt: skip
+        assert of_class.bins.sum(axis=1).tolist() == n_scored
+    assert (curve_of(found, None).false_nonmatches >= len(c.failed.mated)).all()
