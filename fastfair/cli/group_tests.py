@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from fastfair._lib.axes import off_screen
 from fastfair._lib.csv_text import write_csv
+from fastfair.data.failed_comparisons import FAILURES
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning
 from fastfair.group_tests.equal_rates import DEVIANCE, FMR_STATISTICS, fmr_test, fnmr_test
@@ -26,6 +27,7 @@ from fastfair.io.failure_counts import read_failure_counts
 
 from .options import (
     CONFIDENCE_LEVEL,
+    FAILURE_SCORE,
     RUNNING,
     Point,
     quantile_option,
@@ -49,7 +51,7 @@ _OF_INPUT = {
         "reference_group",
         "probe_group",
         *VECTORS_OF_TRIALS,
-        *(name for name in inspect.signature(read_comparisons).parameters if name != "groups"),
+        *(name for name in inspect.signature(read_comparisons).parameters if name not in ("groups", "failures")),
     ),
     "counts": ("failures", "attempts"),
     "decisions": ("failed", "subject"),
@@ -65,7 +67,11 @@ def _options(command: Any) -> Any:
             help="What DATA is: scores as `evaluate` reads them, a table of failures and attempts with one row for "
             "each subject, or a table of decisions with one row for each attempt.",
         ),
-        click.option("--failures", metavar="COLUMN", help="Counts: failed attempts. [default: failures]"),
+        click.option(
+            "--failures", metavar="COLUMN",
+            help="Counts: failed attempts. [default: failures] Scores: what to do with comparisons that failed, error, "
+            "exclude or non-match. [default: error]",
+        ),
         click.option("--attempts", metavar="COLUMN", help="Counts: all attempts. [default: attempts]"),
         click.option("--failed", metavar="COLUMN", help="Decisions: whether it failed, 1 or 0. [default: failed]"),
         click.option("--subject", metavar="COLUMN", help="Decisions: whose attempt it was. [default: subject]"),
@@ -78,7 +84,7 @@ def _options(command: Any) -> Any:
             "--rate", "tested", type=click.Choice(RATES),
             help="Error rates to test. [default: both, of scores; else fnmr]",
         ),
-        reading_options,
+        partial(reading_options, failures=[FAILURE_SCORE]),
         click.option(
             "--statistic", type=click.Choice(STATISTICS), default="f", show_default=True,
             help="Test statistic: variance between groups over variance within (f), or largest difference of a group "
@@ -152,6 +158,7 @@ def _tested(data: Path, kind: str, tested: str, options: dict[str, Any]) -> dict
     """Read the data, and return the tests of each error rate and the margin of error of FNMRs."""
     at: OperatingPoint | None = options.pop("at")
     if kind == "scores":
+        options["failures"] = options["failures"] or FAILURES[0]
         read: Any = read_with(read_comparisons, data, options)
         at = at or _DEFAULT_POINT
     else:
@@ -194,6 +201,10 @@ def _refuse_options_of_other_inputs(context: click.Context, kind: str) -> None:
         for option in context.command.params:
             source = context.get_parameter_source(option.name or "")
             given = source in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
+            if option.name == "failures" and (
+                kind == "counts" or (kind == "scores" and context.params["failures"] in FAILURES)
+            ):
+                given = False  # a column of counts, or what to do with comparisons of scores
             if given and other != kind and option.name in names:
                 raise click.UsageError(f"{option.opts[0]} goes with --input {other}, but --input is {kind}")
 

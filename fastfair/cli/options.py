@@ -316,8 +316,21 @@ def method_option(methods: tuple[str, ...]) -> Callable[[Any], Any]:
     )  # fmt: skip
 
 
-def reading_options(command: Any) -> Any:
-    """Add the options that say how score files are read."""
+FAILURE_SCORE = click.option(
+    "--failure-score", type=float, metavar="SCORE", help="The score of failed comparisons, as -1."
+)
+_FAILURES = [
+    click.option(
+        "--failures", type=click.Choice(FAILURES), default="error", show_default=True,
+        help="Comparisons that failed, whose score is empty, NaN or that of --failure-score: refuse, leave out of "
+        "the scores and count, or count as non-matches, so that rates are FRR and FAR.",
+    ),
+    FAILURE_SCORE,
+]  # fmt: skip
+
+
+def reading_options(command: Any, failures: Sequence[Any] = _FAILURES) -> Any:
+    """Add the options that say how score files are read; `failures` are those about failed comparisons."""
     options = [
         click.option(
             "--score", metavar="COLUMN", help="Column of scores; for .npz the name of the matrix. [default: score]"
@@ -352,12 +365,7 @@ def reading_options(command: Any) -> Any:
             help="Comparisons whose mated label contradicts their subjects, or whose groups contradict --metadata: "
             "refuse, leave out, or keep as marked, with the groups of the metadata.",
         ),
-        click.option(
-            "--failures", type=click.Choice(FAILURES), default="error", show_default=True,
-            help="Comparisons that failed, whose score is empty, NaN or that of --failure-score: refuse, leave out of "
-            "the scores and count, or count as non-matches, so that rates are FRR and FAR.",
-        ),
-        click.option("--failure-score", type=float, metavar="SCORE", help="The score of failed comparisons, as -1."),
+        *failures,
     ]  # fmt: skip
     return with_options(command, options)
 

@@ -360,9 +360,9 @@ class Comparisons(Shown):
                 sample_subject = read_only(position[sample_subject[used]])
         failed = None if self.failed is None else replace(self.failed, mated=sides[2], nonmated=sides[3])
         kept = Comparisons._of_parts(
-            sides[0], sides[1], self.score_kind, subjects, samples, sample_subject, self.attributes, (), failed
+            sides[0], sides[1], self.score_kind, subjects, samples, sample_subject, self.attributes, ()
         )
-        kept.left_out = self.left_out
+        kept.left_out, kept.failed = self.left_out, failed
         return kept
 
     def _with_sides(self, mated: SortedSide, nonmated: SortedSide, grouping: tuple[str, ...]) -> Comparisons:
@@ -374,10 +374,10 @@ class Comparisons(Shown):
             self.samples,
             self.sample_subject,
             self.attributes,
-            grouping,
-            self.failed,
+            (),
         )
-        made.left_out = self.left_out
+        made.left_out, made.failed = self.left_out, self.failed
+        made._choose_groups(grouping)
         return made
 
     @classmethod
@@ -391,11 +391,9 @@ class Comparisons(Shown):
         sample_subject: NDArray[np.int32] | None,
         attributes: Mapping[str, tuple[str, ...]],
         grouping: tuple[str, ...],
-        failed: FailedComparisons | None = None,
     ) -> Comparisons:
-        """Make comparisons from parts that are already checked and sorted."""
+        """Make comparisons from parts that are already checked and sorted; none of them failed."""
         made = object.__new__(cls)
-        made.failed = failed
         made.score_kind, made.subjects, made.attributes = score_kind, subjects, attributes
         made.samples, made.sample_subject = samples, sample_subject
         made.mated, made.nonmated = mated, nonmated
