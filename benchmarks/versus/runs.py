@@ -267,7 +267,8 @@ ROWS = (
         Against.NOTHING,
         AtMostSeconds(1.2),
         partial(warm_start, _evaluation),
-        shortfall="half is the evaluation; the rest is imports, loading compiled kernels and reading 550,894 lines",
+        shortfall="half is the evaluation, most of it min Cllr, whose every replicate visits all scores; the rest is "
+        "imports, loading compiled kernels and reading 550,894 lines",
     ),
     Row(
         "import",
