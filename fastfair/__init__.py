@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from fastfair import datasets, errors, intervals, measures
     from fastfair.bands.fairness import FairnessBand, fairness_band
     from fastfair.bands.roc import RocBand, roc_band
+    from fastfair.claims.check import check
+    from fastfair.claims.check_results import Check
+    from fastfair.claims.checked_quantity import CheckedQuantity
     from fastfair.claims.claim import claim
     from fastfair.claims.claimed_rates import ClaimedRate
     from fastfair.claims.results import Claim
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
         at_threshold,
     )
     from fastfair.error_rates.rates import rates
+    from fastfair.error_rates.worst_comparisons import worst_comparisons
+    from fastfair.error_rates.worst_results import WorstComparisons
     from fastfair.evaluation.compare import compare
     from fastfair.evaluation.contrasts import Contrast
     from fastfair.evaluation.evaluate import evaluate
@@ -77,6 +82,8 @@ _HOMES = {
     "AttributeTest": "error_models.effects",
     "BiasedSystem": "synthesis.systems",
     "Binormal": "synthesis.binormal",
+    "Check": "claims.check_results",
+    "CheckedQuantity": "claims.checked_quantity",
     "Claim": "claims.results",
     "ClaimedRate": "claims.claimed_rates",
     "Comparisons": "data.comparisons",
@@ -110,6 +117,7 @@ _HOMES = {
     "SubjectsPlan": "planning.plans",
     "Synthesis": "synthesis.hill_climbing",
     "VonMisesFisherIdentities": "synthesis.simulators",
+    "WorstComparisons": "error_rates.worst_results",
     "WrittenResult": "written_results",
     "at_eer": "error_rates.operating_points",
     "at_fmr": "error_rates.operating_points",
@@ -118,6 +126,7 @@ _HOMES = {
     "at_threshold": "error_rates.operating_points",
     "biased_system": "synthesis.systems",
     "binormal_comparisons": "synthesis.binormal",
+    "check": "claims.check",
     "claim": "claims.claim",
     "cllr": "error_rates.curves",
     "compare": "evaluation.compare",
@@ -155,6 +164,7 @@ _HOMES = {
     "synthesize_each": "synthesis.hill_climbing",
     "von_mises_fisher_embeddings": "synthesis.simulators",
     "warm_up": "first_run",
+    "worst_comparisons": "error_rates.worst_comparisons",
     "write_comparisons": "io.write",
 }
 
@@ -162,6 +172,8 @@ __all__ = [
     "AttributeTest",
     "BiasedSystem",
     "Binormal",
+    "Check",
+    "CheckedQuantity",
     "Claim",
     "ClaimedRate",
     "Comparisons",
@@ -195,6 +207,7 @@ __all__ = [
     "SubjectsPlan",
     "Synthesis",
     "VonMisesFisherIdentities",
+    "WorstComparisons",
     "WrittenResult",
     "__version__",
     "at_eer",
@@ -204,6 +217,7 @@ __all__ = [
     "at_threshold",
     "biased_system",
     "binormal_comparisons",
+    "check",
     "claim",
     "cllr",
     "compare",
@@ -245,6 +259,7 @@ __all__ = [
     "synthesize_each",
     "von_mises_fisher_embeddings",
     "warm_up",
+    "worst_comparisons",
     "write_comparisons",
 ]
 

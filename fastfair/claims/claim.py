@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -23,10 +22,9 @@ from fastfair.uncertainty.quantity_intervals import Uncertainty
 from .claimed_rates import MANY_ERRORS, UNKNOWN_CONCENTRATION, ClaimedRate, verdict_of, with_adjusted
 from .evidence import Evidence, independent_limit
 from .results import Claim
+from .statements import RATES, RELATION, RELATIONS, number_of
 
-RATES = ("fmr", "fnmr")
 NARROW = "likely too narrow"  # in notes of intervals
-_STATEMENT = re.compile(r"\s*(?P<rate>[A-Za-z]+)\s*(?:<=|<|≤)\s*(?P<limit>[^\s%]+)\s*(?P<percent>%?)\s*")
 
 
 @checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons"), at=argument_kinds.point)
@@ -112,14 +110,15 @@ def claim(
 
 def read_statement(statement: str) -> tuple[str, float]:
     """Return the rate that a statement is about, and what it is claimed not to exceed."""
-    found = _STATEMENT.fullmatch(statement)
-    rate = found["rate"].lower() if found else ""
-    if found is None or rate not in RATES:
+    found = RELATION.search(statement)
+    rate = statement[: found.start()].strip().lower() if found else ""
+    if found is None or rate not in RATES or RELATIONS[found.group()] not in ("<=", "<"):
         raise InputError(f'statement must be "fmr" or "fnmr", "<=" and a rate, as in "fmr <= 1e-4", not {statement!r}')
+    written = statement[found.end() :].strip()
     try:
-        limit = float(found["limit"]) / (100 if found["percent"] else 1)
+        limit = number_of(written)
     except ValueError:
-        raise InputError(f'statement must end with a number, as in "fmr <= 1e-4", not {found["limit"]!r}') from None
+        raise InputError(f'statement must end with a number, as in "fmr <= 1e-4", not {written!r}') from None
     return rate, validation.positive("the rate claimed", validation.rate("the rate claimed", limit))
 
 

@@ -20,16 +20,14 @@ from fastfair.claims.results import Claim
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.io.comparisons import read_comparisons
-from fastfair.resampling.units import UNITS
 
-from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, with_options
+from .options import LEAST_REPLICATES, LIMITS, RUNNING, Point, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
 from .verbs import Verb, watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_LEAST_REPLICATES = 2
 _SHARED = ("n_resamples", "confidence_level", "unit", "rng", "n_threads", "progress")  # options that evaluations have
 
 
@@ -40,15 +38,7 @@ def _options(command: Any) -> Any:
             help="Operating point: threshold=0.4, fmr=0.001, fnmr=0.05, eer or mean-group-eer.",
         ),
         reading_options,
-        click.option(
-            "--n-resamples", type=click.IntRange(min=_LEAST_REPLICATES), default=2000, show_default=True,
-            help="Bootstrap replicates.",
-        ),
-        click.option(
-            "--unit", type=click.Choice(UNITS), default="subject", show_default=True,
-            help="What replicates draw with replacement, as for `evaluate`.",
-        ),
-        CONFIDENCE_LEVEL,
+        *LIMITS,
         *RUNNING,
         click.option("--plots", is_flag=True, help="With --output: draw the rates and their limits, as PNG and SVG."),
     ]  # fmt: skip
@@ -90,7 +80,7 @@ def claim_command(
 
 def check_claims(statements: Sequence[str], points: Sequence[OperatingPoint], n_resamples: int) -> None:
     """Refuse, before any work, claims that cannot be read or judged."""
-    if statements and n_resamples < _LEAST_REPLICATES:
+    if statements and n_resamples < LEAST_REPLICATES:
         raise click.UsageError("--claim needs replicates: give --n-resamples 2 or more, and leave --quick out")
     for statement in statements:
         if not _points_of(statement, points):

@@ -34,6 +34,7 @@ from fastfair.intervals import METHODS_OF_EVALUATIONS
 from fastfair.io.comparisons import read_comparisons
 from fastfair.pages.report import report as write_report
 
+from .check import check_command
 from .claim import check_claims, claim_command, claims_of, print_claim
 from .embeddings import embeddings_command
 from .figures import figures_of
@@ -210,6 +211,7 @@ def demo_command(system: str, **options: Any) -> None:
 
 
 for command in (
+    check_command,
     claim_command,
     embeddings_command,
     fnmr_test_command,

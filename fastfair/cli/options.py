@@ -27,13 +27,8 @@ from fastfair.resampling.units import UNITS
 from .trial_vectors import VECTOR_OPTIONS, take_vectors
 from .verbs import seeded
 
+LEAST_REPLICATES = 2  # that limits are made of
 MOST_CURVES = 8  # more groups than this have too many curves for one figure
-_POINTS = {
-    "fmr": operating_points.at_fmr,
-    "fnmr": operating_points.at_fnmr,
-    "threshold": operating_points.at_threshold,
-}
-_POINTS_ALONE = {"eer": operating_points.at_eer, "mean-group-eer": operating_points.at_mean_group_eer}
 
 
 class Point(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
@@ -45,17 +40,9 @@ class Point(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
         """Read kind=value, or the name of a kind that needs no value."""
         if isinstance(value, operating_points.OperatingPoint):
             return value
-        kind, _, number = value.lower().partition("=")
-        if kind in _POINTS_ALONE and not number:
-            return _POINTS_ALONE[kind]()
-        if kind not in _POINTS or not number:
-            known = ", ".join(["fmr=0.001", "fnmr=0.05", "threshold=0.4", *_POINTS_ALONE])
-            self.fail(f"{value!r} is not an operating point: write one of {known}", param, ctx)
-        if number.endswith("%"):
-            self.fail(f"{value!r} is a percentage: write the rate as a fraction, 0.01 for 1 %", param, ctx)
         try:
-            return _POINTS[kind](float(number))
-        except ValueError as error:
+            return operating_points.read_point(value)
+        except InputError as error:
             self.fail(str(error), param, ctx)
 
 
@@ -149,6 +136,29 @@ CONFIDENCE_LEVEL = click.option(
     "--confidence-level", type=float, default=0.95, show_default=True, callback=_level,
     help="Confidence level of intervals, 0 to 1.",
 )  # fmt: skip
+METRICS = [
+    click.option(
+        "--eer-method", type=click.Choice(score_metrics.EER_METHODS), default="nearest", show_default=True,
+        help="How the EER is read off the curve.",
+    ),
+    click.option(
+        "--p-target", type=float, default=0.05, show_default=True,
+        help="minDCF: prior probability of mated comparisons."
+    ),
+    click.option("--c-miss", type=float, default=1.0, show_default=True, help="minDCF: cost of a false non-match."),
+    click.option("--c-fa", type=float, default=1.0, show_default=True, help="minDCF: cost of a false match."),
+]  # fmt: skip
+LIMITS = [  # of the verbs that judge by limits to one side
+    click.option(
+        "--n-resamples", type=click.IntRange(min=LEAST_REPLICATES), default=2000, show_default=True,
+        help="Bootstrap replicates.",
+    ),
+    click.option(
+        "--unit", type=click.Choice(UNITS), default="subject", show_default=True,
+        help="What replicates draw with replacement, as for `evaluate`.",
+    ),
+    CONFIDENCE_LEVEL,
+]  # fmt: skip
 WRITING = [
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
     click.option(
@@ -239,16 +249,7 @@ def evaluation_options(command: Any) -> Any:
         ),
         measure_option(list(measures.MEASURES), "all"),
         ALPHA,
-        click.option(
-            "--eer-method", type=click.Choice(score_metrics.EER_METHODS), default="nearest", show_default=True,
-            help="How the EER is read off the curve.",
-        ),
-        click.option(
-            "--p-target", type=float, default=0.05, show_default=True,
-            help="minDCF: prior probability of mated comparisons."
-        ),
-        click.option("--c-miss", type=float, default=1.0, show_default=True, help="minDCF: cost of a false non-match."),
-        click.option("--c-fa", type=float, default=1.0, show_default=True, help="minDCF: cost of a false match."),
+        *METRICS,
         zero_policy_option(measures.ZERO_POLICIES),
         click.option(
             "--incomplete-groups", type=click.Choice(INCOMPLETE_GROUPS), default="raise", show_default=True,

@@ -25,11 +25,14 @@ from .verbs import input_files, write_configuration
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_FILES = {"--report": "report.html", "--junit": "junit.xml"}  # for example
 _DOTS = 200  # per inch of a PNG
 _CUT_OFF = 128 + getattr(signal, "SIGPIPE", 13)  # exit status of a tool whose output is no longer read
 
 
-def require_output(output: Path | None, plots: bool = False, report: Path | None = None) -> None:
+def require_output(
+    output: Path | None, plots: bool = False, report: Path | None = None, option: str = "--report"
+) -> None:
     """Refuse, before any work, --plots without --output and places that cannot be written to."""
     if plots and output is None:
         raise click.UsageError("--plots needs --output DIR")
@@ -38,7 +41,7 @@ def require_output(output: Path | None, plots: bool = False, report: Path | None
     if report is not None:
         if report.is_dir():
             raise click.UsageError(
-                f"--report {report} is a folder: name a file in it, such as {report / 'report.html'}"
+                f"{option} {report} is a folder: name a file in it, such as {report / _FILES[option]}"
             )
         whole_files.check_folder(report.parent)
 

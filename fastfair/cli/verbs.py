@@ -32,10 +32,10 @@ _SECTIONS = {
     "What is computed": "",
     "Intervals": """n_resamples unit confidence_level scheme method alternative simultaneous quantile center rng
         n_simulations weighting""",
-    _LAST: "n_threads progress checkpoint as_json output plots report suffix",
+    _LAST: "n_threads progress checkpoint as_json output plots report suffix worst junit github",
 }
 _SECTION_OF = {name: section for section, names in _SECTIONS.items() for name in names.split()}
-_NOT_REPEATED = ("config", "checkpoint", "output", "report", "progress", "as_json")
+_NOT_REPEATED = ("config", "checkpoint", "output", "report", "junit", "progress", "as_json")
 
 
 class Verb(click.Command):

@@ -87,6 +87,31 @@ def point_of(text: str) -> OperatingPoint:
     return OperatingPoint(kind, float(value)) if value else OperatingPoint(kind)
 
 
+_WRITTEN = {"eer": "eer", "mean-group-eer": "mean group eer"}  # the kinds without a value, as people type them
+
+
+def read_point(text: str) -> OperatingPoint:
+    """Return the operating point that people write as "fmr=0.001", "fnmr=0.05", "threshold=0.4", or "eer" alone.
+
+    Raises
+    ------
+    InputError
+        For anything else, and for percentages.
+    """
+    kind, _, number = text.lower().partition("=")
+    if kind in _WRITTEN and not number:
+        return OperatingPoint(_WRITTEN[kind])
+    if kind not in ("fmr", "fnmr", "threshold") or not number:
+        known = ", ".join(["fmr=0.001", "fnmr=0.05", "threshold=0.4", *_WRITTEN])
+        raise InputError(f"{text!r} is not an operating point: write one of {known}")
+    if number.endswith("%"):
+        raise InputError(f"{text!r} is a percentage: write the rate as a fraction, 0.01 for 1 %")
+    try:
+        return OperatingPoint(kind, float(number))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
 @checked
 def at_fmr(fmr: float) -> OperatingPoint:
     """Hold the overall false match rate: use the least strict threshold whose FMR does not exceed it.

@@ -85,7 +85,7 @@ def with_interval(case: Case) -> Quantity:
     for applies, settled in _SETTLED:
         if applies(case):
             return settled(case)
-    least, most = _bounds(case.quantity.name)
+    least, most = possible_values(case.quantity.name)
     case.low, case.high = (min(max(end, least), most) for end in (case.low, case.high))
     if case.is_inverted and abs(case.low) < _ROUNDING:  # of a fair system's standard deviation, which is 0
         case.low = 0.0
@@ -103,7 +103,7 @@ def one_sided(quantity: Quantity, alternative: str) -> Quantity:
     """
     if quantity.low is None or math.isnan(quantity.low) or quantity.low == quantity.high == quantity.estimate:
         return quantity
-    least, most = _bounds(quantity.name)
+    least, most = possible_values(quantity.name)
     return replace(quantity, low=least) if alternative == "less" else replace(quantity, high=most)
 
 
@@ -206,7 +206,8 @@ def _no_interval(note: str = "") -> Callable[[Case], Quantity]:
     return settled
 
 
-def _bounds(name: str) -> tuple[float, float]:
+def possible_values(name: str) -> tuple[float, float]:
+    """Return the least and the greatest value that a quantity of this name can have."""
     if name in (*RATES, "eer", "min_cllr"):
         return 0.0, 1.0
     if name in ("min_dcf", "cllr"):

@@ -12,12 +12,12 @@ from fastfair.error_rates import curves, rates
 
 # Made by the library, of what it has checked: their methods are at the door, their constructors are not.
 RESULTS = {
-    ff.AttributeTest, ff.BiasedSystem, ff.Claim, ff.ClaimedRate, ff.Contrast, ff.CoverageExperiment, ff.Effect,
-    ff.ErrorModel, ff.Evaluation, ff.FairnessBand, ff.FmrPlan, ff.FmrStudy, ff.FmrTest, ff.FnmrTest,
-    ff.GroupTest, ff.MarginOfError, ff.MarginPlan, ff.PairedEvaluation, ff.PowerPlan, ff.Quantity, ff.RocBand,
-    ff.ScannedComparisons, ff.ScenarioFamily, ff.ShrunkenRates, ff.StratifiedDifference, ff.StratifiedRate,
-    ff.StratifiedRates, ff.SubjectsPlan, ff.Synthesis, ff.WrittenResult, curves.Roc, curves.Det, curves.Eer,
-    curves.MinDcf, rates.Rates, measures.Measure,
+    ff.AttributeTest, ff.BiasedSystem, ff.Check, ff.CheckedQuantity, ff.Claim, ff.ClaimedRate, ff.Contrast,
+    ff.CoverageExperiment, ff.Effect, ff.ErrorModel, ff.Evaluation, ff.FairnessBand, ff.FmrPlan, ff.FmrStudy,
+    ff.FmrTest, ff.FnmrTest, ff.GroupTest, ff.MarginOfError, ff.MarginPlan, ff.PairedEvaluation, ff.PowerPlan,
+    ff.Quantity, ff.RocBand, ff.ScannedComparisons, ff.ScenarioFamily, ff.ShrunkenRates, ff.StratifiedDifference,
+    ff.StratifiedRate, ff.StratifiedRates, ff.SubjectsPlan, ff.Synthesis, ff.WorstComparisons, ff.WrittenResult,
+    curves.Roc, curves.Det, curves.Eer, curves.MinDcf, rates.Rates, measures.Measure,
 }  # fmt: skip
 CLASSES = RESULTS | {value for name in ff.__all__ if inspect.isclass(value := getattr(ff, name))}
 MODULES = (ff, measures, intervals, datasets)

@@ -1,0 +1,195 @@
+"""`worst_comparisons`: the comparisons behind false non-matches and false matches, the worst of them first."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import argument_kinds, validation
+from fastfair._lib.arguments import checked
+from fastfair.data import score_keys
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.data.sorted_scores import GroupedSide, SortedSide
+from fastfair.errors import InputError
+
+from .concentration import concentration
+from .curve_results import Rates
+from .operating_points import OperatingPoint, threshold_key
+from .rates import rates_at_key
+from .worst_results import FALSE_MATCH, FALSE_NONMATCH, Errors, WorstComparisons
+
+RATES = ("both", "fnmr", "fmr")
+_LABELS = ("reference", "probe", "reference_sample", "probe_sample", "reference_group", "probe_group")
+
+
+class _Found(NamedTuple):
+    """The errors among the mated, or the non-mated, comparisons."""
+
+    side: SortedSide
+    by_group: GroupedSide | None  # None without groups
+    positions: NDArray[np.intp]  # of the errors, the worst first
+    error: str
+    counted: Errors
+
+
+@checked(
+    comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons"),
+    at=argument_kinds.point,
+    n=argument_kinds.whole,
+)
+def worst_comparisons(
+    comparisons: Comparisons | ScannedComparisons,
+    at: OperatingPoint,
+    group: str | None = None,
+    n: int = 50,
+    *,
+    rate: str = "both",
+) -> WorstComparisons:
+    """List the comparisons behind errors: mated ones with the lowest scores, and non-mated ones with the highest.
+
+    Parameters
+    ----------
+    comparisons : Comparisons or ScannedComparisons
+        The comparisons.
+    at : OperatingPoint
+        The operating point; its threshold is found from all comparisons.
+    group : str, optional
+        Only the comparisons whose reference and probe are both in this group.
+    n : int, default 50
+        How many false non-matches, and how many false matches, to list at most.
+    rate : {"both", "fnmr", "fmr"}
+        Whether to list the false non-matches behind the FNMR, the false matches behind the FMR, or both.
+
+    Returns
+    -------
+    WorstComparisons
+        With the numbers of errors of each subject.
+
+    Raises
+    ------
+    InputError
+        For an unknown group, and for a scan that has not kept the scores at the threshold.
+
+    Notes
+    -----
+    The worst comparisons are those whose scores are farthest beyond the threshold; of equal scores, those given first.
+    Wrong labels, poor samples and twins are often among them.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.7], [1, 1, 0, 0], list("abab"), list("abba"))
+    >>> found = ff.worst_comparisons(c, ff.at_threshold(0.5))
+    >>> found.error, found.row, found.labels["reference"], found.labels["probe"], found.distance.round(3)
+    (('false non-match', 'false match'), (1, 3), ('b', 'b'), ('b', 'a'), array([0.2, 0.2]))
+    """
+    validation.choice("rate", rate, RATES)
+    if isinstance(comparisons, ScannedComparisons):
+        comparisons = comparisons.kept
+    code = None
+    if group is not None:
+        if not comparisons.groups:
+            raise InputError(f"group is {group!r}, but the comparisons have none: give reference_group")
+        code = comparisons.groups.index(validation.choice("group", group, comparisons.groups))
+    key = threshold_key(comparisons, at)
+    rates = rates_at_key(comparisons, at, key)
+    found = [
+        _errors(comparisons, rates, mated, code)
+        for mated, name in ((True, "fnmr"), (False, "fmr"))
+        if rate in ("both", name)
+    ]
+    listed = [one.positions[:n] for one in found]
+    scores = [
+        comparisons.to_scale(1.0) * score_keys.decode(one.side.keys[k]) for one, k in zip(found, listed, strict=True)
+    ]
+    score = np.concatenate(scores).astype(np.float64)
+    rows = [one.side.rows for one in found]
+    chosen = [(row, places) for row, places in zip(rows, listed, strict=True) if row is not None]
+    return WorstComparisons(
+        at=at,
+        threshold=rates.threshold,
+        group=group,
+        error=tuple(one.error for one, places in zip(found, listed, strict=True) for _ in places),
+        score=score,
+        distance=np.abs(score - rates.threshold),
+        row=tuple(int(row) for side, places in chosen for row in side[places]) if len(chosen) == len(rows) else None,
+        labels=_labels(comparisons, found, listed),
+        subjects={} if comparisons.subjects is None else _by_subject(comparisons, found, code),
+        errors={"mated" if one.error == FALSE_NONMATCH else "non-mated": one.counted for one in found},
+        left_out=comparisons.left_out,
+    )
+
+
+def _errors(comparisons: Comparisons, rates: Rates, mated: bool, code: int | None) -> _Found:
+    counts = rates.counts
+    side = comparisons.mated if mated else comparisons.nonmated
+    by_group = None
+    if comparisons.groups:
+        by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+    n_errors = counts.false_nonmatches if mated else counts.false_matches
+    if mated:
+        positions = np.arange(n_errors)
+    else:  # of equal scores the first one first
+        keys = side.keys[side.keys.size - n_errors :]
+        positions = side.keys.size - n_errors + np.argsort(~keys, kind="stable")
+    n, share = len(side), math.nan
+    if comparisons.subjects is not None and n_errors:
+        overall, cells = concentration(comparisons, rates, mated)
+        share = overall if code is None else float(cells[code, code])
+    if code is not None:
+        assert by_group is not None
+        inside = (by_group.reference_group[positions] == code) & (by_group.probe_group[positions] == code)
+        positions, n = positions[inside], int(by_group.cells[code, code])
+    return _Found(side, by_group, positions, FALSE_NONMATCH if mated else FALSE_MATCH, Errors(n, positions.size, share))
+
+
+def _labels(
+    comparisons: Comparisons, found: list[_Found], listed: list[NDArray[np.intp]]
+) -> dict[str, tuple[Any, ...]]:
+    """Return the labels of the comparisons that are listed, by the name of their column."""
+    of_kind = {"sample": comparisons.samples, "group": comparisons.groups or None}
+    columns: dict[str, tuple[Any, ...]] = {}
+    for name in _LABELS:
+        known = of_kind.get(name.partition("_")[2], comparisons.subjects)
+        if known is None:
+            continue
+        labels = known if isinstance(known, tuple) else known.tolist()
+        codes = [getattr(one.by_group if name.endswith("group") else one.side, name)[k]
+                 for one, k in zip(found, listed, strict=True)]  # fmt: skip
+        columns[name] = tuple(labels[code] for code in np.concatenate(codes).tolist())
+    return columns
+
+
+def _by_subject(comparisons: Comparisons, found: list[_Found], code: int | None) -> dict[str, tuple[Any, ...]]:
+    """Count the errors, and the comparisons, that each subject is involved in, in those of both kinds asked for."""
+    assert comparisons.subjects is not None
+    n_all = comparisons.subjects.size
+    columns: dict[str, NDArray[np.int64]] = {}
+    for one in found:
+        names = ("false_nonmatches", "mated") if one.error == FALSE_NONMATCH else ("false_matches", "nonmated")
+        columns[names[0]] = _involved(one.side, one.positions, n_all)
+        if one.side.not_kept is None:
+            everything = np.arange(one.side.keys.size)
+            if code is not None:
+                assert one.by_group is not None
+                everything = np.flatnonzero((one.by_group.reference_group == code) & (one.by_group.probe_group == code))
+            columns[names[1]] = _involved(one.side, everything, n_all)
+    of_errors = sum((columns[name] for name in columns if name.startswith("false")), np.zeros(n_all, np.int64))
+    order = np.argsort(-of_errors, kind="stable")[: np.count_nonzero(of_errors)]
+    labels = comparisons.subjects.tolist()
+    return {"subject": tuple(labels[k] for k in order)} | {
+        name: tuple(column[order].tolist()) for name, column in columns.items()
+    }
+
+
+def _involved(side: SortedSide, positions: NDArray[np.intp], n_subjects: int) -> NDArray[np.int64]:
+    """Return for each subject in how many of some comparisons he is the reference or the probe, or both."""
+    assert side.reference is not None
+    assert side.probe is not None
+    reference, probe = side.reference[positions], side.probe[positions]
+    counts = np.bincount(reference, minlength=n_subjects) + np.bincount(probe[probe != reference], minlength=n_subjects)
+    return counts.astype(np.int64)

@@ -1,0 +1,142 @@
+"""Requirements: what is read from text, and what is refused, where and with what would do."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastfair as ff
+from fastfair.claims.requirements import read_requirement
+from fastfair.claims.statements import number_of
+from fastfair.error_rates.operating_points import read_point
+from fastfair.errors import InputError
+from fastfair.measures import MEASURES
+from fastfair.uncertainty.interval_notes import possible_values
+
+DEFAULT = ff.at_fmr(0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "group", "at", "relation", "bound"),
+    [
+        ("fnmr@fmr=0.001 <= 0.05", "fnmr", None, ff.at_fmr(0.001), "<=", 0.05),
+        ("FNMR <= 5%", "fnmr", None, DEFAULT, "<=", 0.05),
+        ("max_geomean_ratio(fnmr) <= 1.5", "max_geomean_ratio(fnmr)", None, DEFAULT, "<=", 1.5),
+        ("max-geomean ratio of FNMR @ eer < 1.5", "max_geomean_ratio(fnmr)", None, ff.at_eer(), "<", 1.5),
+        ("fnmr[f & USA]@fmr=0.1 % \u2264 5 %", "fnmr", "f & USA", ff.at_fmr(0.001), "<=", 0.05),
+        ("fnmr [ * ] @ FNMR = 5 % <= 0.1", "fnmr", "*", ff.at_fnmr(0.05), "<=", 0.1),
+        ("fmr[[18, 30) <= x@y]@threshold=-0.4 <= 1e-3", "fmr", "[18, 30) <= x@y", ff.at_threshold(-0.4), "<=", 1e-3),
+        ("fmr[*]@fmr=0.01 <= 2 %", "fmr", "*", ff.at_fmr(0.01), "<=", 0.02),
+        ("fmr[*]@mean-group-eer <= 2 %", "fmr", "*", ff.at_mean_group_eer(), "<=", 0.02),
+        ("EER[f] < 3 %", "eer", "f", None, "<", 0.03),
+        ("minDCF <= 0.1", "min_dcf", None, None, "<=", 0.1),
+        ("NRB of EER <= 1", "nrb(eer)", None, None, "<=", 1.0),
+        ("GARBE <= 20 %", "garbe", None, DEFAULT, "<=", 0.2),
+        ("fdr >= 0.9", "fdr", None, DEFAULT, ">=", 0.9),
+        ("fdr \u2265 0.9", "fdr", None, DEFAULT, ">=", 0.9),
+        ("mape <= 1", "mape(fmr)", None, DEFAULT, "<=", 1.0),
+        ("sed[*] <= 2", "sed", "*", None, "<=", 2.0),
+        ("sed_mean <= 2", "sed_mean", None, None, "<=", 2.0),
+        ("group_to_average_ratio(fnmr)[m] > 0.5", "group_to_average_ratio(fnmr)", "m", DEFAULT, ">", 0.5),
+    ],
+)
+def test_what_is_written_is_read(text, name, group, at, relation, bound):
+    found = read_requirement(text, DEFAULT)
+    assert (found.name, found.group, found.at, found.relation) == (name, group, at, relation)
+    assert found.bound == pytest.approx(bound)
+
+
+@pytest.mark.parametrize(
+    ("text", "character", "would_do"),
+    [
+        ("", 1, "a relation and a number are missing"),
+        ("fnmr", 5, "as in fnmr@fmr=0.001 <= 0.05"),
+        ("fnmr = 0.1", 11, "not that it equals one"),
+        ("fnmr <= 5", 9, "for 5 % write 5 % or 0.05"),
+        ("fnmr <= 0", 9, "between 0 and 1"),
+        ("fnmr <= x", 9, "ends with a number"),
+        ("fnmr <= nan", 9, "ends with a number"),
+        ("fnmr <=", 8, "ends with a number"),
+        ("fnrm <= 0.1", 1, "did you mean 'fnmr'"),
+        ("fnmr] <= 0.1", 1, "no such quantity"),
+        ("-fnmr <= 0.1", 1, "no such quantity"),
+        ("threshold <= 0.1", 1, "no such quantity"),
+        ("<= 0.1", 1, "name one of fmr, fnmr"),
+        ("garbe(fnmr) <= 0.1", 1, "write garbe"),
+        ("max_geomean_ratio <= 1.5", 1, r"write max_geomean_ratio\(fmr\) or max_geomean_ratio\(fnmr\)"),
+        ("gini(eer) <= 0.1", 1, r"write gini\(fmr\) or gini\(fnmr\)"),
+        ("max_geomean_ratio(fnmr) <= 1", 28, "between 1 and inf"),
+        ("fmr@fmr=0.001 <= 0.1", 1, "FMR=0.001 holds the FMR"),
+        ("eer@fmr=0.1 <= 0.1", 4, "needs no operating point"),
+        ("fnmr@fmr=0.001[f] <= 0.1", 15, "a group comes before"),
+        ("fnmr[f@fmr=0.001 <= 0.1", 5, 'add "]"'),
+        ("fnmr[ ] <= 0.1", 5, "name a group"),
+        ("fnmr@ <= 0.1", 6, "write one of fmr=0.001"),
+        ("fnmr@fmr=5 <= 0.1", 6, "for 5 % write 0.05"),
+        ("fnmr@threshold=5 % <= 0.1", 6, "is a percentage"),
+        ("fnmr[f] x <= 0.1", 9, "after a group comes an operating point"),
+        ("sed <= 0.1", 1, r"write sed\[\*\], sed_mean or sed_std"),
+        ("garbe[f] <= 0.1", 6, "over all groups"),
+        ("sed_mean[f] <= 0.1", 9, "over all groups"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_place_and_what_would_do(text, character, would_do):
+    with pytest.raises(InputError, match=would_do) as refused:
+        read_requirement(text, DEFAULT)
+    assert f"(character {character})" in str(refused.value)
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_read_or_refused(text):
+    try:
+        found = read_requirement(text, DEFAULT)
+    except InputError:
+        return
+    least, most = possible_values(found.name)
+    assert least < found.bound < most
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_each_measure_of_each_metric_can_be_required(name):
+    measure = MEASURES[name]
+    for metric in measure.metrics or ("",):
+        written = f"{name}({metric})" if metric else name
+        group = "[f]" if measure.per_group else ""
+        least, most = measure.bounds
+        bound = least + 0.4 if math.isfinite(least) else 0.4
+        found = read_requirement(f"{written}{group} <= {bound}", DEFAULT)
+        assert found.name == written
+        assert (found.at is None) == (measure.own_threshold or metric in ("eer", "min_dcf", "cllr"))
+        assert least < found.bound < most
+
+
+def test_groups_are_those_of_the_comparisons():
+    every = read_requirement("fnmr[*] <= 0.1", DEFAULT)
+    assert [one.group for one in every.of_groups(("f", "m"))] == ["f", "m"]
+    with pytest.raises(InputError, match=r"'F' \(character 6\): there is no such group \(did you mean 'f'"):
+        read_requirement("fnmr[F] <= 0.1", DEFAULT).of_groups(("f", "m"))
+    for text in ("fnmr[*] <= 0.1", "fnmr[f] <= 0.1"):
+        with pytest.raises(InputError, match="the comparisons have no groups"):
+            read_requirement(text, DEFAULT).of_groups(())
+    assert read_requirement("fnmr <= 0.1", DEFAULT).of_groups(()) == [read_requirement("fnmr <= 0.1", DEFAULT)]
+
+
+def test_a_value_is_held_against_the_bound():
+    for relation, expected in (("<=", (True, True, False)), ("<", (True, False, False)),
+                               (">=", (False, True, True)), (">", (False, False, True))):  # fmt: skip
+        one = read_requirement(f"fnmr {relation} 0.5", DEFAULT)
+        assert tuple(one.allows(value) for value in (0.4, 0.5, 0.6)) == expected
+        assert not one.allows(math.nan)
+        assert one.is_upper == relation.startswith("<")
+
+
+def test_numbers_and_points_as_people_write_them():
+    assert [number_of(text) for text in ("1e-4", " 2 % ", "2%", "-0.5")] == [1e-4, 0.02, 0.02, -0.5]
+    for text in ("", "x", "1 2", "%", "inf", "1 % %"):
+        with pytest.raises(ValueError):
+            number_of(text)
+    for at in (ff.at_fmr(0.001), ff.at_fnmr(0.05), ff.at_threshold(-2.5), ff.at_eer()):
+        assert read_point(str(at)) == at

@@ -1,0 +1,123 @@
+"""`fastfair check`: exit codes, tables, files, annotations, and the comparisons behind errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import polars as pl
+import pytest
+from helpers.command_line import run
+
+import fastfair as ff
+from fastfair.errors import InputError
+
+SCORES = "scores.csv"
+ASKED = ["--at", "threshold=0.5", "--group", "group", "--seed", 1, "--n-resamples", 99]
+MET, NOT_MET, OPEN = "fnmr <= 99 %", "fnmr <= 0.1 %", "fnmr <= 20.5 %"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    rng = np.random.default_rng(0)
+    who, (first, second) = np.repeat(np.arange(40), 4), np.triu_indices(40, 1)
+    mated = np.arange(who.size + first.size) < who.size
+    reference, probe = np.append(who, first), np.append(who, second)
+    scores = rng.normal(size=mated.size) / 2 + mated
+    sides = [np.array(["f", "m"])[side % 2] for side in (reference, probe)]
+    path = tmp_path_factory.mktemp("check")
+    ff.write_comparisons(ff.Comparisons(scores, mated, reference, probe, *sides), path / SCORES)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _in_its_folder(made, monkeypatch):
+    monkeypatch.chdir(made)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+
+
+def checked(*texts: str, **more) -> ff.Check:
+    comparisons = ff.read_comparisons(SCORES, groups=["group"])
+    return ff.check(comparisons, texts, ff.at_threshold(0.5), rng=1, n_resamples=99, **more)
+
+
+def asked(*texts: str) -> list[object]:
+    return [word for text in texts for word in ("--require", text)] + ASKED
+
+
+def test_the_verdicts_of_these_samples_are_what_the_tests_below_need():
+    assert [checked(text).verdict for text in (MET, NOT_MET, OPEN)] == ["met", "not met", "open"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "more", "code"),
+    [
+        ([MET], [], 0), ([NOT_MET], [], 1), ([OPEN], [], 3), ([OPEN], ["--allow-open"], 0), ([MET, OPEN], [], 3),
+        ([MET, OPEN, NOT_MET], [], 1), ([MET, OPEN, NOT_MET], ["--allow-open"], 1),
+    ],
+)  # fmt: skip
+def test_the_exit_code_tells_the_verdict(texts, more, code):
+    for form in ([], ["--json"]):
+        assert run("check", SCORES, *asked(*texts), *more, *form).exit_code == code
+
+
+def test_sentences_and_a_row_for_each_quantity_are_printed():
+    found = checked("fnmr[*] <= 99 %", NOT_MET)
+    printed = run("check", SCORES, *asked("fnmr[*] <= 99 %", NOT_MET)).output
+    assert found.summary() in printed
+    for row in found.rows:
+        assert any(line.startswith(row.title) and line.rstrip().endswith(row.verdict) for line in printed.splitlines())
+
+
+def test_json_is_that_of_the_library_with_the_worst_comparisons():
+    printed = json.loads(run("check", SCORES, *asked(MET, NOT_MET), "--json").output)
+    assert printed == json.loads(checked(MET, NOT_MET).to_json()) | {"inputs": [SCORES]}
+    printed = json.loads(run("check", SCORES, *asked(MET, NOT_MET), "--json", "--worst", 2).output)
+    comparisons = ff.read_comparisons(SCORES, groups=["group"])
+    worst = ff.worst_comparisons(comparisons, ff.at_threshold(0.5), n=2, rate="fnmr")
+    assert printed["worst"] == [{"of": "FNMR at threshold=0.5"} | json.loads(worst.to_json())]
+
+
+def test_the_worst_comparisons_of_what_is_not_met_are_printed():
+    printed = run("check", SCORES, *asked("fnmr[*] <= 0.1 %", MET), "--worst", 1).output
+    comparisons = ff.read_comparisons(SCORES, groups=["group"])
+    for group in ("f", "m"):
+        worst = ff.worst_comparisons(comparisons, ff.at_threshold(0.5), group, 1, rate="fnmr")
+        assert f"The worst comparisons behind the FNMR of {group} at threshold=0.5" in printed
+        assert worst.summary() in printed
+        assert str(worst.labels["reference"][0]) in printed
+    assert "The worst comparisons" not in run("check", SCORES, *asked(MET), "--worst", 1).output
+
+
+def test_files_are_written(tmp_path):
+    places = ["--output", tmp_path, "--junit", tmp_path / "junit.xml", "--plots"]
+    run("check", SCORES, *asked(NOT_MET, MET), "--worst", 3, *places)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "config.toml", "check.json", "check.csv", "worst.csv", "junit.xml", "check.png", "check.svg",
+    }  # fmt: skip
+    assert pl.read_csv(tmp_path / "check.csv")["verdict"].to_list() == ["not met", "met"]
+    assert pl.read_csv(tmp_path / "worst.csv")["error"].unique().to_list() == ["false non-match"]
+    assert ElementTree.parse(tmp_path / "junit.xml").getroot().get("failures") == "1"
+
+
+def test_annotations_of_github_are_one_line_each(monkeypatch):
+    done = run("check", SCORES, *asked(MET, NOT_MET, OPEN), "--github")
+    lines = [line for line in done.stderr.splitlines() if line.startswith("::")]
+    assert [line.partition("::fnmr")[0] for line in lines] == [
+        "::error title=fastfair check%2C not met", "::error title=fastfair check%2C open"
+    ]  # fmt: skip
+    assert "fnmr <= 0.1 %25" in lines[0]
+    assert "::warning" in run("check", SCORES, *asked(OPEN), "--github", "--allow-open").stderr
+    assert "::error" not in run("check", SCORES, *asked(OPEN)).stderr
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert "::error" in run("check", SCORES, *asked(OPEN)).stderr
+    assert "::error" not in run("check", SCORES, *asked(OPEN), "--no-github").stderr
+
+
+def test_what_cannot_be_judged_is_refused():
+    assert "Missing option '--require'" in run("check", SCORES).output
+    with pytest.raises(InputError, match=r"\(character 1\)"):
+        run("check", SCORES, *asked("nonsense <= 1"))
+    assert "--junit . is a folder" in run("check", SCORES, *asked(MET), "--junit", ".").output

@@ -1,0 +1,150 @@
+"""`worst_comparisons`: the rows that looking at every comparison finds, with their labels and subjects."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import worst as oracle
+
+import fastfair as ff
+from fastfair.errors import DroppedWarning, InputError
+
+AT = ff.at_threshold(0.5)
+SUBJECTS = "abcdef"
+GROUP = dict(zip(SUBJECTS, "ffmmxx", strict=True))
+
+
+@st.composite
+def columns(draw):
+    """Draw comparisons of six subjects in three groups, with many ties; both classes are there."""
+    n = draw(st.integers(2, 40))
+    grid = [0.0, 0.25, 0.5, 0.75, 1.0, 1.5]
+    scores = draw(st.lists(st.sampled_from(grid), min_size=n, max_size=n))
+    reference = draw(st.lists(st.sampled_from(SUBJECTS), min_size=n, max_size=n))
+    mated = [True, False, *draw(st.lists(st.booleans(), min_size=n - 2, max_size=n - 2))]
+    others = draw(st.lists(st.integers(1, len(SUBJECTS) - 1), min_size=n, max_size=n))
+    probe = [
+        who if same else SUBJECTS[(SUBJECTS.index(who) + k) % len(SUBJECTS)]
+        for who, same, k in zip(reference, mated, others, strict=True)
+    ]
+    return scores, mated, reference, probe
+
+
+def made(scores, mated, reference, probe, kind="similarity", groups=True) -> ff.Comparisons:
+    sides = [[GROUP[who] for who in side] for side in (reference, probe)] if groups else (None, None)
+    return ff.Comparisons(scores, mated, reference, probe, *sides, kind)
+
+
+@given(
+    data=columns(),
+    kind=st.sampled_from(["similarity", "distance"]),
+    n=st.integers(0, 12),
+    group=st.sampled_from("-fmx"),
+)
+def test_rows_and_counts_are_those_of_looking_at_every_comparison(data, kind, n, group):
+    scores, mated, reference, probe = data
+    comparisons = made(*data, kind)
+    inside = [group == "-" or GROUP[a] == GROUP[b] == group for a, b in zip(reference, probe, strict=True)]
+    if group not in ("-", *comparisons.groups):
+        with pytest.raises(InputError, match="group must be one of"):
+            ff.worst_comparisons(comparisons, AT, group, n)
+        return
+    found = ff.worst_comparisons(comparisons, AT, None if group == "-" else group, n)
+    expected = oracle.worst(scores, mated, 0.5, kind == "distance", inside, n)
+    assert list(zip(found.error, found.row, strict=True)) == expected
+    rows = [row for _, row in expected]
+    assert found.score.tolist() == [scores[row] for row in rows]
+    assert found.distance.tolist() == [abs(scores[row] - 0.5) for row in rows]
+    assert list(found.labels["reference"]) == [reference[row] for row in rows]
+    assert list(found.labels["probe"]) == [probe[row] for row in rows]
+    assert list(found.labels["probe_group"]) == [GROUP[probe[row]] for row in rows]
+    errors = oracle.worst(scores, mated, 0.5, kind == "distance", inside, len(scores))
+    for name, kind_of, is_mated in (("false_nonmatches", "mated", True), ("false_matches", "nonmated", False)):
+        bad = [row for error, row in errors if (error == "false non-match") == is_mated]
+        everyone = [row for row, same in enumerate(mated) if same == is_mated and inside[row]]
+        for column, listed in ((name, bad), (kind_of, everyone)):
+            counts = oracle.involved(reference, probe, listed)
+            assert [counts[who] for who in found.subjects["subject"]] == list(found.subjects[column])
+        counted = found.errors["mated" if is_mated else "non-mated"]
+        assert (counted.n_errors, counted.n_comparisons) == (len(bad), len(everyone))
+    everybody = oracle.involved(reference, probe, [row for _, row in errors])
+    assert [everybody[who] for who in found.subjects["subject"]] == sorted(everybody.values(), reverse=True)
+
+
+def test_one_rate_alone():
+    comparisons = made([0.1, 0.9, 0.8], [1, 0, 0], list("aab"), list("acd"))
+    assert ff.worst_comparisons(comparisons, AT, rate="fmr").error == ("false match", "false match")
+    found = ff.worst_comparisons(comparisons, AT, rate="fnmr")
+    assert found.error == ("false non-match",)
+    assert set(found.subjects) == {"subject", "false_nonmatches", "mated"}
+    assert set(found.errors) == {"mated"}
+
+
+def test_without_subjects_and_groups_there_are_scores_alone():
+    found = ff.worst_comparisons(ff.Comparisons([0.9, 0.3, 0.4, 0.7], [1, 1, 0, 0]), AT)
+    assert found.row is None
+    assert found.labels == found.subjects == {}
+    assert found.to_frame("polars").columns == ["error", "score", "distance"]
+    with pytest.raises(InputError, match="have none"):
+        ff.worst_comparisons(ff.Comparisons([0.9, 0.3], [1, 0]), AT, "f")
+
+
+def test_samples_and_concentration_are_told():
+    n = 400
+    who = np.arange(n)
+    scores = np.where(who % 10 == 0, 0.1, 0.9)
+    nonmated = np.where(who < 40, 0.8, 0.2)  # subject 0 is in all false matches
+    comparisons = ff.Comparisons(
+        np.concatenate((scores, nonmated)), np.arange(2 * n) < n, np.concatenate((who, np.zeros(n, int))),
+        np.concatenate((who, who + 1)), reference_sample=[f"r{k}" for k in (*who, *np.zeros(n, int))],
+        probe_sample=[f"p{k}" for k in (*who, *(who + 1))],
+    )  # fmt: skip
+    found = ff.worst_comparisons(comparisons, AT, n=3)
+    assert found.labels["reference_sample"] == ("r0", "r10", "r20", "r0", "r0", "r0")
+    assert found.labels["probe_sample"][:3] == ("p0", "p10", "p20")
+    assert found.subjects["subject"][0] == 0
+    assert found.subjects["false_matches"][0] == 40
+    assert found.errors["non-mated"].concentration == 1
+    text = found.summary()
+    assert "40 of 400 non-mated comparisons are false matches; the 3 worst are listed." in text
+    assert "100 % of the false matches involve the 5 % of subjects" in text
+
+
+def test_rows_are_counted_without_what_was_left_out():
+    with pytest.warns(DroppedWarning):
+        comparisons = ff.Comparisons(
+            [0.9, 0.3, 0.4, 0.7], [0, 1, 0, 0], list("aaba"), list("aabb"), label_conflicts="drop"
+        )
+    found = ff.worst_comparisons(comparisons, AT)
+    assert found.row == (0, 1)
+    assert "Rows are counted without what was left out" in found.summary()
+
+
+def test_a_scan_has_the_same_errors_without_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    mated, who = np.arange(600) < 200, np.arange(600) % 40
+    columns = {"score": rng.normal(size=600) + 2 * mated, "mated": mated, "reference": who}
+    frame = pl.DataFrame({**columns, "probe": np.where(mated, who, 40 + np.arange(600) % 7)})
+    frame.write_parquet(tmp_path / "scores.parquet")
+    whole = ff.worst_comparisons(ff.read_comparisons(tmp_path / "scores.parquet"), ff.at_fmr(0.1), n=20)
+    scanned = ff.worst_comparisons(
+        ff.scan_comparisons(tmp_path / "scores.parquet", memory_limit="1 GB"), ff.at_fmr(0.1), n=20
+    )
+    assert scanned.score.tolist() == whole.score.tolist()
+    assert scanned.labels["reference"] == whole.labels["reference"]
+    assert scanned.threshold == whole.threshold
+
+
+def test_exports_hold_all_rows(tmp_path):
+    found = ff.worst_comparisons(made([0.1, 0.9, 0.8], [1, 0, 0], list("aab"), list("acd")), AT)
+    written = json.loads(found.to_json(tmp_path / "worst.json"))
+    assert len(written["comparisons"]) == found.to_frame("polars").shape[0] == 3
+    assert written["subjects"][0] == {
+        "subject": "a", "false_nonmatches": 1, "mated": 1, "false_matches": 1, "nonmated": 1
+    }  # fmt: skip
+    assert found.subjects_to_frame("polars")["subject"].to_list() == list("abcd")
