@@ -203,6 +203,22 @@ def _bands() -> None:
     roc_band(_scores(), [0.05, 0.1], n_resamples=70, rng=0)
 
 
+def _pairs_of_vectors() -> None:
+    import numpy as np
+
+    from fastfair.data.embeddings import Embeddings
+    from fastfair.error_rates.operating_points import at_fmr
+    from fastfair.evaluation.evaluate import evaluate
+    from fastfair.group_tests.equal_rates import fmr_test
+    from fastfair.synthesis.simulators import von_mises_fisher_embeddings
+
+    made = von_mises_fisher_embeddings(24, 3, 16, concentration=20, rng=0)
+    for role in (None, np.resize(["reference", "probe"], len(made))):
+        embeddings = Embeddings(made.vectors, made.subject, made.subject % 2, role=role)
+        evaluate(embeddings, at_fmr(0.05), n_resamples=64, rng=0)
+        fmr_test(embeddings, at_fmr(0.05), n_resamples=64, rng=0)
+
+
 def _scans() -> None:
     from fastfair.data.checked_columns import checked_columns
     from fastfair.data.scanning import LEAST_MEMORY, Scan, divided
@@ -269,5 +285,6 @@ _JOBS: dict[str, Callable[[], None]] = {
         _plans_and_synthesis,
         _curves,
         _scans,
+        _pairs_of_vectors,
     )
 }

@@ -21,12 +21,23 @@ _UNIT = 2.0**-32
 _MOST = 16.0  # errors to be expected of a comparison of two subjects like the one with the largest effect
 
 
+class Numbers(NamedTuple):
+    """Numbers of comparisons of subjects k and l of a group, a_k b_l + c_k d_l; nothing where partners are listed."""
+
+    own: NDArray[np.int64]  # (2, subjects) a and c
+    sums: NDArray[np.int64]  # (2, subjects + groups) sums of b and of d over the first members of each group, from 0 on
+    member: NDArray[np.int64]  # (subjects,) those of a group side by side, ascending
+    place: NDArray[np.int64]  # (subjects,) where each subject stands there
+    start: NDArray[np.int64]  # (groups + 1,) where groups begin there, and where the last one ends
+
+
 class Partners(NamedTuple):
     """Comparisons, each seen from both its subjects."""
 
-    partner: NDArray[np.int32]  # (seen,) subject on the other side; those of a subject side by side, ascending
+    partner: NDArray[np.int32]  # (seen,) subject on the other side; those of a subject side by side, ascending; or none
     end: NDArray[np.int64]  # (subjects,) where each subject's partners end
     group: NDArray[np.int64]  # (subjects,) each subject's group
+    numbers: Numbers  # of comparisons of each two subjects, whose partners then are those of a list, in this order
 
 
 class Rates(NamedTuple):
@@ -74,6 +85,65 @@ def draw_effects(rates, group, source, replicate, effect):
 
 
 @jit
+def _listed(partner, start, stop, at):
+    """Return the first and the last place of a partner, who stands at a third, among those of a subject."""
+    first, last = start + at, start + at
+    while first > start and partner[first - 1] == partner[start + at]:
+        first -= 1
+    while last + 1 < stop and partner[last + 1] == partner[start + at]:
+        last += 1
+    return first - start, last - start
+
+
+@jit
+def _seen_before(numbers, k, group, n):
+    """Count the comparisons of subject k with the first n members of its group."""
+    at, own = numbers.start[group] + group, numbers.place[k] - numbers.start[group]
+    a, c, b, d = numbers.own[0, k], numbers.own[1, k], numbers.sums[0], numbers.sums[1]
+    seen = a * b[at + n] + c * d[at + n]
+    if n > own:
+        seen -= a * (b[at + own + 1] - b[at + own]) + c * (d[at + own + 1] - d[at + own])
+    return seen
+
+
+@jit
+def _counted(numbers, k, group, at):
+    """Return the partner at a place among those of a subject, and its first and last place, from numbers."""
+    low, high = 0, numbers.start[group + 1] - numbers.start[group]
+    while high - low > 1:  # the first `low` members have at most `at` comparisons with k, the first `high` have more
+        middle = (low + high) // 2
+        if _seen_before(numbers, k, group, middle) <= at:
+            low = middle
+        else:
+            high = middle
+    first = _seen_before(numbers, k, group, low)
+    return numbers.member[numbers.start[group] + low], first, _seen_before(numbers, k, group, high) - 1
+
+
+@jit
+def sum_over_pairs(numbers, group, kind, values, of_subjects, sums):
+    """Sum values over each two subjects of a group, one after the other.
+
+    numbers: `Numbers`; group: (subjects,) int64; kind: (subjects,) int64; values: (kinds, kinds) float64, of two
+    subjects by their kinds; of_subjects: (subjects,) float64, zeros, out: sums over the partners of each; sums: (2,
+    groups) float64, zeros, out: half of the sums over all subjects and their partners, of values and of their squares
+    """
+    for k in range(group.size):
+        g = group[k]
+        of_kind = values[kind[k]]
+        total, squared, own = sums[0, g], sums[1, g], 0.0
+        for place in range(numbers.start[g], numbers.start[g + 1]):
+            other = numbers.member[place]
+            if other != k:
+                value = of_kind[kind[other]]
+                own += value
+                total += 0.5 * value
+                squared += 0.5 * (value * value)
+        of_subjects[k] = own
+        sums[0, g], sums[1, g] = total, squared
+
+
+@jit
 def draw_errors(partners, rates, purpose, first_replicate, key, counts):
     """Draw the errors of replicates, and count them and their pairs in each group.
 
@@ -81,13 +151,10 @@ def draw_errors(partners, rates, purpose, first_replicate, key, counts):
     (n_replicates, groups, 5) int64, out: errors; pairs of subjects with errors; ordered two of these that share a
     subject; ordered two errors of one pair; ordered two comparisons of one pair of which the first is an error
     """
-    partner, end, group = partners.partner, partners.end, partners.group
+    partner, end, group, numbers = partners.partner, partners.end, partners.group, partners.numbers
     rate, again = rates.rate, rates.again
     effect, pairs = np.empty(end.size), np.empty(end.size, np.int64)
-    most, start = 0, 0
-    for k in range(end.size):
-        most, start = max(most, end[k] - start), end[k]
-    hit = np.zeros(most, np.int64)
+    listed, hit = partner.size > 0, np.zeros(end.size, np.int64)
     source = _Source(np.empty((4, BLOCK), np.uint64), np.empty(2, np.int64), purpose, key)
     for r in range(counts.shape[0]):
         replicate = first_replicate + r
@@ -101,23 +168,23 @@ def draw_errors(partners, rates, purpose, first_replicate, key, counts):
             highest = rate * effect[k] * effect[k]
             room = highest * (end[k] - start)
             while next_point < room:
-                at = min(start + np.int64(next_point / highest), end[k] - 1)
+                at = min(np.int64(next_point / highest), end[k] - 1 - start)
                 next_point -= np.log(_uniform(source, replicate))
-                other = partner[at]
+                if listed:
+                    other, first, last = np.int64(partner[start + at]), at, at
+                else:
+                    other, first, last = _counted(numbers, k, group[k], at)
                 if effect[other] > effect[k] or (effect[other] == effect[k] and other > k):
                     continue
-                first, last = at, at  # of the comparisons of these two subjects
-                while first > start and partner[first - 1] == other:
-                    first -= 1
-                while last + 1 < end[k] and partner[last + 1] == other:
-                    last += 1
+                if listed:  # `first` and `last` are of the comparisons of these two subjects
+                    first, last = _listed(partner, start, end[k], at)
                 # The one at hand is the first that errs of them, so those before it do not.
                 if _uniform(source, replicate) * effect[k] >= effect[other] * (1 - again) ** (at - first):
                     continue
                 mark = r * end.size + k + 1
-                if hit[first - start] == mark:
+                if hit[other] == mark:
                     continue
-                hit[first - start] = mark
+                hit[other] = mark
                 drawn = 1
                 for _ in range(at, last):
                     drawn += _uniform(source, replicate) < again

@@ -32,7 +32,8 @@ _WAYS = {
     ("Comparisons", "Embeddings"): "make them with its method comparisons()",
     ("Comparisons", "data frame"): "make Comparisons of it with Comparisons.from_frame or read_comparisons",
     ("Comparisons", "file name"): "read it with read_comparisons",
-    ("Comparisons", "ScannedComparisons"): "a scan has kept few scores; evaluate and claim take it",
+    ("Comparisons", "ScannedComparisons"): "a scan has kept few scores. evaluate, claim, fnmr_test and margin_of_error "
+    "take it, and compare and fmr_test one of vectors; else use read_comparisons, or the vectors' method comparisons()",
     ("Comparisons", "FailureCounts"): "failure counts have no scores",
     ("Embeddings", "file name"): "read it with read_embeddings",
     ("Embeddings", "data frame"): "make Embeddings of it with read_embeddings",

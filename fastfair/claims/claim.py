@@ -11,6 +11,7 @@ from fastfair import intervals
 from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
@@ -27,9 +28,9 @@ from .statements import RATES, RELATION, RELATIONS, number_of
 NARROW = "likely too narrow"  # in notes of intervals
 
 
-@checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons"), at=argument_kinds.point)
+@checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons", "Embeddings"), at=argument_kinds.point)
 def claim(
-    comparisons: Comparisons | ScannedComparisons,
+    comparisons: Comparisons | ScannedComparisons | Embeddings,
     statement: str,
     at: OperatingPoint,
     *,
@@ -44,8 +45,8 @@ def claim(
 
     Parameters
     ----------
-    comparisons : Comparisons or ScannedComparisons
-        The comparisons that the judgement rests on.
+    comparisons : Comparisons, ScannedComparisons or Embeddings
+        The comparisons that the judgement rests on, or vectors all of whose pairs it does.
     statement : str
         What is claimed: "fmr" or "fnmr", "<=", and a rate in (0, 1), as in "fmr <= 1e-4" or "fnmr <= 2 %".
     at : OperatingPoint

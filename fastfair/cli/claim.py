@@ -18,10 +18,11 @@ from fastfair.claims.claim import claim, read_statement
 from fastfair.claims.claimed_rates import ClaimedRate
 from fastfair.claims.results import Claim
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.io.comparisons import read_comparisons
 
-from .options import LEAST_REPLICATES, LIMITS, RUNNING, Point, read_with, reading_options, with_options
+from .inputs import read_input, vectors_too
+from .options import LEAST_REPLICATES, LIMITS, RUNNING, Point, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
 from .verbs import Verb, watched
 
@@ -38,6 +39,7 @@ def _options(command: Any) -> Any:
             help="Operating point: threshold=0.4, fmr=0.001, fnmr=0.05, eer or mean-group-eer.",
         ),
         reading_options,
+        vectors_too,
         *LIMITS,
         *RUNNING,
         click.option("--plots", is_flag=True, help="With --output: draw the rates and their limits, as PNG and SVG."),
@@ -69,7 +71,7 @@ def claim_command(
 ) -> None:
     """Judge whether the file SCORES supports the claim STATEMENT, such as "fmr <= 1e-4"."""
     require_output(output, plots)
-    found = claim(read_with(read_comparisons, scores, options), statement, at, progress=watched(progress), **options)
+    found = claim(read_input(scores, options), statement, at, progress=watched(progress), **options)
     deliver(
         output,
         partial(files_of, "claim", found),
@@ -90,7 +92,10 @@ def check_claims(statements: Sequence[str], points: Sequence[OperatingPoint], n_
 
 
 def claims_of(
-    comparisons: Comparisons, statements: Sequence[str], points: Sequence[OperatingPoint], options: Mapping[str, Any]
+    comparisons: Comparisons | Embeddings,
+    statements: Sequence[str],
+    points: Sequence[OperatingPoint],
+    options: Mapping[str, Any],
 ) -> list[Claim]:
     """Judge each claim at each operating point that does not hold the rate claimed."""
     shared = {name: options[name] for name in _SHARED}

@@ -32,8 +32,10 @@ def figures_of(evaluation: Evaluation) -> dict[str, Figure]:
 def _drawn(evaluation: Evaluation) -> dict[str, Figure]:
     from fastfair.evaluation.det_bands import add_band, band_of
 
-    axes: dict[str, Axes] = {"det": evaluation.plot_det(), "scores": evaluation.plot_scores()}
-    add_band(axes["det"], band_of(evaluation, None), "black")
+    axes: dict[str, Axes] = {}
+    if evaluation.comparisons is not None:  # else only pairs of vectors near the errors are kept
+        axes = {"det": evaluation.plot_det(), "scores": evaluation.plot_scores()}
+        add_band(axes["det"], band_of(evaluation, None), "black")
     for rates in evaluation.rates if evaluation.groups else ():
         at = rates.at
         for rate in ("fmr", "fnmr"):
@@ -43,7 +45,7 @@ def _drawn(evaluation: Evaluation) -> dict[str, Figure]:
         if evaluation.settings["measures"]:
             axes[f"measures_{_named(at)}"] = evaluation.plot_measures(at)
     figures = {name: one.get_figure(root=True) for name, one in axes.items()}
-    if evaluation.groups:
+    if evaluation.groups and evaluation.comparisons is not None:
         figures |= {f"{kind}_by_group": evaluation.plot_groups(kind) for kind in ("det", "scores")}
     return {name: figure for name, figure in figures.items() if figure is not None}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import warnings
 from functools import partial
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from fastfair._lib.axes import off_screen
 from fastfair._lib.csv_text import write_csv
@@ -22,37 +20,27 @@ from fastfair.group_tests.inputs import POLICIES
 from fastfair.group_tests.margins import CENTERS, MarginOfError, margin_of_error
 from fastfair.group_tests.replicates import STATISTICS
 from fastfair.group_tests.results import GroupTest
-from fastfair.io.comparisons import read_comparisons
 from fastfair.io.failure_counts import read_failure_counts
 
+from .inputs import OPTIONS_OF_INPUT, ROLE_AND_TEMPLATE, SUBJECT_OF_VECTORS, read_input, refuse_options_of_others
 from .options import (
     CONFIDENCE_LEVEL,
     FAILURE_SCORE,
     RUNNING,
     Point,
     quantile_option,
-    read_with,
     reading_options,
     with_options,
 )
 from .output import deliver, require_output, with_inputs
 from .tables import print_group_tests
-from .trial_vectors import VECTORS_OF_TRIALS
 from .verbs import Verb, watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Options that belong to one kind of input only; --group belongs to all.
-_OF_INPUT = {
-    "scores": (
-        "at",
-        "fmr_statistic",
-        "reference_group",
-        "probe_group",
-        *VECTORS_OF_TRIALS,
-        *(name for name in inspect.signature(read_comparisons).parameters if name not in ("groups", "failures")),
-    ),
+_OF_SCORES = ("at", "fmr_statistic")
+_OF_INPUT = {kind: (*names, *_OF_SCORES) for kind, names in OPTIONS_OF_INPUT.items()} | {
     "counts": ("failures", "attempts"),
     "decisions": ("failed", "subject"),
 }
@@ -64,8 +52,9 @@ def _options(command: Any) -> Any:
     options = [
         click.option(
             "--input", "kind", type=click.Choice(list(_OF_INPUT)), default="scores", show_default=True,
-            help="What DATA is: scores as `evaluate` reads them, a table of failures and attempts with one row for "
-            "each subject, or a table of decisions with one row for each attempt.",
+            help="What DATA is: scores as `evaluate` reads them; vectors, every two of which are compared; a table of "
+            "failures and attempts with one row for each subject; or a table of decisions with one row for each "
+            "attempt.",
         ),
         click.option(
             "--failures", metavar="COLUMN",
@@ -74,15 +63,18 @@ def _options(command: Any) -> Any:
         ),
         click.option("--attempts", metavar="COLUMN", help="Counts: all attempts. [default: attempts]"),
         click.option("--failed", metavar="COLUMN", help="Decisions: whether it failed, 1 or 0. [default: failed]"),
-        click.option("--subject", metavar="COLUMN", help="Decisions: whose attempt it was. [default: subject]"),
+        click.option(
+            "--subject", metavar="NAME", help=f"Decisions: column of whose attempt it was. {SUBJECT_OF_VECTORS}"
+        ),
+        *ROLE_AND_TEMPLATE,
         click.option(
             "--at", type=Point(), metavar="POINT",
-            help="Scores: operating point, fmr=0.001, fnmr=0.05, threshold=0.4, eer or mean-group-eer. "
+            help="Scores and vectors: operating point, fmr=0.001, fnmr=0.05, threshold=0.4, eer or mean-group-eer. "
             "[default: fmr=0.001]",
         ),
         click.option(
             "--rate", "tested", type=click.Choice(RATES),
-            help="Error rates to test. [default: both, of scores; else fnmr]",
+            help="Error rates to test. [default: both, of scores and vectors; else fnmr]",
         ),
         partial(reading_options, failures=[FAILURE_SCORE]),
         click.option(
@@ -92,8 +84,8 @@ def _options(command: Any) -> Any:
         ),
         click.option(
             "--fmr-statistic", type=click.Choice(FMR_STATISTICS), default=DEVIANCE, show_default=True,
-            help="Scores: the same of false match rates, or how improbable the groups' numbers of false matches are at "
-            "one rate.",
+            help="Scores and vectors: the same of false match rates, or how improbable the groups' numbers of false "
+            "matches are at one rate.",
         ),
         click.option(
             "--n-resamples", type=click.IntRange(min=1), default=9999, show_default=True, help="Bootstrap replicates."
@@ -127,10 +119,7 @@ def _options(command: Any) -> Any:
 )
 @click.argument("data", type=click.Path(path_type=Path))
 @_options
-@click.pass_context
 def group_test_command(
-    context: click.Context,
-    /,
     data: Path,
     *,
     kind: str,
@@ -142,10 +131,11 @@ def group_test_command(
 ) -> None:
     """Test whether FNMRs, and FMRs, of groups in the file DATA differ by more than chance, with a margin of error."""
     require_output(output, plots)
-    _refuse_options_of_other_inputs(context, kind)
-    if kind != "scores" and tested not in (None, "fnmr"):
+    of_scores = [name for name in _OF_INPUT["scores"] if name != "failures" or options["failures"] in FAILURES]
+    refuse_options_of_others(kind, _OF_INPUT | {"scores": of_scores})
+    if kind not in OPTIONS_OF_INPUT and tested not in (None, "fnmr"):
         raise click.UsageError(f"--rate {tested} needs scores, but --input is {kind}: they have FNMRs only")
-    found = _tested(data, kind, tested or ("both" if kind == "scores" else "fnmr"), options)
+    found = _tested(data, kind, tested or ("both" if kind in OPTIONS_OF_INPUT else "fnmr"), options)
     deliver(
         output,
         partial(_files, found),
@@ -157,9 +147,9 @@ def group_test_command(
 def _tested(data: Path, kind: str, tested: str, options: dict[str, Any]) -> dict[str, Any]:
     """Read the data, and return the tests of each error rate and the margin of error of FNMRs."""
     at: OperatingPoint | None = options.pop("at")
-    if kind == "scores":
+    if kind in OPTIONS_OF_INPUT:
         options["failures"] = options["failures"] or FAILURES[0]
-        read: Any = read_with(read_comparisons, data, options)
+        read: Any = read_input(data, options | {"kind": kind})
         at = at or _DEFAULT_POINT
     else:
         columns = {name: options.pop(name) or name for name in _OF_INPUT[kind]}
@@ -194,19 +184,6 @@ fnmr_test_command = Verb(
     examples="fastfair fnmr-test scores.csv --group sex --at fmr=0.001 --fmr",
     hidden=True,
 )
-
-
-def _refuse_options_of_other_inputs(context: click.Context, kind: str) -> None:
-    for other, names in _OF_INPUT.items():
-        for option in context.command.params:
-            source = context.get_parameter_source(option.name or "")
-            given = source in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
-            if option.name == "failures" and (
-                kind == "counts" or (kind == "scores" and context.params["failures"] in FAILURES)
-            ):
-                given = False  # a column of counts, or what to do with comparisons of scores
-            if given and other != kind and option.name in names:
-                raise click.UsageError(f"{option.opts[0]} goes with --input {other}, but --input is {kind}")
 
 
 def _json(found: dict[str, Any]) -> str:

@@ -23,6 +23,7 @@ from fastfair._lib.tables import write_json
 from fastfair._lib.validation import SCORE_KINDS
 from fastfair.claims.results import Claim
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates import operating_points
 from fastfair.errors import FastfairError, FastfairWarning, visible
 from fastfair.evaluation.compare import compare
@@ -31,7 +32,6 @@ from fastfair.evaluation.paired_result import METHODS_OF_CONTRASTS
 from fastfair.evaluation.request import ALTERNATIVES
 from fastfair.evaluation.result import Evaluation
 from fastfair.intervals import METHODS_OF_EVALUATIONS
-from fastfair.io.comparisons import read_comparisons
 from fastfair.pages.report import report as write_report
 
 from .check import check_command
@@ -39,6 +39,7 @@ from .claim import check_claims, claim_command, claims_of, print_claim
 from .embeddings import embeddings_command
 from .figures import figures_of
 from .group_tests import fnmr_test_command, group_test_command
+from .inputs import read_input, vectors_too
 from .interrupts import leave_the_end_to_the_interrupt
 from .measures import measures_command
 from .model import model_command, strata_command
@@ -47,7 +48,6 @@ from .options import (
     CLAIM,
     evaluation_options,
     method_option,
-    read_with,
     reading_options,
 )
 from .output import deliver, guard_streams, require_output, with_inputs
@@ -95,11 +95,13 @@ def cli() -> None:
     examples="""
     fastfair evaluate scores.csv --group sex --group age --at fmr=0.001 --seed 1 --report report.html
     fastfair evaluate trials.txt --embeddings voices.npz --metadata speakers.csv --metadata-id id --group sex
+    fastfair evaluate faces.npz --input vectors --group sex
     fastfair evaluate pairs.csv --mated same --reference file_1 --probe file_2 --subject-pattern '^([^/]+)/' --group sex
     """,
 )
 @click.argument("scores", type=click.Path(path_type=Path))
 @reading_options
+@vectors_too
 @evaluation_options
 @method_option(METHODS_OF_EVALUATIONS)
 @click.option(
@@ -113,11 +115,14 @@ def cli() -> None:
 @CHECKPOINT
 @CLAIM
 def evaluate_command(scores: Path, **options: Any) -> None:
-    """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals."""
+    """Evaluate the comparisons of the file SCORES: error rates per group and fairness measures, with intervals.
+
+    With --input vectors, these are all pairs of the vectors in SCORES. "all" metrics are then EER and minDCF.
+    """
     require_output(options["output"], options["plots"], options["report"])
     _set_replicates(options)
     check_claims(options["claims"], options["at"] or _DEFAULT_POINTS, options["n_resamples"])
-    _run(read_with(read_comparisons, scores, options), **options)
+    _run(read_input(scores, options), **options)
 
 
 @cli.command(
@@ -144,6 +149,7 @@ def evaluate_command(scores: Path, **options: Any) -> None:
     help="Vectors of the second system, if --embeddings has those of the first: SECOND may be the same list.",
 )
 @reading_options
+@vectors_too
 @evaluation_options
 @method_option(METHODS_OF_CONTRASTS)
 @CHECKPOINT
@@ -155,7 +161,10 @@ def compare_command(
     second_embeddings: Path | None,
     **options: Any,
 ) -> None:
-    """Compare two systems, whose scores of the same comparisons are in the files FIRST and SECOND."""
+    """Compare two systems, whose scores of the same comparisons are in the files FIRST and SECOND.
+
+    With --input vectors, the files hold vectors of the same samples, row by row.
+    """
     output, as_json = options.pop("output"), options.pop("as_json")
     if options.pop("plots"):
         raise click.UsageError("--plots is for one system: use fastfair evaluate --plots for each")
@@ -169,7 +178,7 @@ def compare_command(
         of_second["score_kind"] = second_score_kind
     if second_embeddings is not None:
         of_second["embeddings"] = second_embeddings
-    systems = read_with(read_comparisons, first, options), read_with(read_comparisons, second, of_second)
+    systems = read_input(first, options), read_input(second, of_second)
     at, names = options.pop("at"), options.pop("names")
     options["progress"] = watched(options["progress"])
     found = compare(*systems, at or _DEFAULT_POINTS, names or "all", **options)
@@ -240,17 +249,17 @@ def _json_of(evaluation: Evaluation, claims: Sequence[Claim], path: Path | None 
     return with_inputs(text, path)
 
 
-def _run(comparisons: Comparisons, *, short: bool = False, **options: Any) -> None:
+def _run(comparisons: Comparisons | Embeddings, *, short: bool = False, **options: Any) -> None:
     at, names, as_json, output, plots, report, statements = (options.pop(name) for name in _OF_THE_COMMAND_LINE)
     options["progress"] = watched(options["progress"])
     points = at or _DEFAULT_POINTS
 
-    def again(others: Comparisons) -> Evaluation:
+    def again(others: Comparisons | Embeddings) -> Evaluation:
         return evaluate(others, points, names or "all", **options)
 
     def page(path: Path) -> None:
         shared = {name: options[name] for name in ("rng", "n_threads")}
-        write_report(results_of(evaluation, claims, again, shared), path, inputs=input_files())
+        write_report(results_of(evaluation, comparisons, claims, again, shared), path, inputs=input_files())
 
     def show() -> None:
         (print_summary if short else print_evaluation)(evaluation)

@@ -8,6 +8,7 @@ from typing import Any
 from fastfair._lib.warnings import warn
 from fastfair.claims.results import Claim
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
 from fastfair.errors import FewResamplesWarning, InputError
 from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
@@ -18,8 +19,9 @@ _REPLICATES_OF_A_GROUP = 50  # so many that p-values adjusted for all groups can
 
 def results_of(
     evaluation: Evaluation,
+    comparisons: Comparisons | Embeddings,
     claims: Sequence[Claim],
-    again: Callable[[Comparisons], Evaluation],
+    again: Callable[[Comparisons | Embeddings], Evaluation],
     options: dict[str, Any],
 ) -> list[Any]:
     """Gather what a page shows of comparisons.
@@ -28,10 +30,12 @@ def results_of(
     ----------
     evaluation : Evaluation
         The evaluation by all attributes together.
+    comparisons : Comparisons or Embeddings
+        What was evaluated.
     claims : sequence of Claim
         Claims about the comparisons.
     again : callable
-        Evaluates comparisons of another grouping in the same way.
+        Evaluates the same with another grouping.
     options : dict
         The seed and the number of threads.
 
@@ -41,8 +45,6 @@ def results_of(
         An evaluation by each attribute, where there are several, the one given, the claims, and the tests of its groups
         at the first operating point.
     """
-    comparisons = evaluation.comparisons
-    assert comparisons is not None
     alone = [again(comparisons.by(name)) for name in comparisons.grouping] if len(comparisons.grouping) > 1 else []
     tests: list[Any] = []
     if len(comparisons.groups) > 1 and comparisons.subjects is not None and evaluation.rates:

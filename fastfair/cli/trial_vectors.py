@@ -19,18 +19,18 @@ VECTOR_OPTIONS = [
         help="Vectors with names (.npz, .npy, Parquet, HDF5), to score the pairs with that the file of comparisons "
         "lists by these names, without scores.",
     ),
-    click.option("--vectors", metavar="NAME", help="--embeddings: array or column of vectors. [default: vectors]"),
+    click.option("--vectors", metavar="NAME", help="Array or column of vectors. [default: vectors]"),
     click.option(
         "--vector-name", "name", metavar="NAME",
         help="--embeddings: array or column of the vectors' names. [default: name]",
     ),
     click.option(
         "--vector-table", "samples", type=click.Path(path_type=Path), metavar="FILE",
-        help="--embeddings: table with one row for each vector, where the file does not hold their names.",
+        help="Table with one row for each vector, where their file does not hold their names, or subjects.",
     ),
     click.option(
         "--similarity", type=click.Choice(SIMILARITIES),
-        help="--embeddings: the score of two vectors. [default: cosine]",
+        help="The score of two vectors. [default: cosine]",
     ),
     click.option(
         "--same-name", type=click.Choice(SAME_NAME),

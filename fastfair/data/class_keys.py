@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from .comparisons import Comparisons
 
 
+class NotKeptError(InputError):
+    """Something needs comparisons that a scan has counted without keeping them."""
+
+
 @dataclass(frozen=True, eq=False)
 class ClassKeys:
     """Sorted keys, from which errors are counted at thresholds between two limits.
@@ -68,10 +72,10 @@ class ClassKeys:
             raise not_kept(what, self)
 
 
-def not_kept(what: str, keys: ClassKeys) -> InputError:
+def not_kept(what: str, keys: ClassKeys) -> NotKeptError:
     """Return the error for something that needs comparisons that a scan has not kept."""
     (m, n), kept = keys.sizes, (keys.mated.size, keys.nonmated.size)
-    return InputError(
+    return NotKeptError(
         f"{what} needs more scores than the scan has kept: those of the {kept[0]:,} lowest of {m:,} mated and the "
         f"{kept[1]:,} highest of {n:,} non-mated comparisons. Scan with a larger memory_limit, or vectors with a "
         "larger fmr, or leave it out"

@@ -353,7 +353,11 @@ class Embeddings(Shown):
         0.083
         """
         share = validation.positive("fmr", validation.rate("fmr", fmr))
-        found = PairFinder(self.vectors, self.similarity, self.pairing, Workers(n_threads, progress)).find(share)
+        return self._scanned(share, Workers(n_threads, progress))
+
+    def _scanned(self, share: float, workers: Workers) -> ScannedComparisons:
+        """Keep a share of the non-mated pairs, all of them where it is 1."""
+        found = PairFinder(self.vectors, self.similarity, self.pairing, workers).find(share)
         return scanned_pairs(
             found, self.pairing, (self.subject, self.is_probe), self.subjects, self.attributes, self._subject_codes,
             self.grouping, self.left_out,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from fastfair.errors import InputError
 
 from .comparisons import Comparisons
+from .embeddings import Embeddings
 from .scanned_comparisons import KeptComparisons
 from .sorted_scores import GroupedSide, SortedSide
 from .vector_pairs import PairsOfVectors
@@ -42,24 +44,16 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
     for name, comparisons in (("first", first), ("second", second)):
         if comparisons.subjects is None:
             raise InputError(f"{name} has no subjects: comparisons are matched by reference and probe")
-    if (first.grouping, first.groups) != (second.grouping, second.groups):
-        raise InputError(
-            f"the groups differ: first has {_list(first.groups)} and second {_list(second.groups)}; give "
-            "both the same groups"
-        )
+    _require_the_same_groups(first, second)
     by_sample = first.samples is not None and second.samples is not None
     labels = first.samples if by_sample else first.subjects
     others = second.samples if by_sample else second.subjects
     assert labels is not None
     assert others is not None
     what = "samples" if by_sample else "subjects"
-    if not np.array_equal(labels, others):
-        known, other = set(labels.tolist()), set(others.tolist())
-        raise InputError(
-            f"the {what} differ: {_some(known - other)} only in first, {_some(other - known)} only in second"
-        )
+    _require_the_same_labels(what, labels, others)
     if isinstance(first, KeptComparisons) or isinstance(second, KeptComparisons):
-        _require_the_same_vectors(first, second)
+        _require_scans_of_the_same_vectors(first, second)
         return second
     sides = []
     for kind in ("mated", "nonmated"):
@@ -92,8 +86,38 @@ def match(first: Comparisons, second: Comparisons, *, one_by_one: bool) -> Compa
     return second._with_sides(sides[0], sides[1], second.grouping)
 
 
-def _require_the_same_vectors(first: Comparisons, second: Comparisons) -> None:
-    """Refuse scans unless their vectors are of the same subjects, in the same groups and roles, row by row."""
+def require_the_same_vectors(first: Embeddings, second: Embeddings) -> None:
+    """Refuse vectors unless they are of the same subjects, in the same groups and roles, row by row.
+
+    Parameters
+    ----------
+    first, second : Embeddings
+        Vectors of two systems.
+    """
+    _require_the_same_groups(first, second)
+    _require_the_same_labels("subjects", first.subjects, second.subjects)
+    pairs = [PairsOfVectors(one.subject, one.is_probe, False) for one in (first, second)]
+    _require_the_same_rows(pairs, first.subjects, first.groups, (first.subject_group, second.subject_group))
+
+
+def _require_the_same_groups(first: Comparisons | Embeddings, second: Comparisons | Embeddings) -> None:
+    if (first.grouping, first.groups) != (second.grouping, second.groups):
+        raise InputError(
+            f"the groups differ: first has {_list(first.groups)} and second {_list(second.groups)}; give "
+            "both the same groups"
+        )
+
+
+def _require_the_same_labels(what: str, labels: NDArray[Any], others: NDArray[Any]) -> None:
+    if not np.array_equal(labels, others):
+        known, other = set(labels.tolist()), set(others.tolist())
+        raise InputError(
+            f"the {what} differ: {_some(known - other)} only in first, {_some(other - known)} only in second"
+        )
+
+
+def _require_scans_of_the_same_vectors(first: Comparisons, second: Comparisons) -> None:
+    """Refuse scans of anything else than the same vectors' pairs."""
     found = []
     for name, scan, other in (("first", first, "second"), ("second", second, "first")):
         if not isinstance(scan, KeptComparisons):
@@ -104,26 +128,38 @@ def _require_the_same_vectors(first: Comparisons, second: Comparisons) -> None:
                 "read_comparisons"
             )
         found.append(scan.pairs[1])
+    assert first.subjects is not None
+    groups = first.group_of_subject, second.group_of_subject
+    _require_the_same_rows(found, first.subjects, first.groups, groups)
+
+
+def _require_the_same_rows(
+    found: Sequence[PairsOfVectors],
+    subjects: NDArray[Any],
+    groups: Sequence[str],
+    group_of_subject: tuple[NDArray[Any] | None, NDArray[Any] | None],
+) -> None:
+    """Refuse two sets of vectors whose rows differ in subject, role or group; subjects and groups are the same."""
     rows = [pairs.subject for pairs in found]
     if rows[0].size != rows[1].size:
         sizes = f"{rows[0].size:,} vectors in first and {rows[1].size:,} in second"
         raise InputError(f"there are {sizes}; rows of both must be of the same samples")
-    assert first.subjects is not None
     apart = np.flatnonzero(rows[0] != rows[1])
     if apart.size:
-        one, other = (first.subjects.item(subject[apart[0]]) for subject in rows)
+        one, other = (subjects.item(subject[apart[0]]) for subject in rows)
         raise InputError(
             f"the subjects of {apart.size:,} vectors differ, such as in row {apart[0]}: {one!r} in first and {other!r} "
             "in second; rows of both must be of the same samples"
         )
     if not found[0].same_pairs(found[1]):
         raise InputError("the roles of the vectors differ: the same rows must be references and probes in both")
-    if first.group_of_subject is not None and second.group_of_subject is not None:
-        apart = np.flatnonzero(first.group_of_subject != second.group_of_subject)
+    here, there = group_of_subject
+    if groups and here is not None and there is not None:
+        apart = np.flatnonzero(here != there)
         if apart.size:
-            one, other = (scan.groups[scan.group_of_subject[apart[0]]] for scan in (first, second))  # type: ignore[index]
+            one, other = (groups[of_subject[apart[0]]] for of_subject in (here, there))
             raise InputError(
-                f"the groups of {apart.size:,} subjects differ, such as {first.subjects.item(apart[0])!r}: {one!r} in "
+                f"the groups of {apart.size:,} subjects differ, such as {subjects.item(apart[0])!r}: {one!r} in "
                 f"first and {other!r} in second"
             )
 

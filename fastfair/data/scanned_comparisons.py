@@ -106,7 +106,14 @@ class KeptComparisons(Comparisons):
         kept, or by the numbers of vectors that subjects have.
     grouping : tuple of str
         The attributes that make groups.
+
+    Attributes
+    ----------
+    may_keep_more : bool
+        Whether whoever asks scans again where too few are kept, so that no limit need be wider for that.
     """
+
+    may_keep_more = False
 
     def __init__(
         self,
@@ -128,9 +135,11 @@ class KeptComparisons(Comparisons):
     def by(self, *attributes: str) -> KeptComparisons:
         """Make groups from other attributes."""
         names = group_labels.chosen(attributes, self.attributes)
-        return KeptComparisons(
+        made = KeptComparisons(
             self.mated, self.nonmated, self.of_subjects, self.score_kind, self.left_out, self.pairs, names
         )
+        made.may_keep_more = self.may_keep_more
+        return made
 
     @property
     def has_all_scores(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from fastfair._lib import argument_kinds, seeds, validation
@@ -10,7 +11,9 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.workers import Workers
 from fastfair.data import matching
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 
@@ -19,12 +22,15 @@ from .correlations import rate_correlations
 from .difference_tests import difference_tests
 from .evaluate import evaluate
 from .paired_result import METHODS_OF_CONTRASTS, PairedEvaluation
+from .request import METRICS_OF_VECTORS, Request
+
+_OF_WORKERS = ("n_threads", "progress", "executor", "checkpoint")
 
 
 @checked(takes=evaluate, at=argument_kinds.points)
 def compare(
-    first: Comparisons | ScannedComparisons,
-    second: Comparisons | ScannedComparisons,
+    first: Comparisons | ScannedComparisons | Embeddings,
+    second: Comparisons | ScannedComparisons | Embeddings,
     at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
     measures: str | Sequence[str] = "all",
     *,
@@ -38,10 +44,10 @@ def compare(
 
     Parameters
     ----------
-    first, second : Comparisons or ScannedComparisons
+    first, second : Comparisons, ScannedComparisons or Embeddings
         The same comparisons scored by each system, in any order. They are matched by the samples of reference and
-        probe where both systems have these, else by the subjects. Scores may be on different scales. Or all pairs of
-        the same vectors' samples, row by row, as `Embeddings.scanned` keeps those near the errors; see Notes.
+        probe where both systems have these, else by the subjects. Scores may be on different scales. Or two systems'
+        vectors of the same samples, row by row, all of whose pairs are compared; see Notes.
     at : OperatingPoint or sequence of OperatingPoint
         As in `evaluate`; each system has its own threshold.
     measures : "all" or sequence of str
@@ -99,9 +105,10 @@ def compare(
     The correlation of two rates in closed form is that of what subjects, and pairs of them, add to either. Without
     replicates (``n_resamples=0``) only rates have intervals and p-values.
 
-    Numbers of scanned vectors are those of `Embeddings.comparisons`, to the last bit, but for what follows from limits
-    of rates without errors that rest on pairs not kept, which are wider. `evaluate` says what scans lack. Those of
-    score files are not compared, as they do not keep which comparison a score is of.
+    Of vectors the pairs near the errors are kept, as many as are needed. Numbers are those of `Embeddings.comparisons`,
+    to the last bit, but for what follows from limits of rates without errors that rest on pairs not kept, which are
+    wider. `evaluate` says what scans lack, and when all pairs are listed. Scans of score files are not compared, as
+    they do not keep which comparison a score is of.
 
     References
     ----------
@@ -127,13 +134,41 @@ def compare(
     """
     n_resamples = validation.count("n_resamples", n_resamples)
     validation.choice("method", method, METHODS_OF_CONTRASTS)
-    Workers(checkpoint=options.get("checkpoint")).checked(rng)
-    seed = seeds.fixed(rng)
+    workers = Workers(**{name: options[name] for name in _OF_WORKERS if name in options}).checked(rng)
+    options |= {"at": at, "measures": measures, "n_resamples": n_resamples, "confidence_level": confidence_level}
+    options |= {"method": method, "rng": seeds.fixed(rng)}
+    if isinstance(first, Embeddings) and isinstance(second, Embeddings):
+        matching.require_the_same_vectors(first, second)
+        request = _requested(options)
+        request.in_words(first.groups, METRICS_OF_VECTORS)
+        if not request.needs_all_pairs:
+
+            def of_scans(scans: list[ScannedComparisons]) -> PairedEvaluation:
+                return _compared(scans[0], scans[1], options)
+
+            return with_enough_pairs([first, second], request.points, request.with_metrics, of_scans, workers)
+    one, other = (
+        system.comparisons(n_threads=workers.n_threads) if isinstance(system, Embeddings) else system
+        for system in (first, second)
+    )
+    return _compared(one, other, options)
+
+
+def _requested(options: Mapping[str, Any]) -> Request:
+    """Return arguments of `evaluate`, with its defaults where there are none."""
+    entries = evaluate.__entries__.items()  # type: ignore[attr-defined]
+    known = {name: entry.default for name, entry in entries} | dict(options)
+    return Request(**{field.name: known[field.name] for field in fields(Request) if field.name in known})
+
+
+def _compared(
+    first: Comparisons | ScannedComparisons, second: Comparisons | ScannedComparisons, options: Mapping[str, Any]
+) -> PairedEvaluation:
+    """Compare two systems by comparisons, or by those that scans have kept, with arguments of `evaluate`."""
     here, there = (one.kept if isinstance(one, ScannedComparisons) else one for one in (first, second))
     systems = here, matching.match(here, there, one_by_one=options.get("unit") == "comparison")
-    options |= {"n_resamples": n_resamples, "confidence_level": confidence_level, "method": method, "rng": seed}
     asked = [first, second] if isinstance(first, ScannedComparisons) else systems
-    one, other = (evaluate(system, at, measures, **options) for system in asked)
+    one, other = (evaluate(system, **options) for system in asked)
     if one.uncertainty is None:
         if isinstance(first, ScannedComparisons):
             raise InputError("a scan has no intervals without replicates: give n_resamples of at least 2")
@@ -145,5 +180,5 @@ def compare(
     settings["score_kinds"] = [first.score_kind, second.score_kind]
     tests = difference_tests(systems, (one, other))
     correlations = rate_correlations(systems, (one, other), options.get("n_threads"))
-    found = contrasts_of((one, other), tests, correlations, settings["confidence_level"], method)
+    found = contrasts_of((one, other), tests, correlations, settings["confidence_level"], options["method"])
     return PairedEvaluation(found, one, other, settings, tests, correlations)

@@ -19,9 +19,11 @@ from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
 from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates import score_metrics
 from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import (
     OperatingPoint,
     at_fmr,
@@ -46,15 +48,15 @@ from fastfair.uncertainty.zero_errors import independent_comparisons
 
 from .described import concentrations, described, noted_few_subjects
 from .interval_warnings import warn_of_few_errors, warn_of_repeated_subjects
-from .request import Request
+from .request import METRICS_OF_VECTORS, Request
 from .result import Evaluation
 
 Floats = NDArray[np.float64]
 
 
-@checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons"), at=argument_kinds.points)
+@checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons", "Embeddings"), at=argument_kinds.points)
 def evaluate(
-    comparisons: Comparisons | ScannedComparisons,
+    comparisons: Comparisons | ScannedComparisons | Embeddings,
     at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
     measures: str | Sequence[str] = "all",
     *,
@@ -83,8 +85,9 @@ def evaluate(
 
     Parameters
     ----------
-    comparisons : Comparisons or ScannedComparisons
-        The comparisons to evaluate. Without groups there are no fairness measures. See Notes for those of a scan.
+    comparisons : Comparisons, ScannedComparisons or Embeddings
+        The comparisons to evaluate, or vectors all of whose pairs are. Without groups there are no fairness measures.
+        See Notes for scans and vectors.
     at : OperatingPoint or sequence of OperatingPoint
         Operating points at which rates, and fairness measures of these, are computed. The threshold of each is found
         from all comparisons, and again in every replicate, except that of `at_threshold`, which is given. Repeated
@@ -188,6 +191,11 @@ def evaluate(
     keep all scores (``scan_comparisons(cllr=True)``), no min Cllr ("all" metrics are then the others), no convex hull,
     no units but subjects, no jackknife (``method="bca"``), and no intervals without replicates.
 
+    Of vectors the pairs near the errors are kept, as many as are needed (`Embeddings.scanned`), and numbers are those
+    of `Embeddings.comparisons`, to the last bit, but for limits of rates without errors of groups so small that a tenth
+    of all pairs has none of theirs in error: these may be wider. What a scan has not, is computed from a list of all
+    pairs where it is asked for, if memory can hold it; "all" metrics are the EER and minDCF.
+
     References
     ----------
     .. [1] "Assessing Uncertainty in Similarity Scoring: Performance & Fairness in Face Recognition", for embeddings.
@@ -201,14 +209,30 @@ def evaluate(
     >>> ev.value("fdr"), ev.value("fnmr", group="f")
     (0.5, 0.5)
     """
-    whole = comparisons
-    if isinstance(comparisons, ScannedComparisons):
-        comparisons = comparisons.kept
     request = Request(
         at, measures, metrics, alpha, eer_method, p_target, c_miss, c_fa, zero_policy, incomplete_groups,
         unit, scheme, n_resamples, confidence_level, method, alternative, simultaneous,
-    ).checked(comparisons)  # fmt: skip
+    )  # fmt: skip
     workers = Workers(n_threads, progress, executor, checkpoint).checked(rng)
+    if not isinstance(comparisons, Embeddings):
+        return _evaluated(comparisons, request, workers, rng)
+    request.in_words(comparisons.groups, METRICS_OF_VECTORS)
+    if request.needs_all_pairs:
+        return _evaluated(comparisons.comparisons(n_threads=n_threads, progress=progress), request, workers, rng)
+    seed = seeds.fixed(rng)  # the same one however often more pairs are kept
+
+    def of_scan(scans: list[ScannedComparisons]) -> Evaluation:
+        return _evaluated(scans[0], request, workers, seed)
+
+    return with_enough_pairs([comparisons], request.points, request.with_metrics, of_scan, workers)
+
+
+def _evaluated(
+    whole: Comparisons | ScannedComparisons, request: Request, workers: Workers, rng: seeds.Seed
+) -> Evaluation:
+    """Evaluate comparisons, or those that a scan has kept."""
+    comparisons = whole.kept if isinstance(whole, ScannedComparisons) else whole
+    request, n_threads, unit, method = request.checked(comparisons), workers.n_threads, request.unit, request.method
     if request.n_resamples:
         compile_ahead(n_threads, narrow=comparisons.mated.keys.itemsize == 4)
     at_points = [_rates_at(comparisons, point, request.measured) for point in request.points]
@@ -239,13 +263,13 @@ def evaluate(
             comparisons,
             [*points, *(result.at for result in own)],
             unit=unit,
-            scheme=scheme,
-            metrics=Metrics(tuple(request.metrics), eer_method, request.costs),
+            scheme=request.scheme,
+            metrics=Metrics(tuple(request.metrics), request.eer_method, request.costs),
             measured=request.measured,
             workers=workers,
         )
         drawn = resampler.replicate(request.n_resamples, key, workers)
-        if zero_policy == "raise":
+        if request.zero_policy == "raise":
             selection = replace(selection, zero_policy="keep")
         replicates = np.array([entry.value for entry in entries(drawn, selection)])
         quantities = noted_few_subjects(quantities, at_points, replicates, comparisons, resampler)

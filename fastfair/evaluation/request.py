@@ -29,6 +29,7 @@ from fastfair.uncertainty.quantity_intervals import require_method
 INCOMPLETE_GROUPS = ("raise", "drop", "nan")
 METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores
 METRICS_WITH_FAILURES = ("eer", "min_dcf")  # where failed comparisons, which have no score, count as non-matches
+METRICS_OF_VECTORS = METRICS_OF_SCANS[:-1]  # by default, and as long as not all pairs are listed
 ALTERNATIVES = ("two-sided", "less", "greater")
 
 
@@ -71,19 +72,50 @@ class Request:
         """The costs and the prior of minDCF."""
         return score_metrics.DetectionCosts(self.p_target, self.c_miss, self.c_fa)
 
+    @property
+    def needs_all_pairs(self) -> bool:
+        """Whether what is asked of vectors needs a list of all their pairs.
+
+        "all" metrics do not, as they are the others where Cllr and min Cllr would need one.
+        """
+        listed = bool({"cllr", "min_cllr"} & set(_listed(self.metrics))) or self.eer_method == "convex-hull"
+        return listed or self.unit != "subject" or not self.n_resamples or self.method == "bca"
+
+    @property
+    def with_metrics(self) -> bool:
+        """Whether thresholds of EERs or minimum costs are looked for."""
+        return bool(_listed(self.metrics)) or bool({"all", "sed"} & set(_listed(self.measures)))
+
     def checked(self, comparisons: Comparisons) -> Request:
         """Return the arguments checked, with defaults filled in and each name listed once."""
-        names = _measure_names(self.measures, comparisons)
         everything: tuple[str, ...] = METRICS
         if isinstance(comparisons, KeptComparisons):
-            everything = METRICS_OF_SCANS if comparisons.has_all_scores else METRICS_OF_SCANS[:-1]
+            everything = METRICS_OF_SCANS if comparisons.has_all_scores else METRICS_OF_VECTORS
         elif comparisons.failed is not None and comparisons.failed.policy == "non-match":
             everything = METRICS_WITH_FAILURES
+        found = self.in_words(comparisons.groups, everything)
+        for name in found.metrics:
+            if name not in METRICS_WITH_FAILURES:
+                require_scores(comparisons.failed, name, NO_CLLR)
+        if "eer" in found.metrics:
+            require_eer(comparisons, self.eer_method)
+        found._check_resampling(comparisons)
+        return replace(found, measured=tuple(_complete_groups(comparisons, self.incomplete_groups)))
+
+    def in_words(self, groups: Sequence[str], everything: Sequence[str]) -> Request:
+        """Return the arguments checked as far as that needs no comparisons, but the names of their groups.
+
+        Parameters
+        ----------
+        groups : sequence of str
+            The groups.
+        everything : sequence of str
+            What "all" metrics are.
+        """
+        names = _measure_names(self.measures, groups)
         wanted = everything if isinstance(self.metrics, str) and self.metrics == "all" else _listed(self.metrics)
         for name in wanted:
             validation.choice("metric", name, METRICS)
-            if name not in METRICS_WITH_FAILURES:
-                require_scores(comparisons.failed, name, NO_CLLR)
         if not self.points and not wanted:
             raise InputError("at is empty: give at least one operating point such as at_fmr(1e-3), or metrics")
         if isinstance(self.zero_policy, str):
@@ -95,9 +127,12 @@ class Request:
         if n_resamples == 1:
             raise InputError("n_resamples must be 0, or at least 2: one replicate has no spread")
         validation.choice("eer_method", self.eer_method, score_metrics.EER_METHODS)
-        if "eer" in wanted:
-            require_eer(comparisons, self.eer_method)
-        self._check_resampling(comparisons)
+        if self.method in intervals.METHODS and self.method not in intervals.METHODS_OF_EVALUATIONS:
+            raise InputError(
+                'method="recentered" needs a V-statistic, which only embeddings have, as it compares samples with '
+                "themselves: use another method"
+            )
+        validation.choice("unit", self.unit, UNITS)
         self.costs  # noqa: B018 - checks its arguments
         return replace(
             self,
@@ -111,16 +146,9 @@ class Request:
             scheme=validation.choice("scheme", self.scheme, SCHEMES),
             alternative=checked_alternative(self.alternative, self.confidence_level),
             simultaneous=bool(self.simultaneous),
-            measured=tuple(_complete_groups(comparisons, self.incomplete_groups)),
         )
 
     def _check_resampling(self, comparisons: Comparisons) -> None:
-        if self.method in intervals.METHODS and self.method not in intervals.METHODS_OF_EVALUATIONS:
-            raise InputError(
-                'method="recentered" needs a V-statistic, which only embeddings have, as it compares samples with '
-                "themselves: use another method"
-            )
-        validation.choice("unit", self.unit, UNITS)
         if isinstance(comparisons, KeptComparisons):
             if self.unit != "subject":
                 raise InputError(f'unit="{self.unit}" is not possible for a scan, which draws subjects')
@@ -179,11 +207,11 @@ def _listed(names: str | Sequence[str]) -> Sequence[str]:
     return [names] if isinstance(names, str) else list(names or ())
 
 
-def _measure_names(measures: str | Sequence[str], comparisons: Comparisons) -> Sequence[str]:
+def _measure_names(measures: str | Sequence[str], groups: Sequence[str]) -> Sequence[str]:
     if isinstance(measures, str) and measures == "all":
-        return list(MEASURES) if comparisons.groups else []
+        return list(MEASURES) if groups else []
     names = [measure_name(name) for name in _listed(measures)]
-    if names and not comparisons.groups:
+    if names and not groups:
         raise InputError(f"{names[0]} is a measure over groups, but the comparisons have none: give reference_group")
     return names
 

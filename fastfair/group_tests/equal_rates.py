@@ -16,13 +16,17 @@ from fastfair._lib.warnings import warn
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.scanned_comparisons import KeptComparisons, ScannedComparisons
+from fastfair.data.vector_pairs import PairsOfVectors
+from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.error_rates.rates import rates_at_key
-from fastfair.errors import FewResamplesWarning, NotComputableWarning
+from fastfair.errors import FewResamplesWarning, InputError, NotComputableWarning
 from fastfair.resampling.units import require_units
 
 from .failure_counts import FailureCounts
-from .frailty import Design, count_errors, draw_roots
+from .false_matches import count_false_matches
+from .frailty import draw_roots
 from .inputs import (
     POLICIES,
     counts_to_test,
@@ -41,7 +45,7 @@ FMR_STATISTICS = (DEVIANCE, *STATISTICS)
 
 @checked
 def fnmr_test(
-    data: Comparisons | Embeddings | FailureCounts,
+    data: Comparisons | ScannedComparisons | Embeddings | FailureCounts,
     at: OperatingPoint | None = None,
     *,
     statistic: str = "f",
@@ -57,10 +61,10 @@ def fnmr_test(
 
     Parameters
     ----------
-    data : Comparisons, Embeddings or FailureCounts
-        Comparisons with subjects and groups, vectors with groups, or the failures of each subject.
+    data : Comparisons, ScannedComparisons, Embeddings or FailureCounts
+        Comparisons with subjects and groups, a scan of such, vectors with groups, or the failures of each subject.
     at : OperatingPoint, optional
-        The operating point; needed for comparisons and embeddings. The threshold is the same for all groups and in all
+        The operating point; needed for all but failures. The threshold is the same for all groups and in all
         replicates.
     statistic : {"f", "max-difference", "max-ratio"}
         "f": the variance between groups divided by that within groups, where attempts of a subject are correlated.
@@ -157,9 +161,9 @@ def fnmr_test(
     )
 
 
-@checked(data=argument_kinds.one_of("Comparisons", "Embeddings"))
+@checked(data=argument_kinds.one_of("Comparisons", "ScannedComparisons", "Embeddings"))
 def fmr_test(
-    data: Comparisons | Embeddings,
+    data: Comparisons | ScannedComparisons | Embeddings,
     at: OperatingPoint,
     *,
     statistic: str = "deviance",
@@ -174,9 +178,9 @@ def fmr_test(
 
     Parameters
     ----------
-    data : Comparisons or Embeddings
-        Comparisons with subjects and groups, or vectors with groups, all of whose pairs are compared, as by
-        `Embeddings.comparisons`. Non-mated comparisons between groups do not count.
+    data : Comparisons, ScannedComparisons or Embeddings
+        Comparisons with subjects and groups, or vectors with groups, all of whose pairs are compared; or what
+        `Embeddings.scanned` keeps of these. Non-mated comparisons between groups do not count.
     at : OperatingPoint
         The operating point. The threshold is the same for all groups and in all replicates.
     statistic : {"deviance", "f", "max-difference", "max-ratio"}
@@ -199,7 +203,8 @@ def fmr_test(
     Raises
     ------
     InputError
-        For fewer than two groups, groups with fewer than three subjects, and comparisons without subjects or groups.
+        For fewer than two groups, groups with fewer than three subjects, comparisons without subjects or groups, and
+        scans of score files, which do not keep who was compared with whom in the order that is needed.
 
     Warns
     -----
@@ -256,13 +261,39 @@ def fmr_test(
     >>> ff.fmr_test(e, ff.at_fmr(0.01), rng=0).groups
     ('f', 'm')
     """
+    validation.choice("statistic", statistic, FMR_STATISTICS)
+    settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
+    workers = Workers(n_threads, progress)
+    if not isinstance(data, Embeddings):
+        return _test_of_false_matches(data, at, settings, rng, workers)
+    if not data.groups:
+        raise InputError("the embeddings have no groups to compare: give group")
+    seed = seeds.fixed(rng)  # the same one however often more pairs are kept
+
+    def of_scan(scans: list[ScannedComparisons]) -> FmrTest:
+        return _test_of_false_matches(scans[0], at, settings, seed, workers)
+
+    return with_enough_pairs([data], [at], False, of_scan, Workers(n_threads))
+
+
+def _test_of_false_matches(
+    data: Comparisons | ScannedComparisons,
+    at: OperatingPoint,
+    settings: dict[str, Any],
+    rng: seeds.Seed,
+    workers: Workers,
+) -> FmrTest:
     from fastfair.resampling.comparison_replicates import Resampler
     from fastfair.resampling.preparation import NO_METRICS
 
-    validation.choice("statistic", statistic, FMR_STATISTICS)
-    settings = _settings(at, statistic, n_resamples, confidence_level, incomplete_groups)
-    n_resamples = settings["n_resamples"]
-    comparisons = data.comparisons(n_threads=n_threads) if isinstance(data, Embeddings) else data
+    comparisons = data.kept if isinstance(data, ScannedComparisons) else data
+    if isinstance(comparisons, KeptComparisons) and not isinstance(comparisons.pairs[1], PairsOfVectors):
+        raise InputError(
+            "data is a scan of score files, which does not list who was compared with whom: read them with "
+            "read_comparisons"
+        )
+    statistic, n_resamples, n_threads = settings["statistic"], settings["n_resamples"], workers.n_threads
+    level, policy = settings["confidence_level"], settings["incomplete_groups"]
     comparisons.require_groups()
     require_units(comparisons, "subject")
     rates = rates_at_key(comparisons, at, threshold_key(comparisons, at))
@@ -274,12 +305,12 @@ def fmr_test(
             rates.counts.group_false_matches,
         )
     )
-    lacking = require_subjects(comparisons.groups, subjects.tolist(), 3, "non-mated comparisons", incomplete_groups)
+    lacking = require_subjects(comparisons.groups, subjects.tolist(), 3, "non-mated comparisons", policy)
     kept = np.array([k for k, group in enumerate(comparisons.groups) if group not in lacking])
     warn_of_few_subjects([comparisons.groups[k] for k in kept], subjects[kept])
-    workers = Workers(n_threads, progress)
     resampler = Resampler(comparisons, [at_threshold(rates.threshold)], metrics=NO_METRICS, workers=workers)
-    key, settings["rng"] = seeds.stream(rng)
+    key, seed = seeds.stream(rng)
+    settings = settings | {"rng": seed}
     drawn = resampler.replicate(n_resamples, key, workers)
     rate, size = rates.group_fmr[kept], trials[kept]
     replicates = np.ascontiguousarray(drawn.fmr[0, 1 + kept].T)
@@ -289,7 +320,7 @@ def fmr_test(
     observed, replicated = GroupRates(rate, size, effect), GroupRates(replicates, size, effect)
     roots = None
     if 0 < observed.overall < 1:
-        roots = draw_roots(*_count_false_matches(comparisons, rates.threshold, kept), n_resamples, key, n_threads)
+        roots = draw_roots(*count_false_matches(comparisons, rates.threshold, kept), n_resamples, key, n_threads)
     if statistic != DEVIANCE:
         values = _statistic_of(observed, replicated, statistic)
     elif roots is not None:
@@ -297,12 +328,12 @@ def fmr_test(
     else:
         values = np.nan, np.full(n_resamples, np.nan)
     found = _compare(observed, replicated, values, settings, "non-mated comparisons")
-    low, high = intervals.confidence_interval(replicates.T, rate, confidence_level, "dyadic")
-    together = intervals.confidence_interval(replicates.T, rate, confidence_level ** (1 / kept.size), "dyadic")
+    low, high = intervals.confidence_interval(replicates.T, rate, level, "dyadic")
+    together = intervals.confidence_interval(replicates.T, rate, level ** (1 / kept.size), "dyadic")
     of_groups = adjusted = np.full(kept.size, np.nan)
     if roots is not None:
         of_groups = roots.pvalues()
-        adjusted = np.maximum(roots.adjusted_pvalues(significance_level(confidence_level)), found["pvalue"])
+        adjusted = np.maximum(roots.adjusted_pvalues(significance_level(level)), found["pvalue"])
     return FmrTest(
         **found,
         group_pvalue=of_groups,
@@ -318,22 +349,6 @@ def fmr_test(
         simultaneous_high=together[1],
         threshold=rates.threshold,
     )
-
-
-def _count_false_matches(
-    comparisons: Comparisons, threshold: float, kept: NDArray[np.int64]
-) -> tuple[Design, NDArray[np.int64]]:
-    """Count the false matches inside the groups that are kept, and their pairs."""
-    by_group = comparisons.nonmated_by_group
-    side = by_group.side
-    assert side.reference is not None
-    assert side.probe is not None
-    position = np.full(len(comparisons.groups), -1)
-    position[kept] = np.arange(kept.size)
-    group = np.where(by_group.reference_group == by_group.probe_group, position[by_group.reference_group], -1)
-    inside = group >= 0
-    erred = side.keys[inside] >= comparisons.to_key(threshold)
-    return count_errors(side.reference[inside], side.probe[inside], group[inside], erred, kept.size)
 
 
 def _settings(

@@ -14,10 +14,13 @@ from fastfair._lib import argument_kinds, arrays, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
 from fastfair._lib.text import rate_with_interval
+from fastfair._lib.workers import Workers
 from fastfair.data import group_labels
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.sorted_scores import read_only
+from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, visible
 
@@ -186,13 +189,13 @@ class FailureCounts(Shown):
         return cls(failures, np.bincount(who.codes, minlength=n), of_subject)
 
     @classmethod
-    @checked
-    def from_comparisons(cls, comparisons: Comparisons, at: OperatingPoint) -> FailureCounts:
+    @checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons"))
+    def from_comparisons(cls, comparisons: Comparisons | ScannedComparisons, at: OperatingPoint) -> FailureCounts:
         """Count mated comparisons rejected at an operating point.
 
         Parameters
         ----------
-        comparisons : Comparisons
+        comparisons : Comparisons or ScannedComparisons
             Comparisons with subjects and groups.
         at : OperatingPoint
             The operating point. Its threshold is the same for all groups.
@@ -206,7 +209,8 @@ class FailureCounts(Shown):
         Raises
         ------
         InputError
-            Without subjects or groups, and for mated comparisons of two subjects.
+            Without subjects or groups, for mated comparisons of two subjects, and for a threshold that rests on scores
+            which a scan has not kept.
 
         Warns
         -----
@@ -226,7 +230,8 @@ class FailureCounts(Shown):
         """
         from .counting import of_comparisons
 
-        return cls._of(*of_comparisons(comparisons, at), comparisons.groups, comparisons.grouping)
+        counted = comparisons.kept if isinstance(comparisons, ScannedComparisons) else comparisons
+        return cls._of(*of_comparisons(counted, at), comparisons.groups, comparisons.grouping)
 
     @classmethod
     @checked
@@ -240,7 +245,7 @@ class FailureCounts(Shown):
         embeddings : Embeddings
             Vectors with groups.
         at : OperatingPoint
-            One of `at_fmr`, `at_fnmr` and `at_threshold`.
+            The operating point. Its threshold is the same for all groups.
         n_threads : int, optional
             All processors by default.
 
@@ -252,7 +257,7 @@ class FailureCounts(Shown):
         Raises
         ------
         InputError
-            Without groups, and for other operating points.
+            Without groups.
 
         Examples
         --------
@@ -264,6 +269,11 @@ class FailureCounts(Shown):
         """
         from .counting import of_embeddings
 
+        if at.kind not in ("fmr", "fnmr", "threshold"):
+            workers = Workers(n_threads)
+            return with_enough_pairs(
+                [embeddings], [at], False, lambda scans: cls.from_comparisons(scans[0], at), workers
+            )
         return cls._of(*of_embeddings(embeddings, at, n_threads), embeddings.groups, embeddings.grouping)
 
     @cached_property

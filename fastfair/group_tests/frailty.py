@@ -43,7 +43,7 @@ class Design:
     by_chance : (g,) ndarray
         How probable it is that two pairs of subjects with errors share a subject, if subjects err alike.
     partners : fastfair.kernels.frailty.Partners
-        The comparisons, each seen from both its subjects.
+        The comparisons, each seen from both its subjects: listed, or as numbers of them.
     """
 
     size: Floats
@@ -95,7 +95,7 @@ def count_errors(
     counts : (g, 5) ndarray of int64
         In the order that the kernel names.
     """
-    from fastfair.kernels.frailty import Partners
+    from fastfair.kernels.frailty import Numbers, Partners
 
     ends = np.concatenate((first, second)).astype(np.int64) * n_groups + np.tile(group, 2)
     known, unit = np.unique(ends, return_inverse=True)
@@ -121,19 +121,30 @@ def count_errors(
         return twos.astype(np.float64)
 
     repeated, repeatable = total(errors * (errors - 1)), total(errors * (repeats - 1))
-    again = _share(repeated.sum(), repeatable.sum())
-    # Of a pair to have errors, over the rate. It depends little on `again`, so replicates keep that of the data.
-    chance = -np.expm1(repeats * np.log1p(-again)) / again if 0 < again < 1 else np.where(again > 0, 1.0, repeats)
+    again = share_of(repeated.sum(), repeatable.sum())
+    chance = chance_of_errors(repeats, again)
     with_errors = (errors > 0).astype(np.float64)
     counts = total(errors), total(with_errors), sharing(with_errors), repeated, repeatable
+    none, twice = np.zeros(0, np.int64), np.zeros((2, 0), np.int64)
+    no_numbers = Numbers(twice, twice, none, none, none)
     design = Design(
         size=total(repeats),
         sharing=sharing(repeats),
         repeated=total(repeats * (repeats - 1)),
-        by_chance=_share(sharing(chance), total(chance) ** 2 - total(chance**2)),
-        partners=Partners(partner.astype(np.int32), np.cumsum(np.bincount(subject)), of_subject),
+        by_chance=share_of(sharing(chance), total(chance) ** 2 - total(chance**2)),
+        partners=Partners(partner.astype(np.int32), np.cumsum(np.bincount(subject)), of_subject, no_numbers),
     )
     return design, np.rint(np.stack(counts, axis=-1)).astype(np.int64)
+
+
+def chance_of_errors(repeats: Floats, again: Floats) -> Floats:
+    """Compute how probable it is that two subjects have errors, over the rate, from the number of their comparisons.
+
+    It depends little on the chance that an error comes again, so replicates keep that of the data.
+    """
+    if 0 < again < 1:
+        return np.asarray(-np.expm1(repeats * np.log1p(-again)) / again)
+    return np.where(again > 0, 1.0, repeats)
 
 
 def estimate(counts: Counts, design: Design) -> Frailty:
@@ -159,11 +170,11 @@ def estimate(counts: Counts, design: Design) -> Frailty:
     expected = design.by_chance * pairs * (pairs - 1)
     excess, alike = (sharing - expected).sum(axis=-1), expected.sum(axis=-1)
     scale = np.maximum(alike - (design.by_chance * sharing).sum(axis=-1), _LEAST_SCALE * alike)
-    kappa_of_all = np.maximum(_share(excess, scale), 0.0)[..., None]
+    kappa_of_all = np.maximum(share_of(excess, scale), 0.0)[..., None]
     usual = (1 + kappa_of_all) / (1 + kappa_of_all * design.by_chance)
     ratio = (sharing + _PRIOR * usual) / (expected + _PRIOR)
     kappa = np.maximum((ratio - 1) / np.maximum(1 - design.by_chance * ratio, _LEAST_SCALE), 0.0)
-    again = _share(repeated.sum(axis=-1), repeatable.sum(axis=-1))
+    again = share_of(repeated.sum(axis=-1), repeatable.sum(axis=-1))
     pooled = errors.sum(axis=-1) / design.size.sum()
     inflation = 1 + (again[..., None] * design.repeated + kappa * pooled[..., None] * design.sharing) / design.size
     return Frailty(_common_rate(errors, design.size, inflation)[..., 0], kappa, again, inflation)
@@ -321,7 +332,7 @@ def _parts(errors: NDArray[Any], expected: Floats, inflation: Floats) -> Floats:
     return np.maximum(2 * (logarithm - (errors - expected)) / inflation, 0.0)
 
 
-def _share(part: Any, whole: Any) -> Floats:
+def share_of(part: Any, whole: Any) -> Floats:
     """Divide, with 0 where there is nothing to divide by."""
     positive = np.asarray(whole) > 0
     return np.asarray(np.where(positive, part / np.where(positive, whole, 1.0), 0.0))

@@ -11,6 +11,7 @@ from fastfair._lib import validation
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import DroppedWarning, InputError, NarrowIntervalsWarning
 
@@ -24,7 +25,10 @@ _FEW_SUBJECTS = 10
 
 
 def counts_to_test(
-    data: Comparisons | Embeddings | FailureCounts, at: OperatingPoint | None, policy: str, n_threads: int | None
+    data: Comparisons | ScannedComparisons | Embeddings | FailureCounts,
+    at: OperatingPoint | None,
+    policy: str,
+    n_threads: int | None,
 ) -> FailureCounts:
     """Return the failure counts of comparisons or embeddings, and check that every group has enough subjects.
 
@@ -44,7 +48,7 @@ def counts_to_test(
         counts = data
     elif at is None:
         raise InputError("at is missing: say where failures are counted, as with at=at_fmr(1e-3)")
-    elif isinstance(data, Comparisons):
+    elif isinstance(data, Comparisons | ScannedComparisons):
         counts = FailureCounts.from_comparisons(data, at)
     else:
         counts = FailureCounts.from_embeddings(data, at, n_threads=n_threads)

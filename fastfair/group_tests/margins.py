@@ -19,6 +19,7 @@ from fastfair._lib.text import per_cent
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import NotComputableWarning, visible
 
@@ -175,7 +176,7 @@ class MarginOfError(Tabular):
 
 @checked
 def margin_of_error(
-    data: Comparisons | Embeddings | FailureCounts,
+    data: Comparisons | ScannedComparisons | Embeddings | FailureCounts,
     at: OperatingPoint | None = None,
     *,
     n_resamples: int = 9999,

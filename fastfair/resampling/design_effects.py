@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair.data.class_keys import keys_of, not_kept
+from fastfair.data.scanned_comparisons import KeptComparisons
+
 from .comparison_lists import ErrorLists
 from .preparation import Preparation
 
@@ -49,6 +52,8 @@ def independent_comparisons(prepared: Preparation, mated: bool, k: int, nothing_
         keys, *units = _of_list(lists, k, backwards=False)
         n_errors = kernels.errors_of_pairs(keys, *units, _ENOUGH_PAIRS)
     if keys.size < n and (n_errors == keys.size or nothing_but_errors):
+        if isinstance(prepared.comparisons, KeptComparisons) and prepared.comparisons.may_keep_more:
+            raise not_kept("the limit of a rate without errors", keys_of(prepared.comparisons))
         return 1.0
     if n_errors == keys.size:
         varying = np.unique(np.concatenate(units))

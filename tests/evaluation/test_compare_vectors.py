@@ -2,36 +2,15 @@
 
 import numpy as np
 import pytest
+from helpers.small_embeddings import scanned, two_systems
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair.data import pair_search
 from fastfair.errors import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 _POINTS = [ff.at_fmr(0.02), ff.at_fnmr(0.1), ff.at_threshold(0.6), ff.at_eer()]
-
-
-def two_systems(seed, *, roles=False, groups=2, noise=0.15, steps=10):
-    """Draw the vectors of two systems, rounded so that similarities are tied, of subjects with unequal numbers."""
-    rng = np.random.default_rng(seed)
-    drawn = ff.von_mises_fisher_embeddings(60, 6, 8, concentration=(15, 50), rng=seed)
-    chosen = rng.permutation(len(drawn.vectors))[:220]
-    subject, vectors = drawn.subject[chosen], drawn.vectors[chosen]
-    role = rng.choice(["reference", "probe"], chosen.size) if roles else None
-    group = subject % groups if groups else None
-    noisy = vectors + noise * rng.standard_normal(vectors.shape)
-    return [
-        ff.Embeddings((np.round(one * steps) / steps).astype(np.float32) + np.float32(1e-3), subject, group, role=role)
-        for one in (vectors, noisy)
-    ]
-
-
-def scanned(systems, share=0.5, **kwargs):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pair_search, "_FEW", 0)  # of which all would be kept
-        return [e.scanned(share, **kwargs) for e in systems]
 
 
 def bits(paired):

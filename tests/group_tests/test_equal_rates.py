@@ -419,10 +419,12 @@ def test_groups_with_one_subject(test):
         ({"at": ff.at_fmr(0.1)}, "at=FMR=0.1 is for scores, but FailureCounts hold decisions"),
         ({"rng": -1}, "rng must be"),
         ({"n_threads": 0}, "n_threads"),
-        ({"data": [1, 2], "at": ff.at_fmr(0.1)}, "data must be Comparisons, Embeddings or FailureCounts, not"),
+        (
+            {"data": [1, 2], "at": ff.at_fmr(0.1)},
+            "data must be Comparisons, ScannedComparisons, Embeddings or FailureCounts, not",
+        ),
         ({"data": population()}, "at is missing"),
         ({"data": population(), "at": 0.5}, "at must be an operating point"),
-        ({"data": small_embeddings(2, 9, 5), "at": ff.at_eer()}, "at must be at_fmr"),
     ],
 )
 def test_what_is_refused(test, arguments, words):
@@ -713,7 +715,7 @@ def test_groups_with_two_subjects():
         ({"confidence_level": 1}, "confidence_level must lie in"),
         ({"incomplete_groups": "keep"}, "incomplete_groups must be one of"),
         ({"at": None}, "at must be an operating point"),
-        ({"data": some_counts()}, "data must be Comparisons or Embeddings, not FailureCounts"),
+        ({"data": some_counts()}, "data must be Comparisons, ScannedComparisons or Embeddings, not FailureCounts"),
         ({"data": ff.Comparisons([1, 0], [1, 0], ["p", "p"], ["p", "q"])}, "groups"),
         ({"data": ff.Comparisons([1, 0], [1, 0], reference_group=list("fm"), probe_group=list("fm"))}, "subjects"),
     ],

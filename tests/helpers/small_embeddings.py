@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from oracles import embeddings as slow
 
 import fastfair as ff
@@ -49,3 +50,25 @@ def as_draw(e: ff.Embeddings, unit: str, weights: np.ndarray, rank: np.ndarray) 
     in_rows = np.empty(n, int)
     in_rows[e.pairing.order] = samples
     return slow.Draw(drawn, in_rows.tolist())
+
+
+def two_systems(seed, *, roles=False, groups=2, noise=0.15, steps=10):
+    """Draw the vectors of two systems, rounded so that similarities are tied, of subjects with unequal numbers."""
+    rng = np.random.default_rng(seed)
+    drawn = ff.von_mises_fisher_embeddings(60, 6, 8, concentration=(15, 50), rng=seed)
+    chosen = rng.permutation(len(drawn.vectors))[:220]
+    subject, vectors = drawn.subject[chosen], drawn.vectors[chosen]
+    role = rng.choice(["reference", "probe"], chosen.size) if roles else None
+    group = subject % groups if groups else None
+    noisy = vectors + noise * rng.standard_normal(vectors.shape)
+    return [
+        ff.Embeddings((np.round(one * steps) / steps).astype(np.float32) + np.float32(1e-3), subject, group, role=role)
+        for one in (vectors, noisy)
+    ]
+
+
+def scanned(systems, share=0.5, **kwargs):
+    """Scan vectors, however few pairs they make."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pair_search, "_FEW", 0)  # of which all would be kept
+        return [e.scanned(share, **kwargs) for e in systems]

@@ -1,0 +1,126 @@
+"""Scans of vectors that keep as many pairs as what is asked of them needs, so that nobody has to say how many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.workers import Workers
+from fastfair.data.class_keys import ClassKeys, NotKeptError, keys_of
+from fastfair.data.embeddings import ROLES, Embeddings
+from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.data.vector_pairs import PairsOfVectors
+from fastfair.errors import InputError
+
+from .operating_points import OperatingPoint, threshold_key
+from .score_metrics import nearest_equal_error
+
+_Result = TypeVar("_Result")
+_LOOKED_AT = 1500  # vectors of which all pairs are compared, to guess how many will be needed
+_OF_A_SUBJECT = 20  # at most so many of them of each subject
+_SPARE = 2.0  # times as many are kept, as replicates need more than the data,
+_PAIRS = 60  # and as many pairs more of the smallest two groups,
+_MOST_FOR_GROUPS = 0.1  # up to this share of all pairs; beyond it, limits of rates without errors may be wider
+_MORE = 4  # times as many where that does not suffice
+
+
+def with_enough_pairs(
+    embeddings: Sequence[Embeddings],
+    points: Sequence[OperatingPoint],
+    with_metrics: bool,
+    use: Callable[[list[ScannedComparisons]], _Result],
+    workers: Workers = Workers(),  # noqa: B008 - frozen
+) -> _Result:
+    """Do something with scans of vectors, again with more pairs kept where these were too few.
+
+    Parameters
+    ----------
+    embeddings : sequence of Embeddings
+        The vectors, by one system or by several.
+    points : sequence of OperatingPoint
+        The operating points at which rates are asked for.
+    with_metrics : bool
+        Whether EERs and minimum costs are, too.
+    use : callable
+        What to do with a scan of each; what it returns does not depend on how many pairs they keep.
+    workers : Workers
+        Who computes the similarities.
+
+    Returns
+    -------
+    Any
+        What `use` returns.
+    """
+    share = min(1.0, max(_share_to_keep(one, points, with_metrics) for one in embeddings))
+    workers = replace(workers, checkpoint=None)
+    while True:
+        scans = [one._scanned(share, workers) for one in embeddings]
+        for scan in scans:
+            scan.kept.may_keep_more = share < _MOST_FOR_GROUPS
+        try:
+            return use(scans)
+        except NotKeptError:
+            if all(scan.kept.nonmated.not_kept is None for scan in scans):
+                raise
+        share = min(1.0, _MORE * share)
+
+
+def _share_to_keep(embeddings: Embeddings, points: Sequence[OperatingPoint], with_metrics: bool) -> float:
+    """Guess which share of the non-mated pairs is needed."""
+    needed = [point.value for point in points if point.kind == "fmr"]
+    if with_metrics or len(needed) < len(points):
+        needed.append(_share_at_thresholds(embeddings, points, with_metrics))
+    for_groups = min(_MOST_FOR_GROUPS, _PAIRS / _smallest_cell(embeddings))
+    return max(_SPARE * max(needed, default=0.0) + _PAIRS / embeddings.n_nonmated, for_groups)
+
+
+def _smallest_cell(embeddings: Embeddings) -> int:
+    """Return the number of non-mated pairs of the two groups that have the fewest."""
+    if not embeddings.groups:
+        return embeddings.n_nonmated
+    pairs = PairsOfVectors(embeddings.subject, embeddings.is_probe, False)
+    cells = pairs.count(embeddings.subject_group.astype(np.uint16), len(embeddings.groups))[0]
+    return int(cells[cells > 0].min())
+
+
+def _share_at_thresholds(embeddings: Embeddings, points: Sequence[OperatingPoint], with_metrics: bool) -> float:
+    """Compute the FMR at the laxest threshold of operating points, and EERs of groups, among some of the vectors."""
+    try:
+        some = _some_of(embeddings).comparisons(n_threads=1)
+    except InputError:  # such as no mated pair among them
+        return _MOST_FOR_GROUPS
+    of_all = keys_of(some)
+    rates = [_fmr_at(of_all, threshold_key(some, point)) for point in points if point.kind in ("fnmr", "threshold")]
+    if with_metrics or any("eer" in point.kind for point in points):
+        lists = [of_all, *(keys_of(some, k) for k in range(len(some.groups)))]
+        rates += [_fmr_at(of_all, nearest_equal_error(keys).key) for keys in lists if all(keys.sizes)]
+    return max(rates)
+
+
+def _fmr_at(keys: ClassKeys, key: np.signedinteger) -> float:
+    return 1 - int(np.searchsorted(keys.nonmated, key)) / keys.nonmated.size
+
+
+def _some_of(embeddings: Embeddings) -> Embeddings:
+    """Take the vectors of some subjects, from each group in turn and those with mated pairs first."""
+    group, n = embeddings.subject_group, np.minimum(embeddings.n_samples, _OF_A_SUBJECT)
+    order = np.lexsort((embeddings.pairing.mated == 0, group))
+    place = np.empty(group.size, np.intp)
+    place[order] = np.arange(group.size)
+    in_group = place - np.searchsorted(group[order], group)
+    chosen = np.argsort(in_group, kind="stable")
+    chosen = chosen[: max(2, int(np.searchsorted(np.cumsum(n[chosen]), _LOOKED_AT, side="right")))]
+    side = np.zeros(len(embeddings), bool) if embeddings.is_probe is None else embeddings.is_probe
+    of_side = embeddings.subject.astype(np.int64) * 2 + side
+    by_side = np.argsort(of_side, kind="stable")
+    before = np.empty(by_side.size, np.intp)  # earlier vectors of the same subject and role
+    before[by_side] = np.arange(by_side.size) - np.searchsorted(of_side[by_side], of_side[by_side])
+    rows = np.flatnonzero(np.isin(embeddings.subject, chosen) & (before < _OF_A_SUBJECT))
+    subject: NDArray[np.int32] = embeddings.subject[rows]
+    labels = np.array(embeddings.groups, object)[group[subject]] if embeddings.groups else None
+    role = None if embeddings.is_probe is None else np.array(ROLES, object)[embeddings.is_probe[rows].astype(int)]
+    return Embeddings(embeddings.vectors[rows], subject, labels, embeddings.similarity, role)

@@ -1,0 +1,97 @@
+"""Verbs that take vectors in place of scores: the same as the library's functions."""
+
+import json
+
+import numpy as np
+import pytest
+from helpers.command_line import run
+
+import fastfair as ff
+
+# Of the few subjects of these files.
+pytestmark = [pytest.mark.jit, pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")]
+_VECTORS = ("--input", "vectors", "--subject", "utt", "--subject-pattern", "^([^/]+)/", "--group", "sex")
+_WHO = ("--metadata", "who.csv", "--metadata-id", "id")
+_FEW = ("--n-resamples", "20", "--seed", "1", "--json")
+
+
+@pytest.fixture
+def systems(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    e = ff.von_mises_fisher_embeddings(30, 3, 8, concentration=20, rng=0)
+    names = [f"s{s:02}/{k % 3}" for k, s in enumerate(e.subject)]
+    role = np.where(np.arange(len(e)) % 3, "probe", "reference")
+    (tmp_path / "who.csv").write_text("id,sex\n" + "".join(f"s{s:02},{'fm'[s % 2]}\n" for s in range(30)))
+    for name, vectors in (("first", e.vectors), ("second", e.vectors[:, :5])):
+        np.savez(f"{name}.npz", vectors=vectors, utt=names, role=role)
+    read = {"subject": "utt", "subject_pattern": "^([^/]+)/", "metadata": "who.csv", "metadata_id": "id"}
+    return [ff.read_embeddings(f"{name}.npz", **read, groups="sex") for name in ("first", "second")]
+
+
+def found(*words):
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    return {name: value for name, value in json.loads(result.stdout).items() if name != "inputs"}
+
+
+def test_evaluate_takes_all_pairs(systems):
+    shown = found("evaluate", "first.npz", *_VECTORS, *_WHO, "--at", "fmr=0.1", *_FEW)
+    assert shown == json.loads(ff.evaluate(systems[0], ff.at_fmr(0.1), n_resamples=20, rng=1).to_json())
+
+
+def test_evaluate_takes_references_with_probes(systems):
+    more = ("--role", "role", "--template", "utt", "--similarity", "inner_product", "--measure", "gini")
+    shown = found("evaluate", "first.npz", *_VECTORS, *_WHO, *more, "--at", "fmr=0.1", *_FEW)
+    e = ff.Embeddings(
+        systems[0].vectors, systems[0].subject, systems[0].subject_group[systems[0].subject], "inner_product",
+        np.load("first.npz")["role"],
+    )  # fmt: skip
+    wanted = ff.evaluate(e, ff.at_fmr(0.1), ["gini"], n_resamples=20, rng=1)
+    assert [q["estimate"] for q in shown["quantities"]] == [q.estimate for q in wanted.quantities]
+
+
+def test_compare_takes_vectors_of_the_same_samples(systems):
+    shown = found("compare", "first.npz", "second.npz", *_VECTORS, *_WHO, "--at", "fmr=0.1", *_FEW)
+    assert shown == json.loads(ff.compare(*systems, ff.at_fmr(0.1), n_resamples=20, rng=1).to_json())
+
+
+def test_claims_and_tests_take_all_pairs(systems):
+    shown = found("claim", "first.npz", "fnmr <= 0.5", *_VECTORS, *_WHO, "--at", "fmr=0.1", *_FEW)
+    wanted = ff.claim(systems[0], "fnmr <= 0.5", ff.at_fmr(0.1), n_resamples=20, rng=1)
+    assert shown == json.loads(wanted.to_json())
+    shown = found("group-test", "first.npz", *_VECTORS, *_WHO, "--at", "fmr=0.1", *_FEW)
+    for name, test in (("fnmr_test", ff.fnmr_test), ("margin", ff.margin_of_error), ("fmr_test", ff.fmr_test)):
+        wanted = test(systems[0], ff.at_fmr(0.1), n_resamples=20, rng=1)
+        assert shown[name] == json.loads(wanted.to_json())
+
+
+def test_a_report_and_plots(systems):
+    more = ("--report", "page.html", "--output", "out", "--plots", "--claim", "fnmr <= 0.5")
+    result = run("evaluate", "first.npz", *_VECTORS, *_WHO, "--at", "fmr=0.1", *_FEW[:-1], *more)
+    assert result.exit_code == 0, result.output
+    kinds = [type(one).__name__ for one in ff.read_results("page.html")]
+    assert len(kinds) == 4  # an evaluation, a claim and two tests
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("evaluate", "first.npz", *_VECTORS, "--score", "s"),
+            "--score goes with --input scores, but --input is vectors",
+        ),
+        (("evaluate", "x.csv", "--role", "role"), "--role goes with --input vectors, but --input is scores"),
+        (("claim", "x.csv", "fmr <= 0.1", "--at", "eer", "--subject", "s"), "--subject goes with --input vectors"),
+        (("compare", "a", "b", *_VECTORS, "--second-score", "s"), "--second-score goes with --input scores"),
+        (("group-test", "x.csv", "--input", "counts", "--role", "r"), "--role goes with --input vectors"),
+        (("group-test", "x.csv", "--subject", "r"), "--subject goes with --input vectors or decisions"),
+        (
+            ("evaluate", "first.npz", *_VECTORS, *_WHO, "--metadata-id", "b"),
+            "names one column of ids with --input vectors",
+        ),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(systems, words, said):
+    result = run(*words)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())
