@@ -77,6 +77,7 @@ def worst_comparisons(
     Notes
     -----
     The worst comparisons are those whose scores are farthest beyond the threshold; of equal scores, those given first.
+    Comparisons that failed and count as non-matches are counted, but have no score and are not listed.
     Wrong labels, poor samples and twins are often among them.
 
     Examples
@@ -102,7 +103,7 @@ def worst_comparisons(
         for mated, name in ((True, "fnmr"), (False, "fmr"))
         if rate in ("both", name)
     ]
-    listed = [one.positions[:n] for one in found]
+    listed = [one.positions[one.counted.n_failed :][:n] for one in found]
     scores = [
         comparisons.to_scale(1.0) * score_keys.decode(one.side.keys[k]) for one, k in zip(found, listed, strict=True)
     ]
@@ -144,7 +145,9 @@ def _errors(comparisons: Comparisons, rates: Rates, mated: bool, code: int | Non
         assert by_group is not None
         inside = (by_group.reference_group[positions] == code) & (by_group.probe_group[positions] == code)
         positions, n = positions[inside], int(by_group.cells[code, code])
-    return _Found(side, by_group, positions, FALSE_NONMATCH if mated else FALSE_MATCH, Errors(n, positions.size, share))
+    n_failed = int(np.count_nonzero(positions < score_keys.count_failed(side.keys))) if mated else 0
+    counted = Errors(n, positions.size, n_failed, share)
+    return _Found(side, by_group, positions, FALSE_NONMATCH if mated else FALSE_MATCH, counted)
 
 
 def _labels(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ class Errors:
     ----------
     n_comparisons, n_errors : int
         Numbers of comparisons and of errors.
+    n_failed : int
+        How many of the errors failed and count as non-matches; they have no score and are not listed.
     concentration : float
         The share of the errors that involve one of the 5 % of subjects with most of them; NaN without errors and where
         subjects are not known.
@@ -38,6 +40,7 @@ class Errors:
 
     n_comparisons: int
     n_errors: int
+    n_failed: int
     concentration: float
 
 
@@ -117,6 +120,8 @@ class WorstComparisons(Tabular):
             n_listed = self.error.count(FALSE_NONMATCH if kind == "mated" else FALSE_MATCH)
             told = f"{found.n_errors:,} of {found.n_comparisons:,} {kind} comparisons{where} are {_KINDS[kind]}"
             text.append(f"{told}; the {n_listed:,} worst are listed." if n_listed else f"{told}.")
+            if found.n_failed:
+                text.append(f"{found.n_failed:,} of these failed: they have no score, and are not listed.")
             if found.n_errors >= FEWEST_ERRORS and not math.isnan(found.concentration):
                 share = per_cent(found.concentration)
                 text.append(f"{share} of the {_KINDS[kind]} involve the 5 % of subjects with most of them.")
@@ -134,8 +139,7 @@ class WorstComparisons(Tabular):
         return {
             "operating_point": str(self.at), "threshold": self.threshold, "group": self.group,
             "errors": {
-                kind: {"n_comparisons": one.n_comparisons, "n_errors": one.n_errors, "concentration": one.concentration}
-                for kind, one in self.errors.items()
+                kind: asdict(one) for kind, one in self.errors.items()
             },
             "left_out": list(self.left_out), "comparisons": records(self._columns()),
             "subjects": records({name: list(column) for name, column in self.subjects.items()}),

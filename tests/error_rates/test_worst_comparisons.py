@@ -148,3 +148,17 @@ def test_exports_hold_all_rows(tmp_path):
         "subject": "a", "false_nonmatches": 1, "mated": 1, "false_matches": 1, "nonmated": 1
     }  # fmt: skip
     assert found.subjects_to_frame("polars")["subject"].to_list() == list("abcd")
+
+
+def test_failed_comparisons_are_counted_and_not_listed():
+    scores = [0.9, np.nan, 0.3, np.nan, 0.1, 0.2]
+    comparisons = ff.Comparisons(
+        scores, [1, 1, 1, 1, 0, 0], list("abcdaa"), list("abcdbc"), list("fffmff"), failures="non-match"
+    )
+    found = ff.worst_comparisons(comparisons, AT)
+    assert found.row == (2,)
+    assert found.score.tolist() == [0.3]
+    assert (found.errors["mated"].n_errors, found.errors["mated"].n_failed) == (3, 2)
+    assert found.subjects["false_nonmatches"] == (1, 1, 1)
+    assert "2 of these failed" in found.summary()
+    assert ff.worst_comparisons(comparisons, AT, "f").errors["mated"].n_failed == 1

@@ -1,0 +1,150 @@
+"""How often `check` passes what is just not met, and what is met with room to spare, on populations of known truth.
+
+`python -m studies.check_study`, run in `tests/`, prints the tables of the documentation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastfair as ff
+from fastfair.claims.checked_quantity import MET, NOT_MET
+from fastfair.errors import FastfairWarning
+from fastfair.measures import MEASURES
+
+from .interval_study import POPULATIONS, thresholds, truth
+from .populations import Population
+from .processes import over_data_sets
+
+Shares = NDArray[np.float64]
+RESAMPLES = 500
+ROOM = 2.0  # times as far from what is best as the truth, where a requirement is met with room to spare
+# What is required: its name, whether of each group, and the operating point of `thresholds`.
+_ALL, _EACH = False, True
+RATES = {
+    "FMR": ("fmr", _ALL, "threshold"),
+    "FMR, few errors": ("fmr", _ALL, "few false matches"),
+    "FNMR": ("fnmr", _ALL, "threshold"),
+    "FNMR, few errors": ("fnmr", _ALL, "few false non-matches"),
+    "FNMR at FMR": ("fnmr", _ALL, "held FMR"),
+    "FMR of a group": ("fmr", _EACH, "threshold"),
+    "few errors of a group: FMR": ("fmr", _EACH, "few false matches"),
+    "FNMR of a group": ("fnmr", _EACH, "threshold"),
+    "few errors of a group: FNMR": ("fnmr", _EACH, "few false non-matches"),
+    "EER": ("eer", _ALL, None),
+    "EER of a group": ("eer", _EACH, None),
+    "minDCF": ("min_dcf", _ALL, None),
+}
+OF_MEASURES = {
+    "max-geomean ratio of FNMR": ("max_geomean_ratio(fnmr)", _ALL, "threshold"),
+    "max-geomean ratio of FMR": ("max_geomean_ratio(fmr)", _ALL, "threshold"),
+    "Gini of FNMR": ("gini(fnmr)", _ALL, "threshold"),
+    "GARBE": ("garbe", _ALL, "threshold"),
+    "FDR": ("fdr", _ALL, "threshold"),
+    "NRB of EER": ("nrb(eer)", _ALL, None),
+    "few false matches: max-geomean ratio of FMR": ("max_geomean_ratio(fmr)", _ALL, "few false matches"),
+    "few false matches: GARBE": ("garbe", _ALL, "few false matches"),
+    "few false non-matches: max-geomean ratio of FNMR": ("max_geomean_ratio(fnmr)", _ALL, "few false non-matches"),
+}
+QUANTITIES = RATES | OF_MEASURES
+LOOKS = ("passes wrongly", "fails wrongly", "passes with room")
+
+
+def requirements(population: Population) -> dict[str, list[tuple[str, str]]]:
+    """Return the requirements at the truth itself, and with room to spare, by what they are about."""
+    true, points = truth(population), thresholds(population)
+    found: dict[str, list[tuple[str, str]]] = {}
+    for label, (name, each, place) in QUANTITIES.items():
+        if place is not None and place not in points:
+            continue
+        at = None if place is None else points[place][0]
+        measure = MEASURES.get(name.partition("(")[0])
+        fairest = measure.fairest if measure else 0.0
+        relation = ">=" if measure and measure.fairer == "higher" else "<="
+        for group in [str(k) for k in range(len(population.sizes))] if each else [None]:
+            value = true[name, group, None if at is None else str(at)]
+            room = fairest + ROOM * (value - fairest)
+            if abs(value - fairest) < 1e-9:  # a fair system is at the end of what a measure can be
+                continue
+            written = f"{name}{f'[{group}]' if each else ''}{f'@{at}' if at else ''}"
+            found.setdefault(label, []).append((f"{written} {relation} {value!r}", f"{written} {relation} {room!r}"))
+    return found
+
+
+def _some(population: Population, seeds: range) -> list[list[list[float]]]:
+    """Judge data sets: for each the shares of `LOOKS` by what requirements are about, and last of any of them."""
+    wanted = requirements(population)
+    texts = [text for pairs in wanted.values() for pair in pairs for text in pair]
+    found = []
+    for seed in seeds:
+        comparisons = population.draw(np.random.default_rng([seed, len(population.name)]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FastfairWarning)
+            verdicts = ff.check(comparisons, texts, n_resamples=RESAMPLES, rng=seed, n_threads=1).verdicts
+        shares = []
+        for pairs in wanted.values():
+            edge, room = ([verdicts[pair[k]] for pair in pairs] for k in (0, 1))
+            shares.append(
+                [edge.count(MET) / len(pairs), edge.count(NOT_MET) / len(pairs), room.count(MET) / len(pairs)]
+            )
+        failed = [verdicts[edge] == NOT_MET for pairs in wanted.values() for edge, _ in pairs]
+        found.append([*shares, [np.nan, float(any(failed)), np.nan]])
+    return found
+
+
+def study(population: Population, n_data_sets: int, processes: int | None = 1) -> tuple[tuple[str, ...], Shares]:
+    """Draw data sets and judge them.
+
+    Parameters
+    ----------
+    population : Population
+    n_data_sets : int
+        Data set r has seed r.
+    processes : int, optional
+        All processors by default.
+
+    Returns
+    -------
+    labels : tuple of str
+        What requirements are about, and "any".
+    shares : (labels, looks) ndarray
+        The shares of data sets in which `LOOKS` are found; of groups, their means.
+    """
+    (parts,) = over_data_sets([functools.partial(_some, population)], n_data_sets, processes)
+    return (*requirements(population), "any"), np.concatenate(parts).mean(axis=0)
+
+
+def table(populations: Sequence[Population], found: Sequence[tuple[tuple[str, ...], Shares]], look: int) -> str:
+    """Lay out one of `LOOKS` in per cent, a row for each population."""
+    labels = list(dict.fromkeys(label for names, _ in found for label in names))
+    rows = [["Population", *labels], ["---"] + ["--:"] * len(labels)]
+    for population, (names, shares) in zip(populations, found, strict=True):
+        cells = dict(zip(names, shares[:, look].tolist(), strict=True))
+        known = [cells.get(label, np.nan) for label in labels]
+        rows.append([population.name, *("" if np.isnan(share) else f"{100 * share:.1f}" for share in known)])
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--data-sets", type=int, default=400)
+    parser.add_argument("--populations", nargs="*", help="names; by default all")
+    parser.add_argument("--processes", type=int)
+    asked = parser.parse_args()
+    chosen = [one for one in POPULATIONS if not asked.populations or one.name in asked.populations]
+    found = []
+    for population in chosen:
+        found.append(study(population, asked.data_sets, asked.processes))
+        for look, name in enumerate(LOOKS):
+            print(f"\n{name}\n{table([population], found[-1:], look)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

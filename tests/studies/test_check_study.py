@@ -1,0 +1,52 @@
+"""What the documentation says of requirements that are just not met, and of those met with room to spare."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from studies import check_study
+from studies.check_study import LOOKS, RATES, requirements
+from studies.populations import FAIR, Population
+
+from fastfair.claims.requirements import read_requirement
+from fastfair.error_rates.operating_points import at_fmr
+
+ALLOWED, ON_AVERAGE = 0.1, 0.05  # the largest share documented, but for chance
+SMALL = Population("two small groups", (12, 20), shifts=(0.0, 0.5))
+
+
+@pytest.mark.slow
+@pytest.mark.study
+@pytest.mark.parametrize("name", ["11 groups of 20 to 80", "skewed subjects"])
+def test_what_is_not_met_rarely_passes_and_what_is_met_rarely_fails(name, data_sets):
+    n = data_sets(200)
+    (population,) = (one for one in FAIR if one.name == name)
+    labels, shares = check_study.study(population, n)
+    wrong = shares[:-1, LOOKS.index("passes wrongly")]
+    assert wrong.max() <= stats.binom.ppf(0.9999, n, ALLOWED) / n
+    assert wrong.mean() <= stats.binom.ppf(0.9999, n, ON_AVERAGE) / n
+    assert shares[labels.index("any"), LOOKS.index("fails wrongly")] <= stats.binom.ppf(0.9999, n, ON_AVERAGE) / n
+    assert shares[labels.index("FNMR"), LOOKS.index("passes with room")] > 0.9
+
+
+def test_requirements_are_at_the_truth_and_with_room():
+    found = requirements(SMALL)
+    assert set(RATES) <= set(found)
+    assert len(found["FNMR of a group"]) == 2
+    for label, pairs in found.items():
+        for pair in pairs:
+            edge, room = (read_requirement(text, at_fmr(0.5)) for text in pair)
+            assert (edge.name, edge.group, edge.at) == (room.name, room.group, room.at)
+            assert room.allows(edge.bound), label
+            assert not edge.allows(room.bound), label
+
+
+def test_a_data_set_has_a_share_for_each_look_and_the_table_a_row_for_each_population():
+    labels, shares = check_study.study(SMALL, 1)
+    assert shares.shape == (len(labels), len(LOOKS))
+    assert ((shares[:-1] >= 0) & (shares[:-1] <= 1)).all()
+    found = labels, np.tile(np.arange(len(labels))[:, None] / 100, (1, 3))
+    rows = check_study.table([SMALL, SMALL], [found, found], 0).splitlines()
+    assert len(rows) == 4
+    assert rows[2].startswith("| two small groups | 0.0 | 1.0 | 2.0 |")
