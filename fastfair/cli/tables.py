@@ -18,6 +18,7 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint,
 from fastfair.errors import visible
 from fastfair.evaluation.contrasts import WITHHELD
 from fastfair.evaluation.difference_tests import REASONS
+from fastfair.evaluation.failure_words import failures_table, has_failures
 from fastfair.evaluation.paired_result import PairedEvaluation
 from fastfair.evaluation.rates_table import FEW_ERRORS, percent, rate_cell, rates_table, with_interval
 from fastfair.evaluation.result import Evaluation
@@ -81,6 +82,8 @@ def print_evaluation(evaluation: Evaluation) -> None:
             )
         if result.below_resolution:
             console.print(f"{point} allows fewer than {ENOUGH_ERRORS} errors: too few data for this operating point.")
+    if has_failures(evaluation):
+        print_titled(console, "Comparisons that failed", _text_table(*failures_table(evaluation)))
     if any(q.n_errors is not None and q.n_errors < ENOUGH_ERRORS for q in evaluation.quantities):
         console.print(f"\n{FEW_ERRORS}")
     if any(HELD in q.note for q in evaluation.quantities):
@@ -266,7 +269,11 @@ def print_titled(console: Console, title: str, content: Table | str) -> None:
 
 
 def _rates_table(evaluation: Evaluation, rates: Rates) -> Table:
-    headings, rows = rates_table(evaluation, rates)
+    return _text_table(*rates_table(evaluation, rates))
+
+
+def _text_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Make a table of cells that are written, the first row of which is about all comparisons."""
     table = Table(pad_edge=False, box=None)
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "group" else "right")

@@ -365,6 +365,14 @@ class Comparisons(Shown):
         kept.left_out, kept.failed = self.left_out, failed
         return kept
 
+    def without_failure_rates(self) -> Comparisons:
+        """Return the same comparisons, of which evaluations do not report how often they failed."""
+        if self.failed is None:
+            return self
+        made = self._with_sides(self.mated, self.nonmated, self.grouping)
+        made.failed = replace(self.failed, reported=False)
+        return made
+
     def _with_sides(self, mated: SortedSide, nonmated: SortedSide, grouping: tuple[str, ...]) -> Comparisons:
         made = Comparisons._of_parts(
             mated,

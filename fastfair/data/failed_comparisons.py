@@ -79,11 +79,14 @@ class FailedComparisons:
         Who was compared in them; all keys are that of no score.
     policy : {"exclude", "non-match"}
         Whether they are left out of `Comparisons.mated` and `Comparisons.nonmated`, or are among them.
+    reported : bool
+        Whether evaluations report how often comparisons failed.
     """
 
     mated: SortedSide
     nonmated: SortedSide
     policy: str
+    reported: bool = True
 
     @property
     def sides(self) -> tuple[SortedSide, SortedSide]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -129,6 +129,24 @@ class SortedSide:
             kept(self.reference_sample),
             kept(self.probe_sample),
         )
+
+    @classmethod
+    def joined(cls, sides: Sequence[SortedSide], keys: score_keys.Keys) -> SortedSide:
+        """Put comparisons one behind the other, with new keys, which ascend."""
+
+        def join(columns: Sequence[Any]) -> Any:
+            return None if columns[0] is None else np.concatenate(columns)
+
+        def labels(name: str, subject: Any) -> Mapping[str, NDArray[np.uint16]]:
+            mappings = [getattr(side, name) for side in sides]
+            given = {key: join([_given(one)[key] for one in mappings]) for key in _given(mappings[0])}
+            first = mappings[0]
+            return replace(first, given=given, subject=subject) if isinstance(first, LabelsOfSubjects) else given
+
+        columns = ("rows", "reference", "probe", "reference_sample", "probe_sample")
+        rows, reference, probe, *samples = (join([getattr(side, name) for side in sides]) for name in columns)
+        attributes = labels("reference_attributes", reference), labels("probe_attributes", probe)
+        return cls(keys, rows, reference, probe, *attributes, *samples)
 
     def count_subjects(self, n_subjects: int) -> int | None:
         """Count the distinct subjects among references and probes; None where subjects are not known."""

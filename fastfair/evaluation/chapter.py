@@ -21,6 +21,8 @@ from fastfair.uncertainty.quantities import HELD, Quantity, find
 
 from .det_bands import add_band, band_of, curve_table, has_bands
 from .evaluated import Evaluated, has_curves, interval_name
+from .failure_section import section_on_failures
+from .failure_words import has_failures
 from .plots import draw_det, draw_panels, draw_scores
 from .rate_plots import (
     RATE_NAMES,
@@ -44,6 +46,8 @@ def chapter_of(evaluation: Evaluated, together: Evaluated, numbers: str) -> Chap
     """Make a chapter of an evaluation; `together` is the same one with intervals that hold in all groups together."""
     sections = [data_of(evaluation), _trade_off(evaluation)]
     sections += [_rates(evaluation, together, rates) for rates in evaluation.rates]
+    if has_failures(evaluation):
+        sections.append(section_on_failures(evaluation, _WIDTH))
     if has_curves(evaluation):
         sections.append(_scores(evaluation))
     sections += [_measures(evaluation, rates) for rates in evaluation.rates if measures_at(evaluation, rates)]

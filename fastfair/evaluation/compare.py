@@ -166,7 +166,8 @@ def _compared(
 ) -> PairedEvaluation:
     """Compare two systems by comparisons, or by those that scans have kept, with arguments of `evaluate`."""
     here, there = (one.kept if isinstance(one, ScannedComparisons) else one for one in (first, second))
-    systems = here, matching.match(here, there, one_by_one=options.get("unit") == "comparison")
+    there = matching.match(here, there, one_by_one=options.get("unit") == "comparison")
+    systems = here.without_failure_rates(), there.without_failure_rates()
     asked = [first, second] if isinstance(first, ScannedComparisons) else systems
     one, other = (evaluate(system, **options) for system in asked)
     if one.uncertainty is None:

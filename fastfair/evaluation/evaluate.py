@@ -47,6 +47,7 @@ from fastfair.uncertainty.quantity_intervals import Uncertainty
 from fastfair.uncertainty.zero_errors import independent_comparisons
 
 from .described import concentrations, described, noted_few_subjects
+from .failures import Failures
 from .interval_warnings import warn_of_few_errors, warn_of_repeated_subjects
 from .request import METRICS_OF_VECTORS, Request
 from .result import Evaluation
@@ -252,12 +253,18 @@ def _evaluated(
     measured = tuple(comparisons.groups[k] for k in request.measured)
     points = request.points
     held = [_is_held(entry, points) for entry in listed]
+    failures = None
+    if comparisons.failed is not None and comparisons.failed.reported:
+        failures = Failures(comparisons, at_points)
     uncertainty: IntervalMaker | None = None
     if request.is_in_closed_form(comparisons):
         of_rates = Resampler(
             comparisons, points, unit=unit, metrics=NO_METRICS, measured=request.measured, workers=workers
         )
         uncertainty = closed_form(quantities, listed, held, of_rates)
+        if failures is not None:
+            failures.prepare(unit, request.scheme, workers)
+            uncertainty = failures.with_closed_form(uncertainty, listed)
     elif key is not None:
         resampler = Resampler(
             comparisons,
@@ -273,20 +280,31 @@ def _evaluated(
             selection = replace(selection, zero_policy="keep")
         replicates = np.array([entry.value for entry in entries(drawn, selection)])
         quantities = noted_few_subjects(quantities, at_points, replicates, comparisons, resampler)
+        freedom = degrees_of_freedom(listed, comparisons, resampler)
+        independent = independent_comparisons(listed, comparisons.groups, resampler)
+        if failures is not None:
+            failures.prepare(unit, request.scheme, workers)
+            more = failures.replicates(request.n_resamples, key, workers, drawn)
+            quantities, replicates = (*quantities, *failures.quantities), np.concatenate([replicates, more])
+            held += [False] * len(more)
+            freedom = np.append(freedom, failures.freedom(listed, freedom))
+            independent = np.append(independent, failures.independent(listed, independent))
         uncertainty = Uncertainty(
             quantities,
             replicates,
             np.array(held),
             unit,
             settings["scheme"],
-            partial(_jackknife, resampler, selection, n_threads),
-            degrees_of_freedom(listed, comparisons, resampler),
-            independent_comparisons(listed, comparisons.groups, resampler),
+            partial(_jackknife, resampler, selection, n_threads, failures),
+            freedom,
+            independent,
             partial(MovedSystems, base, drawn, selection, n_threads),
             partial(_counted, resampler, base, selection, points, (request.n_resamples, key, n_threads)),
             {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
             n_threads,
         )
+    if failures is not None and uncertainty is None:
+        quantities = (*quantities, *failures.quantities)
     if uncertainty is not None:
         warn_of_repeated_subjects(comparisons, unit)
         quantities = uncertainty.with_intervals(
@@ -357,10 +375,13 @@ def _select(comparisons: Comparisons, request: Request, *, with_mean_group_eer: 
     )
 
 
-def _jackknife(resampler: Resampler, selection: Selection, n_threads: int | None) -> Floats:
+def _jackknife(resampler: Resampler, selection: Selection, n_threads: int | None, failures: Failures | None) -> Floats:
     """Compute every quantity with one unit left out at a time, centred on the mean of the unit's stratum."""
-    left_out = [entry.value for entry in entries(resampler.jackknife(n_threads), selection)]
-    return resampler.influences(np.array(left_out))
+    without = resampler.jackknife(n_threads)
+    left_out = np.array([entry.value for entry in entries(without, selection)])
+    if failures is not None:
+        left_out = np.concatenate([left_out, failures.left_out(without, n_threads)])
+    return resampler.influences(left_out)
 
 
 def _counted(

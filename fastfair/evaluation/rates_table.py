@@ -10,6 +10,7 @@ from fastfair._lib.text import per_cent
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import visible
+from fastfair.measures._names import printed_name
 from fastfair.uncertainty.quantities import Quantity
 
 from .evaluated import Evaluated
@@ -39,7 +40,8 @@ def rates_table(evaluation: Evaluated, rates: Rates) -> tuple[list[str], list[li
     metrics = [(title, name) for title, name in _METRICS if (name, None, None, None) in found]
     if rates is not evaluation.rates[0]:
         metrics = []
-    headings = ["group", "FMR", "FNMR", *(title for title, _ in metrics)]
+    shown = ["fmr", "fnmr", *(name for name in ("far", "frr") if (name, None, None, rates.at) in found)]
+    headings = ["group", *map(printed_name, shown), *(title for title, _ in metrics)]
     headings += ["mated", "non-mated", "false matches", "false non-matches", "subjects"]
     counts = rates.counts
     numbers: list[tuple[Any, ...]] = [
@@ -51,7 +53,7 @@ def rates_table(evaluation: Evaluated, rates: Rates) -> tuple[list[str], list[li
         numbers.append((*(column[k] for column in per_group), None if subjects is None else subjects[k]))
     rows = []
     for group, behind in zip((None, *rates.groups), numbers, strict=True):
-        row = [group or "all", *(rate_cell(found[name, group, None, rates.at]) for name in ("fmr", "fnmr"))]
+        row = [group or "all", *(rate_cell(found[name, group, None, rates.at]) for name in shown)]
         for _, name in metrics:
             row.append(with_interval(found[name, group, None, None], percent if name == "eer" else "{:.4f}".format))
         rows.append([*row, *("" if number is None else f"{number:,}" for number in behind)])

@@ -180,6 +180,8 @@ class Request:
             "metrics": list(self.metrics),
         }
         found |= {name: getattr(self, name) for name in _SETTINGS}
+        if comparisons.failed is not None:
+            found["failures"] = comparisons.failed.policy
         if self.n_resamples:
             scheme = self.scheme if self.unit == "subject" else "product"
             found |= {"scheme": scheme, "rng": seed}

@@ -7,15 +7,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from fastfair._lib.text import rate_with_interval
-from fastfair.error_rates.curve_results import Rates
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.errors import visible
+from fastfair.measures._names import printed_name
+from fastfair.uncertainty.interval_notes import FAILURE_RATES
 from fastfair.uncertainty.quantities import HELD, find
 
 from .evaluated import Evaluated
+from .failure_words import failures_table, has_failures, sentences_on_failures
 from .rates_table import FEW_ERRORS, in_lines, rates_table
 
 _ERRORS = {"fmr": "false matches", "fnmr": "false non-matches"}
+_ERRORS |= dict(zip(FAILURE_RATES, ("failed mated comparisons", "failed non-mated comparisons"), strict=True))
 
 
 def summary_of(evaluation: Evaluated, together: Evaluated) -> list[str]:
@@ -31,7 +34,10 @@ def summary_of(evaluation: Evaluated, together: Evaluated) -> list[str]:
         if rates.below_resolution:
             said.append(f"{rates.at} allows fewer than {ENOUGH_ERRORS} errors: too few data for this operating point.")
         if evaluation.groups:
-            said += [_extremes(together, rates, name) for name in ("fnmr", "fmr")]
+            said += [extremes(together, name, rates.at) for name in ("fnmr", "fmr")]
+    if has_failures(evaluation):
+        said += sentences_on_failures(evaluation)
+        said += [extremes(together, name) for name in FAILURE_RATES] if evaluation.groups else []
     left_out = sorted(set(evaluation.groups) - set(evaluation.measured_groups))
     if left_out:
         said.append(f"Left out of the measures: {visible(', '.join(left_out))}.")
@@ -62,15 +68,18 @@ def tables_of(evaluation: Evaluated) -> list[str]:
     for rates in evaluation.rates:
         lines += ["", f"At {rates.at}", *in_lines(*rates_table(evaluation, rates))]
     at_points = [one for one in evaluation.quantities if one.name in ("fmr", "fnmr") and one.n_comparisons]
+    if has_failures(evaluation):
+        lines += ["", "Comparisons that failed", *in_lines(*failures_table(evaluation))]
+        at_points += [one for one in evaluation.quantities if one.name in FAILURE_RATES and one.n_comparisons]
     if any((one.n_errors or 0) < ENOUGH_ERRORS for one in at_points):
         lines += ["", FEW_ERRORS]
     return lines
 
 
-def _extremes(evaluation: Evaluated, rates: Rates, name: str) -> str:
+def extremes(evaluation: Evaluated, name: str, at: OperatingPoint | None = None) -> str:
     """Say which groups have the lowest and the highest rate, among those with enough errors."""
-    title = name.upper()
-    found = [find(evaluation.quantities, name, group, rates.at) for group in evaluation.groups]
+    title, where = printed_name(name), "" if at is None else f"At {at} "
+    found = [find(evaluation.quantities, name, group, at) for group in evaluation.groups]
     enough = [one for one in found if (one.n_errors or 0) >= ENOUGH_ERRORS]
     few = len(found) - len(enough)
     told = (
@@ -78,13 +87,15 @@ def _extremes(evaluation: Evaluated, rates: Rates, name: str) -> str:
         if few
         else ""
     )
+    kind = "failures" if name in FAILURE_RATES else "errors"
     if len(enough) < 2:
-        return f"At {rates.at}, {len(enough)} of {len(found)} groups have enough errors to tell their {title}.{told}"
+        comma = where.rstrip() + (", " if where else "")
+        return f"{comma}{len(enough)} of {len(found)} groups have enough {kind} to tell their {title}.{told}"
     low, high = min(enough, key=lambda one: one.estimate), max(enough, key=lambda one: one.estimate)
     written = [
         f"{visible(str(one.group))}, {rate_with_interval(one.estimate, one.low, one.high)}" for one in (low, high)
     ]
-    said = f"At {rates.at} the {title} is lowest in {written[0]}, and highest in {written[1]}."
+    said = f"{where or 'The '}{'the ' if where else ''}{title} is lowest in {written[0]}, and highest in {written[1]}."
     if not evaluation.settings.get("simultaneous", False):
         return said + told
     if low.high is not None and high.low is not None and not math.isnan(low.high) and not math.isnan(high.low):

@@ -251,7 +251,8 @@ def _strata_of_subjects(comparisons: Comparisons) -> NDArray[np.integer]:
     if comparisons.group_of_subject is not None:
         return comparisons.group_of_subject.astype(np.int64)
     low, high = np.full(n_subjects, len(comparisons.groups), np.int64), np.full(n_subjects, -1, np.int64)
-    for by_group in (comparisons.mated_by_group, comparisons.nonmated_by_group):
+    # Those that failed count, too, so that their subjects are drawn as those of the others are.
+    for by_group in (comparisons.mated_by_group, comparisons.nonmated_by_group, *comparisons.failed_by_group):
         side = by_group.side
         kernels.widen_ranges(side.reference, by_group.reference_group, low, high)
         kernels.widen_ranges(side.probe, by_group.probe_group, low, high)

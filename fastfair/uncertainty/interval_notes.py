@@ -20,6 +20,9 @@ _SHIFTED = 0.5  # standard errors between estimate and mean of replicates from w
 _ROUNDING = 1e-12
 _OFTEN = 0.05  # share of replicates without a value from which on an interval must be read with care
 RATES = ("fmr", "fnmr", "fmr_matrix")
+WITH_FAILURES = ("frr", "far")  # rates in which failed comparisons count
+OF_MATED = ("fnmr", "frr", "failure_rate_mated")
+FAILURE_RATES = ("failure_rate_mated", "failure_rate_nonmated")
 FITTED = ("min_dcf", "min_cllr")  # costs at a threshold, or of a calibration, that is fitted to the same comparisons
 NO_GROUP_ERRS = "no group has errors"  # instead of a method
 NO_SUCH_ERRORS = "no group has such errors"
@@ -156,7 +159,7 @@ def rests_on_any(quantity: Quantity, rates: Collection[Quantity]) -> bool:
 
 def are_concentrated(quantity: Quantity) -> bool:
     """Return whether few subjects cause most of enough false matches; `False` for what is no FMR."""
-    if quantity.name == "fnmr" or quantity.concentration is None:
+    if quantity.name in OF_MATED or quantity.concentration is None:
         return False
     assert quantity.n_errors is not None
     assert quantity.n_subjects is not None
@@ -175,13 +178,14 @@ def _without_errors(case: Case) -> Quantity:
     """Give a rate or EER of 0 or 1, which is the same in all replicates, Clopper and Pearson's interval."""
     quantity, confidence_level = case.quantity, case.confidence_level
     upper = intervals.upper_limit_without_errors(case.independent, confidence_level)
-    what = "no errors" if quantity.estimate == 0 else "nothing but errors"
+    kind = "failures" if quantity.name in FAILURE_RATES else "errors"
+    what = f"no {kind}" if quantity.estimate == 0 else f"nothing but {kind}"
     # Only where subjects are drawn is it known how much their errors come together.
     known = case.independent != quantity.n_comparisons
     number = f"{case.independent:,.0f} " if known else ""
     note = f"{what}: the interval is Clopper and Pearson's, for {number}independent comparisons"
     if quantity.n_subjects and quantity.n_comparisons and not known:
-        independent = quantity.n_subjects if quantity.name == "fnmr" else quantity.n_subjects // 2
+        independent = quantity.n_subjects if quantity.name in OF_MATED else quantity.n_subjects // 2
         if 0 < independent < quantity.n_comparisons:
             widest = intervals.upper_limit_without_errors(independent, confidence_level)
             limit = widest if quantity.estimate == 0 else 1 - widest
@@ -208,7 +212,7 @@ def _no_interval(note: str = "") -> Callable[[Case], Quantity]:
 
 def possible_values(name: str) -> tuple[float, float]:
     """Return the least and the greatest value that a quantity of this name can have."""
-    if name in (*RATES, "eer", "min_cllr"):
+    if name in (*RATES, *WITH_FAILURES, *FAILURE_RATES, "eer", "min_cllr"):
         return 0.0, 1.0
     if name in ("min_dcf", "cllr"):
         return 0.0, math.inf

@@ -21,11 +21,13 @@ from .entries import Key, n_calls
 from .held_thresholds import widened
 from .interval_maker import IntervalMaker
 from .interval_notes import (
+    FAILURE_RATES,
     FEW_DRAWN,
     FITTED,
     INVERSION,
     NO_GROUP_ERRS,
     RATES,
+    WITH_FAILURES,
     Case,
     are_concentrated,
     has_few_false_matches,
@@ -285,12 +287,16 @@ def _varies(replicates: Floats) -> NDArray[np.bool_]:
 
 
 def _is_rate(quantity: Quantity) -> bool:
-    return quantity.name in (*RATES, "eer") and HELD not in quantity.note and 0 < quantity.estimate < 1
+    return (
+        quantity.name in (*RATES, *WITH_FAILURES, *FAILURE_RATES, "eer")
+        and HELD not in quantity.note
+        and 0 < quantity.estimate < 1
+    )
 
 
 def _is_at_held_threshold(quantity: Quantity) -> bool:
     at_held = quantity.at is not None and quantity.at.kind != "threshold"
-    return quantity.name in RATES and at_held and HELD not in quantity.note
+    return quantity.name in (*RATES, *WITH_FAILURES) and at_held and HELD not in quantity.note
 
 
 def _is_false_match_rate(quantity: Quantity) -> bool:

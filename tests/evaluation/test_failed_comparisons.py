@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
+from helpers.failed_comparisons import columns, made
+from helpers.failed_comparisons import evaluated as evaluated_at
 
 import fastfair as ff
-from fastfair.errors import DroppedWarning, FastfairWarning, InputError
+from fastfair.errors import InputError
 from fastfair.evaluation.tracing import curve_of, distributions_of, edges_of
 
 POINTS = [ff.at_fmr(0.05), ff.at_threshold(1.0), ff.at_eer(), ff.at_fnmr(0.4), ff.at_mean_group_eer()]
 
 
-def columns(failing=0.15, n=30, seed=0):
-    """Scores, mated labels, subjects and groups; subjects of "m" fail twice as often; float64 that are no float32."""
-    rng = np.random.default_rng(seed)
-    group = np.where(np.arange(n) < 2 * n // 3, "f", "m")
-    reference = np.concatenate([np.repeat(np.arange(n), 4), np.repeat(np.arange(n), n)])
-    probe = np.concatenate([np.repeat(np.arange(n), 4), np.tile(np.arange(n), n)])
-    mated = np.arange(reference.size) < 4 * n
-    kept = mated | (reference != probe)
-    reference, probe, mated = reference[kept], probe[kept], mated[kept]
-    effect = rng.normal(size=n)
-    scores = rng.normal(size=reference.size) + np.where(mated, 2 + 0.5 * effect[reference], 0)
-    often = rng.gamma(2, 0.5, size=n) * np.where(group == "m", 2, 1) * failing
-    failed = rng.random(reference.size) < np.minimum(often[probe], 0.9)
-    return scores, mated, reference, probe, group[reference], group[probe], failed
-
-
-def made(policy, **options):
-    *given, failed = columns(**options)
-    scores = np.where(failed, np.nan, given[0])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DroppedWarning)
-        return ff.Comparisons(scores, *given[1:], failures=policy)
-
-
 def evaluated(c, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        return ff.evaluate(c, POINTS, rng=0, **({"n_resamples": 100} | options))
+    return evaluated_at(c, POINTS, **({"measures": "all", "metrics": "all"} | options))
 
 
 @pytest.mark.parametrize("unit", ["subject", "comparison"])
@@ -109,7 +83,7 @@ def test_systems_that_leave_different_failures_out_are_not_compared():
 
 
 def test_plots_show_scores_alone():
-    c = made("non-match", failing=0.4)
+    c = made("non-match", failing=0.3)
     found = evaluated(c, n_resamples=0)
     edges = edges_of(found)
     assert np.isfinite(edges).all()

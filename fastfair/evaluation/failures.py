@@ -1,0 +1,199 @@
+"""How often comparisons failed, and the rates in which failures count, beside an evaluation's other quantities.
+
+Of all mated comparisons let a share f have failed. The FRR at a threshold is f + (1 - f) FNMR, as every failure is a
+rejection; with g the same of non-mated ones, the FAR is (1 - g) FMR. In a replicate f and g are those of the units
+drawn, the same as for the other quantities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.workers import Workers
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.failure_trials import failure_trials
+from fastfair.error_rates.concentration import concentration
+from fastfair.error_rates.curve_results import RateCounts, Rates
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_threshold
+from fastfair.error_rates.rates import rates_at_key
+from fastfair.resampling.blocks import Replicates
+from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.linearized_rates import LinearizedRates
+from fastfair.resampling.preparation import NO_METRICS
+from fastfair.uncertainty.closed_form import ClosedForm
+from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
+from fastfair.uncertainty.entries import Entry, estimates
+from fastfair.uncertainty.interval_notes import FAILURE_RATES, OF_MATED, WITH_FAILURES
+from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.zero_errors import independent_comparisons
+
+Floats = NDArray[np.float64]
+_FAILED = at_threshold(0.5)
+_SCORED = {"frr": "fnmr", "far": "fmr"}  # the same rates without failures
+
+
+@dataclass(eq=False)
+class Failures:
+    """The rates of failure of comparisons, and their FRRs and FARs.
+
+    Attributes
+    ----------
+    comparisons : Comparisons
+        The comparisons, some of which may have failed.
+    at_points : sequence of Rates
+        Their rates at operating points, of those that have a score.
+    """
+
+    comparisons: Comparisons
+    at_points: Sequence[Rates]
+
+    def __post_init__(self) -> None:
+        failed = self.comparisons.failed
+        assert failed is not None
+        self.trials = failure_trials(self.comparisons)
+        self.rates = rates_at_key(self.trials, _FAILED, self.trials.to_key(_FAILED.value))
+        # Where failures count as non-matches, FNMR and FMR are FRR and FAR already.
+        self.points = tuple(self.at_points) if failed.policy == "exclude" else ()
+        shares: dict[str, Any] = {}
+        if self.trials.subjects is not None:
+            shares["failure_rate_nonmated"] = concentration(self.trials, self.rates, False)
+        made = [
+            (entry, _quantity(entry, self.rates.counts, self.points, shares.get(entry.name)))
+            for entry in self._entries(estimates([self.rates], {}, ()), estimates(self.points, {}, ()))
+        ]
+        self.quantities = tuple(quantity for _, quantity in made)
+        self.entries = [replace(entry, value=np.float64(quantity.estimate)) for entry, quantity in made]
+
+    @property
+    def _groups(self) -> list[tuple[str | None, tuple[int, int] | None]]:
+        return [(None, None), *((group, (k, k)) for k, group in enumerate(self.comparisons.groups))]
+
+    def _entries(self, failed: Replicates, scored: Replicates) -> Iterator[Entry]:
+        """List the numbers, of rates of failure and of the rates of what has a score."""
+        for name, lost in zip(FAILURE_RATES, (failed.fnmr[0], failed.fmr[0]), strict=True):
+            for k, (group, cell) in enumerate(self._groups):
+                yield Entry(name, group, None, lost[k], cell)
+        for point in range(len(self.points)):
+            for k, (group, cell) in enumerate(self._groups):
+                mated, nonmated = failed.fnmr[0, k], failed.fmr[0, k]
+                frr = np.where(mated == 1, 1.0, mated + (1 - mated) * scored.fnmr[point, k])
+                yield Entry("frr", group, point, frr, cell)
+                far = np.where(nonmated == 1, 0.0, (1 - nonmated) * scored.fmr[point, k])
+                yield Entry("far", group, point, far, cell)
+
+    def prepare(self, unit: str, scheme: str, workers: Workers) -> None:
+        """Make ready to draw units; arguments are those of `evaluate`."""
+        self.resampler = Resampler(
+            self.trials, [_FAILED], unit=unit, scheme=scheme, metrics=NO_METRICS, workers=workers
+        )
+
+    def replicates(self, n_resamples: int, key: NDArray[np.uint32], workers: Workers, scored: Replicates) -> Floats:
+        """Draw the (entries, r) numbers in the replicates that `scored` are of."""
+        return self._rows(self.resampler.replicate(n_resamples, key, workers), scored)
+
+    def left_out(self, scored: Replicates, n_threads: int | None) -> Floats:
+        """Compute the (entries, units) numbers with one unit left out; NaN where units are comparisons."""
+        found = self._rows(self.resampler.jackknife(n_threads), scored) if self._units_are_shared else None
+        return np.full((len(self.entries), scored.threshold.shape[-1]), np.nan) if found is None else found
+
+    def _rows(self, failed: Replicates, scored: Replicates) -> Floats:
+        return np.array([entry.value for entry in self._entries(failed, scored)])
+
+    @property
+    def _units_are_shared(self) -> bool:
+        return self.resampler.units.unit != "comparison"
+
+    @cached_property
+    def _as_errors(self) -> list[Entry]:
+        """The rates of failure behind each entry, as the error rates of the trials."""
+        shares = {(entry.name, entry.group): entry.value for entry in self.entries if entry.point is None}
+        names = {True: ("fnmr", "failure_rate_mated"), False: ("fmr", "failure_rate_nonmated")}
+        return [
+            Entry(rate, entry.group, 0, shares[name, entry.group], entry.cell)
+            for entry in self.entries
+            for rate, name in [names[entry.name in OF_MATED]]
+        ]
+
+    def freedom(self, listed: Sequence[Entry], of_listed: Floats) -> Floats:
+        """Count the degrees of freedom; listed: the other entries of the evaluation, with theirs."""
+        found = degrees_of_freedom(self._as_errors, self.trials, self.resampler)
+        return np.fmin(found, self._of_scored(listed, of_listed))
+
+    def independent(self, listed: Sequence[Entry], of_listed: Floats) -> Floats:
+        """Count the independent comparisons that would tell as much of rates of 0 or 1; arguments as in `freedom`."""
+        found = independent_comparisons(self._as_errors, self.comparisons.groups, self.resampler)
+        least = np.fmin(found, self._of_scored(listed, of_listed))
+        return np.where([entry.value in (0, 1) for entry in self.entries], least, np.nan)
+
+    def _of_scored(self, listed: Sequence[Entry], of_listed: Floats) -> Floats:
+        """Return what the same rate without failures has; NaN for rates of failure."""
+        known = {entry.key: value for entry, value in zip(listed, of_listed, strict=True)}
+        return np.array([
+            known[_SCORED[entry.name], entry.group, None, entry.point] if entry.name in WITH_FAILURES else np.nan
+            for entry in self.entries
+        ])  # fmt: skip
+
+    def with_closed_form(self, others: ClosedForm, listed: Sequence[Entry]) -> ClosedForm:
+        """Add what intervals without replicates are made of.
+
+        The standard error of an FRR or FAR is that of failures and of the rate without them, if both varied together:
+        never too small.
+        """
+        linear = LinearizedRates(self.resampler.prepared)
+        errors = np.array([linear.standard_error(one.name == "fnmr", 0, one.cell) for one in self._as_errors])
+        held = np.where(others.held, 0.0, others.errors)
+        of_scored = self._of_scored(listed, held)
+        rates = self._of_scored(listed, np.array([entry.value for entry in listed], np.float64))
+        lost = np.array([entry.value for entry in self._as_errors], np.float64)
+        for k, entry in enumerate(self.entries):
+            if entry.name in WITH_FAILURES:
+                moved = 1 - rates[k] if entry.name == "frr" else rates[k]
+                errors[k] = np.nansum([(1 - lost[k]) * of_scored[k], moved * errors[k]])
+        return replace(
+            others,
+            quantities=(*others.quantities, *self.quantities),
+            errors=np.append(others.errors, errors),
+            held=np.append(others.held, np.zeros(errors.size, bool)),
+            freedom=np.append(others.freedom, self.freedom(listed, others.freedom)),
+            independent=np.append(others.independent, self.independent(listed, others.independent)),
+        )
+
+
+def _quantity(entry: Entry, failed: RateCounts, points: Sequence[Rates], share: Any) -> Quantity:
+    """Make a quantity of a number; share: how concentrated failures are, of all comparisons and of cells."""
+    rates = None if entry.point is None else points[entry.point]
+    mated = entry.name in OF_MATED
+    names = ("mated", "false_nonmatches") if mated else ("nonmated", "false_matches")
+    size, lost = (_count(failed, name, entry.cell) for name in names)
+    subjects = _count(failed, f"{names[0]}_subjects", entry.cell)
+    assert size is not None
+    assert lost is not None
+    errors = lost
+    if rates is not None:
+        wrong = _count(rates.counts, names[1], entry.cell)
+        assert wrong is not None
+        errors = wrong + lost if mated else wrong
+    of_what = "failures" if rates is None else "errors"
+    concentrated = None
+    if share is not None and errors:
+        concentrated = share[0] if entry.cell is None else float(share[1][entry.cell])
+    note = f"fewer than {ENOUGH_ERRORS} {of_what}" if errors < ENOUGH_ERRORS else ""
+    return Quantity(
+        entry.name, entry.group, None if rates is None else rates.at, errors / size if size else np.nan,
+        n_comparisons=size, n_errors=errors, n_subjects=subjects, note=note if size else "no comparisons",
+        concentration=concentrated,
+    )  # fmt: skip
+
+
+def _count(counts: RateCounts, name: str, cell: tuple[int, int] | None) -> int | None:
+    """Return a count of all comparisons, or of those within a group."""
+    found = getattr(counts, name if cell is None else f"group_{name}")
+    if found is None:
+        return None
+    return int(found if cell is None else found[cell[0]])
