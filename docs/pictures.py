@@ -192,6 +192,45 @@ def enrolled_by_templates() -> Figure:
     return figure
 
 
+def of_speakers(c: ff.Comparisons, half: int) -> ff.Comparisons:
+    """Return the comparisons of every second speaker."""
+    labels, parts = np.array(c.groups), []
+    for mated, by_group in ((True, c.mated_by_group), (False, c.nonmated_by_group)):
+        side = by_group.side
+        kept = (side.reference % 2 == half) & (side.probe % 2 == half)
+        groups = labels[by_group.reference_group], labels[by_group.probe_group]
+        who = c.subjects[side.reference], c.subjects[side.probe]
+        columns = (side.similarities, np.full(len(side), mated), *who, *groups)
+        parts.append([column[kept] for column in columns])
+    return ff.Comparisons(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def applied() -> Figure:
+    """Draw false match rates of one half of the speakers at a threshold that is found on the other half."""
+    c = ff.datasets.voxceleb1_h("resnetse34v2", groups="Gender")
+    found = ff.apply_threshold(of_speakers(c, 1), ff.at_fmr(0.001), of_speakers(c, 0))
+    return found.plot().figure
+
+
+def discarding() -> Figure:
+    """Draw error rates after discarding comparisons of low quality, and how much of each group is discarded."""
+    rng = np.random.default_rng(0)
+    people = np.arange(200)
+    group = np.where(people < 100, "f", "m")
+    who = np.repeat(people, 4)
+    others = np.tile(people, 8), (np.tile(people, 8) + np.repeat(np.arange(1, 9), 200)) % 200
+    reference, probe = np.r_[who, others[0]], np.r_[who, others[1]]
+    quality = rng.normal(size=(2, reference.size)) - 0.5 * np.array([group[reference] == "m", group[probe] == "m"])
+    mated = reference == probe
+    scores = rng.normal(size=mated.size) + mated * (4.5 + np.minimum(quality.min(axis=0), 0))
+    c = ff.Comparisons(scores, mated, reference, probe, group[reference], group[probe])
+    curve = ff.discard_curve(c, ff.at_fmr(0.01), tuple(quality))
+    figure, axes = plt.subplots(1, 2, figsize=(7.8, 3.6), layout="constrained")
+    for ax, show in zip(axes, ("rate", "discarded"), strict=True):
+        curve.plot(ax, show=show)
+    return figure
+
+
 def recentering() -> Figure:
     """Draw plain and recentered replicates of an FNMR, with what each of them lies about."""
     band = ff.roc_band(_people(), [0.001], unit="sample", rng=0)

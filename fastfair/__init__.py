@@ -64,6 +64,9 @@ if TYPE_CHECKING:
     from fastfair.planning.margins import margin_study, plan_margin
     from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
     from fastfair.planning.power import plan_power, plan_subjects
+    from fastfair.quality.discard_curve import discard_curve
+    from fastfair.quality.discarded import DiscardArea, DiscardedRate
+    from fastfair.quality.results import DiscardCurve
     from fastfair.small_groups.shrunken import ShrunkenRates, shrunken_rates
     from fastfair.synthesis.binormal import Binormal, binormal_comparisons
     from fastfair.synthesis.coverage import CoverageExperiment, coverage_experiment
@@ -74,11 +77,16 @@ if TYPE_CHECKING:
         von_mises_fisher_embeddings,
     )
     from fastfair.synthesis.systems import BiasedSystem, ScenarioFamily, biased_system, scenario_family
+    from fastfair.thresholds.applied import AppliedRate
+    from fastfair.thresholds.apply_threshold import apply_threshold
+    from fastfair.thresholds.results import AppliedThreshold
     from fastfair.uncertainty.quantities import Quantity
     from fastfair.written_results import WrittenResult, read_results
 
 _MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
+    "AppliedRate": "thresholds.applied",
+    "AppliedThreshold": "thresholds.results",
     "AttributeTest": "error_models.effects",
     "BiasedSystem": "synthesis.systems",
     "Binormal": "synthesis.binormal",
@@ -89,6 +97,9 @@ _HOMES = {
     "Comparisons": "data.comparisons",
     "Contrast": "evaluation.contrasts",
     "CoverageExperiment": "synthesis.coverage",
+    "DiscardArea": "quality.discarded",
+    "DiscardCurve": "quality.results",
+    "DiscardedRate": "quality.discarded",
     "Effect": "error_models.effects",
     "Embeddings": "data.embeddings",
     "ErrorModel": "error_models.results",
@@ -119,6 +130,7 @@ _HOMES = {
     "VonMisesFisherIdentities": "synthesis.simulators",
     "WorstComparisons": "error_rates.worst_results",
     "WrittenResult": "written_results",
+    "apply_threshold": "thresholds.apply_threshold",
     "at_eer": "error_rates.operating_points",
     "at_fmr": "error_rates.operating_points",
     "at_fnmr": "error_rates.operating_points",
@@ -133,6 +145,7 @@ _HOMES = {
     "correlated_decisions": "synthesis.simulators",
     "coverage_experiment": "synthesis.coverage",
     "det": "error_rates.curves",
+    "discard_curve": "quality.discard_curve",
     "eer": "error_rates.curves",
     "error_model": "error_models.error_model",
     "evaluate": "evaluation.evaluate",
@@ -169,6 +182,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "AppliedRate",
+    "AppliedThreshold",
     "AttributeTest",
     "BiasedSystem",
     "Binormal",
@@ -179,6 +194,9 @@ __all__ = [
     "Comparisons",
     "Contrast",
     "CoverageExperiment",
+    "DiscardArea",
+    "DiscardCurve",
+    "DiscardedRate",
     "Effect",
     "Embeddings",
     "ErrorModel",
@@ -210,6 +228,7 @@ __all__ = [
     "WorstComparisons",
     "WrittenResult",
     "__version__",
+    "apply_threshold",
     "at_eer",
     "at_fmr",
     "at_fnmr",
@@ -225,6 +244,7 @@ __all__ = [
     "coverage_experiment",
     "datasets",
     "det",
+    "discard_curve",
     "eer",
     "error_model",
     "errors",

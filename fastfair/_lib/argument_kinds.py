@@ -24,8 +24,8 @@ Check = Callable[[str, Any], Any]
 _FRAMES = ("pandas", "polars", "pyarrow")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, the limits of file systems
 _SHOWN_ON_PAGES = (
-    "Evaluation", "PairedEvaluation", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "ShrunkenRates", "ErrorModel",
-    "StratifiedRates", "FmrPlan", "RocBand", "FairnessBand", "WrittenResult",
+    "Evaluation", "PairedEvaluation", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "DiscardCurve", "ShrunkenRates",
+    "ErrorModel", "StratifiedRates", "FmrPlan", "RocBand", "FairnessBand", "WrittenResult",
 )  # fmt: skip
 # How to make the class wanted (first) from the class found (second), as a hint in messages.
 _WAYS = {
@@ -124,6 +124,13 @@ def texts_or_pairs(name: str, value: Any) -> str | list[str | tuple[str, str]]:
         else:
             found.append(text(name, one))
     return found
+
+
+def text_or_pair(name: str, value: Any) -> str | tuple[str, str]:
+    """Require the name of a column, or a pair of names."""
+    if isinstance(value, tuple | list) and len(value) == 2:
+        return text(name, value[0]), text(name, value[1])
+    return text(name, value) if isinstance(value, str) else _no(name, "the name of a column, or a pair of them", value)
 
 
 def text_or_labels(name: str, value: Any) -> Any:
@@ -235,6 +242,15 @@ def _listed(name: str, value: Any, wanted: str) -> Any:
 def array(name: str, value: Any) -> Any:
     """Require an array or a list."""
     return _listed(name, value, "an array or a list")
+
+
+def one_or_two_arrays(name: str, value: Any) -> Any:
+    """Require an array or a list; in a tuple, two of them."""
+    if isinstance(value, tuple):
+        if len(value) != 2:
+            raise _wrong(name, "an array, or a pair of arrays in a tuple", value)
+        return tuple(array(name, one) for one in value)
+    return array(name, value)
 
 
 def numbers(name: str, value: Any) -> Any:

@@ -34,8 +34,10 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.intervals import METHODS_OF_EVALUATIONS
 from fastfair.pages.report import report as write_report
 
+from .apply import apply_command
 from .check import check_command
 from .claim import check_claims, claim_command, claims_of, print_claim
+from .discard import discard_command
 from .embeddings import embeddings_command
 from .figures import figures_of
 from .group_tests import fnmr_test_command, group_test_command
@@ -221,7 +223,9 @@ def demo_command(system: str, **options: Any) -> None:
 
 for command in (
     check_command,
+    apply_command,
     claim_command,
+    discard_command,
     embeddings_command,
     fnmr_test_command,
     group_test_command,

@@ -83,6 +83,9 @@ class Comparisons(Shown):
     failed : FailedComparisons or None
         The comparisons that failed; None where failures are refused. Those counted as non-matches are also in `mated`
         and `nonmated`, below all scores.
+    quality : (n,) ndarray, tuple of two (n,) ndarray, or None
+        The quality of each comparison, or of its reference and of its probe, in the caller's order, as
+        `read_comparisons` read it.
 
     Raises
     ------
@@ -121,6 +124,7 @@ class Comparisons(Shown):
     score_kind: str
     left_out: tuple[str, ...] = ()
     failed: FailedComparisons | None = None
+    quality: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None = None
 
     @checked(
         mated=argument_kinds.optional(argument_kinds.labels),
@@ -362,7 +366,7 @@ class Comparisons(Shown):
         kept = Comparisons._of_parts(
             sides[0], sides[1], self.score_kind, subjects, samples, sample_subject, self.attributes, ()
         )
-        kept.left_out, kept.failed = self.left_out, failed
+        kept.left_out, kept.failed, kept.quality = self.left_out, failed, self.quality
         return kept
 
     def without_failure_rates(self) -> Comparisons:
@@ -384,7 +388,7 @@ class Comparisons(Shown):
             self.attributes,
             (),
         )
-        made.left_out, made.failed = self.left_out, self.failed
+        made.left_out, made.failed, made.quality = self.left_out, self.failed, self.quality
         made._choose_groups(grouping)
         return made
 

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.failed_comparisons import FailurePolicy
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     groups=argument_kinds.texts_or_pairs,
     metadata_id=argument_kinds.texts,
     embeddings=argument_kinds.source_of_vectors,
+    quality=argument_kinds.optional(argument_kinds.text_or_pair),
 )
 def read_comparisons(
     path: str | Path | IntoDataFrame,
@@ -54,6 +57,7 @@ def read_comparisons(
     label_conflicts: str = "raise",
     failures: str = "error",
     failure_score: float | None = None,
+    quality: str | tuple[str, str] | None = None,
 ) -> Comparisons:
     r"""Read a score file, and optionally a table with metadata of its subjects, samples or pairs.
 
@@ -111,6 +115,10 @@ def read_comparisons(
         `failure_score`.
     failure_score : float, optional
         The score that stands for a failed comparison, such as -1.
+    quality : str or pair of str, optional
+        Columns of the score file with the quality of samples, for `discard_curve`: the name of one column for the whole
+        comparison; what the names of two columns share, as "quality" for "reference_quality" and "probe_quality"; or a
+        pair of columns, that of the references first.
 
     Returns
     -------
@@ -148,12 +156,14 @@ def read_comparisons(
     how = HowToRead(
         score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
         trials, metadata_per, metadata_subject, missing_metadata, label_conflicts, vectors,
-        FailurePolicy(failures, failure_score),
+        FailurePolicy(failures, failure_score), quality,
     )  # fmt: skip
     if isinstance(path, str | Path):
         path = reading.check_file(path)
         kind, text, listed = opened(path, how)
         if kind == "matrix":
+            if quality is not None:
+                raise InputError("a score matrix has no columns of quality: give it to discard_curve(quality=...)")
             matrix = array_files.read_matrix(path, score) if text is None else field_files.read_matrix(text)
             return _from_matrix(path, matrix, how, score_kind)
         table = read_table(path, kind, (text, listed), how)
@@ -167,7 +177,17 @@ def read_comparisons(
             **columns.arguments,
         )  # fmt: skip
     comparisons.left_out = (*columns.left_out, *comparisons.left_out)
+    comparisons.quality = _quality_of(table, columns.keep)
     return comparisons
+
+
+def _quality_of(table: formats.ScoreTable, keep: NDArray[np.bool_] | None) -> Any:
+    """Return the quality of the comparisons kept, or of their references and probes; None where there is none."""
+    if table.quality is None:
+        return None
+    columns = FrameColumns(table.frame)
+    found = tuple(columns.numbers(name)[slice(None) if keep is None else keep] for name in table.quality)
+    return found[0] if table.quality[0] == table.quality[1] else found
 
 
 def _from_matrix(path: Path, matrix: np.ndarray[Any, Any], how: HowToRead, score_kind: str) -> Comparisons:

@@ -40,6 +40,7 @@ class ScoreTable(Rows):
     attributes: dict[str, tuple[str, str]] = field(default_factory=dict)
     samples: tuple[str, str] | None = None
     told: dict[str, tuple[str, str]] = field(default_factory=dict)
+    quality: tuple[str, str] | None = None
 
 
 def recognise_suffix(path: Path) -> str | None:
@@ -129,6 +130,7 @@ def choose(
     of_metadata: list[str],
     *,
     scored: bool = True,
+    quality: str | tuple[str, str] | None = None,
 ) -> ScoreTable:
     """Choose and read columns: those named in arguments, those with fastfair's own names, and those with attributes
     of the metadata, which are compared with it. A list of trials that is not `scored` needs no scores.
@@ -165,14 +167,20 @@ def choose(
     told = {name: pair for name in of_metadata if (pair := side_columns.present(name, known)) is not None}
     told = {name: pair for name, pair in told.items() if score not in pair}
     roles |= _roles_of_sides(told)
+    of_quality = None if quality is None else next(iter(side_columns.chosen(table.place, [quality], known).values()))
+    roles |= {
+        f"the {side}'s quality": name for side, name in zip(("reference", "probe"), of_quality or (), strict=False)
+    }
     for role, name in roles.items():
         table.require(role, name)
         if name == score and role != "score":
             raise InputError(f"{table.place}: column {name!r} holds the scores, so it cannot be that of {role} as well")
-    frame = table.columns(list(roles.values()), numbers=[] if score is None else [score])
+    numbers = [*([] if score is None else [score]), *dict.fromkeys(of_quality or ())]
+    frame = table.columns(list(roles.values()), numbers=numbers)
     return ScoreTable(
-        table.place, frame, **chosen, attributes=attributes, told=told, lines=table.lines, first=table.first
-    )
+        table.place, frame, **chosen, attributes=attributes, told=told, quality=of_quality, lines=table.lines,
+        first=table.first,
+    )  # fmt: skip
 
 
 def _roles_of_sides(attributes: dict[str, tuple[str, str]]) -> dict[str, str]:

@@ -29,6 +29,8 @@ class HowToRead:
         What the pairs of a list of trials are scored with.
     failures : FailurePolicy
         What to do with comparisons that failed.
+    quality : str, pair of str or None
+        Columns of the quality of comparisons.
     described : Metadata, PairMetadata or None
         The table of metadata.
     attributes : list
@@ -51,6 +53,7 @@ class HowToRead:
     label_conflicts: str
     vectors: NamedVectors | None = None
     failures: FailurePolicy = field(default_factory=FailurePolicy)
+    quality: str | tuple[str, str] | None = None
     described: Metadata | PairMetadata | None = field(init=False)
     attributes: list[Any] = field(init=False)
 
@@ -79,6 +82,7 @@ class HowToRead:
             "groups": [] if self.described else self.attributes,
             "of_metadata": self.described.attributes if self.described else [],
             "scored": self.scored,
+            "quality": self.quality,
         }
 
     @property

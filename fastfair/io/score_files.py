@@ -37,7 +37,8 @@ def read_table(path: Path, kind: str, texts: tuple[Text | None, Text | None], ho
         if listed is not None:
             raise InputError(f"a {kind} file has its own labels: trials= goes with scores alone")
         if kind == "arrays":
-            return formats.choose(*array_columns.chosen(path, names, groups_of), scored=how.scored)
+            columns = array_columns.chosen(path, names, groups_of)
+            return formats.choose(*columns, scored=how.scored, quality=how.quality)
         if text is None:
             return formats.choose(tables.of_parquet(path), kind, names, **groups_of)
         separator = "\t" if kind == "tsv" else ";" if ";" in text.first and "," not in text.first else ","
@@ -49,6 +50,8 @@ def read_table(path: Path, kind: str, texts: tuple[Text | None, Text | None], ho
         raise InputError(
             f"a {kind} file has no columns of labels: give metadata= and metadata_id= for {groups_of['groups']}"
         )
+    if how.quality is not None:
+        raise InputError(f"a {kind} file has no columns of quality: leave quality= out")
     if kind in ("bob-4", "bob-5"):
         return field_files.read_bob_columns(text, int(kind[-1]))
     return field_files.read_trials(text, kind, listed, scored=how.scored)

@@ -26,13 +26,14 @@ _TITLES = {
     "MarginOfError": "Do groups differ by more than the margin of error?",
     "Claim": "Do the data support the claim?",
     "ShrunkenRates": "Rates of groups that borrow from the others",
+    "DiscardCurve": "Errors after discarding comparisons of low quality",
     "ErrorModel": "Which attributes go with errors?",
     "StratifiedRates": "Rates within strata",
     "FmrPlan": "How many subjects the claim needs",
 }
 # Where the JSON of a result has the rows of its table.
 _ROWS = {
-    "Claim": "rows", "ErrorModel": "effects", "StratifiedRates": "rates", "FmrPlan": "studies",
+    "Claim": "rows", "DiscardCurve": "rates", "ErrorModel": "effects", "StratifiedRates": "rates", "FmrPlan": "studies",
     **dict.fromkeys(("FnmrTest", "FmrTest", "MarginOfError", "ShrunkenRates"), "groups"),
 }  # fmt: skip
 _MOST_NUMBERS = 12  # that a remark lists; the JSON has all
@@ -48,8 +49,9 @@ def report(
     ----------
     results : result or sequence of results
         Evaluations, also of several groupings of the same comparisons, comparisons of two systems, and results of
-        `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `shrunken_rates`, `error_model`, `stratified_rates`,
-        `plan_fmr`, `roc_band` and `fairness_band`, and what `read_results` read. Each becomes a chapter.
+        `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `discard_curve`, `shrunken_rates`, `error_model`,
+        `stratified_rates`, `plan_fmr`, `roc_band` and `fairness_band`, and what `read_results` read. Each becomes a
+        chapter.
     path : path
         The file to write.
     title : str

@@ -39,6 +39,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     "evaluate": ("scores.csv", "--group", "group", "--unit", "comparison", *_FEW),
     "claim": ("scores.csv", "fnmr <= 0.5", "--at", "fmr=0.3", "--group", "group", "--unit", "comparison", *_FEW),
     "check": ("scores.csv", "--require", "fnmr@threshold=-1 <= 0.99", "--group", "group", *_FEW),
+    "apply": ("scores.csv", "--development", "scores.csv", "--at", "fmr=0.3", "--group", "group"),
+    "discard": ("quality.csv", "--at", "fmr=0.3", "--quality", "quality", "--group", "sex", "--fractions", "0,0.3"),
     "measures": ("rates.csv", "--fmr-column", "FMR.{group}", "--fnmr-column", "FNMR.{group}", "--by", "who"),
     "model": ("scores.csv", "--at", "fmr=0.3", "--group", "group"),
     "strata": ("pairs.csv", "--at", "fmr=0.3", "--group", "sex", "--group", "age", "--by", "sex"),
@@ -71,6 +73,11 @@ def make_files() -> None:
     e = made["Embeddings"]
     labels = np.array(e.groups)[e.subject_group[e.subject]]
     np.savez("vectors.npz", vectors=e.vectors, subject=e.subject, group=labels)
+    people = "abcdabcd"
+    lines = [f"{a},{b},{'fm'[a in 'cd']},{'fm'[b in 'cd']},{k / 9},{k * k % 7}" for k, (a, b) in enumerate(
+        zip(people, "abcdbadc", strict=True))]  # fmt: skip
+    names = "reference,probe,reference_sex,probe_sex,score,quality"
+    Path("quality.csv").write_text("\n".join([names, *lines]) + "\n")
     Path("failures.csv").write_text("failures,attempts,group\n0,3,a\n1,3,a\n2,3,a\n0,3,b\n1,3,b\n1,3,b\n")
     Path("rates.csv").write_text("who,FMR.f,FMR.m,FNMR.f,FNMR.m\na,0.1,0.2,0,0.1\nb,0,0.1,0.2,0.2\n")
     Path("empty.csv").write_text("")

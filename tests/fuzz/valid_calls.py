@@ -51,6 +51,10 @@ def _of_three_groups() -> ff.Evaluation:
         return ff.evaluate(three_groups(), ff.at_threshold(0.5), [], n_resamples=20, rng=0)
 
 
+def _quality(comparisons: ff.Comparisons) -> list[float]:
+    return [float(k % 7) for k in range(len(comparisons.mated) + len(comparisons.nonmated))]
+
+
 def _made() -> dict[str, Any]:
     rng = np.random.default_rng(0)
     embeddings = ff.Embeddings(rng.normal(size=(24, 3)), np.repeat(np.arange(8), 3).tolist(), list("f" * 12 + "m" * 12))
@@ -87,9 +91,11 @@ def _made() -> dict[str, Any]:
         "two attributes": pairs,
         "ErrorModel": ff.error_model(pairs, ["sex", "age"], at),
         "StratifiedRates": ff.stratified_rates(pairs, "sex", "age", at),
+        "AppliedThreshold": ff.apply_threshold(comparisons, at, comparisons),
         "Claim": ff.claim(comparisons, "fnmr <= 0.5", at, n_resamples=20, rng=0),
         "Check": ff.check(comparisons, "fnmr[*] <= 0.5", at, n_resamples=20, rng=0),
         "WorstComparisons": ff.worst_comparisons(comparisons, at, "f", 5),
+        "DiscardCurve": ff.discard_curve(comparisons, at, _quality(comparisons), fractions=[0, 0.3]),
         "FnmrTest": ff.fnmr_test(counts, n_resamples=200, rng=0),
         "FmrTest": ff.fmr_test(comparisons, at, n_resamples=200, rng=0),
         "MarginOfError": ff.margin_of_error(counts, n_resamples=200, rng=0),
@@ -151,6 +157,8 @@ def calls() -> dict[str, dict[str, Any]]:
         "Check.to_junit": {"path": "junit.xml"},
         "fastfair.worst_comparisons": {"comparisons": c, "at": at, "group": "f", "n": 5},
         "WorstComparisons.subjects_to_frame": {"backend": "polars"},
+        "fastfair.apply_threshold": {"comparisons": c, "at": ff.at_fmr(0.2), "development": c},
+        "fastfair.discard_curve": {"comparisons": c, "at": at, "quality": _quality(c), "fractions": [0.0, 0.3]},
         "fastfair.shrunken_rates": {"evaluation": _of_three_groups()},
         "fastfair.error_model": {"comparisons": have["two attributes"], "attributes": "sex", "at": at},
         "fastfair.stratified_rates": {"comparisons": have["two attributes"], "by": "sex", "strata": "age", "at": at},
@@ -234,6 +242,9 @@ def calls() -> dict[str, dict[str, Any]]:
         listed[f"fastfair.measures.{name}"] = {"x": _RATES}
     for name in ("group_to_average_ratio", "group_to_average_log_ratio", "nrb"):
         listed[f"fastfair.measures.{name}"] = average
+    listed["AppliedThreshold.rate"] = {"name": "fmr", "group": "f"}
+    for name in ("of", "area"):
+        listed[f"DiscardCurve.{name}"] = {"group": "f"}
     for name in ("value", "interval", "replicates", "quantity"):
         listed[f"Evaluation.{name}"] = quantity
     for name in have:

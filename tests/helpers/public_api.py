@@ -12,8 +12,10 @@ from fastfair.error_rates import curves, rates
 
 # Made by the library, of what it has checked: their methods are at the door, their constructors are not.
 RESULTS = {
-    ff.AttributeTest, ff.BiasedSystem, ff.Check, ff.CheckedQuantity, ff.Claim, ff.ClaimedRate, ff.Contrast,
-    ff.CoverageExperiment, ff.Effect, ff.ErrorModel, ff.Evaluation, ff.FairnessBand, ff.FmrPlan, ff.FmrStudy,
+    ff.AppliedRate, ff.AppliedThreshold, ff.AttributeTest,
+    ff.BiasedSystem, ff.Check, ff.CheckedQuantity, ff.Claim, ff.ClaimedRate, ff.Contrast,
+    ff.CoverageExperiment, ff.DiscardArea, ff.DiscardCurve, ff.DiscardedRate, ff.Effect,
+    ff.ErrorModel, ff.Evaluation, ff.FairnessBand, ff.FmrPlan, ff.FmrStudy,
     ff.FmrTest, ff.FnmrTest, ff.GroupTest, ff.MarginOfError, ff.MarginPlan, ff.PairedEvaluation, ff.PowerPlan,
     ff.Quantity, ff.RocBand, ff.ScannedComparisons, ff.ScenarioFamily, ff.ShrunkenRates, ff.StratifiedDifference,
     ff.StratifiedRate, ff.StratifiedRates, ff.SubjectsPlan, ff.Synthesis, ff.WorstComparisons, ff.WrittenResult,

@@ -1,0 +1,98 @@
+"""The verb `apply` of the command line."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from fastfair._lib.axes import off_screen
+from fastfair._lib.text import rate_with_interval
+from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.errors import visible
+from fastfair.io.comparisons import read_comparisons
+from fastfair.thresholds.apply_threshold import apply_threshold
+from fastfair.thresholds.results import RATES, AppliedThreshold
+
+from .options import CONFIDENCE_LEVEL, WRITING, Point, read_with, reading_options, with_options
+from .output import deliver, files_of, require_output, with_inputs
+from .verbs import Verb
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def _options(command: Any) -> Any:
+    options = [
+        click.option(
+            "--development", type=click.Path(path_type=Path), metavar="FILE", required=True,
+            help="Score file of the development data, on which the threshold is found; read as SCORES is.",
+        ),
+        click.option(
+            "--at", type=Point(), metavar="POINT", required=True,
+            help="What the development data hold: fmr=0.001, fnmr=0.05 or eer.",
+        ),
+        reading_options,
+        CONFIDENCE_LEVEL,
+        *WRITING,
+        click.option("--plots", is_flag=True, help="With --output: draw FMR and FNMR, as PNG and SVG."),
+    ]  # fmt: skip
+    return with_options(command, options)
+
+
+@click.command(
+    "apply",
+    cls=Verb,
+    summary="Find a threshold on development data and apply it to other scores.",
+    examples="""
+    fastfair apply scores.csv --development dev.csv --at fmr=0.001 --group sex
+    """,
+)
+@click.argument("scores", type=click.Path(path_type=Path))
+@_options
+def apply_command(
+    scores: Path,
+    development: Path,
+    at: OperatingPoint,
+    as_json: bool,
+    output: Path | None,
+    plots: bool,
+    **options: Any,
+) -> None:
+    """Compute error rates of the file SCORES at a threshold found on development data, whose uncertainty is kept."""
+    require_output(output, plots)
+    again = dict(options)
+    comparisons = read_with(read_comparisons, scores, options)
+    found = apply_threshold(comparisons, at, read_with(read_comparisons, development, again), **options)
+    deliver(
+        output,
+        partial(files_of, "applied", found),
+        (lambda: {f"applied_{rate}": _figure(found, rate) for rate in RATES}) if plots else None,
+        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(_print, found),
+    )
+
+
+def _figure(found: AppliedThreshold, rate: str) -> Figure:
+    with off_screen():
+        return found.plot(rate=rate).figure  # type: ignore[return-value]  # it is in no sub-figure
+
+
+def _print(found: AppliedThreshold) -> None:
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console.print(found.summary())
+    table = Table(pad_edge=False, box=None)
+    table.add_column("group")
+    for head in ("rate", "comparisons", "errors", "with the threshold's uncertainty", "for this very threshold"):
+        table.add_column(head, justify="right")
+    for row in found.rates:
+        table.add_row(
+            visible(row.group or "all"), row.name.upper(), f"{row.n_comparisons:,}", f"{row.n_errors:,}",
+            rate_with_interval(row.estimate, row.low, row.high),
+            rate_with_interval(row.estimate, row.given_low, row.given_high),
+        )  # fmt: skip
+    console.print()
+    console.print(table)

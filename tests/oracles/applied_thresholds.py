@@ -1,0 +1,70 @@
+"""Slow, obvious oracles of thresholds that are found on other data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+
+from scipy import stats
+
+Row = tuple[float, bool, Hashable, Hashable]  # score, mated, reference, probe
+Residual = tuple[float, Hashable, Hashable]  # error minus rate over n, reference, probe
+
+
+def law_of_rate(rate: float, spread: float, freedom: float, level: float) -> tuple[float, float]:
+    """Return quantiles of a gamma law with a mean and a standard error of so many degrees of freedom."""
+    tail = (1 - level) / 2
+    wider = spread * stats.t.ppf(1 - tail, freedom) / stats.norm.ppf(1 - tail) * math.sqrt(1 + 1 / freedom)
+    law = stats.gamma((rate / wider) ** 2, scale=wider**2 / rate)
+    return float(law.ppf(tail)), min(1.0, float(law.ppf(1 - tail)))
+
+
+def possible(rows: Sequence[Row], kind: str, rates: tuple[float, float]) -> list[float]:
+    """Return the scores that the threshold may be at, or for an FMR next above, of those in the data.
+
+    The rate there is at most what is held, and just beyond it is more, if both are as far off as chance takes them.
+    """
+    scores = [score for score, mated, _, _ in rows if mated == (kind == "fnmr")]
+    few, many = (max(e for e in range(len(scores) + 1) if e / len(scores) <= rate) for rate in rates)
+    found = []
+    for s in sorted(set(scores)):
+        if kind == "fmr":
+            at, beyond = sum(one > s for one in scores), sum(one >= s for one in scores)
+        else:
+            at, beyond = sum(one < s for one in scores), sum(one <= s for one in scores)
+        if at <= many and beyond >= few:
+            found.append(s)
+    if many >= len(scores):  # a laxer, or of an FNMR a stricter, one may do as well
+        found.append(-math.inf if kind == "fmr" else math.inf)
+    if few == 0:
+        found.append(math.inf if kind == "fmr" else -math.inf)
+    return found
+
+
+def correlation(one: Sequence[Row], at: float, mated: bool, other: Sequence[Row], at_other: float, fnmr: bool) -> float:
+    """Return the correlation of two rates of two sets: over the subjects of both, less the pairs of both."""
+
+    def residuals(rows: Sequence[Row], threshold: float, of_mated: bool) -> list[Residual]:
+        inside = [row for row in rows if row[1] == of_mated]
+        wrong = [(score < threshold) == of_mated for score, _, _, _ in inside]
+        rate = sum(wrong) / len(wrong)
+        return [((w - rate) / len(wrong), a, b) for w, (_, _, a, b) in zip(wrong, inside, strict=True)]
+
+    def parts(first: list[Residual], second: list[Residual]) -> tuple[float, float]:
+        pairs = several = 0.0
+        for value, a, b in first:
+            for another, c, d in second:
+                if a != b and {a, b} == {c, d}:
+                    pairs += value * another
+                else:
+                    several += value * another * len({a, b} & {c, d})
+        return pairs, several
+
+    first, second = residuals(one, at, mated), residuals(other, at_other, fnmr)
+    (pairs, several), own, another = parts(first, second), parts(first, first), parts(second, second)
+    least = max(0.0, own[1]), max(0.0, another[1])
+    if not mated and not fnmr:
+        most = math.sqrt(least[0] * least[1])
+        several = min(most, max(-most, several))
+    scale = math.sqrt((own[0] + least[0]) * (another[0] + least[1]))
+    return min(1.0, max(-1.0, (pairs + several) / scale)) if scale > 0 else 0.0

@@ -1,0 +1,290 @@
+"""`discard_curve`: counts, cuts, areas and their errors as the oracle finds them; ties, groups and bad input."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import discarding, resampling
+from scipy.stats import chi2
+
+import fastfair as ff
+from fastfair.errors import EmptyGroupWarning, FastfairWarning, InputError
+from fastfair.quality.area import area_of, interval_of_few, standard_error
+from fastfair.quality.discarding import cuts_of
+from fastfair.resampling.units import ComparisonUnits
+
+AT = ff.at_threshold(0.5)
+
+
+def drawn(
+    seed: int, n_subjects: int = 12, n: int = 60, levels: int = 8, groups: int = 2
+) -> tuple[ff.Comparisons, list[int], list[dict[str, object]]]:
+    """Return comparisons of random scores, the quality of each, and the same as rows."""
+    rng = np.random.default_rng(seed)
+    reference = rng.integers(0, n_subjects, n)
+    mated = np.arange(n) % 2 == 0
+    probe = np.where(mated, reference, (reference + rng.integers(1, n_subjects, n)) % n_subjects)
+    scores, quality = rng.random(n).round(2), rng.integers(0, levels, n)
+    c = ff.Comparisons(scores, mated, reference, probe, reference % groups, probe % groups)
+    rows = [
+        {"score": float(s), "mated": bool(m), "a": int(a), "b": int(b), "q": int(q), "group": str(a % groups)
+         if a % groups == b % groups else None}
+        for s, m, a, b, q in zip(scores, mated, reference, probe, quality, strict=True)
+    ]  # fmt: skip
+    return c, quality.tolist(), rows
+
+
+def curve(c: ff.Comparisons, quality: object, **asked: object) -> ff.DiscardCurve:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FastfairWarning)
+        return ff.discard_curve(c, asked.pop("at", AT), quality, **asked)
+
+
+@given(seed=st.integers(0, 10**6), rate=st.sampled_from(["fnmr", "fmr"]), levels=st.integers(1, 12))
+@settings(max_examples=30, deadline=None)
+def test_counts_rates_and_shares_are_those_of_the_oracle(seed, rate, levels):
+    c, quality, rows = drawn(seed, levels=levels)
+    found = curve(c, quality, rate=rate, fractions=[0, 0.2, 0.45, 0.9])
+    of_class = [row for row in rows if row["mated"] == (rate == "fnmr")]
+    for one in found.rates:
+        assert one.cut == discarding.cut([row["q"] for row in of_class], one.fraction)
+        inside = [row for row in of_class if one.group is None or row["group"] == one.group]
+        wrong = [(row["score"] < 0.5) == (rate == "fnmr") for row in inside]
+        errors, kept = discarding.rate_above([row["q"] for row in inside], wrong, one.cut)
+        assert (one.n_errors, one.n_comparisons) == (errors, kept)
+        assert one.estimate == errors / kept if kept else math.isnan(one.estimate)
+        if inside:
+            assert one.discarded == pytest.approx(1 - kept / len(inside), abs=1e-15)
+        if one.group is None:
+            assert one.discarded <= one.fraction
+        for low, value, high in (
+            (one.low, one.estimate, one.high),
+            (one.discarded_low, one.discarded, one.discarded_high),
+        ):
+            assert math.isnan(low) or 0 <= low <= value <= high <= 1
+
+
+@given(
+    seed=st.integers(0, 10**6), n=st.integers(1, 25), levels=st.integers(1, 9), limit=st.fractions(Fraction(1, 50), 1)
+)
+@settings(max_examples=60, deadline=None)
+def test_the_area_and_what_each_comparison_adds_are_those_of_the_oracle(seed, n, levels, limit):
+    rng = np.random.default_rng(seed)
+    limit = Fraction(min(float(limit), 0.99))
+    quality, wrong, inside = rng.integers(0, levels, n), rng.random(n) < 0.4, rng.random(n) < 0.8
+    area, added, most = area_of(quality.astype(float), wrong, inside, float(limit))
+    expected = discarding.area(quality.tolist(), wrong.tolist(), inside.tolist(), limit)
+    if expected is None:
+        assert math.isnan(area)
+        return
+    assert area == pytest.approx(float(expected), abs=1e-14)
+    below = {Fraction(int((quality < level).sum()), n) for level in range(levels + 1)}
+    if not any(abs(float(share - limit)) < 1e-5 for share in below):  # there the area has a kink
+        for c in range(n):
+            of_one = discarding.added(quality.tolist(), wrong.tolist(), inside.tolist(), limit, c)
+            assert added[c] == pytest.approx(of_one, abs=1e-6)
+    assert added.sum() == pytest.approx(0, abs=1e-12)
+    for c in np.flatnonzero(inside & ~wrong):
+        one_more = np.where(np.arange(n) == c, True, wrong)
+        grown = discarding.area(quality.tolist(), one_more.tolist(), inside.tolist(), limit)
+        assert area < grown <= Fraction(area + most) + Fraction(1, 10**12)
+
+
+@given(counts=st.integers(1, 30), each=st.floats(0.01, 5))
+def test_the_interval_of_errors_that_weigh_alike_is_that_of_a_poisson_count(counts, each):
+    low, high = interval_of_few(counts * each, counts**0.5 * each, each, 0.95)
+    exact = chi2.ppf(0.025, 2 * counts) / 2, chi2.ppf(0.975, 2 * counts + 2) / 2
+    assert (low, high) == pytest.approx((exact[0] * each, exact[1] * each), rel=1e-9)
+    assert interval_of_few(0.0, 0.0, each, 0.95)[1] == pytest.approx(-math.log(0.025) * each)
+
+
+@given(seed=st.integers(0, 10**6), mated=st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_the_standard_error_of_an_area_is_the_dyadic_robust_one(seed, mated):
+    c, _, rows = drawn(seed)
+    values = np.random.default_rng(seed).normal(size=30)
+    values -= values.mean()
+    units, side = ComparisonUnits(c, "subject"), c.mated if mated else c.nonmated
+    in_order = [rows[row] for row in side.rows]
+    dyads = [(float(value), row["a"], None if mated else row["b"]) for value, row in zip(values, in_order, strict=True)]
+    strata = {k: k % 2 for k in {row[end] for row in rows for end in "ab"}}
+    sizes = {s: sum(one == s for one in strata.values()) for s in (0, 1)}
+    variances = resampling.dyadic_variance(dyads, strata, sizes), resampling.product_variance(dyads, strata, sizes)
+    assert standard_error(units, values, mated=mated) == pytest.approx(30 * math.sqrt(min(variances)), rel=1e-9)
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=10, deadline=None)
+def test_the_order_of_comparisons_changes_nothing(seed):
+    c, quality, rows = drawn(seed, levels=3)
+    order = np.random.default_rng(seed).permutation(len(rows))
+    groups = [[str(row[end] % 2) for row in rows] for end in "ab"]
+    columns = [np.array([row[name] for row in rows])[order] for name in ("score", "mated", "a", "b")]
+    other = ff.Comparisons(*columns, *(np.array(group)[order] for group in groups))
+    assert curve(c, quality).to_json() == curve(other, np.array(quality)[order]).to_json()
+
+
+def test_the_lower_quality_of_both_samples_counts():
+    c, quality, _ = drawn(3)
+    higher = [one + k % 3 for k, one in enumerate(quality)]
+    assert curve(c, (quality, higher)).to_json() == curve(c, quality).to_json() == curve(c, (higher, quality)).to_json()
+
+
+def test_the_threshold_stays_that_of_all_comparisons():
+    c, quality, _ = drawn(4)
+    found = curve(c, quality, at=ff.at_fmr(0.2))
+    assert found.threshold == ff.rates(c, ff.at_fmr(0.2)).threshold
+    assert curve(c, quality, at=ff.at_threshold(found.threshold)).rates == found.rates
+
+
+def test_without_discarding_rates_are_those_of_evaluate():
+    c, quality, _ = drawn(5, n=400, n_subjects=60)
+    of_all = ff.evaluate(c, AT, [], metrics=[], n_resamples=0)
+    for rate in ("fnmr", "fmr"):
+        for group in (None, "0", "1"):
+            row, quantity = curve(c, quality, rate=rate).of(group)[0], of_all.quantity(rate, group)
+            assert (row.estimate, row.low, row.high) == (quantity.estimate, quantity.low, quantity.high)
+
+
+def test_shares_of_samples_take_all_comparisons_of_a_sample():
+    samples = np.arange(8)
+    i, j = (index.ravel() for index in np.meshgrid(samples, samples))
+    i, j = i[i < j], j[i < j]
+    quality = np.array([5, 1, 4, 2, 8, 7, 6, 3])
+    c = ff.Comparisons(np.linspace(0, 1, i.size), i // 2 == j // 2, i // 2, j // 2, reference_sample=i, probe_sample=j)
+    found = curve(c, (quality[i], quality[j]), share_of="samples", fractions=[0, 0.25], rate="fmr")
+    left = [k for k in range(i.size) if min(quality[i[k]], quality[j[k]]) >= 3 and i[k] // 2 != j[k] // 2]
+    assert found.rates[-1].cut == 3
+    assert found.rates[-1].n_comparisons == len(left)
+    with pytest.raises(InputError, match="needs the samples"):
+        curve(c, quality[i], share_of="samples")
+    wrong = quality[i].astype(float)
+    wrong[3] += 1
+    with pytest.raises(InputError, match="differs between comparisons of one sample"):
+        curve(c, (wrong, quality[j]), share_of="samples")
+
+
+def test_no_errors_have_an_upper_limit_that_grows_as_comparisons_are_discarded():
+    n = 200
+    people = np.repeat(np.arange(n), 2)
+    probe = np.where(np.arange(2 * n) % 2 == 0, people, (people + 1) % n)
+    c = ff.Comparisons(np.tile([0.9, 0.1], n), np.tile([1, 0], n), people, probe)
+    found = curve(c, np.arange(2 * n), fractions=[0, 0.5])
+    first, last = found.rates
+    assert first.estimate == last.estimate == 0
+    assert 3.6 / n < first.high < last.high < 4 / (n / 2)
+    assert (found.area().area, found.area().low, found.area().high) == (0, 0, 0.5 * last.high)
+
+
+def test_a_group_of_which_nothing_is_left_is_nan_with_a_warning():
+    c, quality, rows = drawn(6)
+    low = [-1 if row["group"] == "0" else one + 1 for row, one in zip(rows, quality, strict=True)]
+    with pytest.warns(EmptyGroupWarning, match="'0' from 0.8 on"):
+        found = ff.discard_curve(c, AT, low, fractions=[0, 0.8])
+    assert math.isnan(found.of("0")[-1].estimate)
+    assert found.of("0")[-1].discarded == 1
+    assert math.isnan(found.area("0").area)
+    assert found.of("1")[-1].n_comparisons > 0
+    assert "NaN" not in found.to_json()
+
+
+def test_groups_that_quality_discards_alike_and_unalike():
+    c, quality, rows = drawn(7, n=2000, n_subjects=200, levels=100)
+    alike = curve(c, quality).of("0")[-1]
+    assert alike.discarded_low < 0.5 < alike.discarded_high
+    worse = [one - 40 * (row["group"] == "0") for row, one in zip(rows, quality, strict=True)]
+    found = curve(c, worse)
+    assert found.of("0")[-1].discarded_low > found.of("1")[-1].discarded_high
+    assert "of the comparisons of 0" in found.summary()
+
+
+@pytest.mark.parametrize(
+    ("quality", "asked", "told"),
+    [
+        ([1.0], {}, "one value for each of the 60"),
+        ([math.nan] * 60, {}, "is nan in row 0"),
+        (None, {}, "there is no quality"),
+        ([1.0] * 60, {"fractions": [0.5, 0.1]}, "must ascend"),
+        ([1.0] * 60, {"fractions": [0, 1]}, r"in \[0, 1\)"),
+        ([1.0] * 60, {"fractions": [0]}, "a share above 0"),
+        ([1.0] * 60, {"rate": "eer"}, "rate"),
+        ([1.0] * 60, {"share_of": "people"}, "share_of"),
+        (([1.0] * 60,) * 3, {}, "pair of arrays"),
+    ],
+)
+def test_bad_input_is_refused(quality, asked, told):
+    with pytest.raises(InputError, match=told):
+        ff.discard_curve(drawn(0)[0], AT, quality, **asked)
+
+
+def test_subjects_are_needed():
+    with pytest.raises(InputError, match="have no subjects"):
+        ff.discard_curve(ff.Comparisons([0.9, 0.1], [1, 0]), AT, [1, 2])
+
+
+def test_quality_is_read_with_the_scores(tmp_path):
+    _, quality, rows = drawn(8)
+    path = tmp_path / "scores.csv"
+    lines = [f"{r['score']},{int(r['mated'])},{r['a']},{r['b']},{r['q'] + 1},{r['q']}" for r in rows]
+    path.write_text("\n".join(["score,mated,reference,probe,reference_quality,probe_quality", *lines]))
+    expected = curve(ff.read_comparisons(path), quality).to_json()
+    for named in ("quality", ("reference_quality", "probe_quality"), ("probe_quality", "probe_quality")):
+        assert curve(ff.read_comparisons(path, quality=named), None).to_json() == expected
+    with pytest.raises(InputError, match="no column 'sharpness'"):
+        ff.read_comparisons(path, quality="sharpness")
+    with pytest.raises(InputError, match="has no columns of quality"):
+        ff.read_comparisons("docs/samples/bob-4.txt", quality="quality", format="bob-4")
+
+
+def test_quality_stays_with_comparisons_that_are_left(tmp_path):
+    path, who = tmp_path / "scores.csv", tmp_path / "who.csv"
+    path.write_text("score,reference,probe,q\n0.9,a,a,3\n0.1,x,a,9\n0.2,a,b,1\n0.8,b,b,2\n")
+    who.write_text("name,sex\na,f\nb,m\n")
+    with pytest.warns(FastfairWarning, match="1 of 4"):
+        c = ff.read_comparisons(
+            path, metadata=who, metadata_id="name", groups="sex", missing_metadata="drop", quality="q"
+        )
+    assert np.asarray(c.quality).tolist() == [3, 1, 2]
+    assert np.asarray(c.by("sex").quality).tolist() == [3, 1, 2]
+
+
+def test_failed_comparisons_that_are_left_out_need_no_quality(tmp_path):
+    _, quality, rows = drawn(11)
+    path = tmp_path / "scores.csv"
+    lines = [f"{r['score']},{int(r['mated'])},{r['a']},{r['b']},{r['q']}" for r in rows]
+    path.write_text("\n".join(["score,mated,reference,probe,quality", *lines, ",1,1,1,", ",0,1,2,"]))
+    with pytest.warns(FastfairWarning, match="2 of 62"):
+        read = ff.read_comparisons(path, quality="quality", failures="exclude")
+    expected = curve(ff.Comparisons(*([r[k] for r in rows] for k in ("score", "mated", "a", "b"))), quality)
+    assert curve(read, None).to_json() == curve(read, [*quality, math.nan, 0]).to_json()
+    for name in ("cut", "estimate", "low", "high", "n_errors", "n_comparisons"):
+        found, whole = ([getattr(row, name) for row in one.rates] for one in (curve(read, None), expected))
+        assert found == pytest.approx(whole, rel=1e-9)
+    with pytest.raises(InputError, match="one value for each of the 62"):
+        curve(read, quality)
+
+
+def test_results_are_tables_json_plots_and_pages(tmp_path):
+    c, quality, _ = drawn(9)
+    found = curve(c, quality)
+    assert found.to_frame().shape == (33, 13)
+    content = json.loads(found.to_json())
+    assert [row["group"] for row in content["areas"]] == [None, "0", "1"]
+    assert found.plot().get_xlabel() == "Share of mated comparisons discarded"
+    assert len(found.plot(show="discarded").get_lines()) == 3
+    with pytest.raises(InputError, match="group"):
+        found.of("2")
+    ff.report(found, tmp_path / "page.html")
+    assert "discarding comparisons of low quality" in (tmp_path / "page.html").read_text()
+
+
+@given(values=st.lists(st.integers(0, 5), min_size=1, max_size=20), share=st.floats(0, 0.99))
+def test_cuts_are_those_of_the_oracle(values, share):
+    assert cuts_of(np.array(values, float), np.array([share]))[0] == discarding.cut(values, share)

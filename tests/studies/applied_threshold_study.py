@@ -1,0 +1,146 @@
+"""How often the intervals of `apply_threshold` hold the truth, in populations whose rates are known.
+
+`python -m studies.applied_threshold_study`, run in `tests/`, prints the table of the documentation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import warnings
+from collections import defaultdict
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import brentq
+
+import fastfair as ff
+from fastfair.data.comparisons import Comparisons
+from fastfair.data.subsets import subset
+from fastfair.errors import FastfairWarning
+
+from .populations import FAIR, Population
+from .processes import over_data_sets
+
+Found = dict[str, list[bool]]
+COLUMNS = ("FMR", "FNMR", "FMR of groups", "FNMR of groups", "given: FMR", "given: FNMR")
+POINTS = ("FMR 0.01", "few false matches", "FNMR 0.05", "EER")
+_FEW = 6  # false matches that the development data have
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Development and evaluation data of one population.
+
+    Attributes
+    ----------
+    population : Population
+        That of both sets.
+    shared : bool
+        Whether the same subjects are in both, with other comparisons.
+    """
+
+    population: Population
+    shared: bool = False
+
+    def draw(self, seed: int) -> tuple[ff.Comparisons, ff.Comparisons]:
+        """Draw evaluation and development data."""
+        rng, population = np.random.default_rng([seed, 11]), self.population
+        if self.shared:
+            repeats, attempts = 2 * population.repeats, tuple(2 * n for n in population.attempts)
+            both = replace(population, repeats=repeats, attempts=attempts).draw(rng)
+            rows = [np.arange(len(side)) for side in (both.mated, both.nonmated)]
+            even = [side.rows[row] % 2 == 0 for side, row in zip((both.mated, both.nonmated), rows, strict=True)]
+            halves = [[row[half == kept] for row, half in zip(rows, even, strict=True)] for kept in (True, False)]
+            return subset(both, *halves[0]), subset(both, *halves[1])
+        return population.draw(rng), _renamed(population.draw(rng))
+
+    def point(self, name: str) -> tuple[ff.OperatingPoint, float]:
+        """Return an operating point, and the population's threshold there."""
+        population = self.population
+        if name == "FNMR 0.05":
+            weights = np.array(population.sizes) / sum(population.sizes)
+            return ff.at_fnmr(0.05), float(brentq(lambda s: population.fnmr(s) @ weights - 0.05, -3, 30))
+        if name == "EER":
+            weights = np.array(population.sizes) / sum(population.sizes)
+            difference = lambda s: population.fnmr(s) @ weights - population.fmr(s) @ population.weights()  # noqa: E731
+            return ff.at_eer(), float(brentq(difference, -1, 10))
+        n = sum(size * (size - 1) / 2 if population.pairs is None else 20 * size for size in population.sizes)
+        fmr = 0.01 if name == "FMR 0.01" else _FEW / (n * population.repeats)
+        return ff.at_fmr(fmr), population.threshold(fmr)
+
+
+def _renamed(comparisons: ff.Comparisons) -> ff.Comparisons:
+    """Return the same comparisons of other people."""
+    sides = comparisons.mated, comparisons.nonmated
+    columns = {name: 10**6 + np.concatenate([getattr(side, name) for side in sides]) for name in ("reference", "probe")}
+    grouped = comparisons.mated_by_group, comparisons.nonmated_by_group
+    groups = [np.concatenate([getattr(one, name) for one in grouped]) for name in ("reference_group", "probe_group")]
+    scores = np.concatenate([side.similarities for side in sides])
+    return Comparisons(scores, np.arange(scores.size) < len(sides[0]), *columns.values(), *groups)
+
+
+def _some(setting: Setting, name: str, seeds: range) -> Found:
+    found: Found = defaultdict(list)
+    at, threshold = setting.point(name)
+    population = setting.population
+    weights = {"fmr": population.weights(), "fnmr": np.array(population.sizes) / sum(population.sizes)}
+    for seed in seeds:
+        evaluation, development = setting.draw(seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FastfairWarning)
+            applied = ff.apply_threshold(evaluation, at, development)
+        of_procedure, given = (
+            {"fmr": population.fmr(one), "fnmr": population.fnmr(one)} for one in (threshold, applied.threshold)
+        )
+        for row in applied.rates:
+            group = None if row.group is None else int(row.group)
+            true, of_given = (
+                one[row.name] @ weights[row.name] if group is None else one[row.name][group]
+                for one in (of_procedure, given)
+            )
+            kind = row.name.upper() + ("" if group is None else " of groups")
+            found[kind].append(row.low <= true <= row.high)
+            if group is None:
+                found[f"given: {kind}"].append(row.given_low <= of_given <= row.given_high)
+    return dict(found)
+
+
+def _named(name: str) -> Population:
+    return next(one for one in FAIR if one.name == name)
+
+
+SETTINGS = {
+    "Student t scores": Setting(_named("Student t scores")),
+    "groups of 15 to 400": Setting(_named("groups of 15 to 400")),
+    "random trials": Setting(_named("random trials")),
+    "8 groups": Setting(_named("8 groups")),
+    "strong subjects": Setting(_named("strong subjects")),
+    "the same subjects": Setting(Population("the same subjects"), shared=True),
+    "the same strong subjects": Setting(_named("strong subjects"), shared=True),
+}
+
+
+def study(setting: str, name: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
+    """Return the coverage of each of `COLUMNS` at an operating point of `POINTS`; data set r has seed r."""
+    (parts,) = over_data_sets([functools.partial(_some, SETTINGS[setting], name)], n_data_sets, processes)
+    return {column: float(np.mean([one for part in parts for one in part[column]])) for column in COLUMNS}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--data-sets", type=int, default=1000)
+    parser.add_argument("--processes", type=int)
+    parser.add_argument("--settings", nargs="*", help="names; by default all")
+    asked = parser.parse_args()
+    print("| Population | At | " + " | ".join(COLUMNS) + " |\n|---|---|" + "--:|" * len(COLUMNS))
+    for setting in asked.settings or SETTINGS:
+        for name in POINTS:
+            shares = study(setting, name, asked.data_sets, asked.processes)
+            cells = [f"{100 * share:.1f}" for share in shares.values()]
+            print(f"| {setting} | {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

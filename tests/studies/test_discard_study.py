@@ -1,0 +1,24 @@
+"""What the documentation says of error rates after discarding, and of thresholds from development data."""
+
+from __future__ import annotations
+
+import pytest
+from studies import applied_threshold_study, discard_study
+
+pytestmark = [pytest.mark.slow, pytest.mark.study]
+
+
+@pytest.mark.parametrize("rate", ["fnmr", "fmr"])
+@pytest.mark.parametrize("name", ["three groups of 60", "6 errors in all", "quality from 1 to 5"])
+def test_rates_after_discarding_and_areas_hold_the_truth(name, rate, data_sets):
+    found = discard_study.study(name, rate, data_sets(500))
+    for column in ("rate, 0 %", "rate, 20 %", "rate, 50 %", "area", "area of groups", "share of groups"):
+        assert found[column] >= 0.9, column
+
+
+@pytest.mark.parametrize("point", applied_threshold_study.POINTS)
+@pytest.mark.parametrize("name", ["Student t scores", "groups of 15 to 400", "the same subjects"])
+def test_rates_at_thresholds_of_development_data_hold_the_truth(name, point, data_sets):
+    found = applied_threshold_study.study(name, point, data_sets(250))
+    for column in applied_threshold_study.COLUMNS:
+        assert found[column] >= 0.9, column
