@@ -215,6 +215,20 @@ def _band() -> Sides:
     return Sides(lambda: ff.roc_band(e, LEVELS, n_resamples=128, rng=0, n_threads=1), product)
 
 
+def _prefilter() -> Sides:
+    """Few of 6 million pairs, which are searched by whole numbers, and the product of a part of the vectors."""
+    from threadpoolctl import threadpool_limits
+
+    e = _data.embeddings_of_subjects(3500, 10, 256)
+    some, levels = e.vectors[:1500], np.geomspace(1e-5, 1e-3, 24)
+
+    def product() -> None:
+        with threadpool_limits(1, "blas"):
+            np.matmul(some, some.T)
+
+    return Sides(lambda: ff.roc_band(e, levels, n_resamples=64, rng=0, n_threads=1), product)
+
+
 def _group_test() -> Sides:
     from .versus.groups import NumpyGroupTest
 
@@ -249,6 +263,7 @@ RATIOS: Mapping[str, Callable[[], Sides]] = MappingProxyType(
         "all-replicates": _all_replicates,
         "measures": _measures,
         "band": _band,
+        "prefilter": _prefilter,
         "group-test": _group_test,
         "synthesis": _synthesis,
     }

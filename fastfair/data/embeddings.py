@@ -18,8 +18,9 @@ from fastfair.errors import InputError
 from . import group_labels
 from .all_pairs import side_of_pairs
 from .comparisons import Comparisons
-from .pair_search import PairFinder, ready_for_products
+from .pair_search import PairFinder
 from .pairing import Pairing
+from .prepared_vectors import ready_for_products
 from .scanned_comparisons import ScannedComparisons
 from .scanned_vectors import scanned_pairs
 from .sorted_scores import read_only

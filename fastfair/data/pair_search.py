@@ -1,8 +1,10 @@
 """Find the pairs of vectors that error rates of embeddings need: all mated and the most similar non-mated ones.
 
-Similarities are computed in panels, and only those of these pairs are kept. Every panel has the same shape, padded at
-the edges, and is one matrix product on one thread, so the similarity of two vectors has the same bits however the work
-is divided among threads.
+Similarities are computed in panels, and only those of these pairs are kept. Sums over the elements of two float32
+vectors have one order of our own where the processor is quick at it, so that their similarity depends on nothing else;
+where few pairs are kept, it is computed for the pairs alone that a prefilter finds. Elsewhere a panel, which always has
+the same shape, padded at the edges, is one matrix product on one thread. So the similarity of two vectors has the same
+bits however the work is divided among threads.
 """
 
 from __future__ import annotations
@@ -20,48 +22,26 @@ from fastfair._lib.jobs import Arrays, do_job
 from fastfair._lib.progress import Report
 from fastfair._lib.threads import count_threads, one_blas_thread, run_blocks
 from fastfair._lib.workers import Workers
-from fastfair.kernels._aside import aside
 
 from . import score_keys
+from .pair_prefilter import Limits, Prefilter
 from .pair_store import FoundPairs, Packing, Pairs, PairStore, Positions
 from .pairing import Pairing
-from .temporary_files import room
+from .panel_search import ByPrefilter, ByProducts, Sought
+from .prepared_vectors import PreparedVectors
 
 Floats = NDArray[np.floating[Any]]
-_Room = tuple[Floats, tuple[Floats, NDArray[np.int64]]]  # a panel, and the similarities and codes of pairs of it
-_PANEL = 512  # rows and columns of a panel: its similarities are scanned before they leave the cache
+Search = ByProducts | ByPrefilter
+Filtered = tuple[Prefilter, Limits]
 _TILE = 4  # panels a side of what a thread does at a time, some 0.05 s
 _FEW = 200_000  # non-mated pairs that are all kept
 _LEAST_SEEN, _MOST_SEEN = 500_000, 3_000_000  # pairs that the bound is guessed from,
 _BEHIND_BOUND = 20_000  # so that as many reach it, where data sets are large enough
-_ROWS_AT_ONCE = 1024
+_LEAST_FILTERED = 5_000_000  # pairs: of fewer, all similarities are computed,
+_MOST_MARKED = 0.1  # as where more than a share of the pairs may reach the bound, or
+_MOST_MATED = 0.1  # are mated
 _MATED = 24  # bytes of a mated pair: its similarity, its vectors, and both packed
 _LISTED = 28  # bytes of a pair in `Comparisons`: its key, its number, who is compared, and their subjects
-
-
-def ready_for_products(vectors: Floats, similarity: str) -> Floats:
-    """Prepare vectors so that matrix products give their similarities.
-
-    Parameters
-    ----------
-    vectors : (m, d) ndarray of float
-        The vectors as the caller gave them.
-    similarity : {"cosine", "inner_product", "negative_euclidean"}
-        The score of two vectors.
-
-    Returns
-    -------
-    (m, d) ndarray
-        Contiguous; with the cosine of length 1, computed in float64 and rounded to the type of `vectors`.
-    """
-    dtype = vectors.dtype
-    if similarity != "cosine":
-        return np.ascontiguousarray(vectors)
-    wide = vectors.astype(np.float64, order="C")
-    if dtype == np.float64:  # squares of very long and very short vectors would leave its range
-        wide = np.ldexp(wide, -np.frexp(np.abs(wide).max(axis=1, keepdims=True))[1])
-    wide /= np.sqrt(np.einsum("ij,ij->i", wide, wide))[:, None]
-    return wide.astype(dtype, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +58,15 @@ class _Tiles:
         How they are.
     wanted : int
         About how many they are.
+    filtered : bool
+        Whether so few are kept that a prefilter of the vectors saves time.
     """
 
     finder: PairFinder
     bound: float
     packing: Packing
     wanted: int
+    filtered: bool
 
     @property
     def size(self) -> int:
@@ -100,13 +83,14 @@ class _Tiles:
         stop = self.finder.first_mated_after(tiles[steps.stop - 1][0] + self.finder.tile)
         mated = np.full(stop - start, np.nan, self.finder.dtype)  # those of the other tiles in these rows stay NaN
         store = PairStore(self.wanted * len(steps) // len(tiles), self.packing)
+        filtered = self.finder.filtered(self.bound, n_threads) if self.filtered else None
         local = threading.local()
 
         @one_blas_thread()
         def search(k: int) -> None:
-            if not hasattr(local, "room"):
-                local.room = self.finder.new_room()
-            self.finder.search_tile(tiles[k], self.bound, local.room, (mated, start), store)
+            if not hasattr(local, "search"):
+                local.search = self.finder.new_search(self.bound, store.packing.places, filtered)
+            self.finder.search_tile(tiles[k], local.search, self.bound, (mated, start), store)
 
         run_blocks(search, steps, len(steps), 1, n_threads, told)
         return {"mated": mated, **store.taken()}
@@ -149,28 +133,14 @@ class PairFinder:
     ) -> None:
         self._vectors, self._pairing = vectors, pairing
         self._workers, self.tile = workers, tile
-        n, order = len(vectors), pairing.order
-        self._n = n
         self._columns = pairing.columns
         self._n_mated_of_row = self._columns[:, 2] - self._columns[:, 1]
         self._mated_start = np.cumsum(self._n_mated_of_row) - self._n_mated_of_row
         self._n_mated = int(self._n_mated_of_row.sum())
-        self._panel = min(_PANEL, -(-n // 64) * 64)
-        self._n_panels = -(-n // self._panel)
-        self._euclidean = similarity == "negative_euclidean"
-        self.dtype = np.dtype(np.float64) if self._euclidean else vectors.dtype
-        self._rows = room((self._n_panels * self._panel, vectors.shape[1]), self.dtype)
-        self._rows[n:] = 0
-
-        def prepare(start: int) -> None:
-            stop = min(start + _ROWS_AT_ONCE, n)
-            self._rows[start:stop] = ready_for_products(vectors[order[start:stop]], similarity)
-
-        run_blocks(prepare, range(0, n, _ROWS_AT_ONCE), n, _ROWS_AT_ONCE, workers.n_threads, None)
-        if self._euclidean:
-            self._rows[:n] -= self._rows[:n].mean(axis=0)  # so that less is lost to rounding
-            self._squares = np.einsum("ij,ij->i", self._rows, self._rows)
-            self._rounding = 1e-12 * max(float(self._squares.max()), 1e-300)
+        self._n_nonmated = int((len(vectors) - self._columns[:, 0]).sum()) - self._n_mated
+        self._prepared = PreparedVectors(vectors, similarity, pairing.order, workers.n_threads)
+        self._euclidean = self._prepared.euclidean
+        self.dtype = self._prepared.rows.dtype
 
     def find(self, share: float) -> tuple[Pairs, Pairs]:
         """Find all mated pairs and about the given share of the non-mated ones, the most similar.
@@ -200,16 +170,16 @@ class PairFinder:
         mated : Pairs
         nonmated : FoundPairs
         """
-        n_nonmated = int((len(self._vectors) - self._columns[:, 0]).sum()) - self._n_mated
+        n_nonmated = self._n_nonmated
         everything = share >= 1 or n_nonmated <= _FEW
         wanted = n_nonmated if everything else int(share * n_nonmated)
-        bound = -math.inf if everything else self._guess_bound(share)
+        bound, filtered = (-math.inf, False) if everything else self._guess_bound(share)
         packing, of_mated = self._packing(bound), self._packing(-math.inf)
         self._require_memory("mated", self._n_mated, _MATED + of_mated.bytes_sorting, "use fewer vectors of a subject")
         listed = _LISTED if share >= 1 else 0
         would_do = "`scanned` and bands keep fewer pairs" if listed else "use lower FMRs"
         self._require_memory("non-mated", wanted, listed + packing.bytes_sorting, would_do)
-        tiles = _Tiles(self, bound, packing, wanted + (0 if everything else wanted // 4))
+        tiles = _Tiles(self, bound, packing, wanted + (0 if everything else wanted // 4), filtered)
         mated, nonmated = self._compute(tiles)
         first, second = self._mated_positions()
         if self._euclidean:
@@ -241,7 +211,7 @@ class PairFinder:
         if self._euclidean:
             most, least = 0.0, -math.inf
         else:
-            most = float(np.einsum("ij,ij->i", self._rows, self._rows).max()) * 1.001
+            most = float(np.einsum("ij,ij->i", self._prepared.rows, self._prepared.rows).max()) * 1.001
             least = -most
         with np.errstate(over="ignore"):
             ends = score_keys.encode(np.array([most, -most, max(bound, least)], kind)).astype(np.int64)
@@ -274,42 +244,39 @@ class PairFinder:
 
     def panels_of_tiles(self) -> list[tuple[int, int]]:
         """Return the first panel of each tile, by its row and its column."""
-        starts = range(0, self._n_panels, self.tile)
+        starts = range(0, self._prepared.n_panels, self.tile)
         return [(p, q) for p in starts for q in starts if self._has_pairs(p, q + self.tile - 1)]
 
     def first_mated_after(self, panel: int) -> int:
         """Return the position of the first mated pair whose first vector is in a row of panels, or after it."""
-        row = panel * self._panel
+        row = panel * self._prepared.panel
         return int(self._mated_start[row]) if row < self._mated_start.size else self._n_mated
 
-    def new_room(self) -> _Room:
-        """Return the working memory of one thread."""
-        size, dtype = self._panel, self.dtype
-        return np.empty((size, size), dtype), (np.empty(size * size + 1, dtype), np.empty(size * size + 1, np.int64))
+    def new_search(self, bound: float, places: int, filtered: Filtered | None) -> Search:
+        """Return what one thread finds the non-mated pairs with that reach a bound."""
+        sought = Sought(self._prepared, self._columns, bound, places)
+        return ByProducts(sought) if filtered is None else ByPrefilter(sought, *filtered)
+
+    def filtered(self, bound: float, n_threads: int | None) -> Filtered | None:
+        """Return a prefilter and what it marks, or None where this processor has none or it would mark all pairs."""
+        prefilter = self._prepared.prefilter(n_threads)
+        limits = None if prefilter is None else prefilter.limits(self._prepared.reach(bound))
+        return None if prefilter is None or limits is None else (prefilter, limits)
 
     def search_tile(
-        self, at: tuple[int, int], bound: float, room: _Room, mated: tuple[Floats, int], store: PairStore
+        self, at: tuple[int, int], search: Search, bound: float, mated: tuple[Floats, int], store: PairStore
     ) -> None:
         """Store the non-mated pairs of a tile that reach the bound, and write its mated similarities.
 
         mated: similarities in order of vectors, and the position of the first of them among all.
         """
-        from fastfair.kernels import pairs as kernels
-
-        panel, dtype = self._panel, self.dtype
-        limit = dtype.type(-(bound**2) - self._rounding if self._euclidean and bound > -math.inf else bound)
-        places = store.packing.places
-        product, kept = room
+        places, n_panels = store.packing.places, self._prepared.n_panels
         mated_start = self._mated_start - mated[1]
-        for p in range(at[0], min(at[0] + self.tile, self._n_panels)):
-            for q in range(at[1], min(at[1] + self.tile, self._n_panels)):
+        for p in range(at[0], min(at[0] + self.tile, n_panels)):
+            for q in range(at[1], min(at[1] + self.tile, n_panels)):
                 if not self._has_pairs(p, q):
                     continue
-                self._fill(p, q, product)
-                corner = p * panel, q * panel
-                kernels.take_mated(product, *corner, self._columns, mated_start, mated[0])
-                size = kernels.take_nonmated(product, *corner, self._columns, self._n, limit, places, kept)
-                similarity, codes = kept[0][:size], kept[1][:size]
+                similarity, codes = search.search(p, q, mated_start, mated[0])
                 if self._euclidean:
                     similarity = self._distances(codes >> places, codes & ((1 << places) - 1))
                     near = similarity >= bound
@@ -318,20 +285,15 @@ class PairFinder:
 
     def _has_pairs(self, p: int, q: int) -> bool:
         """Whether any row of panel p has a partner in the columns up to those of panel q."""
-        first_row = p * self._panel  # later rows have no earlier partners
-        return first_row < len(self._columns) and int(self._columns[first_row, 0]) < (q + 1) * self._panel
+        panel = self._prepared.panel
+        first_row = p * panel  # later rows have no earlier partners
+        return first_row < len(self._columns) and int(self._columns[first_row, 0]) < (q + 1) * panel
 
-    def _fill(self, p: int, q: int, panel: Floats) -> None:
-        """Write a panel of similarities; for "negative_euclidean", of negative squared distances, up to rounding."""
-        rows, columns = (slice(k * self._panel, (k + 1) * self._panel) for k in (p, q))
-        np.matmul(self._rows[rows], self._rows[columns].T, out=panel)
-        if self._euclidean:
-            panel *= 2
-            panel -= self._squares[rows, None]
-            panel -= self._squares[columns]
+    def _guess_bound(self, share: float) -> tuple[float, bool]:
+        """Estimate the similarity that a share of the non-mated pairs reaches, and tell whether a prefilter saves time.
 
-    def _guess_bound(self, share: float) -> float:
-        """Estimate the similarity that a share of the non-mated pairs reaches from a part of them."""
+        Both from a part of the pairs.
+        """
         wanted = math.isqrt(int(np.clip(_BEHIND_BOUND / share, _LEAST_SEEN, _MOST_SEEN)))
         rng = np.random.default_rng(0)  # results do not depend on the bound
         n = self._pairing.n_references
@@ -340,12 +302,15 @@ class PairFinder:
             rng.choice(some, min(some.size, wanted, max(512, some.size // 4)), replace=False)  # a small part
             for some in (np.arange(len(self._vectors))[vectors] for vectors in sets)
         )
-        seen = aside(one_blas_thread()(lambda: self._rows[rows] @ self._rows[columns].T))
-        if self._euclidean:
-            seen = -np.sqrt(np.maximum(self._squares[rows, None] + self._squares[columns] - 2 * seen, 0))
+        seen = self._prepared.some_similarities(rows, columns)
         values = seen[self._pairing.subject[rows][:, None] != self._pairing.subject[columns]]
         k = min(values.size - 1, math.ceil(share * values.size))
-        return float(np.partition(values, values.size - 1 - k)[values.size - 1 - k])
+        bound = float(np.partition(values, values.size - 1 - k)[values.size - 1 - k])
+        prepared, n_pairs = self._prepared, self._n_nonmated + self._n_mated
+        if n_pairs < _LEAST_FILTERED or not prepared.may_be_filtered or self._n_mated > _MOST_MATED * n_pairs:
+            return bound, False
+        marked = np.count_nonzero(values >= prepared.lowest_marked(bound)) / values.size
+        return bound, marked <= _MOST_MARKED
 
     def _mated_positions(self) -> tuple[Positions, Positions]:
         n_mated, start = self._n_mated_of_row, self._mated_start

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair.errors import InputError
 
-from .pair_search import ready_for_products
+from .prepared_vectors import ready_for_products
 
 _ROWS_AT_ONCE = 4096
 
