@@ -212,6 +212,23 @@ def applied() -> Figure:
     return found.plot().figure
 
 
+def over_thresholds() -> Figure:
+    """Draw error rates of groups over thresholds, and expected performance curves of two systems."""
+    systems = [ff.datasets.voxceleb1_h(name, groups="Gender") for name in ("resnetse34v2", "resnetse34l")]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7.8, 3.6), layout="constrained")
+    ff.rates_over_thresholds(systems[0], np.linspace(-1.1, -0.9, 41)).plot(left, rate="fmr")
+    for name, c in zip(("resnetse34v2", "resnetse34l"), systems, strict=True):
+        curve = ff.expected_performance_curve(of_speakers(c, 1), of_speakers(c, 0)).of()
+        values, low, high = (np.array([getattr(row, end) for row in curve]) for end in ("estimate", "low", "high"))
+        weights = [row.weight for row in curve]
+        right.fill_between(weights, low, high, alpha=0.2, linewidth=0)
+        right.plot(weights, values, label=name)
+    right.set(xlabel="Weight of false matches", ylabel="Half total error rate", ylim=(0, None))
+    right.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    right.legend(fontsize="small")
+    return figure
+
+
 def discarding() -> Figure:
     """Draw error rates after discarding comparisons of low quality, and how much of each group is discarded."""
     rng = np.random.default_rng(0)

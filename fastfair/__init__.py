@@ -79,6 +79,9 @@ if TYPE_CHECKING:
     from fastfair.synthesis.systems import BiasedSystem, ScenarioFamily, biased_system, scenario_family
     from fastfair.thresholds.applied import AppliedRate
     from fastfair.thresholds.apply_threshold import apply_threshold
+    from fastfair.thresholds.curve_rows import ExpectedError, RateAtThreshold
+    from fastfair.thresholds.curves import ExpectedPerformance, RatesOverThresholds
+    from fastfair.thresholds.over_thresholds import expected_performance_curve, rates_over_thresholds
     from fastfair.thresholds.results import AppliedThreshold
     from fastfair.uncertainty.quantities import Quantity
     from fastfair.written_results import WrittenResult, read_results
@@ -104,6 +107,8 @@ _HOMES = {
     "Embeddings": "data.embeddings",
     "ErrorModel": "error_models.results",
     "Evaluation": "evaluation.result",
+    "ExpectedError": "thresholds.curve_rows",
+    "ExpectedPerformance": "thresholds.curves",
     "FailureCounts": "group_tests.failure_counts",
     "FairnessBand": "bands.fairness",
     "FmrPlan": "planning.fmr_plans",
@@ -118,6 +123,8 @@ _HOMES = {
     "PairedEvaluation": "evaluation.paired_result",
     "PowerPlan": "planning.plans",
     "Quantity": "uncertainty.quantities",
+    "RateAtThreshold": "thresholds.curve_rows",
+    "RatesOverThresholds": "thresholds.curves",
     "RocBand": "bands.roc",
     "ScenarioFamily": "synthesis.systems",
     "ScannedComparisons": "data.scanned_comparisons",
@@ -149,6 +156,7 @@ _HOMES = {
     "eer": "error_rates.curves",
     "error_model": "error_models.error_model",
     "evaluate": "evaluation.evaluate",
+    "expected_performance_curve": "thresholds.over_thresholds",
     "fairness_band": "bands.fairness",
     "fmr_test": "group_tests.equal_rates",
     "fnmr_test": "group_tests.equal_rates",
@@ -161,6 +169,7 @@ _HOMES = {
     "plan_power": "planning.power",
     "plan_subjects": "planning.power",
     "rates": "error_rates.rates",
+    "rates_over_thresholds": "thresholds.over_thresholds",
     "read_comparisons": "io.comparisons",
     "read_embeddings": "io.embeddings",
     "read_failure_counts": "io.failure_counts",
@@ -201,6 +210,8 @@ __all__ = [
     "Embeddings",
     "ErrorModel",
     "Evaluation",
+    "ExpectedError",
+    "ExpectedPerformance",
     "FailureCounts",
     "FairnessBand",
     "FmrPlan",
@@ -215,6 +226,8 @@ __all__ = [
     "PairedEvaluation",
     "PowerPlan",
     "Quantity",
+    "RateAtThreshold",
+    "RatesOverThresholds",
     "RocBand",
     "ScannedComparisons",
     "ScenarioFamily",
@@ -249,6 +262,7 @@ __all__ = [
     "error_model",
     "errors",
     "evaluate",
+    "expected_performance_curve",
     "fairness_band",
     "fmr_test",
     "fnmr_test",
@@ -263,6 +277,7 @@ __all__ = [
     "plan_power",
     "plan_subjects",
     "rates",
+    "rates_over_thresholds",
     "read_comparisons",
     "read_embeddings",
     "read_failure_counts",

@@ -94,7 +94,7 @@ def apply_threshold(
     >>> found = ff.apply_threshold(drawn(300), ff.at_fmr(0.01), drawn(0))
     >>> fmr = found.rate("fmr")
     >>> round(fmr.estimate, 4), [round(end, 4) for end in (fmr.low, fmr.high, fmr.given_low, fmr.given_high)]
-    (0.0117, [0.0066, 0.0178, 0.0081, 0.0169])
+    (0.0075, [0.0023, 0.0133, 0.0047, 0.012])
     """
     level = intervals.level(confidence_level)
     for name, one in (("comparisons", comparisons), ("development", development)):

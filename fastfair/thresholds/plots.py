@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastfair._lib.plot_style import STANDS_OUT, USUAL, legend_below, rate_ticks, row_axes
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib.axes import axes_or_new
+from fastfair._lib.plot_style import STANDS_OUT, USUAL, legend_below, line_style, rate_ticks, row_axes
+from fastfair._lib.text import drawn, shortened
 
 from .applied import AppliedRate
+from .curve_rows import ExpectedError, RateAtThreshold
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _NAMES = {"fmr": "False match rate", "fnmr": "False non-match rate"}
+_LONGEST = 36  # characters of a group's name
+_DARK = 0.18  # how dark an interval is
 _APART = 0.14  # rows between the two intervals of a rate
 
 
@@ -38,4 +46,28 @@ def draw_applied(rows: Sequence[AppliedRate], rate: str, aim: float, ax: Axes | 
     rate_ticks(ax.xaxis)
     ax.set_xlabel(_NAMES[rate])
     legend_below(ax, handles)
+    return ax
+
+
+def draw_over(
+    places: NDArray[np.float64],
+    curves: Mapping[str, Sequence[RateAtThreshold] | Sequence[ExpectedError]],
+    label: str,
+    ax: Axes | None,
+) -> Axes:
+    """Draw rates over thresholds, or over what thresholds are chosen by, with the interval at each."""
+    ax = axes_or_new(ax, (6.4, 4.4 + 0.2 * len(curves)))
+    lines: list[Any] = []
+    for k, (name, rows) in enumerate(curves.items()):
+        value, low, high = (np.array([getattr(row, end) for row in rows]) for end in ("estimate", "low", "high"))
+        style = line_style(k)
+        lines += ax.plot(places, value, label=drawn(shortened(name, _LONGEST)), **style)
+        ax.fill_between(places, low, high, color=style["color"], alpha=_DARK, linewidth=0)
+    ax.set_xlabel("Threshold")
+    ax.set_ylabel(label)
+    ax.set_ylim(bottom=0)
+    rate_ticks(ax.yaxis)
+    ax.grid(alpha=0.3)
+    if len(lines) > 1:
+        legend_below(ax, lines)
     return ax

@@ -91,6 +91,8 @@ def _made() -> dict[str, Any]:
         "two attributes": pairs,
         "ErrorModel": ff.error_model(pairs, ["sex", "age"], at),
         "StratifiedRates": ff.stratified_rates(pairs, "sex", "age", at),
+        "ExpectedPerformance": ff.expected_performance_curve(comparisons, comparisons, [0.3, 0.5]),
+        "RatesOverThresholds": ff.rates_over_thresholds(comparisons, [0.1, 0.5]),
         "AppliedThreshold": ff.apply_threshold(comparisons, at, comparisons),
         "Claim": ff.claim(comparisons, "fnmr <= 0.5", at, n_resamples=20, rng=0),
         "Check": ff.check(comparisons, "fnmr[*] <= 0.5", at, n_resamples=20, rng=0),
@@ -157,6 +159,8 @@ def calls() -> dict[str, dict[str, Any]]:
         "Check.to_junit": {"path": "junit.xml"},
         "fastfair.worst_comparisons": {"comparisons": c, "at": at, "group": "f", "n": 5},
         "WorstComparisons.subjects_to_frame": {"backend": "polars"},
+        "fastfair.expected_performance_curve": {"comparisons": c, "development": c, "weights": [0.3, 0.5]},
+        "fastfair.rates_over_thresholds": {"comparisons": c, "thresholds": [0.1, 0.5]},
         "fastfair.apply_threshold": {"comparisons": c, "at": ff.at_fmr(0.2), "development": c},
         "fastfair.discard_curve": {"comparisons": c, "at": at, "quality": _quality(c), "fractions": [0.0, 0.3]},
         "fastfair.shrunken_rates": {"evaluation": _of_three_groups()},
@@ -242,6 +246,8 @@ def calls() -> dict[str, dict[str, Any]]:
         listed[f"fastfair.measures.{name}"] = {"x": _RATES}
     for name in ("group_to_average_ratio", "group_to_average_log_ratio", "nrb"):
         listed[f"fastfair.measures.{name}"] = average
+    listed["RatesOverThresholds.of"] = {"name": "fmr", "group": "f"}
+    listed["ExpectedPerformance.of"] = {"group": "f"}
     listed["AppliedThreshold.rate"] = {"name": "fmr", "group": "f"}
     for name in ("of", "area"):
         listed[f"DiscardCurve.{name}"] = {"group": "f"}

@@ -68,3 +68,9 @@ def correlation(one: Sequence[Row], at: float, mated: bool, other: Sequence[Row]
         several = min(most, max(-most, several))
     scale = math.sqrt((own[0] + least[0]) * (another[0] + least[1]))
     return min(1.0, max(-1.0, (pairs + several) / scale)) if scale > 0 else 0.0
+
+
+def share_of_errors(rows: Sequence[Row], name: str, threshold: float) -> float:
+    """Return the FMR or the FNMR at a threshold."""
+    scores = [score for score, mated, _, _ in rows if mated == (name == "fnmr")]
+    return sum((score < threshold) == (name == "fnmr") for score in scores) / len(scores)

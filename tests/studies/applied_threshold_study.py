@@ -25,6 +25,7 @@ from .processes import over_data_sets
 Found = dict[str, list[bool]]
 COLUMNS = ("FMR", "FNMR", "FMR of groups", "FNMR of groups", "given: FMR", "given: FNMR")
 POINTS = ("FMR 0.01", "few false matches", "FNMR 0.05", "EER")
+HALF_TOTAL = (0.05, 0.5, 0.95)  # weights of false matches
 _FEW = 6  # false matches that the development data have
 
 
@@ -121,6 +122,33 @@ SETTINGS = {
 }
 
 
+def _expected(setting: Setting, seeds: range) -> Found:
+    """Judge half total error rates at thresholds that cost least on development data, as they are."""
+    found: Found = defaultdict(list)
+    population = setting.population
+    weights = {"fmr": population.weights(), "fnmr": np.array(population.sizes) / sum(population.sizes)}
+    for seed in seeds:
+        evaluation, development = setting.draw(seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FastfairWarning)
+            curve = ff.expected_performance_curve(evaluation, development, HALF_TOTAL)
+        for row in curve.errors:
+            rates = population.fmr(row.threshold), population.fnmr(row.threshold)
+            if row.group is None:
+                true = (rates[0] @ weights["fmr"] + rates[1] @ weights["fnmr"]) / 2
+                found[f"{row.weight:g}"].append(row.low <= true <= row.high)
+            else:
+                true = (rates[0][int(row.group)] + rates[1][int(row.group)]) / 2
+                found[f"{row.weight:g}, groups"].append(row.low <= true <= row.high)
+    return dict(found)
+
+
+def study_of_expected(setting: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
+    """Return the coverage of half total error rates at each weight; data set r has seed r."""
+    (parts,) = over_data_sets([functools.partial(_expected, SETTINGS[setting])], n_data_sets, processes)
+    return {kind: float(np.mean([one for part in parts for one in part[kind]])) for kind in parts[0]}
+
+
 def study(setting: str, name: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
     """Return the coverage of each of `COLUMNS` at an operating point of `POINTS`; data set r has seed r."""
     (parts,) = over_data_sets([functools.partial(_some, SETTINGS[setting], name)], n_data_sets, processes)
@@ -140,6 +168,9 @@ def main() -> None:
             shares = study(setting, name, asked.data_sets, asked.processes)
             cells = [f"{100 * share:.1f}" for share in shares.values()]
             print(f"| {setting} | {name} | " + " | ".join(cells) + " |", flush=True)
+    for setting in asked.settings or SETTINGS:
+        shares = study_of_expected(setting, asked.data_sets, asked.processes)
+        print(f"| {setting} | " + " | ".join(f"{kind}: {100 * one:.1f}" for kind, one in shares.items()) + " |")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,12 @@ def test_rates_after_discarding_and_areas_hold_the_truth(name, rate, data_sets):
         assert found[column] >= 0.9, column
 
 
+@pytest.mark.parametrize("name", ["Student t scores", "the same strong subjects"])
+def test_half_total_error_rates_hold_the_truth(name, data_sets):
+    for kind, share in applied_threshold_study.study_of_expected(name, data_sets(250)).items():
+        assert share >= 0.9, kind
+
+
 @pytest.mark.parametrize("point", applied_threshold_study.POINTS)
 @pytest.mark.parametrize("name", ["Student t scores", "groups of 15 to 400", "the same subjects"])
 def test_rates_at_thresholds_of_development_data_hold_the_truth(name, point, data_sets):
