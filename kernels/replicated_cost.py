@@ -2,74 +2,148 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ._jit import jit
 from .curves import count_below
 from .philox import BLOCK
-from .sweep import add_many_pairs, list_of
+from .sweep import CHUNK, add_many_pairs, list_of
 
 _FOUND, _LOWER, _TOO_SHORT = 0, 1, 2
 
 
-@jit
-def _walk(nonmated, mated, miss, false_match, start, best):
-    """Try thresholds from low to high, until a higher one can lower no replicate's cost.
+class _State(NamedTuple):
+    """Weights in each replicate of the comparisons that are errors at a threshold, and a place to add up others."""
 
-    nonmated, mated: each an `ErrorList`; miss, false_match: factors of FNMR and FMR; start: position in the non-mated
-    list; the first threshold rejects those from it on; best: (64,) float64, out. Returns `_FOUND`, `_LOWER` where a
-    threshold lower than the first may be better, or `_TOO_SHORT` where too few mated comparisons are kept.
-    """
-    x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
-    weights, largest = nonmated.weights, nonmated.largest
-    n, m = x_keys.size, y_keys.size
-    x_weight, y_weight = np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.int64)
-    rejected = np.empty(BLOCK, np.int64)
+    nonmated: NDArray[np.int64]  # (64,)
+    mated: NDArray[np.int64]  # (64,)
+    spare: NDArray[np.int64]  # (64,)
+
+
+class _Costs(NamedTuple):
+    """What errors cost: of each comparison, by shrinkage, and of each weight in each replicate."""
+
+    miss: float
+    false_match: float
+    miss_unit: NDArray[np.float64]  # (64,)
+    false_match_unit: NDArray[np.float64]  # (64,)
+
+
+@jit
+def _costs_of(nonmated, mated, miss, false_match):
+    """Return the costs of the errors of two `ErrorList`s; NaN in replicates in which a class has no weight."""
     miss_unit, false_match_unit = np.empty(BLOCK), np.empty(BLOCK)
     for r in range(BLOCK):
         miss_unit[r] = miss * mated.shrinkage / mated.totals[r] if mated.totals[r] > 0 else np.nan
         false_match_unit[r] = (
             false_match * nonmated.shrinkage / nonmated.totals[r] if nonmated.totals[r] > 0 else np.nan
         )
-        best[r] = np.inf
-    # Try thresholds just above non-mated scores: of all thresholds up to the next such score, they have the least FNMR.
-    p = start
-    while 0 < p < n and x_keys[p - 1] == x_keys[p]:
-        p -= 1
-    q = np.int64(0) if p == n else count_below(y_keys, ~x_keys[p] + 1)
-    add_many_pairs(x_a, x_b, weights, largest, np.int64(0), p, x_weight)
-    add_many_pairs(y_a, y_b, weights, largest, np.int64(0), q, y_weight)
     x_base = false_match * (1 - nonmated.shrinkage) / nonmated.size
-    y_base = miss * (1 - mated.shrinkage) / mated.size
-    lowest = np.empty(BLOCK)
+    return _Costs(miss * (1 - mated.shrinkage) / mated.size, x_base, miss_unit, false_match_unit)
+
+
+@jit
+def _untied(keys, p):
+    """Return the last position up to p at which a threshold can lie."""
+    while 0 < p < keys.size and keys[p - 1] == keys[p]:
+        p -= 1
+    return p
+
+
+@jit
+def _move(nonmated, mated, p, q, target, state):
+    """Raise the threshold from place p of the non-mated list to an earlier one, and return how many mated it rejects.
+
+    q: how many it rejected; state: `_State`, out
+    """
+    y_keys, m = mated.keys, mated.keys.size
+    state.spare[:] = 0
+    add_many_pairs(nonmated.a, nonmated.b, nonmated.weights, nonmated.largest, target, p, state.spare)
     for r in range(BLOCK):
-        lowest[r] = x_base * p + false_match_unit[r] * x_weight[r]
+        state.nonmated[r] -= state.spare[r]
+    score, stop = ~nonmated.keys[target], q
+    while stop < m and y_keys[stop] <= score:
+        stop += 1
+    add_many_pairs(mated.a, mated.b, nonmated.weights, nonmated.largest, q, stop, state.mated)
+    return stop
+
+
+@jit
+def _try(costs, p, q, state, best):
+    """Compute the costs at a threshold, and tell whether a higher one can lower that of any replicate."""
+    gain_possible = False
+    for r in range(BLOCK):
+        misses = costs.miss * q + costs.miss_unit[r] * state.mated[r]
+        cost = misses + (costs.false_match * p + costs.false_match_unit[r] * state.nonmated[r])
+        best[r] = min(best[r], cost)
+        gain_possible |= misses < best[r]
+    return gain_possible
+
+
+@jit
+def _may_be_better(costs, p, q, before, after, best):
+    """Tell whether a threshold up to the one after may cost less: it has no fewer misses than the one before.
+
+    p: of the threshold after; q: of the one before
+    """
+    for r in range(BLOCK):
+        misses = costs.miss * q + costs.miss_unit[r] * before.mated[r]
+        if misses + (costs.false_match * p + costs.false_match_unit[r] * after.nonmated[r]) < best[r]:
+            return True
+    return False
+
+
+@jit
+def _walk(nonmated, mated, miss, false_match, start, best):
+    """Try thresholds from low to high, until a higher one can lower no replicate's cost.
+
+    Thresholds some comparisons apart are tried first, and those between two of them only where one may cost less.
+
+    nonmated, mated: each an `ErrorList`; miss, false_match: factors of FNMR and FMR; start: position in the non-mated
+    list; the first threshold rejects those from it on; best: (64,) float64, out. Returns `_FOUND`, `_LOWER` where a
+    threshold lower than the first may be better, or `_TOO_SHORT` where too few mated comparisons are kept.
+    """
+    x_keys, y_keys, weights, largest = nonmated.keys, mated.keys, nonmated.weights, nonmated.largest
+    n, m = x_keys.size, y_keys.size
+    costs = _costs_of(nonmated, mated, miss, false_match)
+    best[:] = np.inf
+    # Try thresholds just above non-mated scores: of all thresholds up to the next such score, they have the least FNMR.
+    first_p = _untied(x_keys, start)
+    first_q = np.int64(0) if first_p == n else count_below(y_keys, ~x_keys[first_p] + 1)
+    first = _State(np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.int64), np.zeros(BLOCK, np.int64))
+    add_many_pairs(nonmated.a, nonmated.b, weights, largest, np.int64(0), first_p, first.nonmated)
+    add_many_pairs(mated.a, mated.b, weights, largest, np.int64(0), first_q, first.mated)
+    here = _State(first.nonmated.copy(), first.mated.copy(), first.spare)
+    p, q = first_p, first_q
+    while (q < m or m == mated.size) and _try(costs, p, q, here, best) and p > 0:
+        target = _untied(x_keys, max(p - CHUNK, 0))
+        q = _move(nonmated, mated, p, q, target, here)
+        p = target
+    here.nonmated[:], here.mated[:] = first.nonmated, first.mated
+    ahead = _State(np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64), first.spare)
+    p, q, one_by_one = first_p, first_q, first_p  # down to which thresholds are tried one by one
     while True:
         if q == m < mated.size:
             return _TOO_SHORT
-        gain_possible = False
-        for r in range(BLOCK):
-            misses = y_base * q + miss_unit[r] * y_weight[r]
-            cost = misses + (x_base * p + false_match_unit[r] * x_weight[r])
-            best[r] = min(best[r], cost)
-            gain_possible |= misses < best[r]
-        if p == 0 or not gain_possible:
+        if not _try(costs, p, q, here, best) or p == 0:
             break
-        score = ~x_keys[p - 1]
-        stop = p
-        while p > 0 and ~x_keys[p - 1] == score:
-            p -= 1
-        rejected[:] = 0
-        add_many_pairs(x_a, x_b, weights, largest, p, stop, rejected)
-        for r in range(BLOCK):
-            x_weight[r] -= rejected[r]
-        stop = q
-        while stop < m and y_keys[stop] <= score:
-            stop += 1
-        add_many_pairs(y_a, y_b, weights, largest, q, stop, y_weight)
-        q = stop
+        if p <= one_by_one:
+            target = _untied(x_keys, max(p - CHUNK, 0))
+            ahead.nonmated[:], ahead.mated[:] = here.nonmated, here.mated
+            after = _move(nonmated, mated, p, q, target, ahead)
+            if (after < m or m == mated.size) and not _may_be_better(costs, target, q, here, ahead, best):
+                here.nonmated[:], here.mated[:] = ahead.nonmated, ahead.mated
+                p, q = target, after
+                continue
+            one_by_one = target
+        target = _untied(x_keys, p - 1)
+        q = _move(nonmated, mated, p, q, target, here)
+        p = target
     for r in range(BLOCK):
-        if lowest[r] < best[r]:
+        if costs.false_match * first_p + costs.false_match_unit[r] * first.nonmated[r] < best[r]:
             return _LOWER
     return _FOUND
 

@@ -22,10 +22,11 @@ from .score_metrics import nearest_equal_error
 _Result = TypeVar("_Result")
 _LOOKED_AT = 1500  # vectors of which all pairs are compared, to guess how many will be needed
 _OF_A_SUBJECT = 20  # at most so many of them of each subject
-_SPARE = 2.0  # times as many are kept, as replicates need more than the data,
+_SPARE = 1.6  # times as many are kept as the FMR held needs, as replicates need more than the data,
+_SPARE_OF_OTHERS = 3.0  # and as other points and EERs do, which vary more where few subjects have many mated pairs,
 _PAIRS = 60  # and as many pairs more of the smallest two groups,
 _MOST_FOR_GROUPS = 0.1  # up to this share of all pairs; beyond it, limits of rates without errors may be wider
-_MORE = 4  # times as many where that does not suffice
+_MORE = 3  # times as many where that does not suffice
 
 
 def with_enough_pairs(
@@ -55,27 +56,28 @@ def with_enough_pairs(
     Any
         What `use` returns.
     """
-    share = min(1.0, max(_share_to_keep(one, points, with_metrics) for one in embeddings))
+    shares = [min(1.0, _share_to_keep(one, points, with_metrics)) for one in embeddings]
     workers = replace(workers, checkpoint=None)
     while True:
-        scans = [one._scanned(share, workers) for one in embeddings]
-        for scan in scans:
+        scans = [one._scanned(share, workers) for one, share in zip(embeddings, shares, strict=True)]
+        for scan, share in zip(scans, shares, strict=True):
             scan.kept.may_keep_more = share < _MOST_FOR_GROUPS
         try:
             return use(scans)
         except NotKeptError:
             if all(scan.kept.nonmated.not_kept is None for scan in scans):
                 raise
-        share = min(1.0, _MORE * share)
+        shares = [min(1.0, _MORE * share) for share in shares]
 
 
 def _share_to_keep(embeddings: Embeddings, points: Sequence[OperatingPoint], with_metrics: bool) -> float:
     """Guess which share of the non-mated pairs is needed."""
-    needed = [point.value for point in points if point.kind == "fmr"]
-    if with_metrics or len(needed) < len(points):
-        needed.append(_share_at_thresholds(embeddings, points, with_metrics))
+    held = [point.value for point in points if point.kind == "fmr"]
+    needed = _SPARE * max(held, default=0.0)
+    if with_metrics or len(held) < len(points):
+        needed = max(needed, _SPARE_OF_OTHERS * _share_at_thresholds(embeddings, points, with_metrics))
     for_groups = min(_MOST_FOR_GROUPS, _PAIRS / _smallest_cell(embeddings))
-    return max(_SPARE * max(needed, default=0.0) + _PAIRS / embeddings.n_nonmated, for_groups)
+    return max(needed + _PAIRS / embeddings.n_nonmated, for_groups)
 
 
 def _smallest_cell(embeddings: Embeddings) -> int:
