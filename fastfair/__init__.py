@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from fastfair.thresholds.curve_rows import ExpectedError, RateAtThreshold
     from fastfair.thresholds.curves import ExpectedPerformance, RatesOverThresholds
     from fastfair.thresholds.over_thresholds import expected_performance_curve, rates_over_thresholds
+    from fastfair.thresholds.own_thresholds import own_thresholds, with_own_thresholds
     from fastfair.thresholds.results import AppliedThreshold
     from fastfair.uncertainty.quantities import Quantity
     from fastfair.written_results import WrittenResult, read_results
@@ -164,6 +165,7 @@ _HOMES = {
     "margin_study": "planning.margins",
     "min_cllr": "error_rates.curves",
     "min_dcf": "error_rates.curves",
+    "own_thresholds": "thresholds.own_thresholds",
     "plan_fmr": "planning.fmr",
     "plan_margin": "planning.margins",
     "plan_power": "planning.power",
@@ -187,6 +189,7 @@ _HOMES = {
     "von_mises_fisher_embeddings": "synthesis.simulators",
     "warm_up": "first_run",
     "worst_comparisons": "error_rates.worst_comparisons",
+    "with_own_thresholds": "thresholds.own_thresholds",
     "write_comparisons": "io.write",
 }
 
@@ -272,6 +275,7 @@ __all__ = [
     "measures",
     "min_cllr",
     "min_dcf",
+    "own_thresholds",
     "plan_fmr",
     "plan_margin",
     "plan_power",
@@ -294,6 +298,7 @@ __all__ = [
     "synthesize_each",
     "von_mises_fisher_embeddings",
     "warm_up",
+    "with_own_thresholds",
     "worst_comparisons",
     "write_comparisons",
 ]

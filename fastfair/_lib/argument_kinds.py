@@ -111,6 +111,13 @@ def text_by_name(name: str, value: Any) -> dict[str, str] | None:
     raise _wrong(name, "a dict from text to text", value)
 
 
+def number_by_name(name: str, value: Any) -> dict[str, float]:
+    """Require a dict from text to number."""
+    if isinstance(value, Mapping):
+        return {text(name, key): number(f"{name}[{shown(key)}]", one) for key, one in value.items()}
+    raise _wrong(name, "a dict from text to number", value)
+
+
 def texts_or_pairs(name: str, value: Any) -> str | list[str | tuple[str, str]]:
     """Require names of columns; a pair names the columns of references and of probes."""
     if isinstance(value, str | bytes | bytearray) or not isinstance(value, Collection):

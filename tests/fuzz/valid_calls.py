@@ -161,6 +161,8 @@ def calls() -> dict[str, dict[str, Any]]:
         "WorstComparisons.subjects_to_frame": {"backend": "polars"},
         "fastfair.expected_performance_curve": {"comparisons": c, "development": c, "weights": [0.3, 0.5]},
         "fastfair.rates_over_thresholds": {"comparisons": c, "thresholds": [0.1, 0.5]},
+        "fastfair.own_thresholds": {"comparisons": c, "at": ff.at_fmr(0.2)},
+        "fastfair.with_own_thresholds": {"comparisons": c, "thresholds": {"f": 0.5, "m": 0.4}},
         "fastfair.apply_threshold": {"comparisons": c, "at": ff.at_fmr(0.2), "development": c},
         "fastfair.discard_curve": {"comparisons": c, "at": at, "quality": _quality(c), "fractions": [0.0, 0.3]},
         "fastfair.shrunken_rates": {"evaluation": _of_three_groups()},

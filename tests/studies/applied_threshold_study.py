@@ -25,6 +25,7 @@ from .processes import over_data_sets
 Found = dict[str, list[bool]]
 COLUMNS = ("FMR", "FNMR", "FMR of groups", "FNMR of groups", "given: FMR", "given: FNMR")
 POINTS = ("FMR 0.01", "few false matches", "FNMR 0.05", "EER")
+OWN = ff.at_fmr(0.01)  # held in each group
 HALF_TOTAL = (0.05, 0.5, 0.95)  # weights of false matches
 _FEW = 6  # false matches that the development data have
 
@@ -149,6 +150,33 @@ def study_of_expected(setting: str, n_data_sets: int, processes: int | None = 1)
     return {kind: float(np.mean([one for part in parts for one in part[kind]])) for kind in parts[0]}
 
 
+def _own(setting: Setting, seeds: range) -> Found:
+    """Judge rates of groups at own thresholds, found on development data and on the evaluation data themselves."""
+    found: Found = defaultdict(list)
+    population = setting.population
+    for seed in seeds:
+        evaluation, development = setting.draw(seed)
+        for name, data in (("development", development), ("same", evaluation)):
+            thresholds = ff.own_thresholds(data, OWN)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FastfairWarning)
+                own = ff.with_own_thresholds(evaluation, thresholds)
+                rates = ff.evaluate(own, ff.at_threshold(0), [], metrics=[], n_resamples=0)
+            for k, group in enumerate(evaluation.groups):
+                # Of these thresholds, or of those that the population has at the FMR held.
+                at = thresholds[group] if name == "development" else population.threshold(OWN.value)
+                for rate, true in (("fmr", population.fmr(at)[k]), ("fnmr", population.fnmr(at)[k])):
+                    low, high = rates.interval(rate, group)
+                    found[f"{name}: {rate.upper()}"].append(low <= true <= high)
+    return dict(found)
+
+
+def study_of_own(setting: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
+    """Return the coverage of rates of groups at own thresholds; data set r has seed r."""
+    (parts,) = over_data_sets([functools.partial(_own, SETTINGS[setting])], n_data_sets, processes)
+    return {kind: float(np.mean([one for part in parts for one in part[kind]])) for kind in parts[0]}
+
+
 def study(setting: str, name: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
     """Return the coverage of each of `COLUMNS` at an operating point of `POINTS`; data set r has seed r."""
     (parts,) = over_data_sets([functools.partial(_some, SETTINGS[setting], name)], n_data_sets, processes)
@@ -170,6 +198,7 @@ def main() -> None:
             print(f"| {setting} | {name} | " + " | ".join(cells) + " |", flush=True)
     for setting in asked.settings or SETTINGS:
         shares = study_of_expected(setting, asked.data_sets, asked.processes)
+        shares |= study_of_own(setting, asked.data_sets, asked.processes)
         print(f"| {setting} | " + " | ".join(f"{kind}: {100 * one:.1f}" for kind, one in shares.items()) + " |")
 
 

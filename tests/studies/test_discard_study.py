@@ -16,6 +16,13 @@ def test_rates_after_discarding_and_areas_hold_the_truth(name, rate, data_sets):
         assert found[column] >= 0.9, column
 
 
+@pytest.mark.parametrize("name", ["Student t scores", "8 groups"])
+def test_own_thresholds_of_other_people_keep_the_promise_and_those_of_the_same_do_not(name, data_sets):
+    found = applied_threshold_study.study_of_own(name, data_sets(150))
+    assert min(found["development: FMR"], found["development: FNMR"]) >= 0.9
+    assert found["same: FNMR"] < 0.9
+
+
 @pytest.mark.parametrize("name", ["Student t scores", "the same strong subjects"])
 def test_half_total_error_rates_hold_the_truth(name, data_sets):
     for kind, share in applied_threshold_study.study_of_expected(name, data_sets(250)).items():
