@@ -50,6 +50,7 @@ def _options(command: Any) -> Any:
     summary="Find a threshold on development data and apply it to other scores.",
     examples="""
     fastfair apply scores.csv --development dev.csv --at fmr=0.001 --group sex
+    fastfair apply scores.csv --development dev.csv --at eer --output results --plots
     """,
 )
 @click.argument("scores", type=click.Path(path_type=Path))
