@@ -33,6 +33,7 @@ def same(one, other):
     return repr(numbers(one)) == repr(numbers(other))  # NaN is NaN
 
 
+@pytest.mark.jit
 @given(**some_vectors, threshold=st.floats(0.2, 0.95), kept=st.sampled_from([[0, 1], [1, 0], [1]]))
 def test_counts_and_draws_are_those_of_a_list(seed, roles, groups, steps, threshold, kept):
     e = two_systems(seed, roles=roles, groups=groups, steps=steps)[0]
