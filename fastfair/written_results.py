@@ -17,6 +17,7 @@ from fastfair._lib.tables import records
 from fastfair.bands.all_bands import Bands
 from fastfair.bands.fairness import FairnessBand
 from fastfair.bands.roc import RocBand
+from fastfair.error_rates.operating_points import point_of
 from fastfair.errors import FileFormatError
 from fastfair.evaluation.paired_result import PairedEvaluation
 from fastfair.evaluation.result import Evaluation
@@ -221,6 +222,45 @@ def _draw_fmr_plan(result: WrittenResult, ax: Axes | None) -> Axes:
     return draw_fmr_plan(result._made(FmrStudy), levels, content["wanted_assurance"], content["n_subjects"], ax)
 
 
+def _by_group(rows: list[Any]) -> dict[Any, list[Any]]:
+    """Return the rows of each group, or those of all comparisons where there are no groups."""
+    groups = list(dict.fromkeys(row.group for row in rows if row.group is not None)) or [None]
+    return {group: [row for row in rows if row.group == group] for group in groups}
+
+
+def _draw_discarded(result: WrittenResult, ax: Axes | None) -> Axes:
+    from fastfair.quality.discarded import DiscardedRate
+    from fastfair.quality.plots import draw_curves
+
+    content, curves = result.content, _by_group(result._made(DiscardedRate))
+    return draw_curves(np.array(content["fractions"]), curves, content["rate"], "rate", content["share_of"], ax)
+
+
+def _draw_applied(result: WrittenResult, ax: Axes | None) -> Axes:
+    from fastfair.thresholds.applied import AppliedRate
+    from fastfair.thresholds.plots import draw_applied
+
+    at = point_of(result.content["operating_point"])
+    rows = [row for row in result._made(AppliedRate) if row.name == "fmr"]
+    return draw_applied(rows, "fmr", at.value if at.kind == "fmr" else math.nan, ax)
+
+
+def _draw_over_thresholds(result: WrittenResult, ax: Axes | None) -> Axes:
+    from fastfair.thresholds.curve_rows import RateAtThreshold
+    from fastfair.thresholds.plots import draw_over
+
+    rows = [row for row in result._made(RateAtThreshold) if row.group is None]
+    curves = {name.upper(): [row for row in rows if row.name == name] for name in ("fmr", "fnmr")}
+    return draw_over(np.array([row.threshold for row in curves["FMR"]]), curves, "Error rate", ax)
+
+
+def _draw_expected(result: WrittenResult, ax: Axes | None) -> Axes:
+    from fastfair.thresholds.curve_rows import ExpectedError
+    from fastfair.thresholds.plots import draw_expected
+
+    return draw_expected(_by_group(result._made(ExpectedError)), ax)
+
+
 def _draw_bands(result: WrittenResult, ax: Axes | None) -> Axes:
     return RocBand._of_numbers(result.content["roc"]).plot(ax)
 
@@ -235,5 +275,9 @@ _PLOTS: dict[str, Callable[[WrittenResult, Axes | None], Axes]] = {
     "ErrorModel": _draw_effects,
     "StratifiedRates": _draw_strata,
     "FmrPlan": _draw_fmr_plan,
+    "DiscardCurve": _draw_discarded,
+    "AppliedThreshold": _draw_applied,
+    "RatesOverThresholds": _draw_over_thresholds,
+    "ExpectedPerformance": _draw_expected,
     "Bands": _draw_bands,
 }

@@ -24,8 +24,9 @@ Check = Callable[[str, Any], Any]
 _FRAMES = ("pandas", "polars", "pyarrow")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, the limits of file systems
 _SHOWN_ON_PAGES = (
-    "Evaluation", "PairedEvaluation", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "DiscardCurve", "ShrunkenRates",
-    "ErrorModel", "StratifiedRates", "FmrPlan", "RocBand", "FairnessBand", "WrittenResult",
+    "Evaluation", "PairedEvaluation", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "AppliedThreshold",
+    "RatesOverThresholds", "ExpectedPerformance", "DiscardCurve", "ShrunkenRates", "ErrorModel",
+    "StratifiedRates", "FmrPlan", "RocBand", "FairnessBand", "WrittenResult",
 )  # fmt: skip
 # How to make the class wanted (first) from the class found (second), as a hint in messages.
 _WAYS = {

@@ -26,6 +26,9 @@ _TITLES = {
     "MarginOfError": "Do groups differ by more than the margin of error?",
     "Claim": "Do the data support the claim?",
     "ShrunkenRates": "Rates of groups that borrow from the others",
+    "AppliedThreshold": "Errors at the threshold of development data",
+    "ExpectedPerformance": "Errors at thresholds that cost least on development data",
+    "RatesOverThresholds": "Error rates over thresholds",
     "DiscardCurve": "Errors after discarding comparisons of low quality",
     "ErrorModel": "Which attributes go with errors?",
     "StratifiedRates": "Rates within strata",
@@ -33,7 +36,8 @@ _TITLES = {
 }
 # Where the JSON of a result has the rows of its table.
 _ROWS = {
-    "Claim": "rows", "DiscardCurve": "rates", "ErrorModel": "effects", "StratifiedRates": "rates", "FmrPlan": "studies",
+    "Claim": "rows", "ExpectedPerformance": "errors", "ErrorModel": "effects", "FmrPlan": "studies",
+    **dict.fromkeys(("AppliedThreshold", "DiscardCurve", "RatesOverThresholds", "StratifiedRates"), "rates"),
     **dict.fromkeys(("FnmrTest", "FmrTest", "MarginOfError", "ShrunkenRates"), "groups"),
 }  # fmt: skip
 _MOST_NUMBERS = 12  # that a remark lists; the JSON has all
@@ -49,7 +53,8 @@ def report(
     ----------
     results : result or sequence of results
         Evaluations, also of several groupings of the same comparisons, comparisons of two systems, and results of
-        `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `discard_curve`, `shrunken_rates`, `error_model`,
+        `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `discard_curve`, `apply_threshold`,
+        `rates_over_thresholds`, `expected_performance_curve`, `shrunken_rates`, `error_model`,
         `stratified_rates`, `plan_fmr`, `roc_band` and `fairness_band`, and what `read_results` read. Each becomes a
         chapter.
     path : path

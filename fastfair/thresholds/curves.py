@@ -187,9 +187,6 @@ class ExpectedPerformance(Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_over
+        from .plots import draw_expected
 
-        curves = {group or "all": self.of(group) for group in (self.groups or (None,))}
-        ax = draw_over(self.weights, curves, "Half total error rate", ax)
-        ax.set_xlabel("Weight of false matches")
-        return ax
+        return draw_expected({group: self.of(group) for group in (self.groups or (None,))}, ax)

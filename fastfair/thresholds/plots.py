@@ -71,3 +71,12 @@ def draw_over(
     if len(lines) > 1:
         legend_below(ax, lines)
     return ax
+
+
+def draw_expected(curves: Mapping[str | None, Sequence[ExpectedError]], ax: Axes | None) -> Axes:
+    """Draw half total error rates over the weights that thresholds are chosen by."""
+    weights = np.array([row.weight for row in next(iter(curves.values()))])
+    named = {group or "all": rows for group, rows in curves.items()}
+    ax = draw_over(weights, named, "Half total error rate", ax)
+    ax.set_xlabel("Weight of false matches")
+    return ax

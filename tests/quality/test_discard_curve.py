@@ -7,6 +7,7 @@ import math
 import warnings
 from fractions import Fraction
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -283,6 +284,11 @@ def test_results_are_tables_json_plots_and_pages(tmp_path):
         found.of("2")
     ff.report(found, tmp_path / "page.html")
     assert "discarding comparisons of low quality" in (tmp_path / "page.html").read_text()
+    (read,) = ff.read_results(tmp_path / "page.html")
+    assert json.loads(read.to_json()) == content
+    lines = [[line.get_xydata().tolist() for line in one.plot().get_lines()] for one in (read, found)]
+    assert lines[0] == lines[1]
+    plt.close("all")
 
 
 @given(values=st.lists(st.integers(0, 5), min_size=1, max_size=20), share=st.floats(0, 0.99))

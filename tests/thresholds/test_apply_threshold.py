@@ -6,6 +6,7 @@ import json
 import math
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from helpers.random_comparisons import drawn, rows_of
@@ -93,6 +94,18 @@ def test_on_the_development_data_themselves_the_rate_held_is_certain():
     assert applied(c, ff.at_fmr(0.05), c).n_shared == 200
 
 
+@pytest.mark.parametrize("at", [ff.at_fmr(0.05), ff.at_fnmr(0.05), ff.at_eer()])
+def test_on_the_development_data_themselves_intervals_are_near_those_of_evaluate(at):
+    c = drawn(14, n=30_000, n_subjects=300)
+    found = applied(c, at, c)
+    expected = ff.evaluate(c, at, [], metrics=[], n_resamples=0)
+    for row in found.rates:
+        quantity = expected.quantity(row.name, row.group)
+        if (row.name, row.group) != (at.kind, None):  # which evaluate knows to be held
+            ratio = (row.high - row.low) / (quantity.high - quantity.low)
+            assert ratio == pytest.approx(1, abs=0.25)  # either estimates the slope of rates in its own way
+
+
 def test_larger_development_data_bring_intervals_nearer_to_those_of_the_threshold():
     evaluation = drawn(4, 10**6)
     extra = []
@@ -148,3 +161,4 @@ def test_results_are_tables_json_and_plots():
     assert "for this very threshold" in found.summary()
     with pytest.raises(InputError, match="name"):
         found.rate("eer")
+    plt.close("all")

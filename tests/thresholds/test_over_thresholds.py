@@ -6,6 +6,7 @@ import json
 import math
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from helpers.random_comparisons import drawn, rows_of
@@ -102,7 +103,7 @@ def test_bad_weights_and_scores_of_two_kinds_are_refused():
         ff.expected_performance_curve(drawn(0), drawn(1, kind="distance"))
 
 
-def test_results_are_tables_json_and_plots():
+def test_results_are_tables_json_plots_and_pages(tmp_path):
     c = drawn(4)
     over = quietly(ff.rates_over_thresholds, c, [0.5, 1.0])
     assert over.to_frame().shape == (12, 9)
@@ -114,3 +115,14 @@ def test_results_are_tables_json_and_plots():
     assert len(json.loads(expected.to_json())["errors"]) == 6
     with pytest.raises(InputError, match="group"):
         expected.of("2")
+    applied = quietly(ff.apply_threshold, c, ff.at_fmr(0.1), drawn(5, 100))
+    ff.report([over, expected, applied], tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert all(title in text for title in ("over thresholds", "cost least", "threshold of development data"))
+    read = ff.read_results(tmp_path / "page.html")
+    assert [one.kind for one in read] == ["RatesOverThresholds", "ExpectedPerformance", "AppliedThreshold"]
+    for written, result in zip(read, (over, expected, applied), strict=True):
+        assert json.loads(written.to_json()) == json.loads(result.to_json())
+        lines = [[line.get_xydata().tolist() for line in one.plot().get_lines()] for one in (written, result)]
+        assert lines[0] == lines[1]
+    plt.close("all")
