@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -57,7 +56,6 @@ def with_enough_pairs(
         What `use` returns.
     """
     shares = [min(1.0, _share_to_keep(one, points, with_metrics)) for one in embeddings]
-    workers = replace(workers, checkpoint=None)
     while True:
         scans = [one._scanned(share, workers) for one, share in zip(embeddings, shares, strict=True)]
         for scan, share in zip(scans, shares, strict=True):

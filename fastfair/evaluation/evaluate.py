@@ -195,7 +195,8 @@ def evaluate(
     Of vectors the pairs near the errors are kept, as many as are needed (`Embeddings.scanned`), and numbers are those
     of `Embeddings.comparisons`, to the last bit, but for limits of rates without errors of groups so small that a tenth
     of all pairs has none of theirs in error: these may be wider. What a scan has not, is computed from a list of all
-    pairs where it is asked for, if memory can hold it; "all" metrics are the EER and minDCF.
+    pairs where it is asked for, if memory can hold it; "all" metrics are the EER and minDCF. Executors and checkpoints
+    serve similarities, too.
 
     References
     ----------

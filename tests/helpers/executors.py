@@ -20,6 +20,15 @@ def _embeddings():
 
 
 @cache
+def _templates(noise=0.0):
+    """Two references of each subject, enrolled as one template, and six probes."""
+    e = _embeddings()
+    vectors = e.vectors + noise * np.random.default_rng(3).normal(size=e.vectors.shape)
+    role = np.where(np.arange(len(e)) % 8 < 2, "reference", "probe")
+    return ff.Embeddings(vectors.astype(np.float32), e.subject, e.subject % 2, role=role).enrolled()
+
+
+@cache
 def _comparisons(noise=1.0):
     rng = np.random.default_rng(1)
     first, second = rng.integers(100, size=(2, 20_000))
@@ -48,6 +57,11 @@ CALLS = {
     "evaluate": lambda **who: ff.evaluate(_comparisons(), _POINTS, n_resamples=400, rng=0, **who),
     "compare": lambda **who: ff.compare(_comparisons(), _comparisons(0.5), n_resamples=200, metrics=[], rng=0, **who),
     "roc_band": lambda **who: ff.roc_band(_embeddings(), [0.001, 0.01], n_resamples=300, rng=0, **who),
+    "roc_band of templates": lambda **who: ff.roc_band(_templates(), [0.001, 0.01], n_resamples=300, rng=0, **who),
+    "evaluate templates": lambda **who: ff.evaluate(_templates(), _POINTS, n_resamples=200, rng=0, **who),
+    "compare templates": lambda **who: ff.compare(
+        _templates(), _templates(0.1), n_resamples=100, metrics=[], measures=["fdr"], rng=0, **who
+    ),
     "fairness_band": lambda **who: ff.fairness_band(_comparisons(), fmr=[0.01, 0.1], n_resamples=300, rng=0, **who),
     "coverage_experiment": lambda **who: ff.coverage_experiment(
         12, 50, n_subjects=30, n_samples=5, dim=16, concentration=20, fmr=0.01, rng=0, **who
