@@ -54,7 +54,7 @@ def _reaching_by_numpy(row, start, bound):
 
 
 def _lowest_by_python(mask):
-    return (mask & -mask).bit_length() - 1
+    return int(mask & -mask).bit_length() - 1
 
 
 # Which of TOGETHER floats reach a bound, as bits of an integer, the first float's the lowest. row: (n,) float32 or

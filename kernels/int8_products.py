@@ -271,7 +271,8 @@ def _round_by_numpy(vectors, i, unit, largest, signed, positive, sizes):
     q = np.clip(np.floor(x * unit[1] + 0.5), -largest, largest)
     left = x - q * unit[0]
     signed[:], positive[:] = q, q + (largest + 1)
-    sizes[i] = (left * left).sum(), (x * x).sum(), (q * q).sum(), q.sum()
+    with np.errstate(over="ignore"):
+        sizes[i] = (left * left).sum(), (x * x).sum(), (q * q).sum(), q.sum()
 
 
 _round: Any = _round_by_numpy if config.DISABLE_JIT else _round_in_registers
