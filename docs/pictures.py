@@ -1,7 +1,10 @@
 """Pictures of the guide, drawn by `make docs`. The README shows a copy of `overview` in `docs/_static`."""
 
+import tempfile
+
 import matplotlib.pyplot as plt
 import numpy as np
+import polars as pl
 from matplotlib.figure import Figure
 
 import fastfair as ff
@@ -140,6 +143,35 @@ def gallery_and_probes() -> Figure:
     for data, label in ((e, "all pairs"), (ff.Embeddings(e.vectors, e.subject, role=role), "references with probes")):
         ff.roc_band(data, np.geomspace(3e-4, 0.1, 40), rng=0).plot(ax, label=label)
     ax.legend()
+    return figure
+
+
+def normalized() -> Figure:
+    """Draw the error rates of women and men of half of VoxCeleb1-H before and after scores are normalised."""
+    with tempfile.TemporaryDirectory() as folder:
+        ff.write_comparisons(ff.datasets.voxceleb1_h("resnetse34v2", groups="Gender"), f"{folder}/trials.parquet")
+        trials = pl.read_parquet(f"{folder}/trials.parquet")
+    even = [pl.col(side).str.slice(-1).is_in(list("02468")) for side in ("reference", "probe")]
+    sides = {"reference": "reference", "probe": "probe"}
+    sides |= {"reference_group": "reference_Gender", "probe_group": "probe_Gender"}
+    parts = [even[0] & even[1], ~even[0] | ~even[1], ~even[0] & ~even[1]]
+    before, cohort, others = (ff.Comparisons.from_frame(trials.filter(part), **sides) for part in parts)
+    systems = {"before": before, **{m.upper(): ff.normalize_scores(before, cohort, m) for m in "zts"}}
+    systems["S by group"] = ff.normalize_scores(before, others, by="group")
+    figure, panels = plt.subplots(1, 2, figsize=(7.8, 3), layout="constrained")
+    for name, ax in zip(("fmr", "fnmr"), panels, strict=True):
+        for k, (label, group) in enumerate((("women", "f"), ("men", "m"))):
+            rates = [
+                ff.evaluate(one, ff.at_fmr(0.001), [], metrics=[], n_resamples=0).quantity(name, group)
+                for one in systems.values()
+            ]
+            ends = np.array([[q.estimate - q.low, q.high - q.estimate] for q in rates]).T
+            place = np.arange(len(rates)) + 0.16 * k - 0.08
+            ax.errorbar(place, [100 * q.estimate for q in rates], 100 * ends, fmt="os"[k], capsize=3, label=label)
+        ax.set_xticks(range(len(systems)), list(systems))
+        ax.set(ylabel=f"{name.upper()} (%)", ylim=(0, None))
+        ax.grid(axis="y", alpha=0.3)
+    panels[0].legend()
     return figure
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fastfair.data.embeddings import Embeddings
     from fastfair.data.named_vectors import NamedVectors
     from fastfair.data.scanned_comparisons import ScannedComparisons
+    from fastfair.data.score_normalization import normalize_scores
     from fastfair.error_models.effects import AttributeTest, Effect
     from fastfair.error_models.error_model import error_model
     from fastfair.error_models.results import ErrorModel, StratifiedRates
@@ -165,6 +166,7 @@ _HOMES = {
     "margin_study": "planning.margins",
     "min_cllr": "error_rates.curves",
     "min_dcf": "error_rates.curves",
+    "normalize_scores": "data.score_normalization",
     "own_thresholds": "thresholds.own_thresholds",
     "plan_fmr": "planning.fmr",
     "plan_margin": "planning.margins",
@@ -275,6 +277,7 @@ __all__ = [
     "measures",
     "min_cllr",
     "min_dcf",
+    "normalize_scores",
     "own_thresholds",
     "plan_fmr",
     "plan_margin",

@@ -155,6 +155,8 @@ def calls() -> dict[str, dict[str, Any]]:
         "Evaluation.report": {"path": "report.html"}, "PairedEvaluation.report": {"path": "report.html"},
         "fastfair.evaluate": {"comparisons": c, "at": at, **few},
         "fastfair.claim": {"comparisons": c, "statement": "fnmr <= 0.5", "at": at, **few},
+        "fastfair.normalize_scores": {"comparisons": c, "cohort": ff.Comparisons(
+            _SCORES, _MATED, *([100 + ord(who) for who in side] for side in _WHO), *_GROUP), "by": "group"},
         "fastfair.check": {"comparisons": c, "requirements": ["fnmr <= 0.5", "garbe <= 0.5"], "at": at, **few},
         "Check.to_junit": {"path": "junit.xml"},
         "fastfair.worst_comparisons": {"comparisons": c, "at": at, "group": "f", "n": 5},

@@ -1,0 +1,216 @@
+"""`normalize_scores`: Z, T and S normalisation of scores, by subject or by group, with the scores of a cohort."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair._lib import argument_kinds, validation
+from fastfair._lib.arguments import checked
+from fastfair.errors import InputError
+
+from . import score_keys
+from .comparisons import Comparisons
+from .failed_comparisons import require_scores
+from .sorted_scores import SortedSide
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+METHODS = ("z", "t", "s")
+UNITS = ("subject", "group")
+_LEAST = 2  # comparisons, which a standard deviation needs
+_NO_SPREAD = 1e-12  # of a standard deviation, as a share of that of all scores
+
+
+@checked(cohort=argument_kinds.one_of("Comparisons"))
+def normalize_scores(
+    comparisons: Comparisons, cohort: Comparisons, method: str = "s", *, by: str = "subject"
+) -> Comparisons:
+    """Normalise scores by the non-mated scores that the reference, the probe or both have in a cohort, for `compare`.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        With subjects, and for ``by="group"`` with groups.
+    cohort : Comparisons
+        Other comparisons by the same system, whose non-mated scores are used. By subject, those of the subjects of
+        `comparisons` with other people; by group, those of other people of the same groups.
+    method : {"z", "t", "s"}
+        Whether a score is seen among the cohort's scores of its reference (z), of its probe (t), or is the mean of
+        both (s).
+    by : {"subject", "group"}
+        Whether these are the scores of the subject, or all those within the subject's group.
+
+    Returns
+    -------
+    Comparisons
+        The same comparisons with other scores: similarities, in standard deviations of non-mated scores.
+
+    Raises
+    ------
+    InputError
+        Without subjects or groups; for a cohort of another kind, or one that has comparisons of the same two subjects
+        (by group: of the same subjects); and where a subject or group has fewer than two non-mated comparisons in the
+        cohort, or equal scores in all of them.
+
+    Notes
+    -----
+    With the mean and the standard deviation of the non-mated scores x of a subject or group in the cohort, a score s
+    becomes ``(s - mean(x)) / std(x)``. Statistics are per subject and not per sample, and take a subject's scores as
+    reference and as probe together.
+
+    The cohort is other data than what is evaluated, as it is when a system runs. With the very scores that are
+    evaluated, differences between groups that are due to chance would be subtracted, too, and the groups would look
+    more alike than they are. The cohort's statistics count as part of the system: `compare` tells what this system
+    does, and not what another cohort would have made of it.
+
+    References
+    ----------
+    R. Auckenthaler, M. Carey and H. Lloyd-Thomas, "Score normalization for text-independent speaker verification
+    systems", Digital Signal Processing 10, 2000.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> scores, mated = [0.9, 0.4, 0.2, 0.8, 0.7, 0.5], [1, 0, 0, 1, 0, 0]
+    >>> groups = {"reference_group": list("fffmmm")}
+    >>> c = ff.Comparisons(scores, mated, list("aabddd"), list("abcdee"), **groups)
+    >>> cohort = ff.Comparisons(scores, mated, list("uuvxxx"), list("uvwxyz"), **groups)
+    >>> c.nonmated.similarities, ff.normalize_scores(c, cohort, "z", by="group").nonmated.similarities.round(2)
+    (array([0.2, 0.4, 0.5, 0.7]), array([-0.71, -0.71,  0.71,  0.71]))
+    """
+    validation.choice("method", method, METHODS)
+    validation.choice("by", by, UNITS)
+    for name, one in (("comparisons", comparisons), ("comparisons of the cohort", cohort)):
+        require_scores(one.failed, "normalisation", 'pass failures="exclude"')
+        if one.subjects is None:
+            raise InputError(f"{name} have no subjects, which normalisation needs: give reference and probe")
+        if by == "group" and not one.groups:
+            raise InputError(f'{name} have no groups, which by="group" needs: give reference_group')
+    if cohort.score_kind != comparisons.score_kind:
+        raise InputError(f"cohort has scores of the kind {cohort.score_kind}, comparisons {comparisons.score_kind}")
+    assert comparisons.subjects is not None
+    assert cohort.subjects is not None
+    labels, numbers = validation.encode_together(("subjects",) * 2, (comparisons.subjects, cohort.subjects))
+    own, others = (one.astype(np.int64) for one in numbers)
+    _require_other_people(comparisons, cohort, by, labels, (own, others))
+    if by == "subject":
+        statistics = _of_subjects(cohort, others, labels.size)
+        units, known = [_subjects(side, own) for side in (comparisons.mated, comparisons.nonmated)], labels.tolist()
+    else:
+        statistics = _of_groups(cohort, comparisons.groups)
+        units, known = [_groups(comparisons, mated) for mated in (True, False)], list(comparisons.groups)
+    sides = [
+        _sorted(side, _normalised(side, of_both, method, statistics, (by, known)))
+        for side, of_both in zip((comparisons.mated, comparisons.nonmated), units, strict=True)
+    ]
+    made = comparisons._with_sides(*sides, comparisons.grouping)
+    made.score_kind = "similarity"
+    return made
+
+
+@dataclass(frozen=True)
+class _Statistics:
+    """The number, the mean and the standard deviation of the cohort's non-mated scores of each subject or group."""
+
+    n: NDArray[np.int64]
+    mean: Floats
+    spread: Floats
+    of_all: float  # the standard deviation of all scores
+
+    @classmethod
+    def of(cls, unit: Integers, scores: Floats, n_units: int) -> _Statistics:
+        n = np.bincount(unit, minlength=n_units)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.bincount(unit, scores, n_units) / n
+            squares = np.bincount(unit, (scores - mean[unit]) ** 2, n_units)
+            return cls(n, mean, np.sqrt(squares / (n - 1)), float(scores.std()) if scores.size else 0.0)
+
+
+def _similarities(side: SortedSide) -> Floats:
+    return side.similarities.astype(np.float64)
+
+
+def _subjects(side: SortedSide, numbers: Integers) -> tuple[Integers, Integers]:
+    """Return the numbers of the reference's and of the probe's subject."""
+    assert side.reference is not None
+    assert side.probe is not None
+    return numbers[side.reference], numbers[side.probe]
+
+
+def _groups(comparisons: Comparisons, mated: bool) -> tuple[Integers, Integers]:
+    """Return the positions of the reference's and of the probe's group."""
+    by_group = comparisons.mated_by_group if mated else comparisons.nonmated_by_group
+    return by_group.reference_group.astype(np.int64), by_group.probe_group.astype(np.int64)
+
+
+def _require_other_people(
+    comparisons: Comparisons, cohort: Comparisons, by: str, labels: NDArray[Any], numbers: tuple[Integers, Integers]
+) -> None:
+    """Refuse a cohort that has what is evaluated: comparisons of two subjects, or by group any of a subject."""
+    if by == "group":
+        both = np.intersect1d(*numbers)
+        if both.size:
+            raise InputError(
+                f"cohort has {both.size} of the subjects of comparisons, such as {labels.tolist()[both[0]]!r}: "
+                'by="group" needs one of other people'
+            )
+        return
+    pairs = []
+    for one, of_one in zip((comparisons, cohort), numbers, strict=True):
+        first, second = _subjects(one.nonmated, of_one)
+        pairs.append(np.minimum(first, second) * labels.size + np.maximum(first, second))
+    shared = np.intersect1d(*pairs)
+    if shared.size:
+        first, second = (labels.tolist()[k] for k in divmod(int(shared[0]), labels.size))
+        raise InputError(
+            f"cohort has non-mated comparisons of {shared.size} pairs of subjects that comparisons have, such as "
+            f"{first!r} and {second!r}: give one in which these subjects are compared with other people"
+        )
+
+
+def _of_subjects(cohort: Comparisons, numbers: Integers, n_subjects: int) -> _Statistics:
+    first, second = _subjects(cohort.nonmated, numbers)
+    scores, apart = _similarities(cohort.nonmated), first != second
+    return _Statistics.of(np.append(first, second[apart]), np.append(scores, scores[apart]), n_subjects)
+
+
+def _of_groups(cohort: Comparisons, groups: tuple[str, ...]) -> _Statistics:
+    place = np.array([groups.index(group) if group in groups else -1 for group in cohort.groups], np.int64)
+    first, second = (place[of_one] for of_one in _groups(cohort, False))
+    inside = (first == second) & (first >= 0)
+    return _Statistics.of(first[inside], _similarities(cohort.nonmated)[inside], len(groups))
+
+
+def _normalised(
+    side: SortedSide,
+    units: tuple[Integers, Integers],
+    method: str,
+    statistics: _Statistics,
+    named: tuple[str, list[Any]],
+) -> Floats:
+    scores, found = _similarities(side), []
+    for unit in {"z": units[:1], "t": units[1:], "s": units}[method]:
+        lacking = (statistics.n < _LEAST) | ~(statistics.spread > _NO_SPREAD * statistics.of_all)
+        wrong = lacking[unit]
+        if wrong.any():
+            k = int(unit[wrong.argmax()])
+            n = int(statistics.n[k])
+            kind, labels = named
+            raise InputError(
+                f"{kind} {labels[k]!r} has {n} non-mated comparisons in the cohort{', of one score' if n > 1 else ''}, "
+                "of which there is no standard deviation: give a cohort with more of them"
+            )
+        found.append((scores - statistics.mean[unit]) / statistics.spread[unit])
+    return np.asarray(np.mean(found, axis=0))
+
+
+def _sorted(side: SortedSide, scores: Floats) -> SortedSide:
+    """Return the comparisons with other scores, sorted by these; those of equal scores in the order of rows."""
+    keys = score_keys.encode(scores)
+    assert side.rows is not None
+    order = np.lexsort((side.rows, keys))
+    return replace(side.take(order), keys=keys[order])
