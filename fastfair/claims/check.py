@@ -27,8 +27,8 @@ from .requirements import Requirement, read_requirement
 
 _NARROW = "too narrow"  # in notes of intervals that may not keep their promise
 # With few false matches it is not known whether few subjects cause most. In simulations where they do, up to 30 % of
-# FMRs that were just too high had a limit below the bound, and at most 3 % had one below a third of it.
-ROOM = 3
+# FMRs that were just too high had a limit below the bound, and at most 5 % had one below a fourth of it.
+ROOM = 4
 _OF_FEW = (
     f"with fewer than {ENOUGH_ERRORS} false matches it is not known whether few subjects cause most of them, so the "
     f"bound has to leave room for {ROOM} times the limit"
@@ -105,7 +105,7 @@ def check(
     It is *met* where the one-sided confidence limit satisfies it: the upper limit for "<=". It is *not met* where the
     opposite limit is beyond the bound, and else *open*. It is open as well where there is no limit, and where the limit
     satisfies it, but a note says that the interval is too narrow, or a measure rests on fewer than 30 false matches. An
-    FMR with fewer than 30 false matches is met where the bound is three times the limit, as it is not known then
+    FMR with fewer than 30 false matches is met where the bound is four times the limit, as it is not known then
     whether few subjects cause most of them. All requirements, and all groups of "*", have to be met, so that a system
     which violates one of them passes with a probability of at most 1 minus the level, without an adjustment (an
     intersection-union test [1]_). The opposite limits have a level adjusted for their number by Bonferroni's

@@ -107,7 +107,7 @@ def normalize_scores(
         _sorted(side, _normalised(side, of_both, method, statistics, (by, known)))
         for side, of_both in zip((comparisons.mated, comparisons.nonmated), units, strict=True)
     ]
-    made = comparisons._with_sides(*sides, comparisons.grouping)
+    made = comparisons._with_sides(sides[0], sides[1], comparisons.grouping)
     made.score_kind = "similarity"
     return made
 
@@ -152,24 +152,28 @@ def _require_other_people(
 ) -> None:
     """Refuse a cohort that has what is evaluated: comparisons of two subjects, or by group any of a subject."""
     if by == "group":
-        both = np.intersect1d(*numbers)
+        both = np.intersect1d(numbers[0], numbers[1])
         if both.size:
             raise InputError(
                 f"cohort has {both.size} of the subjects of comparisons, such as {labels.tolist()[both[0]]!r}: "
                 'by="group" needs one of other people'
             )
         return
-    pairs = []
-    for one, of_one in zip((comparisons, cohort), numbers, strict=True):
-        first, second = _subjects(one.nonmated, of_one)
-        pairs.append(np.minimum(first, second) * labels.size + np.maximum(first, second))
-    shared = np.intersect1d(*pairs)
+    shared = np.intersect1d(
+        _pairs(comparisons.nonmated, numbers[0], labels.size), _pairs(cohort.nonmated, numbers[1], labels.size)
+    )
     if shared.size:
-        first, second = (labels.tolist()[k] for k in divmod(int(shared[0]), labels.size))
+        one, other = (labels.tolist()[k] for k in divmod(int(shared[0]), labels.size))
         raise InputError(
             f"cohort has non-mated comparisons of {shared.size} pairs of subjects that comparisons have, such as "
-            f"{first!r} and {second!r}: give one in which these subjects are compared with other people"
+            f"{one!r} and {other!r}: give one in which these subjects are compared with other people"
         )
+
+
+def _pairs(side: SortedSide, numbers: Integers, n_subjects: int) -> Integers:
+    """Return a number for each pair of subjects, whoever of them is the reference."""
+    first, second = _subjects(side, numbers)
+    return np.minimum(first, second) * n_subjects + np.maximum(first, second)
 
 
 def _of_subjects(cohort: Comparisons, numbers: Integers, n_subjects: int) -> _Statistics:
