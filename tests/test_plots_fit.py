@@ -45,6 +45,11 @@ def drawn(name: str, n_groups: int):
         "measure over FMR": lambda: ff.fairness_band(
             one, "group_to_min_difference", "fnmr", [0.05, 0.1, 0.3], method="percentile", n_resamples=20, rng=0
         ).plot(),
+        "discarding": lambda: ff.discard_curve(one, AT, np.arange(400.0 * n_groups) % 97).plot(),
+        "discarded": lambda: ff.discard_curve(one, AT, np.arange(400.0 * n_groups) % 97).plot(show="discarded"),
+        "applied": lambda: ff.apply_threshold(one, AT, one).plot(),
+        "over thresholds": lambda: ff.rates_over_thresholds(one, [0.5, 1.0, 1.5]).plot(rate="fnmr"),
+        "expected": lambda: ff.expected_performance_curve(one, one, [0.2, 0.5]).plot(),
         "differences": lambda: ff.compare(one, one, AT, (), metrics=(), **few).plot_differences(),
     }
     return made[name]()
@@ -61,6 +66,11 @@ CASES = (
     "shrunken",
     "systems",
     "measure over FMR",
+    "discarding",
+    "discarded",
+    "applied",
+    "over thresholds",
+    "expected",
     "differences",
 )
 

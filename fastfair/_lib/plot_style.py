@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .axes import axes_or_new, tick_per_cent
 from .text import drawn, shortened
@@ -20,6 +23,9 @@ LINES = ("-", "--", "-.", ":")
 USUAL, STANDS_OUT = COLORS[:2]
 GREY = "0.45"
 LONGEST_LABEL = 60  # characters of a row's label; longer ones lose their middle
+LONGEST_IN_LEGEND = 36  # characters of a group's name
+_MOST_NAMED, _NAMED_AT_EACH_END = 8, 3  # more lines of groups cannot be told apart in one plot
+_POINTWISE = 0.18  # how dark an interval is
 LIGHTER = 0.7  # how opaque a row is drawn that rests on few errors
 _LINE = 0.18  # inches of a further line of the label
 _LEGEND_DROP = 0.47  # inches from the axes down to a legend below them, beyond the numbers and the label of the axis
@@ -160,3 +166,51 @@ def rate_ticks(axis: Axis) -> None:
         )
         axis.set_minor_formatter(NullFormatter())
     axis.set_major_formatter(tick_per_cent)
+
+
+def ends_to_name(value: NDArray[np.floating[Any]]) -> list[int]:
+    """Choose the groups whose lines are told apart: all of a few, of many those at both ends, by their mean."""
+    n = value.shape[1]
+    if n <= _MOST_NAMED:
+        return list(range(n))
+    known = np.isfinite(value)
+    mean = np.where(known, value, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    order = [k for k in np.argsort(mean, kind="stable").tolist() if known[:, k].any()]
+    return list(dict.fromkeys([*order[::-1][:_NAMED_AT_EACH_END], *order[:_NAMED_AT_EACH_END][::-1]]))
+
+
+def draw_lines(
+    places: NDArray[np.floating[Any]], curves: Mapping[str, Sequence[NDArray[np.float64]]], ax: Axes | None
+) -> tuple[Axes, list[Any]]:
+    """Draw a line with its intervals for each group; of many, those at both ends are named and the others are grey.
+
+    Parameters
+    ----------
+    places : (n,) ndarray
+        Along the axis to the right.
+    curves : dict of str to three (n,) ndarray
+        The values of each group, and the lower and upper ends of their intervals.
+    ax : matplotlib Axes or None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+    lines : list
+        What a legend explains.
+    """
+    names, ends = list(curves), list(curves.values())
+    named = ends_to_name(np.stack([values[0] for values in ends], axis=1))
+    others = [k for k in range(len(ends)) if k not in named]
+    ax = axes_or_new(ax, (6.4, 4.4 + 0.2 * (len(named) + bool(others))))
+    for k in others:
+        ax.plot(places, ends[k][0], color="0.75", linewidth=0.6, zorder=1)
+    lines: list[Any] = []
+    for place, k in enumerate(sorted(named) if not others else named):
+        value, low, high = ends[k]
+        style = line_style(place)
+        lines += ax.plot(places, value, label=drawn(shortened(names[k], LONGEST_IN_LEGEND)), **style)
+        ax.fill_between(places, low, high, color=style["color"], alpha=_POINTWISE, linewidth=0)
+    if others:
+        lines += ax.plot([], [], color="0.75", linewidth=0.8, label=f"{len(others)} other groups")
+    return ax, lines

@@ -11,7 +11,14 @@ from scipy.special import ndtri
 
 from fastfair._lib import validation
 from fastfair._lib.axes import axes_or_new, probit_axes, roc_axes
-from fastfair._lib.plot_style import USUAL, legend_below, line_style, rate_ticks
+from fastfair._lib.plot_style import (
+    LONGEST_IN_LEGEND,
+    USUAL,
+    ends_to_name,
+    legend_below,
+    line_style,
+    rate_ticks,
+)
 from fastfair._lib.text import drawn, shortened
 from fastfair.errors import visible
 
@@ -24,8 +31,6 @@ Range = tuple[Floats, Floats]  # the lower and the upper end
 _POINTWISE, _SIMULTANEOUS = 0.25, 0.15  # how dark
 _EDGE = 1e-6
 _PANEL, _COLUMNS = 1.75, 3  # inches of a small plot, and how many stand side by side
-_MOST_NAMED, _NAMED_AT_EACH_END = 8, 3  # more lines of groups cannot be told apart in one plot
-_LONGEST_IN_LEGEND = 36  # characters of a group's name
 _LONGEST_TITLE = 24  # characters of a group's name above a small plot
 
 
@@ -92,7 +97,7 @@ def draw_measure(
     thin grey lines.
     """
     of_groups = value.ndim > 1
-    named = _to_name(value) if of_groups else [0]
+    named = ends_to_name(value) if of_groups else [0]
     others = [k for k in range(len(groups)) if k not in named] if of_groups else []
     ax = axes_or_new(ax, (6.4, 4.4 + 0.2 * (len(named) + bool(others))) if of_groups else None)
     for k in others:
@@ -100,7 +105,7 @@ def draw_measure(
     lines = []
     for place, k in enumerate(named):
         at = np.s_[:, k] if of_groups else np.s_[:]
-        label = drawn(shortened(visible(groups[k]), _LONGEST_IN_LEGEND)) if of_groups else None
+        label = drawn(shortened(visible(groups[k]), LONGEST_IN_LEGEND)) if of_groups else None
         style = {"label": label, **line_style(place)} if of_groups else {}
         (line,) = ax.plot(fmr, value[at], **(style | kwargs))
         lines.append(line)
@@ -117,14 +122,3 @@ def draw_measure(
     if of_groups:
         legend_below(ax, lines)
     return ax
-
-
-def _to_name(value: Floats) -> list[int]:
-    """Choose the groups whose lines are told apart: all of a few, of many those at both ends, by their mean."""
-    n = value.shape[1]
-    if n <= _MOST_NAMED:
-        return list(range(n))
-    known = np.isfinite(value)
-    mean = np.where(known, value, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    order = [k for k in np.argsort(mean, kind="stable").tolist() if known[:, k].any()]
-    return list(dict.fromkeys([*order[::-1][:_NAMED_AT_EACH_END], *order[:_NAMED_AT_EACH_END][::-1]]))

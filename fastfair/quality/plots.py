@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib.axes import axes_or_new, tick_per_cent
-from fastfair._lib.plot_style import GREY, legend_below, line_style
-from fastfair._lib.text import drawn, shortened
+from fastfair._lib.axes import tick_per_cent
+from fastfair._lib.plot_style import GREY, draw_lines, legend_below
 
 from .discarded import DiscardedRate
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _NAMES = {"fmr": "False match rate", "fnmr": "False non-match rate"}
-_LONGEST = 36  # characters of a group's name
-_DARK = 0.18  # how dark an interval is
 
 
 def draw_curves(
@@ -31,15 +28,12 @@ def draw_curves(
     ax: Axes | None,
 ) -> Axes:
     """Draw a line with its intervals for each group, or one for all comparisons."""
-    ax = axes_or_new(ax, (6.4, 4.4 + 0.2 * len(curves)))
     names = ("estimate", "low", "high") if show == "rate" else ("discarded", "discarded_low", "discarded_high")
-    lines: list[Any] = []
-    for k, (group, rows) in enumerate(curves.items()):
-        value, low, high = (np.array([getattr(row, name) for row in rows]) for name in names)
-        style = line_style(k)
-        label = "all" if group is None else drawn(shortened(group, _LONGEST))
-        lines += ax.plot(fractions, value, marker="o", markersize=3, label=label, **style)
-        ax.fill_between(fractions, low, high, color=style["color"], alpha=_DARK, linewidth=0)
+    values = {
+        group or "all": [np.array([getattr(row, name) for row in rows]) for name in names]
+        for group, rows in curves.items()
+    }
+    ax, lines = draw_lines(fractions, values, ax)
     if show == "discarded":
         lines += ax.plot(fractions, fractions, color=GREY, linewidth=0.8, linestyle=":", label="as many as of all")
     of_what = {"comparisons": "mated comparisons" if rate == "fnmr" else "non-mated comparisons"}.get(

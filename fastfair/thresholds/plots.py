@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib.axes import axes_or_new
-from fastfair._lib.plot_style import STANDS_OUT, USUAL, legend_below, line_style, rate_ticks, row_axes
-from fastfair._lib.text import drawn, shortened
+from fastfair._lib.plot_style import STANDS_OUT, USUAL, draw_lines, legend_below, rate_ticks, row_axes
 
 from .applied import AppliedRate
 from .curve_rows import ExpectedError, RateAtThreshold
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _NAMES = {"fmr": "False match rate", "fnmr": "False non-match rate"}
-_LONGEST = 36  # characters of a group's name
-_DARK = 0.18  # how dark an interval is
 _APART = 0.14  # rows between the two intervals of a rate
 
 
@@ -56,13 +52,9 @@ def draw_over(
     ax: Axes | None,
 ) -> Axes:
     """Draw rates over thresholds, or over what thresholds are chosen by, with the interval at each."""
-    ax = axes_or_new(ax, (6.4, 4.4 + 0.2 * len(curves)))
-    lines: list[Any] = []
-    for k, (name, rows) in enumerate(curves.items()):
-        value, low, high = (np.array([getattr(row, end) for row in rows]) for end in ("estimate", "low", "high"))
-        style = line_style(k)
-        lines += ax.plot(places, value, label=drawn(shortened(name, _LONGEST)), **style)
-        ax.fill_between(places, low, high, color=style["color"], alpha=_DARK, linewidth=0)
+    ends = ("estimate", "low", "high")
+    drawn = {name: [np.array([getattr(row, end) for row in rows]) for end in ends] for name, rows in curves.items()}
+    ax, lines = draw_lines(places, drawn, ax)
     ax.set_xlabel("Threshold")
     ax.set_ylabel(label)
     ax.set_ylim(bottom=0)
