@@ -19,22 +19,20 @@ FOUND, MORE_SUMS, MORE_KEPT = 0, 1, 2
 
 
 @jit
-def store_sums(nonmated, mated, first, last, x_sums, y_sums):
+def store_sums(nonmated, mated, first, last, before, x_sums, y_sums):
     """Store the sums of weights at the end of each of some chunks of non-mated comparisons.
 
-    nonmated, mated: each an `ErrorList`; first, last: the chunks, without the last; x_sums, y_sums: (last - first, 64)
-    int64, out: weight of the non-mated up to there, and of the mated below the score there
+    nonmated, mated: each an `ErrorList`; first, last: the chunks, without the last; before: (64,) int64, weight of the
+    non-mated before them, out: up to their end; x_sums, y_sums: (last - first, 64) int64, out: weight of the non-mated
+    up to the end of each, and of the mated below the score there
     """
     x_keys, x_a, x_b, y_keys, y_a, y_b = nonmated.keys, nonmated.a, nonmated.b, mated.keys, mated.a, mated.b
     weights, largest = nonmated.weights, nonmated.largest
-    total = np.zeros(BLOCK, np.int64)
-    add_many_pairs(x_a, x_b, weights, largest, np.int64(0), first * CHUNK, total)
     for chunk in range(first, last):
-        add_many_pairs(x_a, x_b, weights, largest, chunk * CHUNK, min((chunk + 1) * CHUNK, x_keys.size), total)
+        add_many_pairs(x_a, x_b, weights, largest, chunk * CHUNK, min((chunk + 1) * CHUNK, x_keys.size), before)
         for r in range(BLOCK):
-            x_sums[chunk - first, r] = total[r]
-    for r in range(BLOCK):
-        total[r] = 0
+            x_sums[chunk - first, r] = before[r]
+    total = np.zeros(BLOCK, np.int64)
     position = np.int64(0)
     for chunk in range(last - 1, first - 1, -1):
         score = ~x_keys[min((chunk + 1) * CHUNK, x_keys.size) - 1]
@@ -157,20 +155,26 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
             is_open[r] = nonmated_list.totals[r] > 0 and mated_list.totals[r] > 0
             n_open += is_open[r]
             values[k, r], keys[k, r] = np.nan, NO_LIMIT
+        if n_open == 0:
+            continue
         n_chunks = (nonmated_list.keys.size + CHUNK - 1) // CHUNK
         # Replicates vary by the square root of their errors, and more if comparisons share subjects.
         spread = 8 * np.sqrt(guesses[k] + 1.0) + 0.3 * guesses[k]
         first = max(np.int64(0), np.int64((guesses[k] - spread) / CHUNK))
         last = min(n_chunks, np.int64((guesses[k] + spread) / CHUNK) + 1)
-        if n_open > 0 and first >= n_chunks:
+        if first >= n_chunks:
             return False
-        if n_open > 0 and mated_list.keys.size < mated_list.size:
+        if mated_list.keys.size < mated_list.size:
             # Sums are stored of the mated below the score that ends the first chunk.
             score = ~nonmated_list.keys[min((first + 1) * CHUNK, nonmated_list.keys.size) - 1]
             if count_below(mated_list.keys, score) == mated_list.keys.size:
                 return False
+        before = np.zeros(BLOCK, np.int64)
+        add_many_pairs(
+            nonmated_list.a, nonmated_list.b, nonmated.weights, nonmated.largest, np.int64(0), first * CHUNK, before
+        )
         while n_open > 0:
-            store_sums(nonmated_list, mated_list, first, last, x_sums, y_sums)
+            store_sums(nonmated_list, mated_list, first, last, before, x_sums, y_sums)
             for r in range(BLOCK):
                 if is_open[r]:
                     found, values[k, r], keys[k, r] = _of_one_replicate(
@@ -180,5 +184,5 @@ def equal_error_rates(nonmated, mated, guesses, method, x_sums, y_sums, values, 
                         return False
                     is_open[r] = found != FOUND
                     n_open -= found == FOUND
-            last = min(n_chunks, 2 * last + 1)
+            first, last = last, min(n_chunks, 2 * last + 1)  # those that are open have theirs in later chunks
     return True
