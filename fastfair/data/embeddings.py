@@ -326,6 +326,9 @@ class Embeddings(Shown):
     ) -> ScannedComparisons:
         """Compare every two vectors, and keep the pairs near the errors, to evaluate them with little memory.
 
+        `evaluate`, `claim`, `compare` and tests of groups do so by themselves where they are given vectors. This
+        chooses how many pairs are kept, and serves several of these calls.
+
         Parameters
         ----------
         fmr : float, default 0.1

@@ -200,7 +200,9 @@ def _count(
 
 
 class ScannedComparisons(Shown):
-    """Comparisons of which few are kept, those near the errors, for `evaluate`, `claim` and, of vectors, `compare`.
+    """Comparisons of which few are kept, those near the errors.
+
+    `evaluate`, `claim`, `fnmr_test` and `margin_of_error` take them; `compare` and `fmr_test` those of vectors.
 
     All comparisons are counted. The scores of those nearest to being errors are kept in memory, the lowest mated and
     the highest non-mated ones, and of all others who was compared, in memory or in temporary files; with
