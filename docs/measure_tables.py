@@ -9,7 +9,9 @@ from table_directive import TableDirective
 
 from fastfair.measures import MEASURES, Measure, limitations_table
 
-METRICS = {"fmr": "FMR", "fnmr": "FNMR", "tmr": "TMR", "eer": "EER", "min_dcf": "minDCF", "cllr": "Cllr"}
+METRICS = {
+    "fmr": "FMR", "fnmr": "FNMR", "tmr": "TMR", "eer": "EER", "act_dcf": "actDCF", "min_dcf": "minDCF", "cllr": "Cllr",
+}  # fmt: skip
 
 
 def formula(measure: Measure) -> str:

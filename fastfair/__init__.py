@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from fastfair import datasets, errors, intervals, measures
     from fastfair.bands.fairness import FairnessBand, fairness_band
     from fastfair.bands.roc import RocBand, roc_band
+    from fastfair.calibration.applications import Application
+    from fastfair.calibration.calibrate import calibrate
+    from fastfair.calibration.calibrated import CalibratedScores, TrainedTransform
+    from fastfair.calibration.cost_rows import ApplicationCost, CostDifference, CostMeasure, RatioCost
+    from fastfair.calibration.curves import BayesError, Tippett, bayes_error, tippett
+    from fastfair.calibration.evaluate_calibration import evaluate_calibration
+    from fastfair.calibration.results import Calibration
     from fastfair.claims.check import check
     from fastfair.claims.check_results import Check
     from fastfair.claims.checked_quantity import CheckedQuantity
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
     from fastfair.error_models.results import ErrorModel, StratifiedRates
     from fastfair.error_models.stratified_rates import stratified_rates
     from fastfair.error_models.stratifying import StratifiedDifference, StratifiedRate
-    from fastfair.error_rates.curves import cllr, det, eer, min_cllr, min_dcf, roc
+    from fastfair.error_rates.curves import act_dcf, cllr, det, eer, min_cllr, min_dcf, roc
     from fastfair.error_rates.operating_points import (
         OperatingPoint,
         at_eer,
@@ -90,17 +97,24 @@ if TYPE_CHECKING:
 
 _MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
+    "Application": "calibration.applications",
+    "ApplicationCost": "calibration.cost_rows",
     "AppliedRate": "thresholds.applied",
     "AppliedThreshold": "thresholds.results",
     "AttributeTest": "error_models.effects",
+    "BayesError": "calibration.curves",
     "BiasedSystem": "synthesis.systems",
     "Binormal": "synthesis.binormal",
+    "CalibratedScores": "calibration.calibrated",
+    "Calibration": "calibration.results",
     "Check": "claims.check_results",
     "CheckedQuantity": "claims.checked_quantity",
     "Claim": "claims.results",
     "ClaimedRate": "claims.claimed_rates",
     "Comparisons": "data.comparisons",
     "Contrast": "evaluation.contrasts",
+    "CostDifference": "calibration.cost_rows",
+    "CostMeasure": "calibration.cost_rows",
     "CoverageExperiment": "synthesis.coverage",
     "DiscardArea": "quality.discarded",
     "DiscardCurve": "quality.results",
@@ -127,26 +141,32 @@ _HOMES = {
     "Quantity": "uncertainty.quantities",
     "RateAtThreshold": "thresholds.curve_rows",
     "RatesOverThresholds": "thresholds.curves",
+    "RatioCost": "calibration.cost_rows",
     "RocBand": "bands.roc",
-    "ScenarioFamily": "synthesis.systems",
     "ScannedComparisons": "data.scanned_comparisons",
+    "ScenarioFamily": "synthesis.systems",
     "ShrunkenRates": "small_groups.shrunken",
     "StratifiedDifference": "error_models.stratifying",
     "StratifiedRate": "error_models.stratifying",
     "StratifiedRates": "error_models.results",
     "SubjectsPlan": "planning.plans",
     "Synthesis": "synthesis.hill_climbing",
+    "Tippett": "calibration.curves",
+    "TrainedTransform": "calibration.calibrated",
     "VonMisesFisherIdentities": "synthesis.simulators",
     "WorstComparisons": "error_rates.worst_results",
     "WrittenResult": "written_results",
+    "act_dcf": "error_rates.curves",
     "apply_threshold": "thresholds.apply_threshold",
     "at_eer": "error_rates.operating_points",
     "at_fmr": "error_rates.operating_points",
     "at_fnmr": "error_rates.operating_points",
     "at_mean_group_eer": "error_rates.operating_points",
     "at_threshold": "error_rates.operating_points",
+    "bayes_error": "calibration.curves",
     "biased_system": "synthesis.systems",
     "binormal_comparisons": "synthesis.binormal",
+    "calibrate": "calibration.calibrate",
     "check": "claims.check",
     "claim": "claims.claim",
     "cllr": "error_rates.curves",
@@ -158,6 +178,7 @@ _HOMES = {
     "eer": "error_rates.curves",
     "error_model": "error_models.error_model",
     "evaluate": "evaluation.evaluate",
+    "evaluate_calibration": "calibration.evaluate_calibration",
     "expected_performance_curve": "thresholds.over_thresholds",
     "fairness_band": "bands.fairness",
     "fmr_test": "group_tests.equal_rates",
@@ -188,25 +209,33 @@ _HOMES = {
     "stratified_rates": "error_models.stratified_rates",
     "synthesize": "synthesis.hill_climbing",
     "synthesize_each": "synthesis.hill_climbing",
+    "tippett": "calibration.curves",
     "von_mises_fisher_embeddings": "synthesis.simulators",
     "warm_up": "first_run",
-    "worst_comparisons": "error_rates.worst_comparisons",
     "with_own_thresholds": "thresholds.own_thresholds",
+    "worst_comparisons": "error_rates.worst_comparisons",
     "write_comparisons": "io.write",
 }
 
 __all__ = [
+    "Application",
+    "ApplicationCost",
     "AppliedRate",
     "AppliedThreshold",
     "AttributeTest",
+    "BayesError",
     "BiasedSystem",
     "Binormal",
+    "CalibratedScores",
+    "Calibration",
     "Check",
     "CheckedQuantity",
     "Claim",
     "ClaimedRate",
     "Comparisons",
     "Contrast",
+    "CostDifference",
+    "CostMeasure",
     "CoverageExperiment",
     "DiscardArea",
     "DiscardCurve",
@@ -233,6 +262,7 @@ __all__ = [
     "Quantity",
     "RateAtThreshold",
     "RatesOverThresholds",
+    "RatioCost",
     "RocBand",
     "ScannedComparisons",
     "ScenarioFamily",
@@ -242,18 +272,23 @@ __all__ = [
     "StratifiedRates",
     "SubjectsPlan",
     "Synthesis",
+    "Tippett",
+    "TrainedTransform",
     "VonMisesFisherIdentities",
     "WorstComparisons",
     "WrittenResult",
     "__version__",
+    "act_dcf",
     "apply_threshold",
     "at_eer",
     "at_fmr",
     "at_fnmr",
     "at_mean_group_eer",
     "at_threshold",
+    "bayes_error",
     "biased_system",
     "binormal_comparisons",
+    "calibrate",
     "check",
     "claim",
     "cllr",
@@ -267,6 +302,7 @@ __all__ = [
     "error_model",
     "errors",
     "evaluate",
+    "evaluate_calibration",
     "expected_performance_curve",
     "fairness_band",
     "fmr_test",
@@ -299,6 +335,7 @@ __all__ = [
     "stratified_rates",
     "synthesize",
     "synthesize_each",
+    "tippett",
     "von_mises_fisher_embeddings",
     "warm_up",
     "with_own_thresholds",

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from fastfair._lib.tables import records
 from fastfair.bands.all_bands import Bands
 from fastfair.bands.fairness import FairnessBand
 from fastfair.bands.roc import RocBand
+from fastfair.calibration.results import Calibration
 from fastfair.error_rates.operating_points import point_of
 from fastfair.errors import FileFormatError
 from fastfair.evaluation.paired_result import PairedEvaluation
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
+Result: TypeAlias = "Evaluation | PairedEvaluation | RocBand | FairnessBand | Calibration | WrittenResult"
 # What a page has around the numbers of a result.
 _AROUND = ("title", "kind", "table", "summary", "infinite", "asked", "roc", "group_roc", "fairness")
 
 
 @checked
-def read_results(path: str | Path) -> list[Evaluation | PairedEvaluation | RocBand | FairnessBand | WrittenResult]:
+def read_results(path: str | Path) -> list[Result]:
     """Read the results of a page that `report` wrote, or the evaluation of a file that `Evaluation.to_json` wrote.
 
     Parameters
@@ -44,7 +46,7 @@ def read_results(path: str | Path) -> list[Evaluation | PairedEvaluation | RocBa
 
     Returns
     -------
-    list of Evaluation, PairedEvaluation, RocBand, FairnessBand and WrittenResult
+    list of Evaluation, PairedEvaluation, RocBand, FairnessBand, Calibration and WrittenResult
         In the order of the page, which `report` makes again of them. They have no comparisons and no replicates, but
         evaluations of a page have its DET curves, bands and distributions of scores. All else is a `WrittenResult`.
 
@@ -72,11 +74,13 @@ def read_results(path: str | Path) -> list[Evaluation | PairedEvaluation | RocBa
     return found
 
 
-def _result(content: dict[str, Any]) -> Evaluation | PairedEvaluation | RocBand | FairnessBand | WrittenResult:
+def _result(content: dict[str, Any]) -> Result:
     if "measured_groups" in content:
         return evaluation_of(content)
     if "contrasts" in content:
         return pair_of(content)
+    if content["kind"] == Calibration.__name__:
+        return Calibration._of_numbers(content)
     if content["kind"] in _CURVES:
         return _CURVES[content["kind"]]._of_numbers(content)
     if content["kind"] not in _PLOTS:

@@ -26,7 +26,7 @@ _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, the limits of file systems
 _SHOWN_ON_PAGES = (
     "Evaluation", "PairedEvaluation", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "AppliedThreshold",
     "RatesOverThresholds", "ExpectedPerformance", "DiscardCurve", "ShrunkenRates", "ErrorModel",
-    "StratifiedRates", "FmrPlan", "RocBand", "FairnessBand", "WrittenResult",
+    "StratifiedRates", "FmrPlan", "RocBand", "FairnessBand", "Calibration", "WrittenResult",
 )  # fmt: skip
 # How to make the class wanted (first) from the class found (second), as a hint in messages.
 _WAYS = {
@@ -83,6 +83,14 @@ def points(name: str, value: Any) -> Any:
     if isinstance(found, list | tuple) and all(_is_a(one, "OperatingPoint") for one in found):
         return value
     raise _wrong(name, "operating points such as at_fmr(1e-3) or at_threshold(0.5)", value)
+
+
+def applications(name: str, value: Any) -> Any:
+    """Require one application, or several."""
+    found = [value] if _is_a(value, "Application") else value
+    if isinstance(found, list | tuple) and all(_is_a(one, "Application") for one in found):
+        return value
+    raise _wrong(name, "applications such as Application(0.01) or Application(0.05, c_miss=1, c_fa=10)", value)
 
 
 def text(name: str, value: Any) -> str:

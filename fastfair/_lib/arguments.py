@@ -35,8 +35,8 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (k.texts, "groups measures metrics probe_group reference_group strata tables"),
     (
         k.whole,
-        """dim max_subjects n_attempts n_datasets n_mated n_nonmated n_partners n_processes n_resamples n_simulations
-        n_steps n_subjects n_threads overall_mated overall_nonmated""",
+        """dim max_subjects n_attempts n_datasets n_folds n_mated n_nonmated n_partners n_processes n_resamples
+        n_simulations n_steps n_subjects n_threads overall_mated overall_nonmated""",
     ),
     (
         k.number,
@@ -45,14 +45,14 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     ),
     (k.any_float, "value"),
     (k.text_or_number, "policy zero_policy"),
-    (k.flag, "cllr det follow_up normalize percent simultaneous stop"),
+    (k.flag, "cllr det follow_up group_wise normalize percent simultaneous stop"),
     (k.seed, "rng"),
     (k.heard, "progress"),
     (k.array, "centers differences jackknife pvalues replicates scores vectors"),
     (
         k.numbers,
         """average concentrations degrees_of_freedom difference estimate fmr_global fnmr_global fractions margin
-        n_groups n_samples power rates targets v_statistic x""",
+        n_groups n_samples power prior_log_odds rates targets v_statistic x""",
     ),
     (k.text_by_name, "baseline"),
     (k.pair, "concentration"),

@@ -35,6 +35,7 @@ from fastfair.intervals import METHODS_OF_EVALUATIONS
 from fastfair.pages.report import report as write_report
 
 from .apply import apply_command
+from .calibration import calibration_command
 from .check import check_command
 from .claim import check_claims, claim_command, claims_of, print_claim
 from .discard import discard_command
@@ -224,6 +225,7 @@ def demo_command(system: str, **options: Any) -> None:
 for command in (
     check_command,
     apply_command,
+    calibration_command,
     claim_command,
     discard_command,
     embeddings_command,

@@ -1,4 +1,4 @@
-"""Results of `roc`, `det`, `eer`, `min_dcf` and `rates`, with the counts behind the rates; none can be changed."""
+"""Results of `roc`, `det`, `eer`, `act_dcf`, `min_dcf` and `rates`, with the counts behind rates; none can change."""
 
 from __future__ import annotations
 
@@ -112,6 +112,26 @@ class Eer:
     value: float
     threshold: float
     method: str
+
+
+@dataclass(frozen=True)
+class ActDcf:
+    """An actual detection cost.
+
+    Attributes
+    ----------
+    value : float
+        The cost.
+    threshold : float
+        The Bayes threshold: comparisons are accepted whose log-likelihood ratio is at least so large.
+    fmr, fnmr : float
+        The error rates there.
+    """
+
+    value: float
+    threshold: float
+    fmr: float
+    fnmr: float
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""ROC and DET curves, and the metrics that need no operating point: EER, minDCF, Cllr and min Cllr."""
+"""ROC and DET curves, and the metrics that need no operating point: EER, actual and minimum DCF, Cllr, min Cllr."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.failed_comparisons import require_scores
 
 from . import score_metrics
-from .curve_results import Det, Eer, MinDcf, Roc
+from .curve_results import ActDcf, Det, Eer, MinDcf, Roc
+from .ratio_cost import require_ratios
 
 NO_CLLR = 'their log-likelihood ratio would be minus infinity; read them with failures="exclude", or leave it out'
 
@@ -179,58 +180,115 @@ def min_dcf(
 
 
 @checked
-def cllr(comparisons: Comparisons) -> float:
+def act_dcf(
+    comparisons: Comparisons,
+    p_target: float = 0.05,
+    c_miss: float = 1,
+    c_fa: float = 1,
+    normalize: bool = False,
+) -> ActDcf:
+    """Compute the detection cost of the decisions that log-likelihood ratios themselves make.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        Mated and non-mated comparisons whose scores are declared to be log-likelihood ratios.
+    p_target, c_miss, c_fa, normalize
+        As in `min_dcf`.
+
+    Returns
+    -------
+    ActDcf
+        c_miss * p_target * FNMR + c_fa * (1 - p_target) * FMR at the Bayes threshold
+        log(c_fa * (1 - p_target) / (c_miss * p_target)), which is the best one for calibrated scores. It is not below
+        the minimum, see `min_dcf`; the difference is what miscalibration costs.
+
+    Raises
+    ------
+    InputError
+        For scores that are not declared to be log-likelihood ratios, and as `min_dcf` does.
+
+    Examples
+    --------
+    >>> import fastfair as ff
+    >>> c = ff.Comparisons([3.0, 2.0, -0.5, 0.5, -2.0], [1, 1, 1, 0, 0], score_kind="log-likelihood-ratio")
+    >>> found = ff.act_dcf(c, p_target=0.5)
+    >>> found.threshold, round(found.value, 4), round(ff.min_dcf(c, p_target=0.5).value, 4)
+    (0.0, 0.4167, 0.1667)
+    """
+    require_ratios(comparisons, "the actual DCF")
+    costs = score_metrics.DetectionCosts(p_target, c_miss, c_fa, normalize)
+    fnmr, fmr = score_metrics.rates_of(keys_of(comparisons), comparisons.to_key(costs.threshold))
+    return ActDcf(costs.of_rates(fnmr, fmr), costs.threshold, fmr, fnmr)
+
+
+@checked
+def cllr(comparisons: Comparisons, p_target: float = 0.5) -> float:
     """Compute the log-likelihood-ratio cost of scores that are natural-log likelihood ratios.
 
     Parameters
     ----------
     comparisons : Comparisons
         Scores of mated and non-mated comparisons; distances are negated first.
+    p_target : float, default 0.5
+        Prior probability of a mated comparison, in (0, 1).
 
     Returns
     -------
     float
-        In bits: 0 for a perfect system, 1 for one whose scores carry no information, and it may be above 1 for badly
-        calibrated scores. Raw similarity scores are not likelihood ratios: for them see `min_cllr`.
+        As a share of what scores that carry no information cost, which is in bits at the default prior: 0 for a perfect
+        system, 1 for one whose scores carry no information, and it may be above 1 for badly calibrated scores. Raw
+        similarity scores are not likelihood ratios: for them see `min_cllr`.
 
     Raises
     ------
     InputError
-        Where failed comparisons count as non-matches: their log-likelihood ratio would be minus infinity.
+        For a prior outside (0, 1), and where failed comparisons count as non-matches: their log-likelihood ratio would
+        be minus infinity.
 
     Notes
     -----
-    With scores s, it is half the mean of log2(1 + exp(-s)) over mated comparisons plus half the mean of
-    log2(1 + exp(s)) over non-mated ones.
+    With scores s and the prior p, it is p times the mean of log(1 + exp(-s - logit p)) over mated comparisons, plus
+    1 - p times the mean of log(1 + exp(s + logit p)) over non-mated ones, over -p log p - (1 - p) log(1 - p) [1]_.
+
+    References
+    ----------
+    .. [1] Brümmer and du Preez, "Application-independent evaluation of speaker detection", Computer Speech and Language
+       20 (2006).
 
     Examples
     --------
     >>> import fastfair as ff
     >>> ff.cllr(ff.Comparisons([0.0, 0.0], [1, 0]))
     1.0
+    >>> round(ff.cllr(ff.Comparisons([2.0, -5.0], [1, 0]), p_target=0.01), 4)
+    0.4775
     """
     require_scores(comparisons.failed, "Cllr", NO_CLLR)
-    return score_metrics.log_likelihood_ratio_cost(keys_of(comparisons))
+    prior = score_metrics.RatioCostPrior(p_target)
+    return score_metrics.log_likelihood_ratio_cost(keys_of(comparisons), prior=prior)
 
 
 @checked
-def min_cllr(comparisons: Comparisons) -> float:
+def min_cllr(comparisons: Comparisons, p_target: float = 0.5) -> float:
     """Compute the Cllr that remains after the best monotone calibration of the scores.
 
     Parameters
     ----------
     comparisons : Comparisons
         Scores of mated and non-mated comparisons, on any scale.
+    p_target : float, default 0.5
+        As in `cllr`.
 
     Returns
     -------
     float
-        In bits, between 0 (perfect separation) and 1 (none).
+        On the scale of `cllr`, between 0 (perfect separation) and 1 (none).
 
     Raises
     ------
     InputError
-        Where failed comparisons count as non-matches.
+        For a prior outside (0, 1), and where failed comparisons count as non-matches.
 
     Notes
     -----
@@ -245,7 +303,8 @@ def min_cllr(comparisons: Comparisons) -> float:
     0.0
     """
     require_scores(comparisons.failed, "min Cllr", NO_CLLR)
-    return score_metrics.least_log_likelihood_ratio_cost(keys_of(comparisons))
+    prior = score_metrics.RatioCostPrior(p_target)
+    return score_metrics.least_log_likelihood_ratio_cost(keys_of(comparisons), prior)
 
 
 def require_eer(comparisons: Comparisons, method: str) -> None:

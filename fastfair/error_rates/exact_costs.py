@@ -27,15 +27,18 @@ class ExactCosts:
         Whether the comparisons are mated.
     exponent : int
         Costs are multiples of 2^exponent nats.
+    log_odds : float
+        Prior log odds of a mated comparison, which are added to each log-likelihood ratio.
     """
 
     mated: bool
     exponent: int
+    log_odds: float = 0.0
     bits: ClassVar[int] = 62  # of the largest cost
 
     def of(self, keys: score_keys.Keys) -> NDArray[np.int64]:
         """Return the costs of comparisons as multiples, (n,)."""
-        costs = log_likelihood_ratio_costs(score_keys.decode(keys).astype(np.float64), self.mated)
+        costs = _costs(keys, self.mated, self.log_odds)
         return np.rint(np.ldexp(costs, -self.exponent)).astype(np.int64)
 
     def nats(self, words: NDArray[np.int64]) -> Any:
@@ -63,13 +66,15 @@ def two_words(costs: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array([[(costs & _LOW).sum()], [(costs >> 32).sum()]])
 
 
-def exact_costs(keys: ClassKeys) -> tuple[ExactCosts, ExactCosts]:
+def exact_costs(keys: ClassKeys, log_odds: float = 0.0) -> tuple[ExactCosts, ExactCosts]:
     """Find in what units to count the costs of mated, and of non-mated, comparisons.
 
     Parameters
     ----------
     keys : ClassKeys
         Sorted keys of all comparisons of both classes, or of those near the errors, whose costs are the largest.
+    log_odds : float
+        As in `ExactCosts`.
 
     Returns
     -------
@@ -79,9 +84,13 @@ def exact_costs(keys: ClassKeys) -> tuple[ExactCosts, ExactCosts]:
     # Where a scan has kept none, the lowest mated key is the limit, and the highest non-mated one lies just below it.
     for kept, limit, mated in ((keys.mated[:1], high, True), (keys.nonmated[-1:], low - 1, False)):
         worst = kept if kept.size or not keys.sizes[0 if mated else 1] else np.array([limit], kept.dtype)
-        largest = log_likelihood_ratio_costs(score_keys.decode(worst).astype(np.float64), mated).max(initial=0.0)
-        found.append(ExactCosts(mated, int(np.frexp(largest)[1]) - ExactCosts.bits))
+        largest = _costs(worst, mated, log_odds).max(initial=0.0)
+        found.append(ExactCosts(mated, int(np.frexp(largest)[1]) - ExactCosts.bits, log_odds))
     return found[0], found[1]
+
+
+def _costs(keys: score_keys.Keys, mated: bool, log_odds: float) -> NDArray[np.float64]:
+    return log_likelihood_ratio_costs(score_keys.decode(keys).astype(np.float64) + log_odds, mated)
 
 
 def log_likelihood_ratio_costs(ratios: NDArray[np.float64], mated: bool) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The Cllr of all comparisons and of each group, of comparisons in memory and of scans."""
+"""The Cllr of all comparisons and of each group, in memory and of scans; what must be log-likelihood ratios."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.threads import count_threads, in_order
+from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import Buckets, KeptComparisons, Reader
@@ -48,6 +49,15 @@ def ratio_costs_of_groups(comparisons: Comparisons) -> NDArray[np.float64]:
         assert not isinstance(pairs, PairsOfVectors)  # which have no costs
         found += _means(pairs, comparisons.group_of_number, len(groups), of_class, n)
     return np.where((sizes > 0).all(axis=0), found / (2 * float(np.log(2))), np.nan)
+
+
+def require_ratios(comparisons: Comparisons, what: str) -> None:
+    """Raise an error where scores are not declared to be log-likelihood ratios."""
+    if comparisons.score_kind != LOG_LIKELIHOOD_RATIO:
+        raise InputError(
+            f"{what} is that of log-likelihood ratios, but these scores are declared as {comparisons.score_kind}: pass "
+            f'score_kind="{LOG_LIKELIHOOD_RATIO}" where they are, or make them so with calibrate'
+        )
 
 
 def require_costs(comparisons: KeptComparisons) -> None:

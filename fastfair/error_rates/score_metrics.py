@@ -1,4 +1,4 @@
-"""EER, minimum detection cost, Cllr and min Cllr of sorted keys."""
+"""EER, actual and minimum detection cost, Cllr and min Cllr of sorted keys."""
 
 from __future__ import annotations
 
@@ -84,7 +84,38 @@ def equal_error(keys: ClassKeys, method: str) -> tuple[float, float]:
     return float(x[after - 1] + share * (x[after] - x[after - 1])), float("nan")
 
 
-def log_likelihood_ratio_cost(keys: ClassKeys, exact: tuple[ExactCosts, ExactCosts] | None = None) -> float:
+@dataclass(frozen=True)
+class RatioCostPrior:
+    """The prior at which Cllr is computed.
+
+    Attributes
+    ----------
+    p_target : float
+        Prior probability of a mated comparison, in (0, 1).
+    """
+
+    p_target: float = 0.5
+
+    def __post_init__(self) -> None:
+        validation.open_fraction("p_target", self.p_target)
+
+    @property
+    def log_odds(self) -> float:
+        """The prior log odds of a mated comparison."""
+        return float(np.log(self.p_target) - np.log1p(-self.p_target)) if self.p_target != 0.5 else 0.0
+
+    def combine(self, of_mated: Any, of_nonmated: Any) -> Any:
+        """Return the Cllr of mean costs in nats: a share of what scores that say nothing would cost."""
+        p, q = self.p_target, 1 - self.p_target
+        return (2 * p * of_mated + 2 * q * of_nonmated) / (-2 * float(p * np.log(p) + q * np.log(q)))
+
+
+EVEN_ODDS = RatioCostPrior()
+
+
+def log_likelihood_ratio_cost(
+    keys: ClassKeys, exact: tuple[ExactCosts, ExactCosts] | None = None, prior: RatioCostPrior = EVEN_ODDS
+) -> float:
     """Compute the Cllr of sorted keys of comparisons of both classes.
 
     Parameters
@@ -92,36 +123,42 @@ def log_likelihood_ratio_cost(keys: ClassKeys, exact: tuple[ExactCosts, ExactCos
     keys : ClassKeys
         Sorted keys.
     exact : tuple of ExactCosts, optional
-        What mated, and non-mated, comparisons cost, where the keys are of a group; found in the keys by default.
+        What mated, and non-mated, comparisons cost at the prior, where the keys are of a group; found in the keys by
+        default.
+    prior : RatioCostPrior
+        The prior.
 
     Returns
     -------
     float
     """
     keys.require_all("Cllr")
-    of_mated, of_nonmated = exact_costs(keys) if exact is None else exact
-    return (of_mated.mean(keys.mated) + of_nonmated.mean(keys.nonmated)) / (2 * float(np.log(2)))
+    of_mated, of_nonmated = exact_costs(keys, prior.log_odds) if exact is None else exact
+    return float(prior.combine(of_mated.mean(keys.mated), of_nonmated.mean(keys.nonmated)))
 
 
-def least_log_likelihood_ratio_cost(keys: ClassKeys) -> float:
+def least_log_likelihood_ratio_cost(keys: ClassKeys, prior: RatioCostPrior = EVEN_ODDS) -> float:
     """Compute the min Cllr of sorted keys of comparisons of both classes.
 
     Parameters
     ----------
     keys : ClassKeys
         Sorted keys.
+    prior : RatioCostPrior
+        The prior.
 
     Returns
     -------
     float
     """
     keys.require_all("min Cllr")
-    of_classes = calibrated_costs(keys.mated, keys.nonmated)
-    return sum(float(costs @ counts / counts.sum()) for costs, counts in of_classes) / 2
+    of_classes = calibrated_costs(keys.mated, keys.nonmated, prior.log_odds)
+    means = [float(costs @ counts / counts.sum()) for costs, counts in of_classes]
+    return float(prior.combine(*means) * np.log(2))  # bits to nats
 
 
 def calibrated_costs(
-    mated: score_keys.Keys, nonmated: score_keys.Keys
+    mated: score_keys.Keys, nonmated: score_keys.Keys, log_odds: float = 0.0
 ) -> tuple[tuple[NDArray[np.float64], NDArray[np.int64]], ...]:
     """Compute the log-likelihood-ratio cost of comparisons after the best monotone calibration, in bits.
 
@@ -129,6 +166,8 @@ def calibrated_costs(
     ----------
     mated, nonmated : (n,) ndarray of int
         Sorted keys, neither empty.
+    log_odds : float
+        Prior log odds of a mated comparison.
 
     Returns
     -------
@@ -141,10 +180,18 @@ def calibrated_costs(
     false_matches, false_nonmatches = kernels.convex_hull(mated, nonmated)
     of_mated, of_nonmated = np.diff(false_nonmatches), -np.diff(false_matches)
     with np.errstate(divide="ignore"):
-        ratio = (of_mated / mated.size) / (of_nonmated / nonmated.size)
+        ratio = (of_mated / mated.size) / (of_nonmated / nonmated.size) * np.exp(log_odds)
         inverse = 1 / ratio
     costs = [np.log2(1 + np.where(counts > 0, odds, 0)) for counts, odds in ((of_mated, inverse), (of_nonmated, ratio))]
     return (costs[0], of_mated), (costs[1], of_nonmated)
+
+
+def rates_of(keys: ClassKeys, threshold: np.signedinteger[Any]) -> tuple[float, float]:
+    """Return the FNMR and the FMR of sorted keys of comparisons of both classes at a threshold key."""
+    keys.require("the actual DCF", threshold)
+    false_nonmatches = score_keys.count_below(keys.mated, int(threshold))
+    false_matches = keys.nonmated.size - score_keys.count_below(keys.nonmated, int(threshold))
+    return false_nonmatches / keys.sizes[0], false_matches / keys.sizes[1]
 
 
 class DetectionCosts:
@@ -162,6 +209,15 @@ class DetectionCosts:
         self.miss = validation.positive("c_miss", c_miss) * p_target
         self.false_match = validation.positive("c_fa", c_fa) * (1 - p_target)
         self.unit = min(self.miss, self.false_match) if normalize else 1.0
+
+    @property
+    def threshold(self) -> float:
+        """The Bayes threshold: the log-likelihood ratio from which on accepting costs less than rejecting."""
+        return float(np.log(self.false_match) - np.log(self.miss))
+
+    def of_rates(self, fnmr: Any, fmr: Any) -> Any:
+        """Return the cost of error rates."""
+        return (self.miss * fnmr + self.false_match * fmr) / self.unit
 
     def least(self, keys: ClassKeys) -> tuple[float, np.signedinteger[Any]]:
         """Return the minimum cost and the lowest key that has it, for sorted keys of comparisons of both classes."""

@@ -19,7 +19,7 @@ from fastfair.uncertainty.quantities import HELD, Quantity, TakenAt
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 from .difference_tests import DifferenceTest
-from .mover import difference_interval, ratio_interval
+from .mover import correlations_of, difference_interval, ratio_interval
 from .result import Evaluation
 
 Floats = NDArray[np.float64]
@@ -193,7 +193,7 @@ def _of_replicates(
                 [[[_number(quantity.low), _number(quantity.high)] for quantity in _chosen(e, rows)] for e in pair]
             ).reshape(2, len(rows), 2)
             one, other = (np.vstack((values[None], ends.T)) for values, ends in zip(estimates, of_each, strict=True))
-            of_replicates = _correlations(np.where(unknown, np.nan, sets))
+            of_replicates = correlations_of(np.where(unknown, np.nan, sets))
             correlation = np.where(np.isnan(correlations), of_replicates, correlations)
             limits = [difference_interval(one, other, correlation), ratio_interval(one, other, correlation)]
             finite = finite[0], finite[0] & ((estimates[0] > 0) | (estimates[1] > 0))
@@ -224,16 +224,6 @@ def _chosen(evaluation: Evaluation, rows: list[int]) -> list[Quantity]:
 
 def _number(limit: float | None) -> float:
     return math.nan if limit is None else limit
-
-
-def _correlations(sets: Floats) -> Floats:
-    """Return the correlation of two systems' replicates in each row; 0 where those of one do not vary."""
-    known = ~np.isnan(sets).any(axis=0)
-    n = np.maximum(known.sum(axis=1), 1)
-    centred = [np.where(known, one - (np.where(known, one, 0).sum(axis=1) / n)[:, None], 0) for one in sets]
-    squares = [(one**2).sum(axis=1) for one in centred]
-    product, scale = (centred[0] * centred[1]).sum(axis=1), np.sqrt(squares[0] * squares[1])
-    return np.asarray(np.divide(product, scale, out=np.zeros(len(n)), where=scale > 0).clip(-1, 1))
 
 
 def _ratio(first: float, second: float) -> float:

@@ -1,4 +1,4 @@
-"""Intervals of the difference and the ratio of two estimates, from the interval of each: MOVER."""
+"""Intervals of the difference, the sum and the ratio of two estimates, from the interval of each: MOVER."""
 
 from __future__ import annotations
 
@@ -56,6 +56,42 @@ def ratio_interval(first: Floats, second: Floats, correlation: Floats) -> tuple[
     low = _root(first, second, first[0] - first[1], second[2] - second[0], correlation, upper=False)
     high = _root(first, second, first[2] - first[0], second[0] - second[1], correlation, upper=True)
     return low, high
+
+
+def sum_interval(first: Floats, second: Floats, correlation: Floats) -> tuple[Floats, Floats]:
+    """Compute intervals of the sums of two estimates.
+
+    Parameters
+    ----------
+    first, second, correlation
+        As in `difference_interval`.
+
+    Returns
+    -------
+    low, high : (...) ndarray
+    """
+    return difference_interval(first, -second[[0, 2, 1]], -correlation)
+
+
+def correlations_of(sets: Floats) -> Floats:
+    """Compute the correlations of two quantities' replicates.
+
+    Parameters
+    ----------
+    sets : (2, n, r) ndarray
+        Replicates; those that are NaN in either are left out.
+
+    Returns
+    -------
+    (n,) ndarray
+        0 where those of one do not vary.
+    """
+    known = ~np.isnan(sets).any(axis=0)
+    n = np.maximum(known.sum(axis=1), 1)
+    centred = [np.where(known, one - (np.where(known, one, 0).sum(axis=1) / n)[:, None], 0) for one in sets]
+    squares = [(one**2).sum(axis=1) for one in centred]
+    product, scale = (centred[0] * centred[1]).sum(axis=1), np.sqrt(squares[0] * squares[1])
+    return np.asarray(np.divide(product, scale, out=np.zeros(len(n)), where=scale > 0).clip(-1, 1))
 
 
 def _root(

@@ -13,7 +13,8 @@ from ._facts import MEASURES, Measure
 from ._zeros import replace_zeros
 
 Floats = NDArray[np.float64]
-THRESHOLD_FREE = ("eer", "min_dcf", "cllr")
+OF_ANY_SCORES = ("eer", "min_dcf", "cllr")
+THRESHOLD_FREE = (*OF_ANY_SCORES, "act_dcf")  # the last of log-likelihood ratios only
 KINDS = frozenset(("fmr", "fnmr", "both rates"))  # of measures at operating points: by the rates they are of
 
 
@@ -99,7 +100,7 @@ def measure_all(
     at_points : sequence of RatePair
         Rates at each operating point.
     threshold_free : dict of BaseMetric
-        Any of EER, minDCF and Cllr; measures of the others are left out.
+        Any of EER, actual DCF, minDCF and Cllr; measures of the others are left out.
     at_mean_group_eer : RatePair or None
         Rates at the mean of the groups' EER thresholds; without them the measure of these is left out.
     alpha : float

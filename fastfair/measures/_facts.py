@@ -104,10 +104,11 @@ _ERRORS_IN = {
     "fnmr": ("FNMR",),
     "tmr": ("FNMR",),
     "eer": ("FMR", "FNMR"),
+    "act_dcf": ("FMR", "FNMR"),
     "min_dcf": ("FMR", "FNMR"),
     "cllr": ("FMR", "FNMR"),
 }
-_BASE = ("fmr", "fnmr", "eer", "min_dcf", "cllr")
+_BASE = ("fmr", "fnmr", "eer", "act_dcf", "min_dcf", "cllr")
 _RATES = ("fmr", "fnmr")
 _INF = float("inf")
 

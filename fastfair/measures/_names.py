@@ -31,7 +31,7 @@ _OTHER_NAMES = {
 }
 _METRICS = {
     "threshold": "threshold", "fmr": "FMR", "fnmr": "FNMR", "tmr": "TMR", "fmr_matrix": "FMR matrix", "eer": "EER",
-    "min_dcf": "minDCF", "cllr": "Cllr", "min_cllr": "min Cllr",
+    "act_dcf": "actDCF", "min_dcf": "minDCF", "cllr": "Cllr", "min_cllr": "min Cllr",
     "frr": "FRR", "far": "FAR", "failure_rate_mated": "failure rate (mated)",
     "failure_rate_nonmated": "failure rate (non-mated)",
 }  # fmt: skip

@@ -55,7 +55,8 @@ def report(
         Evaluations, also of several groupings of the same comparisons, comparisons of two systems, and results of
         `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `discard_curve`, `apply_threshold`,
         `rates_over_thresholds`, `expected_performance_curve`, `shrunken_rates`, `error_model`,
-        `stratified_rates`, `plan_fmr`, `roc_band` and `fairness_band`, and what `read_results` read. Each becomes a
+        `stratified_rates`, `plan_fmr`, `roc_band`, `fairness_band` and `evaluate_calibration`, and what `read_results`
+        read. Each becomes a
         chapter.
     path : path
         The file to write.

@@ -190,4 +190,4 @@ class BlockSweep:
             with np.errstate(invalid="ignore"):
                 weighted = of_lists / side.totals[: shrinkage.size]
             means.append(((1 - shrinkage) * mean)[:, None] + shrinkage[:, None] * weighted)
-        return (means[0] + means[1]) / (2 * float(np.log(2)))  # nats to bits
+        return np.asarray(prepared.prior.combine(*means))

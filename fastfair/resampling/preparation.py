@@ -58,11 +58,14 @@ class Metrics:
         As in `eer`; thresholds are those of "nearest".
     costs : DetectionCosts
         The costs of minDCF.
+    prior : RatioCostPrior
+        The prior of Cllr.
     """
 
     names: tuple[str, ...] = METRICS
     eer_method: str = "nearest"
     costs: score_metrics.DetectionCosts = field(default_factory=score_metrics.DetectionCosts)
+    prior: score_metrics.RatioCostPrior = score_metrics.EVEN_ODDS
 
 
 ALL_METRICS, NO_METRICS = Metrics(), Metrics(())
@@ -109,6 +112,7 @@ class Preparation:
         self.points = tuple(points)
         self.rates = np.array([point.value for point in points], np.float64)
         self.metrics, self.eer_method, self.costs = metrics.names, metrics.eer_method, metrics.costs
+        self.prior = metrics.prior
         self.measured = np.asarray(measured, np.intp)
         n_groups = len(comparisons.groups) if with_groups else 0
         self.score_kind = comparisons.score_kind
@@ -135,7 +139,7 @@ class Preparation:
             of_all.require_all(" and ".join(metrics.names))
         if "cllr" in metrics.names and isinstance(comparisons, KeptComparisons):
             require_costs(comparisons)
-        self._exact = exact_costs(of_all) if "cllr" in metrics.names else (None, None)
+        self._exact = exact_costs(of_all, self.prior.log_odds) if "cllr" in metrics.names else (None, None)
         n_kept = (of_all.mated.size, of_all.nonmated.size) if all_kept else self._numbers_to_keep(with_eer)
         self._require_memory(sum(n_kept))
         self._partners = self._group(0, workers), self._group(1, workers)

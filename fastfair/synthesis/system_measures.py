@@ -13,7 +13,7 @@ from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, 
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.measures import MEASURES
-from fastfair.measures._compute import THRESHOLD_FREE, BaseMetric, RatePair, measure_all
+from fastfair.measures._compute import OF_ANY_SCORES, BaseMetric, RatePair, measure_all
 from fastfair.measures._names import measure_name
 from fastfair.uncertainty.quantities import TakenAt
 
@@ -49,12 +49,12 @@ class SystemMeasure(TakenAt):
 
 def threshold_free(comparisons: Comparisons) -> Mapping[str, BaseMetric]:
     """Compute the metrics that need no threshold, overall and of each group."""
-    found = evaluate(comparisons, at=(), measures=(), metrics=THRESHOLD_FREE, n_resamples=0)
+    found = evaluate(comparisons, at=(), measures=(), metrics=OF_ANY_SCORES, n_resamples=0)
     return {
         name: BaseMetric(
             np.float64(found.value(name)), np.array([found.value(name, group=group) for group in comparisons.groups])
         )
-        for name in THRESHOLD_FREE
+        for name in OF_ANY_SCORES
     }
 
 

@@ -20,7 +20,7 @@ from .interval_notes import FITTED
 from .ratios_to_average import ratio_of
 
 SIDES = {"fnmr": ("mated",), "fmr": ("non-mated",), "fmr_matrix": ("non-mated",), "eer": ("mated", "non-mated")}
-SIDES |= dict.fromkeys(FITTED, SIDES["eer"])
+SIDES |= dict.fromkeys((*FITTED, "act_dcf"), SIDES["eer"])
 
 
 def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, resampler: Resampler) -> NDArray[np.float64]:

@@ -214,7 +214,7 @@ def possible_values(name: str) -> tuple[float, float]:
     """Return the least and the greatest value that a quantity of this name can have."""
     if name in (*RATES, *WITH_FAILURES, *FAILURE_RATES, "eer", "min_cllr"):
         return 0.0, 1.0
-    if name in ("min_dcf", "cllr"):
+    if name in ("act_dcf", "min_dcf", "cllr"):
         return 0.0, math.inf
     measure = measure_of(name)
     return measure.bounds if measure else (-math.inf, math.inf)

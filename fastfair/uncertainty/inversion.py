@@ -30,7 +30,7 @@ POWERS = np.array([0, 0.3, 0.6, 1, 1.3, 1.7, 2.5, 4, 10])
 _STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2  # at which measures are followed from fair to unfair
 _ROUNDING = 1e-12  # by which sums of floats may keep a fair system's measure from the fair value
 RATES = ("fmr", "fnmr")
-_MOST = {"fmr": 1.0, "fnmr": 1.0, "eer": 1.0, "min_dcf": np.inf, "cllr": np.inf}
+_MOST = {"fmr": 1.0, "fnmr": 1.0, "eer": 1.0, "act_dcf": np.inf, "min_dcf": np.inf, "cllr": np.inf}
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import naive
+from oracles import calibration, naive
 from oracles.strategies import ANY, from_lists, score_lists
 from scipy.special import ndtr
 
 import fastfair as ff
+from fastfair.errors import InputError
 
+LLR = "log-likelihood-ratio"
 DTYPES = st.sampled_from([np.float32, np.float64])
 KINDS = st.sampled_from(["similarity", "distance"])
 
@@ -183,3 +185,60 @@ def test_drawing_leaves_out_only_what_cannot_be_seen():
     assert np.abs(whole - drawn[np.clip(nearest, 0, None)])[:, 0].max() < 0.02
     assert np.abs(drawn[[0, -1]] - whole[[0, -1]]).max() < 0.02
     plt.close("all")
+
+
+@given(score_lists(), DTYPES, st.floats(0.01, 0.99), st.floats(0.1, 10), st.floats(0.1, 10), st.booleans())
+def test_act_dcf_is_the_oracles(lists, dtype, p_target, c_miss, c_fa, normalize):
+    flags = np.arange(len(lists[0]) + len(lists[1])) < len(lists[0])
+    c = ff.Comparisons(np.array(lists[0] + lists[1], dtype), flags, score_kind=LLR)
+    found = ff.act_dcf(c, p_target, c_miss, c_fa, normalize)
+    application = p_target, c_miss, c_fa
+    unit = calibration.default_cost(application) if normalize else 1
+    assert found.threshold == pytest.approx(calibration.bayes_threshold(*application), abs=1e-12)
+    if min(abs(s - found.threshold) for s in lists[0] + lists[1]) > 1e-9:
+        assert found.value == pytest.approx(calibration.act_dcf(*lists, application) / unit, rel=1e-12)
+    assert found.value >= ff.min_dcf(c, *application, normalize).value * (1 - 1e-12)
+
+
+def test_scores_at_the_bayes_threshold_are_accepted():
+    c = ff.Comparisons([0.0, 0.0, -1.0], [1, 0, 0], score_kind=LLR)
+    assert (ff.act_dcf(c, 0.5).fnmr, ff.act_dcf(c, 0.5).fmr) == (0, 0.5)
+
+
+@pytest.mark.parametrize("kind", ["similarity", "distance"])
+def test_act_dcf_wants_log_likelihood_ratios(kind):
+    with pytest.raises(InputError, match=f"declared as {kind}: pass score_kind="):
+        ff.act_dcf(ff.Comparisons([0.9, 0.1], [1, 0], score_kind=kind))
+    for wrong in (0, 1, 1.5):
+        with pytest.raises(InputError, match="p_target"):
+            ff.act_dcf(ff.Comparisons([0.9, 0.1], [1, 0], score_kind=LLR), wrong)
+
+
+@given(score_lists(), st.floats(0.001, 0.999))
+def test_cllr_at_a_prior_is_the_oracles(lists, p):
+    c = from_lists(*lists)
+    assert ff.cllr(c, p) == pytest.approx(calibration.cllr(*lists, p), rel=1e-9, abs=1e-12)
+    assert ff.min_cllr(c, p) == pytest.approx(calibration.min_cllr(*lists, p), abs=1e-12)
+    assert ff.min_cllr(c, p) <= min(1, ff.cllr(c, p)) + 1e-12
+
+
+def test_cllr_of_even_odds_is_that_of_the_first_paper_and_others_are_refused():
+    c = from_lists([1.0, 2.0, -0.5], [0.0, -3.0])
+    assert ff.cllr(c, 0.5) == ff.cllr(c) == pytest.approx(naive.cllr([1.0, 2.0, -0.5], [0.0, -3.0]), rel=1e-15)
+    assert ff.cllr(ff.Comparisons([0.0, 0.0], [1, 0]), 0.01) == pytest.approx(1, abs=1e-15)
+    for function in (ff.cllr, ff.min_cllr):
+        with pytest.raises(InputError, match="p_target"):
+            function(c, 1.0)
+
+
+def test_scikit_learns_log_loss_is_cllr():
+    from sklearn.metrics import log_loss
+
+    rng = np.random.default_rng(5)
+    flags = rng.random(2_000) < 0.3
+    scores = 3 * rng.normal(size=2_000) + 4 * flags - 2
+    for p in (0.5, 0.02):
+        posterior = 1 / (1 + np.exp(-scores - math.log(p / (1 - p))))
+        weights = np.where(flags, p / flags.sum(), (1 - p) / (~flags).sum())
+        expected = log_loss(flags, posterior, sample_weight=weights) / calibration.entropy(p)
+        assert ff.cllr(ff.Comparisons(scores, flags), p) == pytest.approx(expected, rel=1e-9)

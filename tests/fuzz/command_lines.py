@@ -41,6 +41,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "check": ("scores.csv", "--require", "fnmr@threshold=-1 <= 0.99", "--group", "group", *_FEW),
     "apply": ("scores.csv", "--development", "scores.csv", "--at", "fmr=0.3", "--group", "group"),
     "discard": ("quality.csv", "--at", "fmr=0.3", "--quality", "quality", "--group", "sex", "--fractions", "0,0.3"),
+    "calibration": ("ratios.csv", "--score-kind", "log-likelihood-ratio", "--group", "group", *_FEW),
     "measures": ("rates.csv", "--fmr-column", "FMR.{group}", "--fnmr-column", "FNMR.{group}", "--by", "who"),
     "model": ("scores.csv", "--at", "fmr=0.3", "--group", "group"),
     "strata": ("pairs.csv", "--at", "fmr=0.3", "--group", "sex", "--group", "age", "--by", "sex"),
@@ -68,6 +69,7 @@ def make_files() -> None:
     """Write the small files that the lines read."""
     made = valid_calls.made()
     ff.write_comparisons(made["Comparisons"], "scores.csv")
+    ff.write_comparisons(made["ratios"], "ratios.csv")
     ff.write_comparisons(valid_calls.three_groups(), "three.csv")
     ff.write_comparisons(made["two attributes"], "pairs.csv")
     e = made["Embeddings"]

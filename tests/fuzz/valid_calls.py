@@ -77,6 +77,7 @@ def _made() -> dict[str, Any]:
         ),
         "ScannedComparisons": ff.scan_comparisons(_file_of_scores(), memory_limit="1 GB"),
         "NamedVectors": ff.NamedVectors([[1.0, 0.0], [2.0, 1.0], [0.0, 1.0]], list("aab"), same_name="max"),
+        "ratios": _ratios(),
         "FailureCounts": counts,
         "at": at,
         "Binormal": ff.Binormal(2.0),
@@ -111,7 +112,16 @@ def _made() -> dict[str, Any]:
         "Roc": ff.roc(comparisons),
         "Det": ff.det(comparisons),
         "Measure": ff.measures.MEASURES["gini"],
+        "Application": ff.Application(0.3),
+        "Calibration": ff.evaluate_calibration(_ratios(), ff.Application(0.3), n_resamples=20, rng=0),
+        "CalibratedScores": ff.calibrate(_ratios(), development=_ratios()),
+        "BayesError": ff.bayes_error(_ratios()),
+        "Tippett": ff.tippett(_ratios()),
     }
+
+
+def _ratios() -> ff.Comparisons:
+    return ff.Comparisons(_SCORES, _MATED, *_WHO, *_GROUP, score_kind="log-likelihood-ratio")
 
 
 def _file_of_scores() -> Path:
@@ -148,6 +158,16 @@ def calls() -> dict[str, dict[str, Any]]:
         "fastfair.scenario_family": {"tables": "V", **system},
         "fastfair.binormal_comparisons": {"n_mated": 10, "n_nonmated": 10, "fmr": 0.1, "rng": 0},
         "fastfair.cllr": {"comparisons": c}, "fastfair.min_cllr": {"comparisons": c},
+        "fastfair.act_dcf": {"comparisons": have["ratios"]},
+        "fastfair.bayes_error": {"comparisons": have["ratios"], "prior_log_odds": [0.0, 1.0]},
+        "fastfair.tippett": {"comparisons": have["ratios"]},
+        "fastfair.evaluate_calibration": {"comparisons": have["ratios"], "applications": ff.Application(0.3), **few},
+        "fastfair.calibrate": {"comparisons": have["ratios"], "development": have["ratios"], "rng": 0},
+        "Application": {"p_target": 0.3, "c_miss": 1, "c_fa": 10}, "Application.costs": {"normalize": True},
+        "CalibratedScores.apply": {"comparisons": c},
+        "Calibration.cost": {"application": ff.Application(0.3), "group": "f"},
+        "Calibration.measure": {"name": "nrb(act_dcf)", "application": ff.Application(0.3)},
+        "Calibration.report": {"path": "report.html"},
         "fastfair.det": {"comparisons": c},
         "fastfair.roc": {"comparisons": c}, "fastfair.eer": {"comparisons": c}, "fastfair.min_dcf": {"comparisons": c},
         "fastfair.rates": {"comparisons": c, "at": at},

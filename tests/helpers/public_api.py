@@ -12,15 +12,15 @@ from fastfair.error_rates import curves, rates
 
 # Made by the library, of what it has checked: their methods are at the door, their constructors are not.
 RESULTS = {
-    ff.AppliedRate, ff.AppliedThreshold, ff.AttributeTest,
-    ff.BiasedSystem, ff.Check, ff.CheckedQuantity, ff.Claim, ff.ClaimedRate, ff.Contrast,
-    ff.CoverageExperiment, ff.DiscardArea, ff.DiscardCurve, ff.DiscardedRate, ff.Effect,
-    ff.ErrorModel, ff.Evaluation, ff.ExpectedError, ff.ExpectedPerformance, ff.RateAtThreshold, ff.RatesOverThresholds,
-    ff.FairnessBand, ff.FmrPlan, ff.FmrStudy,
-    ff.FmrTest, ff.FnmrTest, ff.GroupTest, ff.MarginOfError, ff.MarginPlan, ff.PairedEvaluation, ff.PowerPlan,
-    ff.Quantity, ff.RocBand, ff.ScannedComparisons, ff.ScenarioFamily, ff.ShrunkenRates, ff.StratifiedDifference,
-    ff.StratifiedRate, ff.StratifiedRates, ff.SubjectsPlan, ff.Synthesis, ff.WorstComparisons, ff.WrittenResult,
-    curves.Roc, curves.Det, curves.Eer, curves.MinDcf, rates.Rates, measures.Measure,
+    ff.ApplicationCost, ff.AppliedRate, ff.AppliedThreshold, ff.AttributeTest, ff.BayesError, ff.BiasedSystem,
+    ff.CalibratedScores, ff.Calibration, ff.Check, ff.CheckedQuantity, ff.Claim, ff.ClaimedRate, ff.Contrast,
+    ff.CostDifference, ff.CostMeasure, ff.CoverageExperiment, ff.DiscardArea, ff.DiscardCurve, ff.DiscardedRate,
+    ff.Effect, ff.ErrorModel, ff.Evaluation, ff.ExpectedError, ff.ExpectedPerformance, ff.FairnessBand, ff.FmrPlan,
+    ff.FmrStudy, ff.FmrTest, ff.FnmrTest, ff.GroupTest, ff.MarginOfError, ff.MarginPlan, ff.PairedEvaluation,
+    ff.PowerPlan, ff.Quantity, ff.RateAtThreshold, ff.RatesOverThresholds, ff.RatioCost, ff.RocBand,
+    ff.ScannedComparisons, ff.ScenarioFamily, ff.ShrunkenRates, ff.StratifiedDifference, ff.StratifiedRate,
+    ff.StratifiedRates, ff.SubjectsPlan, ff.Synthesis, ff.Tippett, ff.TrainedTransform, ff.WorstComparisons,
+    ff.WrittenResult, curves.ActDcf, curves.Det, curves.Eer, curves.MinDcf, curves.Roc, measures.Measure, rates.Rates,
 }  # fmt: skip
 CLASSES = RESULTS | {value for name in ff.__all__ if inspect.isclass(value := getattr(ff, name))}
 MODULES = (ff, measures, intervals, datasets)

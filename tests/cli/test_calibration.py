@@ -1,0 +1,64 @@
+"""`fastfair calibration`: the numbers of the library, in sentences, tables, files and plots."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+from helpers.command_line import run
+
+import fastfair as ff
+from fastfair.errors import InputError
+
+SCORES = "docs/samples/scores.csv"
+ASKED = ["--application", "0.3", "--application", "0.2,1,10", "--group", "sex", "--seed", 1, "--n-resamples", 99]
+RATIOS = ["--score-kind", "log-likelihood-ratio"]
+APPLICATIONS = [ff.Application(0.3), ff.Application(0.2, 1, 10)]
+
+
+def found() -> ff.Calibration:
+    comparisons = ff.read_comparisons(SCORES, groups=["sex"], score_kind="log-likelihood-ratio")
+    return ff.evaluate_calibration(comparisons, APPLICATIONS, rng=1, n_resamples=99)
+
+
+def test_sentences_and_tables_are_printed():
+    printed = run("calibration", SCORES, *RATIOS, *ASKED).output
+    assert found().summary() in printed
+    for application in APPLICATIONS:
+        assert f"Detection costs at {application}" in printed
+
+
+def test_json_is_that_of_the_library():
+    printed = json.loads(run("calibration", SCORES, *RATIOS, *ASKED, "--json").output)
+    assert printed == json.loads(found().to_json()) | {"inputs": [SCORES]}
+
+
+def test_files_figures_and_page_are_written(tmp_path):
+    page = tmp_path / "page.html"
+    run("calibration", SCORES, *RATIOS, *ASKED, "--output", tmp_path / "out", "--plots", "--report", page)
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    figures = ("costs", "bayes_error", "normalized_bayes_error", "tippett")
+    assert names == {"config.toml", "calibration.json", "calibration.csv"} | {
+        f"{name}.{kind}" for name in figures for kind in ("png", "svg")
+    }
+    assert pl.read_csv(tmp_path / "out" / "calibration.csv").height == len(found().costs)
+    assert "Decisions at p_target=0.2, c_miss=1, c_fa=10" in page.read_text("utf-8")
+
+
+def test_scores_can_be_calibrated_first():
+    asked = ["--calibrate", "pav", "--by", "comparison", "--folds", 2, "--seed", 1, "--n-resamples", 99, "--json"]
+    printed = json.loads(run("calibration", SCORES, *asked).output)
+    ratios = ff.calibrate(ff.read_comparisons(SCORES), "pav", by="comparison", n_folds=2, rng=1).comparisons
+    expected = ff.evaluate_calibration(ratios, rng=1, n_resamples=99)
+    assert printed["costs"] == json.loads(expected.to_json())["costs"]
+
+
+@pytest.mark.parametrize("wrong", ["0.1,1", "1.5", "0.1,0,1", "often", "0.1,1,1,1"])
+def test_applications_that_are_none_are_refused(wrong):
+    assert wrong in run("calibration", SCORES, *RATIOS, "--application", wrong).output
+
+
+def test_other_scores_are_refused():
+    with pytest.raises(InputError, match="declared as similarity"):
+        run("calibration", SCORES, *ASKED)
