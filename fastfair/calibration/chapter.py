@@ -17,14 +17,14 @@ from .cost_rows import DIFFERENT, ApplicationCost
 
 if TYPE_CHECKING:
     from .applications import Application
-    from .results import Calibration
+    from .shown import ShownCalibration
 
 TITLE = "Calibration"
 _SIZE = (4.9, 3.4)  # inches
 _MOST_DIFFERENCES = 15  # pairs of groups that a table lists; of more, only those that differ
 
 
-def chapter_of(result: Calibration) -> Chapter:
+def chapter_of(result: ShownCalibration) -> Chapter:
     """Make a chapter of costs, errors over priors and shares of likelihood ratios."""
     sections = [_of_application(result, one) for one in result.applications]
     sections += [_over_priors(result), _of_ratios(result)]
@@ -48,7 +48,7 @@ def chapter_of(result: Calibration) -> Chapter:
     return Chapter(TITLE, sentences, sections, result.settings, write_json(numbers, None), remarks)
 
 
-def _of_application(result: Calibration, application: Application) -> Section:
+def _of_application(result: ShownCalibration, application: Application) -> Section:
     rows = [row for row in result.costs if row.application == application]
     level = f"{100 * result.confidence_level:g} %"
     size = row_size([row.group or "all" for row in rows], _SIZE[0])
@@ -97,7 +97,7 @@ def _cells(row: ApplicationCost) -> list[str]:
     ]
 
 
-def _over_priors(result: Calibration) -> Section:
+def _over_priors(result: ShownCalibration) -> Section:
     pictures = []
     for normalize, caption in (
         (False, "The applied probability of error (APE) over the prior; upright lines are the applications."),
@@ -108,7 +108,7 @@ def _over_priors(result: Calibration) -> Section:
     return Section("Errors over priors", (), pictures)
 
 
-def _of_ratios(result: Calibration) -> Section:
+def _of_ratios(result: ShownCalibration) -> Section:
     ax = result.plot_tippett(new_axes(_SIZE))
     picture = Picture(
         svg_of(ax.figure),  # type: ignore[arg-type]

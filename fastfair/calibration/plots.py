@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from .cost_rows import ApplicationCost
-    from .curves import BayesError, Tippett
+    from .shown import ErrorsOverPriors, SharesOverRatios
 
 _ACTUAL, _MINIMUM = ("actual DCF", USUAL, "o"), ("minimum DCF", GREY, "s")
 _APART = 0.16  # of a row, between the marks of actual and minimum cost
@@ -27,7 +27,7 @@ _MOST_DEFAULTS = 1.5  # times the error without scores, up to which a normalised
 
 
 def draw_bayes_errors(
-    curves: Mapping[str, BayesError], ax: Axes | None, *, normalize: bool = False, marked: Sequence[float] = ()
+    curves: Mapping[str, ErrorsOverPriors], ax: Axes | None, *, normalize: bool = False, marked: Sequence[float] = ()
 ) -> Axes:
     """Draw errors over prior log odds: actual ones as lines, minimum ones dashed, and those without scores grey.
 
@@ -76,7 +76,7 @@ def draw_bayes_errors(
     return ax
 
 
-def draw_tippetts(curves: Mapping[str, Tippett], ax: Axes | None) -> Axes:
+def draw_tippetts(curves: Mapping[str, SharesOverRatios], ax: Axes | None) -> Axes:
     """Draw the shares of mated and of non-mated comparisons whose likelihood ratio is at least so large."""
     ax = axes_or_new(ax)
     for k, curve in enumerate(curves.values()):

@@ -47,7 +47,7 @@ def _options(command: Any) -> Any:
 @click.command(
     "apply",
     cls=Verb,
-    summary="Find a threshold on development data and apply it to other scores.",
+    summary="Apply a threshold that development data give.",
     examples="""
     fastfair apply scores.csv --development dev.csv --at fmr=0.001 --group sex
     fastfair apply scores.csv --development dev.csv --at eer --output results --plots
