@@ -91,7 +91,7 @@ def _options(command: Any) -> Any:
 @click.command(
     "calibration",
     cls=Verb,
-    summary="Tell what decisions by log-likelihood ratios cost, and whether they are calibrated.",
+    summary="Tell what decisions by log-likelihood ratios cost.",
     examples="""
     fastfair calibration ratios.csv --score-kind log-likelihood-ratio --application 0.01 --application 0.05,1,10
     fastfair calibration scores.csv --calibrate logistic --group sex --report calibration.html
