@@ -56,6 +56,7 @@ class Application:
         """The prior at which equal costs have the same threshold."""
         return 1 / (1 + math.exp(self.threshold))
 
+    @checked
     def costs(self, normalize: bool = False) -> DetectionCosts:
         """Return the costs; normalised, 1 is what accepting or rejecting everything costs, whichever is lower."""
         return DetectionCosts(self.p_target, self.c_miss, self.c_fa, normalize)

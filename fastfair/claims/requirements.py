@@ -158,10 +158,13 @@ def _name_of(text: str, called: str) -> str:
         if metric:
             raise _refused(text, 0, called, f"{measure.title} takes no ({metric}): write {measure.name}")
         return name
-    if not metric and len(measure.metrics) == 1:
-        return f"{code}({measure.metrics[0]})"
-    if metric not in measure.metrics:
-        would_do = _listed([f"{code}({one})" for one in measure.metrics])
+    computed = [one for one in measure.metrics if one != "act_dcf"]
+    if not metric and len(computed) == 1:
+        return f"{code}({computed[0]})"
+    if metric not in computed:
+        if metric in measure.metrics:
+            raise _refused(text, 0, called, "actual DCFs are not checked: evaluate_calibration has their intervals")
+        would_do = _listed([f"{code}({one})" for one in computed])
         raise _refused(text, 0, called, f"{measure.title} is of a rate or cost: write {would_do}")
     return name
 

@@ -224,7 +224,6 @@ def test_bands_of_groups_parted_at_random_hold_the_fair_value(measure: str, unit
     assert given[0].filename == __file__
     assert FAIR_OUTSIDE in by_quantiles.note
     assert by_quantiles.plot().get_title() == "No test of fairness: fair systems lie outside, too"
-    pyplot.close("all")
 
 
 def test_the_band_of_a_measure_has_the_level_at_which_quantiles_hold_whole_curves():
@@ -296,7 +295,6 @@ def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str)
     np.testing.assert_allclose(np.transpose([band.band_low, band.band_high])[::-1], want, rtol=1e-9, atol=1e-12)
     assert "no errors" in band.note
     band.plot(det=True).figure.canvas.draw()
-    pyplot.close("all")
 
 
 @faces

@@ -166,7 +166,6 @@ def test_curves_are_drawn():
     _, axes = plt.subplots()
     assert ff.det(c).plot(ax=axes) is axes
     assert [label.get_text() for label in axes.get_xticklabels()][:2] == ["5", "20"]
-    plt.close("all")
 
 
 def test_drawing_leaves_out_only_what_cannot_be_seen():
@@ -184,7 +183,6 @@ def test_drawing_leaves_out_only_what_cannot_be_seen():
     nearest = np.searchsorted(-drawn[:, 0], -whole[:, 0], side="right") - 1
     assert np.abs(whole - drawn[np.clip(nearest, 0, None)])[:, 0].max() < 0.02
     assert np.abs(drawn[[0, -1]] - whole[[0, -1]]).max() < 0.02
-    plt.close("all")
 
 
 @given(score_lists(), DTYPES, st.floats(0.01, 0.99), st.floats(0.1, 10), st.floats(0.1, 10), st.booleans())

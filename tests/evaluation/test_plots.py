@@ -19,12 +19,6 @@ POINTS = [ff.at_fmr(0.01), ff.at_fmr(0.05)]
 LONG = " & a label that is longer than a row of a plot can be, as intersections of five attributes are $x$"
 
 
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
-
-
 @cache
 def evaluation(n_groups: int, n_resamples: int = 40) -> ff.Evaluation:
     """Evaluate groups with long labels, the last of which has no errors."""

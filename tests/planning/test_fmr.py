@@ -190,7 +190,6 @@ def test_a_plan_is_told_as_text_table_and_picture():
         "limit that 80 % of studies keep", "median limit", "limit if comparisons were independent",
     ]  # fmt: skip
     assert ax.texts[0].get_text() == f"{plan.n_subjects:,}"
-    plt.close("all")
 
 
 @pytest.mark.parametrize(

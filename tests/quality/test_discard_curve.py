@@ -288,7 +288,6 @@ def test_results_are_tables_json_plots_and_pages(tmp_path):
     assert json.loads(read.to_json()) == content
     lines = [[line.get_xydata().tolist() for line in one.plot().get_lines()] for one in (read, found)]
     assert lines[0] == lines[1]
-    plt.close("all")
 
 
 @given(values=st.lists(st.integers(0, 5), min_size=1, max_size=20), share=st.floats(0, 0.99))
