@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 
-import matplotlib.pyplot as pyplot
 import numpy as np
 import pytest
 from helpers.data_sets import MATCHERS, faces, lfw

@@ -172,7 +172,6 @@ def test_drawing_leaves_out_only_what_cannot_be_seen():
     import matplotlib as mpl
 
     mpl.use("agg")
-    import matplotlib.pyplot as plt
 
     rng = np.random.default_rng(7)
     curve = ff.det(from_lists(rng.normal(2, 1, 60_000).tolist(), rng.normal(0, 1, 60_000).tolist()))

@@ -13,7 +13,6 @@ import fastfair as ff
 from fastfair.errors import InputError
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt
 
 POINTS = [ff.at_fmr(0.01), ff.at_fmr(0.05)]
 LONG = " & a label that is longer than a row of a plot can be, as intersections of five attributes are $x$"

@@ -6,7 +6,6 @@ import json
 import math
 import warnings
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from fastfair.kernels import dyadic

@@ -7,7 +7,6 @@ import math
 import warnings
 from fractions import Fraction
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given, settings
