@@ -49,6 +49,12 @@ class ClassKeys:
             return None
         return min(int(keys[n]) for keys, n in zip(classes, n_failed, strict=True) if n < keys.size)
 
+    @property
+    def all_failed(self) -> bool:
+        """Whether there are comparisons and each of them failed, so that no threshold is found from them."""
+        n = sum(self.sizes)
+        return n > 0 and sum(map(score_keys.count_failed, (self.mated, self.nonmated))) == n
+
     def require(self, what: str, *thresholds: Any) -> None:
         """Raise an error where errors at a threshold are not all kept.
 

@@ -340,7 +340,7 @@ def mean_group_eer_key(comparisons: Comparisons, groups: Iterable[int]) -> np.si
                 f"group {comparisons.groups[group]!r} has {keys.sizes[0]} mated and {keys.sizes[1]} non-mated "
                 "comparisons of its own, so it has no EER and there is no mean of the groups' EER thresholds"
             )
-        if not any(score_keys.count_failed(of_class) < of_class.size for of_class in (keys.mated, keys.nonmated)):
+        if keys.all_failed:
             raise InputError(
                 f"all comparisons of group {comparisons.groups[group]!r} failed, so it has no EER threshold, and there "
                 "is no mean of the groups' EER thresholds"

@@ -33,7 +33,7 @@ from fastfair.error_rates.operating_points import (
 )
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.ratio_cost import ratio_costs_of_groups
-from fastfair.errors import ReversedScoresWarning
+from fastfair.errors import EmptyGroupWarning, ReversedScoresWarning
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import NO_METRICS, Metrics, different_groups
@@ -169,7 +169,8 @@ def evaluate(
     DroppedWarning
         Names the groups left out.
     EmptyGroupWarning
-        Names the groups that make measures NaN.
+        Names the groups that make measures NaN: those without comparisons, and of the Sum of Group Error Differences
+        those all of whose comparisons failed.
     NarrowIntervalsWarning
         Where intervals are likely to be too narrow, and why.
     ReversedScoresWarning
@@ -239,9 +240,9 @@ def _evaluated(
         compile_ahead(n_threads, narrow=comparisons.mated.keys.itemsize == 4)
     at_points = [_rates_at(comparisons, point, request.measured) for point in request.points]
     found = _metrics(comparisons, request)
-    # SED brings its own operating point, which only groups with both kinds of comparisons have.
+    # SED brings its own operating point.
     own = []
-    if "sed" in request.measures and all(_is_complete(comparisons, k) for k in request.measured):
+    if "sed" in request.measures and _have_eer_thresholds(comparisons, request.measured):
         own = [_rates_at(comparisons, at_mean_group_eer(), request.measured)]
     selection = _select(comparisons, request, with_mean_group_eer=bool(own))
     cells = different_groups(comparisons) if comparisons.groups else ()
@@ -349,8 +350,15 @@ def _metrics(comparisons: Comparisons, request: Request) -> dict[str, Floats]:
     return found
 
 
-def _is_complete(comparisons: Comparisons, group: int) -> bool:
-    return all(side.cells[group, group] > 0 for side in (comparisons.mated_by_group, comparisons.nonmated_by_group))
+def _have_eer_thresholds(comparisons: Comparisons, groups: Sequence[int]) -> bool:
+    """Return whether each group has comparisons of both kinds, some with a score; warn of those without."""
+    of_groups = {comparisons.groups[k]: keys_of(comparisons, k) for k in groups}
+    failed = [group for group, keys in of_groups.items() if keys.all_failed]
+    if failed:
+        named = ", ".join(map(repr, failed))
+        what = "SED is NaN, as all comparisons of a group failed, so that it has no EER threshold"
+        warn(f"{what}: {named}", EmptyGroupWarning)
+    return not failed and all(all(keys.sizes) for keys in of_groups.values())
 
 
 def _select(comparisons: Comparisons, request: Request, *, with_mean_group_eer: bool) -> Selection:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import re
+
 import numpy as np
 import pytest
 from helpers.failed_comparisons import columns, made
 from helpers.failed_comparisons import evaluated as evaluated_at
 
 import fastfair as ff
-from fastfair.errors import InputError
+from fastfair.errors import EmptyGroupWarning, InputError
 from fastfair.evaluation.tracing import curve_of, distributions_of, edges_of
 
 POINTS = [ff.at_fmr(0.05), ff.at_threshold(1.0), ff.at_eer(), ff.at_fnmr(0.4), ff.at_mean_group_eer()]
@@ -43,6 +46,28 @@ def test_excluded_failures_leave_the_other_numbers_as_without_them():
         assert (one.estimate, one.low, one.high) == pytest.approx(
             (other.estimate, other.low, other.high), rel=0, abs=0, nan_ok=True
         ), one
+
+
+@pytest.mark.parametrize("n_resamples", [0, 50])
+def test_a_group_whose_cameras_fail_has_all_measures_but_sed(n_resamples):
+    """Its FNMR is 1 and its FMR 0; only the mean of EER thresholds needs a score of every group."""
+    *given, failed = columns()
+    failed |= (given[4] == "m") | (given[5] == "m")
+    c = ff.Comparisons(np.where(failed, np.nan, given[0]), *given[1:], failures="non-match")
+    message = re.escape("SED is NaN, as all comparisons of a group failed, so that it has no EER threshold: 'm'")
+    with pytest.warns(EmptyGroupWarning, match=message):
+        found = ff.evaluate(c, ff.at_threshold(1.0), metrics=(), n_resamples=n_resamples, rng=0)
+    assert (found.value("fnmr", "m"), found.value("fmr", "m")) == (1, 0)
+    for group in c.groups:
+        sed = found.quantity("sed", group)
+        assert all(math.isnan(math.nan if x is None else x) for x in (sed.estimate, sed.low, sed.high))
+    alone = ff.evaluate(c, ff.at_threshold(1.0), ["fdr", "garbe"], metrics=(), n_resamples=n_resamples, rng=0)
+    for one in alone.quantities:  # without a warning, and the same
+        group = one.group if one.probe_group is None else (one.group, one.probe_group)
+        assert found.value(one.name, group, one.at) == one.estimate
+    assert math.isfinite(found.value("fdr"))
+    with pytest.raises(InputError, match="all comparisons of group 'm' failed"):
+        ff.rates(c, ff.at_mean_group_eer())
 
 
 def test_replicates_never_accept_a_failed_comparison():
