@@ -30,7 +30,7 @@ _NAMES: tuple[tuple[Check, str], ...] = (
         label_conflicts mated measure metadata_id metadata_per metadata_subject method metric
         missing_metadata mix name over probe probe_sample quantile rate reference reference_sample
         same_name scheme score score_kind share_of show side similarity statement statistic subject subject_pattern
-        system title unit weighting""",
+        system template_score title unit weighting""",
     ),
     (k.texts, "groups measures metrics probe_group reference_group strata tables"),
     (

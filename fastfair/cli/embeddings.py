@@ -19,6 +19,7 @@ from fastfair.bands.all_bands import DEFAULT_MEASURES, Bands, bands_of
 from fastfair.bands.fairness import BAND_MEASURES, BAND_ZERO_POLICIES, FairnessBand
 from fastfair.bands.rates_at_levels import BAND_METHODS_OF_EMBEDDINGS
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.templates import TEMPLATE_SCORES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError
 from fastfair.io.embeddings import read_embeddings
@@ -71,7 +72,12 @@ def _options(command: Any) -> Any:
         click.option(
             "--template", metavar="NAME",
             help="With --role: array or column that says which template each reference is part of, such as that of the "
-            "subjects; the mean of its vectors is enrolled. [default: each reference alone]",
+            "subjects. [default: each reference alone]",
+        ),
+        click.option(
+            "--template-score", type=click.Choice(TEMPLATE_SCORES), default="mean", show_default=True,
+            help="With --template: the score of a template with a probe is that of the mean of its vectors, or the "
+            "highest that one of them has.",
         ),
         click.option("--similarity", type=click.Choice(SIMILARITIES), default="cosine", show_default=True),
         click.option(

@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.templates import TEMPLATE_SCORES
 from fastfair.io.comparisons import read_comparisons
 from fastfair.io.embeddings import read_embeddings
 
@@ -38,8 +39,13 @@ ROLE_AND_TEMPLATE = [
     ),
     click.option(
         "--template", metavar="NAME",
-        help="Vectors, with --role: array or column that says which template each reference is part of; the mean of "
-        "its vectors is enrolled. [default: each reference alone]",
+        help="Vectors, with --role: array or column that says which template each reference is part of. "
+        "[default: each reference alone]",
+    ),
+    click.option(
+        "--template-score", type=click.Choice(TEMPLATE_SCORES),
+        help="Vectors, with --template: the score of a template with a probe is that of the mean of its vectors, or "
+        "the highest that one of them has. [default: mean]",
     ),
 ]  # fmt: skip
 _INPUT = [

@@ -21,12 +21,11 @@ from .comparisons import Comparisons
 from .pair_search import PairFinder
 from .pairing import Pairing
 from .prepared_vectors import ready_for_products
+from .roles import ROLES, probes_of, require_both
 from .scanned_comparisons import ScannedComparisons
 from .scanned_vectors import scanned_pairs
 from .sorted_scores import read_only
-from .templates import mean_vectors, templates_of
-
-ROLES = "reference", "probe"
+from .templates import TEMPLATE_SCORES, mean_vectors, templates_of
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -59,9 +58,13 @@ class Embeddings(Shown):
         The vectors, as given.
     similarity : str
         The score of two vectors, as given.
+    template : (n,) ndarray of int32 or None
+        Where templates score as the best of their vectors do (`enrolled`), which of the templates and probes each
+        vector is part of, from 0. They take the place of vectors in all that follows: there are m of them. None where
+        each vector stands for itself.
     subjects : (k,) ndarray
         The distinct subjects, sorted.
-    subject : (n,) ndarray of int32
+    subject : (m,) ndarray of int32
         The subject of each vector, as a position in `subjects`.
     attributes : dict of str to tuple of str
         The labels of each attribute, sorted.
@@ -73,7 +76,7 @@ class Embeddings(Shown):
         The group of each subject, as a position in `groups`; -1 where there are none.
     pairing : Pairing
         Which vectors are compared: an order of them, and the number of references and probes of each subject.
-    is_probe : (n,) ndarray of bool or None
+    is_probe : (m,) ndarray of bool or None
         Whether each vector is a probe, and not a reference; None without roles.
     n_samples : (k,) ndarray of int64
         Number of vectors of each subject.
@@ -106,6 +109,7 @@ class Embeddings(Shown):
 
     vectors: NDArray[np.floating[Any]]
     similarity: str
+    template: NDArray[np.int32] | None
     subjects: NDArray[Any]
     subject: NDArray[np.int32]
     attributes: Mapping[str, tuple[str, ...]]
@@ -136,7 +140,7 @@ class Embeddings(Shown):
         attributes = {name: validation.encode(f"group {name!r}", column) for name, column in columns.items()}
         sizes = {"vectors": len(array), "subject": who.codes.size}
         sizes |= {f"group {name!r}": coded.codes.size for name, coded in attributes.items()}
-        is_probe = None if role is None else _probes(role)
+        is_probe = None if role is None else probes_of(role)
         if is_probe is not None:
             sizes["role"] = is_probe.size
         validation.same_length(sizes, "vector")
@@ -149,6 +153,7 @@ class Embeddings(Shown):
         self.__dict__.update(
             vectors=read_only(array.view()),
             similarity=similarity,
+            template=None,
             subjects=read_only(subjects),
             subject=read_only(codes),
             is_probe=None if is_probe is None else read_only(is_probe),
@@ -188,8 +193,8 @@ class Embeddings(Shown):
         return made
 
     @checked(template=argument_kinds.labels_or_count)
-    def enrolled(self, template: validation.Labels | int | None = None) -> Embeddings:
-        """Enrol references as templates: the mean of several vectors of a subject takes their place.
+    def enrolled(self, template: validation.Labels | int | None = None, score: str = "mean") -> Embeddings:
+        """Enrol references as templates: several vectors of a subject count as one.
 
         Parameters
         ----------
@@ -197,17 +202,22 @@ class Embeddings(Shown):
             The template that each reference is part of, of any label type; labels of probes play no part. A number: so
             many references of a subject make a template, in the order given, and the last one may have fewer. By
             default all references of a subject make one.
+        score : {"mean", "max"}
+            The score of a template with a probe: that of the mean of its vectors, or the highest that one of them has.
 
         Returns
         -------
         Embeddings
-            The templates, in the order of their first references, and then the probes. With the cosine, vectors have
-            length 1 before they are averaged; with the other similarities they are averaged as they are.
+            The templates, in the order of their first references, and then the probes. Means take the place of the
+            references: with the cosine, vectors have length 1 before they are averaged; with the other similarities
+            they are averaged as they are. By "max" the vectors stay, and `Embeddings.template` says which are of which
+            template.
 
         Raises
         ------
         InputError
-            Where vectors have no roles, for a template of two subjects, and for templates without direction.
+            Where vectors have no roles or are templates already, for a template of two subjects, and for means without
+            direction.
 
         Examples
         --------
@@ -218,14 +228,26 @@ class Embeddings(Shown):
         Embeddings(4 x 2 float32, cosine, 2 subjects, 2 references, 2 probes, 2 mated, 2 non-mated)
         >>> e.enrolled().vectors[0]
         array([0.5, 0.5], dtype=float32)
+        >>> best = e.enrolled(score="max")
+        >>> best
+        Embeddings(5 x 2 float32, cosine, 2 subjects, 2 templates, 2 probes, 2 mated, 2 non-mated)
+        >>> e.comparisons().mated.similarities.round(3), best.comparisons().mated.similarities.round(3)
+        (array([0.447, 0.707, 0.894], dtype=float32), array([0.707, 0.894], dtype=float32))
         """
+        validation.choice("score", score, TEMPLATE_SCORES)
         if self.is_probe is None:
             raise InputError("templates are made of references, but the vectors have no roles: give role")
+        if self.template is not None:
+            raise InputError("the vectors are enrolled as templates already: enrol those that were given")
         number = templates_of(template, self.subject, self.is_probe)
         references, probes = np.flatnonzero(~self.is_probe), np.flatnonzero(self.is_probe)
-        means = mean_vectors(self.vectors, self.similarity, references, number)
         first = references[np.unique(number, return_index=True)[1]]
         rows = np.concatenate((first, probes))
+        if score == "max":
+            part_of = np.empty(len(self), np.int32)
+            part_of[references], part_of[probes] = number, np.arange(first.size, rows.size)
+            return self._of_best(part_of, rows)
+        means = mean_vectors(self.vectors, self.similarity, references, number)
         labels = {
             name: np.array(known, object)[self._subject_codes[name]][self.subject[rows]]
             for name, known in self.attributes.items()
@@ -238,6 +260,21 @@ class Embeddings(Shown):
             raise type(error)(f"with templates before probes, {error}", error.row) from None
         made._choose_groups(self.grouping)
         return made._without(self.left_out)
+
+    def _of_best(self, template: NDArray[np.int32], rows: NDArray[np.intp]) -> Embeddings:
+        """Count vectors of one template or probe as one; rows: the first vector of each."""
+        assert self.is_probe is not None
+        made = object.__new__(Embeddings)
+        made.__dict__.update(self.__dict__)
+        subject = self.subject[rows]
+        made.__dict__.update(
+            template=read_only(template),
+            subject=read_only(subject),
+            is_probe=read_only(self.is_probe[rows]),
+            n_samples=read_only(np.bincount(subject, minlength=self.subjects.size)),
+        )
+        made._choose_groups(self.grouping)
+        return made
 
     @checked
     def rows(self, positions: slice | NDArray[np.integer[Any]]) -> NDArray[np.floating[Any]]:
@@ -286,7 +323,7 @@ class Embeddings(Shown):
         Returns
         -------
         Comparisons
-            With subjects, groups and samples. The id of a sample is its row in `vectors`; without roles the lower row
+            With subjects, groups and samples. The id of a sample is its row in `subject`; without roles the lower row
             of a pair is the reference. So `compare` can match the comparisons of two models that embed the same
             samples.
 
@@ -304,14 +341,14 @@ class Embeddings(Shown):
         Comparisons(2 mated, 8 non-mated, similarity, 3 subjects)
         """
         workers = Workers(n_threads, progress)
-        mated, nonmated = PairFinder(self.vectors, self.similarity, self.pairing, workers).find(1.0)
+        mated, nonmated = self._finder(workers).find(1.0)
         of_mated, of_nonmated = (
             side_of_pairs(pairs, is_mated, self.pairing, self.subject, self._subject_codes)
             for pairs, is_mated in ((mated, True), (nonmated, False))
         )
         made = Comparisons._of_parts(
-            of_mated, of_nonmated, "similarity", self.subjects, np.arange(len(self)), self.subject, self.attributes,
-            self.grouping,
+            of_mated, of_nonmated, "similarity", self.subjects, np.arange(self.subject.size), self.subject,
+            self.attributes, self.grouping,
         )  # fmt: skip
         made.left_out = self.left_out
         return made
@@ -361,11 +398,22 @@ class Embeddings(Shown):
 
     def _scanned(self, share: float, workers: Workers) -> ScannedComparisons:
         """Keep a share of the non-mated pairs, all of them where it is 1."""
-        found = PairFinder(self.vectors, self.similarity, self.pairing, workers).find(share)
+        found = self._finder(workers).find(share)
         return scanned_pairs(
             found, self.pairing, (self.subject, self.is_probe), self.subjects, self.attributes, self._subject_codes,
             self.grouping, self.left_out,
         )  # fmt: skip
+
+    def _finder(self, workers: Workers) -> PairFinder:
+        """Return what computes similarities, for pairs that are numbered as `pairing` has them."""
+        if self.template is None:
+            return PairFinder(self.vectors, self.similarity, self.pairing, workers)
+        assert self.is_probe is not None
+        of_vectors = Pairing.of(self.subject[self.template], self.subject_group, self.is_probe[self.template])
+        number = np.empty(self.subject.size, np.int32)
+        number[self.pairing.order] = np.arange(self.subject.size, dtype=np.int32)
+        number = number[self.template[of_vectors.order]]
+        return PairFinder(self.vectors, self.similarity, of_vectors, workers, number=number)
 
     def _without(self, left_out: Sequence[str]) -> Embeddings:
         """Remember what was left out before."""
@@ -379,7 +427,7 @@ class Embeddings(Shown):
         columns: dict[str, Sequence[Any]] = {"group": self.groups}
         inside = self.subject_group == np.arange(len(self.groups))[:, None]
         columns["subjects"] = inside.sum(axis=1).tolist()
-        columns["vectors"] = (inside @ self.n_samples).tolist()
+        columns["vectors" if self.template is None else "templates and probes"] = (inside @ self.n_samples).tolist()
         columns["mated pairs"] = (inside @ self.pairing.mated).tolist()
         return said, columns
 
@@ -397,8 +445,8 @@ class Embeddings(Shown):
         )
 
     def _require_both_kinds(self) -> None:
-        if self.is_probe is not None and (missing := [name for name in ROLES if name not in self._roles()]):
-            raise InputError(f"role has no {missing[0]}: give both references and probes, or leave role out")
+        if self.is_probe is not None:
+            require_both(self.is_probe)
         if self.n_mated == 0:
             found = (
                 f"none of the {self.subjects.size} subjects has two vectors"
@@ -407,9 +455,6 @@ class Embeddings(Shown):
             )
             raise InputError(f"{found}: there are no mated pairs")
 
-    def _roles(self) -> set[str]:
-        return set() if self.is_probe is None else {ROLES[int(k)] for k in np.unique(self.is_probe)}
-
     def __len__(self) -> int:
         return len(self.vectors)
 
@@ -417,18 +462,10 @@ class Embeddings(Shown):
         n, d = self.vectors.shape
         parts = [f"{n} x {d} {self.vectors.dtype.name}", self.similarity, f"{self.subjects.size} subjects"]
         if self.pairing.n_references is not None:
-            parts += [f"{self.pairing.n_references} references", f"{n - self.pairing.n_references} probes"]
+            n_references = self.pairing.n_references
+            enrolled = "references" if self.template is None else "templates"
+            parts += [f"{n_references} {enrolled}", f"{self.subject.size - n_references} probes"]
         parts += [f"{self.n_mated} mated", f"{self.n_nonmated} non-mated"]
         if self.groups:
             parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
         return f"Embeddings({', '.join(parts)})"
-
-
-def _probes(role: validation.Labels) -> NDArray[np.bool_]:
-    """Return whether each vector is a probe."""
-    coded = validation.encode("role", role)
-    unknown = [label for label in coded.labels.tolist() if label not in ROLES]
-    if unknown:
-        rows = np.flatnonzero(coded.labels[coded.codes] == unknown[0])
-        raise InputError(f'role must be "reference" or "probe", not {unknown[0]!r} as in row {rows[0]}')
-    return np.asarray(coded.labels == "probe")[coded.codes]

@@ -111,6 +111,9 @@ class PairFinder:
         Who computes the similarities.
     tile : int
         How many panels wide and high the tile is that a thread works on; the result does not depend on it.
+    number : (n,) int32 or None
+        Where several vectors count as one, what each is part of, in the order of the pairing: pairs are then of these
+        numbers, and have the highest similarity of their vectors.
 
     Attributes
     ----------
@@ -130,9 +133,10 @@ class PairFinder:
         pairing: Pairing,
         workers: Workers = Workers(),  # noqa: B008 - frozen
         tile: int = _TILE,
+        number: Positions | None = None,
     ) -> None:
         self._vectors, self._pairing = vectors, pairing
-        self._workers, self.tile = workers, tile
+        self._workers, self.tile, self._number = workers, tile, number
         self._columns = pairing.columns
         self._n_mated_of_row = self._columns[:, 2] - self._columns[:, 1]
         self._mated_start = np.cumsum(self._n_mated_of_row) - self._n_mated_of_row
@@ -148,7 +152,7 @@ class PairFinder:
         Parameters
         ----------
         share : float
-            Share of the non-mated pairs to keep; 1 or more keeps all.
+            Share of the non-mated pairs of vectors to keep; 1 or more keeps all.
 
         Returns
         -------
@@ -188,11 +192,14 @@ class PairFinder:
         mated_store = PairStore(mated.size, of_mated)
         mated_store.add(mated, codes, inverted=False)
         found = FoundPairs([mated_store.taken()], of_mated, True)
-        return found.sorted(count_threads(self._workers.n_threads)), FoundPairs(nonmated, packing, everything)
+        others = FoundPairs(nonmated, packing, everything)
+        if self._number is not None:
+            found, others = found.best(self._number, inverted=False), others.best(self._number, inverted=True)
+        return found.sorted(count_threads(self._workers.n_threads)), others
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what others do not need to compute similarities."""
-        left_out = ("_workers",) if self._euclidean else ("_workers", "_vectors", "_pairing")
+        left_out = ("_workers", "_number") if self._euclidean else ("_workers", "_number", "_vectors", "_pairing")
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def _require_memory(self, kind: str, n: int, n_bytes: int, would_do: str) -> None:

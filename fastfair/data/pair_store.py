@@ -18,6 +18,7 @@ from .temporary_files import joined, room
 
 Floats = NDArray[np.floating[Any]]
 Positions = NDArray[np.int32]
+_PAIRS_AT_ONCE = 2**16
 _NOT_PACKED = 48  # bytes of a pair while it is sorted: keys, codes, their order, and what is made of them
 
 
@@ -141,6 +142,50 @@ class FoundPairs:
         if len(self.parts) > 1:
             names = tuple(self.parts[0])
             self.parts[:] = [{name: joined([part.pop(name) for part in self.parts]) for name in names}]
+
+    def best(self, number: Positions, *, inverted: bool) -> FoundPairs:
+        """Give vectors other numbers, and keep of pairs that are then the same the most similar one.
+
+        Parameters
+        ----------
+        number : (n,) int32
+            The new number of each vector, below n.
+        inverted : bool
+            Whether keys fall as similarities rise.
+
+        Returns
+        -------
+        FoundPairs
+            These cannot be used afterwards.
+        """
+        self._join()
+        columns, packing = self.parts.pop(), self.packing
+        places, span = packing.places, packing.span
+        of_vector, number = (1 << places) - 1, number.astype(np.int64)
+        if not packing.fits:
+            keys, codes = columns["keys"], columns["codes"]
+            codes = (number[codes >> places] << places) + number[codes & of_vector]
+            order = np.lexsort((keys if inverted else ~keys, codes))
+            order = order[np.diff(codes[order], prepend=-1) != 0]
+            return FoundPairs([{"keys": keys[order], "codes": codes[order]}], packing, self.complete)
+        packed = columns["packed"]
+        parts = [slice(start, start + _PAIRS_AT_ONCE) for start in range(0, packed.size, _PAIRS_AT_ONCE)]
+        of_key = (1 << span) - 1
+        turned = 0 if inverted else of_key  # so that the best comes first
+        for part in parts:  # vectors before keys
+            some = packed[part]
+            code = (number[(some >> places) & of_vector] << places) + number[some & of_vector]
+            packed[part] = (code << span) + ((some >> 2 * places) ^ turned)
+        packed.sort()
+        size, last = 0, -1
+        for part in parts:
+            some = packed[part].copy()
+            code = some >> span
+            some = some[np.diff(code, prepend=last) != 0]
+            last = int(code[-1])
+            packed[size : size + some.size] = (((some & of_key) ^ turned) << 2 * places) + (some >> span)
+            size += some.size
+        return FoundPairs([{"packed": packed[:size]}], packing, self.complete)
 
     def sorted(self, n_threads: int) -> Pairs:
         """Return the pairs, sorted by key and then by vectors; these cannot be used afterwards."""

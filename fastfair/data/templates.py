@@ -12,6 +12,7 @@ from fastfair.errors import InputError
 
 from .prepared_vectors import ready_for_products
 
+TEMPLATE_SCORES = "mean", "max"
 _ROWS_AT_ONCE = 4096
 
 

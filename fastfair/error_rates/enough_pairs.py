@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.workers import Workers
 from fastfair.data.class_keys import ClassKeys, NotKeptError, keys_of
-from fastfair.data.embeddings import ROLES, Embeddings
+from fastfair.data.embeddings import Embeddings
+from fastfair.data.roles import ROLES
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.errors import InputError
@@ -114,13 +115,23 @@ def _some_of(embeddings: Embeddings) -> Embeddings:
     in_group = place - np.searchsorted(group[order], group)
     chosen = np.argsort(in_group, kind="stable")
     chosen = chosen[: max(2, int(np.searchsorted(np.cumsum(n[chosen]), _LOOKED_AT, side="right")))]
-    side = np.zeros(len(embeddings), bool) if embeddings.is_probe is None else embeddings.is_probe
+    side = np.zeros(embeddings.subject.size, bool) if embeddings.is_probe is None else embeddings.is_probe
     of_side = embeddings.subject.astype(np.int64) * 2 + side
     by_side = np.argsort(of_side, kind="stable")
     before = np.empty(by_side.size, np.intp)  # earlier vectors of the same subject and role
     before[by_side] = np.arange(by_side.size) - np.searchsorted(of_side[by_side], of_side[by_side])
     rows = np.flatnonzero(np.isin(embeddings.subject, chosen) & (before < _OF_A_SUBJECT))
+    if embeddings.template is None:
+        return _taken(embeddings, rows, rows)
+    vectors = np.flatnonzero(np.isin(embeddings.template, rows))
+    template = embeddings.template[vectors]
+    return _taken(embeddings, vectors, template).enrolled(template, score="max")
+
+
+def _taken(embeddings: Embeddings, vectors: NDArray[np.intp], rows: NDArray[np.integer[Any]]) -> Embeddings:
+    """Take some vectors; rows: where their subject and role stand."""
     subject: NDArray[np.int32] = embeddings.subject[rows]
-    labels = np.array(embeddings.groups, object)[group[subject]] if embeddings.groups else None
+    group = embeddings.subject_group[subject]
+    labels = np.array(embeddings.groups, object)[group] if embeddings.groups else None
     role = None if embeddings.is_probe is None else np.array(ROLES, object)[embeddings.is_probe[rows].astype(int)]
-    return Embeddings(embeddings.vectors[rows], subject, labels, embeddings.similarity, role)
+    return Embeddings(embeddings.vectors[vectors], subject, labels, embeddings.similarity, role)

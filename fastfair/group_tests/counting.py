@@ -13,7 +13,6 @@ from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.pair_search import PairFinder
 from fastfair.data.scanned_comparisons import KeptComparisons, Reader
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.error_rates.operating_points import OperatingPoint, allowed_errors, threshold_key
@@ -93,7 +92,7 @@ def of_embeddings(embeddings: Embeddings, at: OperatingPoint, n_threads: int | N
     if not embeddings.groups:
         raise InputError("the embeddings have no groups to compare: give group")
     n, n_nonmated = embeddings.subjects.size, embeddings.n_nonmated
-    finder = PairFinder(embeddings.vectors, embeddings.similarity, embeddings.pairing, Workers(n_threads))
+    finder = embeddings._finder(Workers(n_threads))
     accepted = allowed_errors(at.value, n_nonmated) if at.kind == "fmr" else 0
     kept = accepted + 1.0
     while True:

@@ -10,6 +10,7 @@ from fastfair._lib import argument_kinds, side_columns, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.warnings import gathered
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.templates import TEMPLATE_SCORES
 from fastfair.errors import DroppedWarning, InputError
 
 from . import tables, vector_files, vector_parts
@@ -40,6 +41,7 @@ def read_embeddings(
     samples: str | Path | IntoDataFrame | None = None,
     role: str | validation.Labels | None = None,
     template: str | validation.Labels | int | None = None,
+    template_score: str = "mean",
     similarity: str = "cosine",
     missing_metadata: str = "raise",
 ) -> Embeddings:
@@ -76,6 +78,8 @@ def read_embeddings(
     template : str, (n,) array_like or int, optional
         The array or column that says which template each reference is part of, such as that of the subjects; or what
         `Embeddings.enrolled` takes. By default references are compared as they are.
+    template_score : {"mean", "max"}
+        The score of a template with a probe: that of the mean of its vectors, or the highest that one of them has.
     similarity : {"cosine", "inner_product", "negative_euclidean"}
         As in `Embeddings`.
     missing_metadata : {"raise", "drop"}
@@ -119,6 +123,9 @@ def read_embeddings(
     Embeddings(4 x 2 float32, cosine, 2 subjects, 2 mated, 4 non-mated, 2 groups)
     """
     validation.choice("missing_metadata", missing_metadata, MISSING_METADATA)
+    validation.choice("template_score", template_score, TEMPLATE_SCORES)
+    if template is None and template_score != "mean":
+        raise InputError(f"template_score={template_score!r} is given without template=, which says what templates are")
     if metadata is None and metadata_id is not None:
         raise InputError("metadata_id is given without metadata=")
     if metadata is not None and isinstance(groups, Mapping):
@@ -167,6 +174,6 @@ def read_embeddings(
     except InputError as error:
         raise file.told(error, keep) from None
     try:
-        return made if templates is None else made.enrolled(templates)
+        return made if templates is None else made.enrolled(templates, template_score)
     except InputError as error:
         raise type(error)(f"{file.place}: {error}", error.row) from None

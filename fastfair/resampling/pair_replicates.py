@@ -13,7 +13,6 @@ from fastfair._lib.threads import count_threads
 from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
-from fastfair.data.pair_search import PairFinder
 from fastfair.data.pair_store import FoundPairs
 from fastfair.data.pairing import pairs_of_two_subjects
 from fastfair.errors import InputError
@@ -104,7 +103,7 @@ class PairResampler:
         self.units = VectorUnits(embeddings, draws.unit)
         self._scheme = draws.scheme
         self._require_resolution()
-        self._finder = PairFinder(embeddings.vectors, embeddings.similarity, embeddings.pairing, workers)
+        self._finder = embeddings._finder(workers)
         expected = float(levels[-1]) * embeddings.n_nonmated
         self._share = (
             _SPARE[draws.unit] * expected + _SPARE_DEVIATIONS * expected**0.5 + BLOCK

@@ -304,7 +304,7 @@ def test_faces_have_bands_of_the_same_bits_whatever_the_threads_and_tiles(
 ):
     e, bands = lfw(matcher), []
     for n_threads, tile in ((1, 4), (2, 4), (2, 1), (2, 7)):
-        monkeypatch.setattr(PairFinder.__init__, "__defaults__", (None, tile))
+        monkeypatch.setattr(PairFinder.__init__, "__defaults__", (None, tile, None))
         bands.append(ff.roc_band(e, [1e-4, 1e-3, 1e-2], n_resamples=200, rng=0, n_threads=n_threads))
     band = bands[0]
     for other in bands[1:]:

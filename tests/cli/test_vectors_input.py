@@ -20,10 +20,10 @@ def systems(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     e = ff.von_mises_fisher_embeddings(30, 3, 8, concentration=20, rng=0)
     names = [f"s{s:02}/{k % 3}" for k, s in enumerate(e.subject)]
-    role = np.where(np.arange(len(e)) % 3, "probe", "reference")
+    role = np.where(np.arange(len(e)) % 3 == 2, "probe", "reference")
     (tmp_path / "who.csv").write_text("id,sex\n" + "".join(f"s{s:02},{'fm'[s % 2]}\n" for s in range(30)))
     for name, vectors in (("first", e.vectors), ("second", e.vectors[:, :5])):
-        np.savez(f"{name}.npz", vectors=vectors, utt=names, role=role)
+        np.savez(f"{name}.npz", vectors=vectors, utt=names, role=role, who=e.subject)
     read = {"subject": "utt", "subject_pattern": "^([^/]+)/", "metadata": "who.csv", "metadata_id": "id"}
     return [ff.read_embeddings(f"{name}.npz", **read, groups="sex") for name in ("first", "second")]
 
@@ -48,6 +48,18 @@ def test_evaluate_takes_references_with_probes(systems):
     )  # fmt: skip
     wanted = ff.evaluate(e, ff.at_fmr(0.1), ["gini"], n_resamples=20, rng=1)
     assert [q["estimate"] for q in shown["quantities"]] == [q.estimate for q in wanted.quantities]
+
+
+def test_templates_score_by_their_mean_or_their_best_vector(systems):
+    more = ("--role", "role", "--template", "who", "--measure", "gini")
+    labels, subject = np.array(systems[0].groups), systems[0].subject
+    e = ff.Embeddings(
+        systems[0].vectors, subject, labels[systems[0].subject_group[subject]], role=np.load("first.npz")["role"]
+    )
+    for said, score in (((), "mean"), (("--template-score", "mean"), "mean"), (("--template-score", "max"), "max")):
+        shown = found("evaluate", "first.npz", *_VECTORS, *_WHO, *more, *said, "--at", "fmr=0.1", *_FEW)
+        wanted = ff.evaluate(e.enrolled(score=score), ff.at_fmr(0.1), ["gini"], n_resamples=20, rng=1)
+        assert [q["estimate"] for q in shown["quantities"]] == [q.estimate for q in wanted.quantities]
 
 
 def test_compare_takes_vectors_of_the_same_samples(systems):

@@ -161,7 +161,7 @@ def test_threads_and_tiles_change_no_bit(monkeypatch: pytest.MonkeyPatch, weight
     e = ff.Embeddings(rng.normal(size=(1300, 16)).astype(np.float32), subject, group=subject % 3)
     bands = []
     for threads, tile in ((1, 4), (2, 1), (2, 3)):
-        monkeypatch.setattr(pair_search.PairFinder.__init__, "__defaults__", (None, tile))
+        monkeypatch.setattr(pair_search.PairFinder.__init__, "__defaults__", (None, tile, None))
         bands.append(ff.roc_band(e, [1e-4, 1e-2], weighting=weighting, rng=1, n_threads=threads, n_resamples=200))
     for band in bands[1:]:
         assert np.array_equal(band.replicates, bands[0].replicates)

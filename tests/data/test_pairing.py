@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.parting import parted_if
+from helpers.two_sets import drawn_in, matrix_of, random_sets
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracles import embeddings as one_set
 from oracles import resampling as slow_shrinkage
 from oracles import two_sets as slow
 
@@ -26,26 +26,6 @@ from fastfair.resampling.pair_replicates import Draws, PairResampler
 UNITS = ("sample", "subject", "subject+sample")
 SUBJECT = list("aabbccd")
 ROLE = ["reference", "probe", "reference", "probe", "reference", "reference", "probe"]
-
-
-def random_sets(seed: int, n_subjects: int, most: int, dtype: type = np.float32) -> ff.Embeddings:
-    """Whole numbers, so that similarities are exact and tie often; some subjects have one role alone."""
-    rng = np.random.default_rng(seed)
-    subject = np.repeat(np.arange(n_subjects), rng.integers(1, most + 1, n_subjects))
-    role = rng.integers(0, 2, subject.size)
-    subject, role = np.append(subject, [0, 0, 1]), np.append(role, [0, 1, 1])  # someone has both, and another a probe
-    order = rng.permutation(subject.size)
-    subject, role = subject[order], role[order]
-    vectors = rng.integers(-3, 4, (n_subjects, 4))[subject] + rng.integers(-1, 2, (subject.size, 4))
-    vectors[(vectors == 0).all(axis=1)] = 1
-    return ff.Embeddings(
-        vectors.astype(dtype), subject, group=np.array(list("fm"))[subject % 2], similarity="inner_product",
-        role=np.array(["reference", "probe"])[role],
-    )  # fmt: skip
-
-
-def matrix_of(e: ff.Embeddings) -> np.ndarray:
-    return e.vectors.astype(float) @ e.vectors.astype(float).T
 
 
 @settings(max_examples=40, deadline=None)
@@ -121,26 +101,6 @@ def test_rates_and_replicates_are_those_of_loops(seed, n_subjects, most, unit, w
             for name, kind in (("fnmr", 0), ("fmr", 1)):
                 want = [slow.share(one[kind], t, below=kind == 0) for one in of]
                 np.testing.assert_allclose(getattr(found, name)[at][k], want, rtol=1e-12, atol=1e-15)
-
-
-def drawn_in(e: ff.Embeddings, resampler: PairResampler, unit: str, weights: np.ndarray) -> one_set.Draw:
-    """Read one replicate's weights, in which vectors of a subject and role are drawn as often as there are some."""
-    units = resampler.units
-    number = np.empty(len(e), int)
-    number[e.pairing.order] = units.subject  # of each vector's subject, as units have it
-    if unit == "subject":
-        return one_set.Draw({int(s): int(weights[k]) for s, k in zip(e.subject, number, strict=True)}, None)
-    row = np.empty(len(e), int)
-    row[e.pairing.order] = units._draws[-1].row
-    both, samples = weights[row].astype(int), weights[row + (len(e) if unit == "subject+sample" else 0)].astype(int)
-    for s, role in set(zip(e.subject.tolist(), e.is_probe.tolist(), strict=True)):
-        own = (e.subject == s) & (e.is_probe == role)
-        assert samples[own].sum() == own.sum()
-    if unit == "sample":
-        return one_set.Draw(None, samples.tolist())
-    drawn = {int(s): int(both[e.subject == s].sum() // samples[e.subject == s].sum()) for s in np.unique(e.subject)}
-    assert (both == samples * [drawn[int(s)] for s in e.subject]).all()
-    return one_set.Draw(drawn, samples.tolist())
 
 
 @pytest.mark.parametrize("weighting", ["identity", "comparison"])

@@ -240,7 +240,7 @@ def calls() -> dict[str, dict[str, Any]]:
         "Comparisons.to_scale": {"similarity": 0.5}, "Comparisons.to_key": {"threshold": 0.5},
         "Embeddings": {"vectors": [[1.0, 0.0], [2, 1], [0, 1], [0, 3]], "subject": list("aabb"), "group": list("ffmm"),
                        "role": ["reference", "probe"] * 2},
-        "Embeddings.enrolled": {"template": 2},
+        "Embeddings.enrolled": {"template": 2, "score": "max"},
         "Embeddings.by": {"attributes": "group"}, "Embeddings.rows": {"positions": slice(0, 2)},
         "ScannedComparisons.by": {"attributes": "group"},
         "NamedVectors": {"vectors": [[1.0, 0.0], [2, 1], [0, 1]], "name": list("abb"), "same_name": "mean"},

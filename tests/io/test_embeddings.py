@@ -110,6 +110,10 @@ def test_roles_come_from_a_field_or_as_labels(write):
     for template in ("subject", FIELDS["subject"], len(VECTORS)):
         found = ff.read_embeddings(path, role="what", template=template)
         assert np.array_equal(found.vectors, wanted.enrolled().vectors)
+        best = ff.read_embeddings(path, role="what", template=template, template_score="max")
+        assert np.array_equal(best.template, wanted.enrolled(score="max").template)
+    with pytest.raises(InputError, match="template_score='max' is given without template="):
+        ff.read_embeddings(path, role="what", template_score="max")
     with pytest.raises(InputError, match="the vectors have no roles"):
         ff.read_embeddings(path, template="subject")
     with pytest.raises(InputError, match="'whta' \\(did you mean 'what'"):

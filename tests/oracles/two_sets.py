@@ -51,6 +51,15 @@ def pairs(
     return mated, nonmated
 
 
+def of_templates(similarity: Matrix, template: Sequence[int]) -> Matrix:
+    """[k, m]: the highest similarity of a vector of template k with one of m; a probe is a template of its own."""
+    rows = range(max(template) + 1)
+    members = [[i for i, own in enumerate(template) if own == k] for k in rows]
+    return np.array(
+        [[max(float(similarity[i, j]) for i in members[k] for j in members[m]) for m in rows] for k in rows]
+    )
+
+
 def share(some: Pairs, t: float, *, below: bool) -> float:
     """The weight of the pairs below, or not below, a threshold over that of all; NaN where there is none."""
     total = sum(weight for _, weight, _, _ in some)
