@@ -161,10 +161,14 @@ class WrittenResult(Tabular):
     def _made(self, kind: Callable[..., Any], *left_out: str) -> list[Any]:
         """Make a record of each row, with NaN for numbers that there are none of."""
         columns = {
-            name: [math.nan if value is None and kind.__annotations__[name] == "float" else value for value in values]
+            name: [
+                math.nan if value is None and kind.__annotations__.get(name) == "float" else value for value in values
+            ]
             for name, values in self._columns().items()
             if name not in left_out
         }
+        if "operating_point" in columns:
+            columns["at"] = [text and point_of(str(text)) for text in columns.pop("operating_point")]
         return [kind(**row) for row in records(columns)]
 
 
@@ -191,6 +195,13 @@ def _draw_claim(result: WrittenResult, ax: Axes | None) -> Axes:
 
     rows = result._made(ClaimedRate, "rule_of_3", "meets_rule_of_30")
     return draw_claim(rows, result.content["rate"], result.content["claimed"], ax)
+
+
+def _draw_check(result: WrittenResult, ax: Axes | None) -> Axes:
+    from fastfair.claims.check_plots import draw_check
+    from fastfair.claims.checked_quantity import CheckedQuantity
+
+    return draw_check(result._made(CheckedQuantity, "title"), ax)
 
 
 def _draw_shrunken(result: WrittenResult, ax: Axes | None) -> Axes:
@@ -275,6 +286,7 @@ _PLOTS: dict[str, Callable[[WrittenResult, Axes | None], Axes]] = {
     "FmrTest": _draw_test,
     "MarginOfError": _draw_margin,
     "Claim": _draw_claim,
+    "Check": _draw_check,
     "ShrunkenRates": _draw_shrunken,
     "ErrorModel": _draw_effects,
     "StratifiedRates": _draw_strata,

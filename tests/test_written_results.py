@@ -83,6 +83,7 @@ def other_results() -> list:
     return [
         ff.claim(c.by("sex"), "fnmr <= 0.5", *AT, **few), ff.claim(c, "fnmr <= 0.0001", *AT, **few),
         ff.fnmr_test(c.by("sex", "age"), *AT, n_resamples=200, rng=0), ff.fmr_test(c, *AT, n_resamples=200, rng=0),
+        ff.check(c.by("sex"), ["fnmr[*] <= 0.5", "max_geomean_ratio(fnmr) <= 2", "eer <= 0.001"], *AT, **few),
         ff.margin_of_error(c, *AT, **few), ff.shrunken_rates(three), ff.error_model(c, ["sex", "age"], *AT),
         ff.stratified_rates(c, "sex", "age", *AT),
         ff.plan_fmr(claimed=0.05, fmr=0.01, covariance=1, n_simulations=20, rng=0),

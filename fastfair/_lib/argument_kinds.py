@@ -24,7 +24,7 @@ Check = Callable[[str, Any], Any]
 _FRAMES = ("pandas", "polars", "pyarrow")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, the limits of file systems
 _SHOWN_ON_PAGES = (
-    "Evaluation", "PairedEvaluation", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "AppliedThreshold",
+    "Evaluation", "PairedEvaluation", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "Check", "AppliedThreshold",
     "RatesOverThresholds", "ExpectedPerformance", "DiscardCurve", "ShrunkenRates", "ErrorModel",
     "StratifiedRates", "FmrPlan", "RocBand", "FairnessBand", "Calibration", "WrittenResult",
 )  # fmt: skip

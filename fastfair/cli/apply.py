@@ -15,12 +15,13 @@ from fastfair._lib.text import rate_with_interval
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
 from fastfair.io.comparisons import read_comparisons
+from fastfair.pages.report import report as write_report
 from fastfair.thresholds.apply_threshold import apply_threshold
 from fastfair.thresholds.results import RATES, AppliedThreshold
 
-from .options import CONFIDENCE_LEVEL, WRITING, Point, read_with, reading_options, with_options
+from .options import CONFIDENCE_LEVEL, PAGE, WRITING, Point, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
-from .verbs import Verb
+from .verbs import Verb, input_files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,6 +41,7 @@ def _options(command: Any) -> Any:
         CONFIDENCE_LEVEL,
         *WRITING,
         click.option("--plots", is_flag=True, help="With --output: draw FMR and FNMR, as PNG and SVG."),
+        PAGE,
     ]  # fmt: skip
     return with_options(command, options)
 
@@ -62,10 +64,11 @@ def apply_command(
     as_json: bool,
     output: Path | None,
     plots: bool,
+    report: Path | None,
     **options: Any,
 ) -> None:
     """Compute error rates of the file SCORES at a threshold found on development data, whose uncertainty is kept."""
-    require_output(output, plots)
+    require_output(output, plots, report)
     again = dict(options)
     comparisons = read_with(read_comparisons, scores, options)
     found = apply_threshold(comparisons, at, read_with(read_comparisons, development, again), **options)
@@ -74,6 +77,7 @@ def apply_command(
         partial(files_of, "applied", found),
         (lambda: {f"applied_{rate}": _figure(found, rate) for rate in RATES}) if plots else None,
         (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(_print, found),
+        None if report is None else (report, partial(write_report, found, inputs=input_files())),
     )
 
 

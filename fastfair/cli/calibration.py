@@ -23,7 +23,7 @@ from fastfair.io.comparisons import read_comparisons
 from fastfair.pages.report import report as write_report
 from fastfair.resampling.units import UNITS
 
-from .options import CONFIDENCE_LEVEL, RUNNING, read_with, reading_options, with_options
+from .options import CONFIDENCE_LEVEL, PAGE, RUNNING, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
 from .verbs import Verb, input_files, watched
 
@@ -80,9 +80,7 @@ def _options(command: Any) -> Any:
         ),
         CONFIDENCE_LEVEL,
         *RUNNING,
-        click.option(
-            "--report", type=click.Path(path_type=Path), metavar="FILE", help="Write one HTML page with everything."
-        ),
+        PAGE,
         click.option("--plots", is_flag=True, help="With --output: draw costs, errors over priors and Tippett plots."),
     ]  # fmt: skip
     return with_options(command, options)

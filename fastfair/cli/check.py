@@ -26,11 +26,13 @@ from fastfair.error_rates.worst_comparisons import worst_comparisons
 from fastfair.error_rates.worst_results import WorstComparisons
 from fastfair.errors import visible
 from fastfair.io.comparisons import read_comparisons
+from fastfair.pages.report import report as write_report
 
 from .options import (
     ALPHA,
     LIMITS,
     METRICS,
+    PAGE,
     RUNNING,
     Point,
     read_with,
@@ -40,7 +42,7 @@ from .options import (
 )
 from .output import deliver, files_of, require_output, with_inputs
 from .tables import Table, print_titled
-from .verbs import Verb, watched
+from .verbs import Verb, input_files, watched
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,6 +74,7 @@ def _options(command: Any) -> Any:
         *LIMITS,
         *RUNNING,
         click.option("--plots", is_flag=True, help="With --output: draw limits and what is required, as PNG and SVG."),
+        PAGE,
         click.option(
             "--worst", type=click.IntRange(min=0), default=0, metavar="N",
             help="List the N worst comparisons behind each rate that is not met or open.",
@@ -106,6 +109,7 @@ def check_command(
     as_json: bool,
     output: Path | None,
     plots: bool,
+    report: Path | None,
     worst: int,
     junit: Path | None,
     github: bool | None,
@@ -116,7 +120,8 @@ def check_command(
 
     Exit codes: 0 if all are met, 1 if one is not, 3 if the data do not decide, 2 for wrong options and files.
     """
-    require_output(output, plots, junit, option="--junit")
+    require_output(output, plots, report)
+    require_output(None, report=junit, option="--junit")
     comparisons = read_with(read_comparisons, scores, options)
     found = check(comparisons, requirements, at or _DEFAULT_POINT, progress=watched(progress), **options)
     listed = _worst(comparisons, found, worst) if worst else []
@@ -127,6 +132,7 @@ def check_command(
         (lambda: {"check": _figure(found)}) if plots else None,
         (lambda: click.echo(json_of())) if as_json else partial(_print, found, listed),
         None if junit is None else (junit, found.to_junit),
+        None if report is None else (report, partial(write_report, found, inputs=input_files())),
     )
     if os.environ.get("GITHUB_ACTIONS") == "true" if github is None else github:
         for line in github_lines(found, allow_open):

@@ -15,12 +15,13 @@ from fastfair._lib.text import per_cent, rate_with_interval
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
 from fastfair.io.comparisons import read_comparisons
+from fastfair.pages.report import report as write_report
 from fastfair.quality.discard_curve import RATES, SHARES, discard_curve
 from fastfair.quality.results import SHOWN, DiscardCurve
 
-from .options import CONFIDENCE_LEVEL, WRITING, Point, Rates, read_with, reading_options, with_options
+from .options import CONFIDENCE_LEVEL, PAGE, WRITING, Point, Rates, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
-from .verbs import Verb
+from .verbs import Verb, input_files
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,6 +54,7 @@ def _options(command: Any) -> Any:
         CONFIDENCE_LEVEL,
         *WRITING,
         click.option("--plots", is_flag=True, help="With --output: draw rates and shares, as PNG and SVG."),
+        PAGE,
     ]  # fmt: skip
     return with_options(command, options)
 
@@ -78,10 +80,11 @@ def discard_command(
     as_json: bool,
     output: Path | None,
     plots: bool,
+    report: Path | None,
     **options: Any,
 ) -> None:
     """Compute error rates of the file SCORES after discarding comparisons of low quality, and whose these are."""
-    require_output(output, plots)
+    require_output(output, plots, report)
     if (reference_quality is None) != (probe_quality is None) or (quality and reference_quality):
         raise click.UsageError("give --quality, or both of --reference-quality and --probe-quality")
     pair = reference_quality and probe_quality and (reference_quality, probe_quality)
@@ -95,6 +98,7 @@ def discard_command(
         partial(files_of, "discard", found),
         (lambda: {f"discard_{show}": _figure(found, show) for show in SHOWN}) if plots else None,
         (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(_print, found),
+        None if report is None else (report, partial(write_report, found, inputs=input_files())),
     )
 
 

@@ -188,6 +188,9 @@ REPORT = click.option(
     help="Write one HTML page with everything: plots and tables; by evaluate also tests of groups and each attribute "
     "alone.",
 )  # fmt: skip
+PAGE = click.option(
+    "--report", type=click.Path(path_type=Path), metavar="FILE", help="Write one HTML page with everything."
+)  # fmt: skip
 _PATTERN = click.option(
     "--subject-pattern", metavar="REGEX", help="Regular expression that finds subject ids in paths, as in '^([^/]+)/'."
 )

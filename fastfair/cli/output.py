@@ -64,7 +64,7 @@ def deliver(
     files: Callable[[], Mapping[str, Callable[[Path], Any]]],
     figures: Callable[[], Mapping[str, Figure]] | None,
     show: Callable[[], None],
-    report: tuple[Path, Callable[[Path], Any]] | None = None,
+    *more: tuple[Path, Callable[[Path], Any]] | None,
 ) -> None:
     """Write all files before printing, so that nothing is lost if the output is no longer read.
 
@@ -78,8 +78,8 @@ def deliver(
         Returns figures by name; each is written as PNG and SVG.
     show : callable
         Prints the results.
-    report : path and callable, or None
-        A page to write, and the function that writes it.
+    more : path and callable, or None
+        Files to write elsewhere, such as a page, and the functions that write them.
     """
     written: list[Path] = []
     if output is not None:
@@ -94,8 +94,7 @@ def deliver(
                 written.append(output / f"{name}.{kind}")
                 with whole_files.written(written[-1]) as file:
                     save(figure, file, kind, _DOTS)
-    if report is not None:
-        path, write = report
+    for path, write in filter(None, more):
         write(path)
         written.append(path)
     show()

@@ -25,6 +25,7 @@ _TITLES = {
     "FmrTest": "Do false match rates differ between groups?",
     "MarginOfError": "Do groups differ by more than the margin of error?",
     "Claim": "Do the data support the claim?",
+    "Check": "Are the requirements met?",
     "ShrunkenRates": "Rates of groups that borrow from the others",
     "AppliedThreshold": "Errors at the threshold of development data",
     "ExpectedPerformance": "Errors at thresholds that cost least on development data",
@@ -36,7 +37,7 @@ _TITLES = {
 }
 # Where the JSON of a result has the rows of its table.
 _ROWS = {
-    "Claim": "rows", "ExpectedPerformance": "errors", "ErrorModel": "effects", "FmrPlan": "studies",
+    "Claim": "rows", "Check": "rows", "ExpectedPerformance": "errors", "ErrorModel": "effects", "FmrPlan": "studies",
     **dict.fromkeys(("AppliedThreshold", "DiscardCurve", "RatesOverThresholds", "StratifiedRates"), "rates"),
     **dict.fromkeys(("FnmrTest", "FmrTest", "MarginOfError", "ShrunkenRates"), "groups"),
 }  # fmt: skip
@@ -53,11 +54,10 @@ def report(
     ----------
     results : result or sequence of results
         Evaluations, also of several groupings of the same comparisons, comparisons of two systems, and results of
-        `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `discard_curve`, `apply_threshold`,
+        `fnmr_test`, `fmr_test`, `margin_of_error`, `claim`, `check`, `discard_curve`, `apply_threshold`,
         `rates_over_thresholds`, `expected_performance_curve`, `shrunken_rates`, `error_model`,
         `stratified_rates`, `plan_fmr`, `roc_band`, `fairness_band` and `evaluate_calibration`, and what `read_results`
-        read. Each becomes a
-        chapter.
+        read. Each becomes a chapter.
     path : path
         The file to write.
     title : str

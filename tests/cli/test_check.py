@@ -71,6 +71,16 @@ def test_sentences_and_a_row_for_each_quantity_are_printed():
         assert any(line.startswith(row.title) and line.rstrip().endswith(row.verdict) for line in printed.splitlines())
 
 
+def test_a_page_has_the_verdicts_and_is_drawn_again(tmp_path):
+    page = tmp_path / "page.html"
+    run("check", SCORES, *asked("fnmr[*] <= 99 %", NOT_MET), "--report", page)
+    (read,) = ff.read_results(page)
+    found = checked("fnmr[*] <= 99 %", NOT_MET)
+    assert read.summary() == found.summary()
+    lines = [[line.get_xydata().tolist() for line in one.plot().get_lines()] for one in (read, found)]
+    assert lines[0] == lines[1]
+
+
 def test_json_is_that_of_the_library_with_the_worst_comparisons():
     printed = json.loads(run("check", SCORES, *asked(MET, NOT_MET), "--json").output)
     assert printed == json.loads(checked(MET, NOT_MET).to_json()) | {"inputs": [SCORES]}

@@ -44,7 +44,9 @@ def test_json_is_that_of_the_library(scores):
 
 def test_files_and_figures_are_written(scores, tmp_path):
     out = tmp_path / "out"
-    run("discard", scores, *ASKED, "--quality", "q", "--output", out, "--plots")
+    page = tmp_path / "page.html"
+    run("discard", scores, *ASKED, "--quality", "q", "--output", out, "--plots", "--report", page)
+    assert ff.read_results(page)[0].summary() == found(scores).summary()
     names = ("discard_rate", "discard_discarded")
     figures = {f"{name}.{kind}" for name in names for kind in ("png", "svg")}
     assert {path.name for path in out.iterdir()} == {"config.toml", "discard.json", "discard.csv"} | figures
