@@ -24,7 +24,7 @@ class NumpyBootstrap:
         mated, nonmated = (self._ascending(trials, np.flatnonzero(flags)) for flags in (trials.mated, ~trials.mated))
         self._mated_subject = trials.reference[mated]
         self._reference, self._probe = trials.reference[nonmated], trials.probe[nonmated]
-        thresholds = np.unique(trials.scores)
+        self._thresholds = thresholds = np.unique(trials.scores)
         # How many of each class lie below every threshold, the last of which accepts none.
         self._mated_below, self._nonmated_below = (
             np.append(np.searchsorted(trials.scores[rows], thresholds), rows.size) for rows in (mated, nonmated)
@@ -61,6 +61,16 @@ class NumpyBootstrap:
         """Compute the EER, and the FNMR at the lowest threshold at which the FMR is not above a level."""
         rates = self._rates(weights)
         return self._eer(rates), rates(self._first(lambda k: rates(k)[1] <= level))[0]
+
+    def threshold(self, weights: Weights, level: float) -> float:
+        """Find the lowest threshold at which the FMR is not above a level: a float above the last score rejected."""
+        rates = self._rates(weights)
+        k = self._first(lambda k: rates(k)[1] <= level)
+        return float(np.nextafter(self._thresholds[k - 1], self._thresholds.dtype.type(np.inf)))
+
+    def rates_at(self, weights: Weights, threshold: float) -> tuple[float, float]:
+        """Compute FNMR and FMR at a threshold."""
+        return self._rates(weights)(int(np.searchsorted(self._thresholds, threshold)))
 
     def _rates(self, weights: Weights) -> Callable[[int], tuple[float, float]]:
         """Return what computes FNMR and FMR at a threshold."""
