@@ -79,14 +79,16 @@ def did_you_mean(value: object, known: Iterable[str]) -> str:
     return f" (did you mean {' or '.join(repr(by_lower[name]) for name in near)}?)" if near else ""
 
 
+_LISTED = 20  # names in a message
+
+
 def not_there(place: object, name: object, known: Iterable[str], *, role: str = "", kind: str = "column") -> str:
-    """Return the message that a file or data frame lacks a name, with the nearest names and all names."""
+    """Return the message that a file or data frame lacks a name, with the nearest names, and all where they are few."""
     known = list(known)
     would_do = f": name one with {role}=" if role else ""
-    return (
-        f"{place} has no {kind} {name!r}{did_you_mean(name, known)}{would_do}; its {kind}s are "
-        f"{', '.join(known) or 'none'}"
-    )
+    others = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED + 1 else ""
+    listed = ", ".join(known[:_LISTED] if others else known) or "none"
+    return f"{place} has no {kind} {name!r}{did_you_mean(name, known)}{would_do}; its {kind}s are {listed}{others}"
 
 
 def rate(name: str, value: object, *, one_allowed: bool = False) -> float:

@@ -94,7 +94,10 @@ def _check_header(place: object, stream: BinaryIO | Any, size: int) -> None:
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, _, dtype = read(stream)
     if dtype.hasobject:
-        raise FileFormatError(f"{place} cannot be read: it holds pickled Python objects, which are never loaded")
+        raise FileFormatError(
+            f"{place} cannot be read: it holds pickled Python objects, which are never loaded; save numbers as floats, "
+            "and names as text, as in np.array(names, dtype=str)"
+        )
     count: int = math.prod(map(int, shape))  # as Python's int, since NumPy's would overflow
     said, held = count * dtype.itemsize, size - stream.tell()
     if said != held or min(shape, default=0) < 0 or (dtype.itemsize == 0 and count):

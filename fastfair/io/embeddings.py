@@ -51,7 +51,8 @@ def read_embeddings(
     ----------
     path : path, sequence of paths, or data frame
         ``.npy`` (memory-mapped, not read whole), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
-        ``.hdf5``). A data frame is taken as Parquet. Several files, or a pattern such as ``"vectors/*.npy"`` whose
+        ``.hdf5``); where each dataset of the latter is one vector, these are its "vectors", and their paths its "name".
+        A data frame is taken as Parquet. Several files, or a pattern such as ``"vectors/*.npy"`` whose
         files are taken by name, are parts of one set: read one after another into a temporary file, memory-mapped.
     vectors : str, optional
         The array or column with one vector for each sample; by default the one called "vectors". A ``.npy`` has no

@@ -1,20 +1,24 @@
 """A program that checks an HDF5 file in its own process, as libhdf5 can crash or never return on a damaged file.
 
-It is run by its path, with the file and the names of datasets as arguments, and imports nothing of fastfair. It prints
-a line when it begins, and then JSON: the names of all datasets, and what is wrong with the datasets named.
+It is run by its path, with the file and the names of datasets as arguments, first that of the vectors, and imports
+nothing of fastfair. It prints a line when it begins and whenever it has come further, and then JSON: the names of all
+datasets, whether each of them is one vector, and what is wrong with the datasets named, or with all where each is one.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import h5py
 import numpy as np
 
+_Item = TypeVar("_Item")
 _BLOCK = 2**24
+_FURTHER = 500  # datasets after which a line is printed, as thousands take many seconds
 _DENSEST = 2000  # the most bytes that one byte of a compressed file can hold
 
 
@@ -22,22 +26,45 @@ def look(path: str, wanted: list[str]) -> dict[str, Any]:
     """Find all datasets of a file, and read those wanted to their ends."""
     links: dict[str, Any] = {}
     with h5py.File(path, "r") as file:
-        file.visititems_links(lambda name, link: links.update({name: link}))
+
+        def visit(name: str, link: Any) -> None:
+            links[name] = link
+            if len(links) % _FURTHER == 0:
+                print("further", flush=True)
+
+        file.visititems_links(visit)
         inside = [name for name, link in links.items() if isinstance(link, h5py.HardLink)]
-        names = [name for name in inside if isinstance(file[name], h5py.Dataset)]
-        refused = {name: _refusal(file[name]) for name in names if name in wanted}
+        datasets = {name: found for name in _told(inside) if isinstance(found := file[name], h5py.Dataset)}
+        names, each = list(datasets), not datasets.keys() & set(wanted[:1]) and _are_vectors(_told(datasets.values()))
+        refused = {name: _refusal(datasets[name]) for name in _told(names) if each or name in wanted}
         refused |= {
             name: "is a link, not a dataset of this file; copy it into the file"
             for name in wanted
             if name in links and name not in inside
         }
-        sizes = {name: int(file[name].nbytes) for name, refusal in refused.items() if refusal is None}
-        for name, size in sizes.items():
+        sizes = {name: int(datasets[name].nbytes) for name, refusal in refused.items() if refusal is None}
+        for name, size in _told(sizes.items()):
             if size > _DENSEST * Path(path).stat().st_size:
                 refused[name] = "claims a size far larger than the file"
             else:
-                _read(file[name])
-    return {"names": names, "refused": {name: why for name, why in refused.items() if why}, "sizes": sizes}
+                _read(datasets[name])
+    found = {"names": names, "refused": {name: why for name, why in refused.items() if why}, "sizes": sizes}
+    return found | {"each_a_vector": each}
+
+
+def _told(items: Iterable[_Item]) -> Iterator[_Item]:
+    """Print a line now and then while items are taken."""
+    for k, item in enumerate(items):
+        if k % _FURTHER == _FURTHER - 1:
+            print("further", flush=True)
+        yield item
+
+
+def _are_vectors(datasets: Iterable[Any]) -> bool:
+    """Whether all datasets have several numbers along one dimension, as many in each."""
+    shapes = {(dataset.shape, dataset.dtype.kind) for dataset in datasets}
+    lengths = {np.prod(shape, dtype=int) if shape and kind in "fiu" else 0 for shape, kind in shapes}
+    return len(lengths) == 1 and min(lengths) > 1 and all(lengths == {max(shape)} for shape, _ in shapes)
 
 
 def _refusal(dataset: Any) -> str | None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,20 +20,29 @@ from fastfair.errors import FileFormatError
 from .reading import reading
 
 _PROGRAM = Path(__file__).with_name("hdf5_check.py")
-_SECONDS = 3.0  # time limit of the check, as libhdf5 may never finish a damaged file
+_SECONDS = 3.0  # time limit of the check to come further, as libhdf5 may never finish a damaged file
 _BYTES_A_SECOND = 1e7  # the limit grows with the size of the file
+_FURTHER = b"further"  # what the check says when it has come further
+
+
+_OF_VECTORS = ["vectors", "name"]  # what a file has where each of its datasets is a vector
 
 
 class Datasets:
-    """The datasets of a file by path."""
+    """The datasets of a file by path; where each is one vector, all of them as "vectors" and their paths as "name"."""
 
     def __init__(self, path: Path, file: Any, found: dict[str, Any]) -> None:
-        self.names: list[str] = found["names"]
+        self._each = found["names"] if found["each_a_vector"] else []
+        self.names: list[str] = _OF_VECTORS if self._each else found["names"]
         self._path, self._file = path, file
 
     def __getitem__(self, name: str) -> np.ndarray[Any, Any]:
         h5py = validation.require("h5py", "hdf5", "reading HDF5")
+        if self._each and name == "name":
+            return np.array(self._each)
         with reading(f"{self._path}: dataset {name!r}"):
+            if self._each:
+                return np.stack([self._file[path][...].ravel() for path in self._each])
             dataset = self._file[name]
             return dataset.asstr()[...] if h5py.check_string_dtype(dataset.dtype) else dataset[...]
 
@@ -49,7 +59,7 @@ def opened(path: Path, wanted: Sequence[str]) -> Iterator[Datasets]:
     path : path
         The file.
     wanted : sequence of str
-        Paths of datasets, which need not exist.
+        Paths of datasets, which need not exist: first that of the vectors.
 
     Yields
     ------
@@ -64,7 +74,10 @@ def opened(path: Path, wanted: Sequence[str]) -> Iterator[Datasets]:
     found = _looked_into(path, wanted)
     for name, why in found["refused"].items():
         raise FileFormatError(f"{path}: {name!r} {why}")
-    for name, size in found["sizes"].items():
+    sizes = found["sizes"]
+    if found["each_a_vector"]:
+        sizes = {"vectors": 2 * sum(sizes.values())}  # as they are joined
+    for name, size in sizes.items():
         memory.require(size, f"the numbers of {path}: {name!r}", "save them as .npy, which is not read whole")
     with reading(path):
         file = h5py.File(path, "r")
@@ -78,22 +91,39 @@ def _looked_into(path: Path, wanted: Sequence[str]) -> dict[str, Any]:
     seconds = _SECONDS + path.stat().st_size / _BYTES_A_SECOND
     with (
         reading(path),
-        subprocess.Popen(command, 0, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
     ):
         try:
-            begun = process.stdout.readline() if process.stdout else ""
-            answer, _ = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            raise FileFormatError(
-                f"{path} cannot be read: libhdf5 does not finish reading it, so it is damaged"
-            ) from None
+            begun = process.stdout.readline() if process.stdout else b""
+            answer = _answer(process, seconds)
         finally:
             process.kill()
         if not begun:
             raise FileFormatError(f"{path} cannot be checked: {_PROGRAM.name} does not start")
+        if answer is None:
+            raise FileFormatError(f"{path} cannot be read: libhdf5 does not finish reading it, so it is damaged")
         if not answer:
             raise FileFormatError(f"{path} cannot be read: libhdf5 crashes with it, so it is damaged")
         found: dict[str, Any] = json.loads(answer)
     if "error" in found:
         raise FileFormatError(f"{path} cannot be read: {found['error']}")
     return found
+
+
+def _answer(process: subprocess.Popen[bytes], seconds: float) -> bytes | None:
+    """Return the last line of the check, empty where it ended without; None where it says nothing for too long."""
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        process.kill()
+
+    line = _FURTHER
+    while line.rstrip() == _FURTHER and process.stdout:
+        timer = threading.Timer(seconds, end)
+        timer.start()
+        line = process.stdout.readline()
+        timer.cancel()
+    if late.is_set():
+        return None
+    return line if line.endswith(b"\n") else b""

@@ -67,3 +67,38 @@ def test_vectors_of_different_lengths_name_the_row(tmp_path):
         FileFormatError, match=r"column 'vectors' holds 1 numbers in row 1 \(counted from 0\), but 2 in"
     ):
         ff.read_named_vectors(path)
+
+
+@pytest.mark.parametrize("shape", [(2,), (1, 2), (2, 1, 1)])
+def test_each_dataset_of_an_hdf5_file_may_be_a_vector(shape, tmp_path, monkeypatch):
+    one_by_one = dict(zip(NAMES, (v.reshape(shape) for v in VECTORS), strict=True))
+    path = write(tmp_path / "v.h5", **one_by_one)
+    monkeypatch.setattr("fastfair.io.hdf5_files._SECONDS", 60.0)
+    found = ff.read_named_vectors(path)
+    assert found.names.tolist() == sorted(NAMES)
+    assert np.array_equal(found.vectors, VECTORS[np.argsort(NAMES)])
+    e = ff.read_embeddings(path, subject="name", subject_pattern="^[^/]+")
+    assert e.subjects[e.subject].tolist() == ["ann", "ann", "bob"]
+    (tmp_path / "trials.txt").write_text("1 ann/1 ann/2\n0 bob/1 ann/1\n")
+    c = ff.read_comparisons(tmp_path / "trials.txt", embeddings=path, subject_pattern="^[^/]+")
+    assert c.mated.similarities.tolist() == [np.float32(0.6)]
+
+
+def test_datasets_that_are_no_vectors_of_one_length_are_not_taken(tmp_path):
+    for k, others in enumerate(({"c": [1.0, 2, 3]}, {"c": np.eye(2)}, {"c": ["x", "y"]}, {"c": 1.0})):
+        path = write(tmp_path / f"{k}.h5", a=[1.0, 2], b=[3.0, 1], **others)
+        with pytest.raises(InputError, match=r"has no dataset '(vectors|name)'.*; its datasets are a, b, c"):
+            ff.read_named_vectors(path)
+
+
+def test_many_datasets_are_not_all_listed(tmp_path):
+    path = write(tmp_path / "v.h5", emb=VECTORS, **{f"n{k:02}": [k] for k in range(30)})
+    with pytest.raises(InputError, match=r"its datasets are emb, n00, .*, n18 and 11 more$"):
+        ff.read_named_vectors(path)
+
+
+def test_thousands_of_datasets_take_their_time(tmp_path, monkeypatch):
+    monkeypatch.setattr("fastfair.io.hdf5_files._SECONDS", 3.0)
+    vectors = np.random.default_rng(0).normal(size=(3000, 4)).astype(np.float32)
+    path = write(tmp_path / "v.h5", **{f"id{k // 10:03}/u{k % 10}": v for k, v in enumerate(vectors)})
+    assert np.array_equal(ff.read_named_vectors(path).vectors, vectors)
