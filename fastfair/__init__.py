@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     from fastfair.evaluation.contrasts import Contrast
     from fastfair.evaluation.evaluate import evaluate
     from fastfair.evaluation.paired_result import PairedEvaluation
+    from fastfair.evaluation.ranks import RankedSystem
     from fastfair.evaluation.result import Evaluation
+    from fastfair.evaluation.system_comparison import SystemComparison
     from fastfair.first_run import warm_up
     from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
     from fastfair.group_tests.failure_counts import FailureCounts
@@ -139,6 +141,7 @@ _HOMES = {
     "PairedEvaluation": "evaluation.paired_result",
     "PowerPlan": "planning.plans",
     "Quantity": "uncertainty.quantities",
+    "RankedSystem": "evaluation.ranks",
     "RateAtThreshold": "thresholds.curve_rows",
     "RatesOverThresholds": "thresholds.curves",
     "RatioCost": "calibration.cost_rows",
@@ -151,6 +154,7 @@ _HOMES = {
     "StratifiedRates": "error_models.results",
     "SubjectsPlan": "planning.plans",
     "Synthesis": "synthesis.hill_climbing",
+    "SystemComparison": "evaluation.system_comparison",
     "Tippett": "calibration.curves",
     "TrainedTransform": "calibration.calibrated",
     "VonMisesFisherIdentities": "synthesis.simulators",
@@ -260,6 +264,7 @@ __all__ = [
     "PairedEvaluation",
     "PowerPlan",
     "Quantity",
+    "RankedSystem",
     "RateAtThreshold",
     "RatesOverThresholds",
     "RatioCost",
@@ -272,6 +277,7 @@ __all__ = [
     "StratifiedRates",
     "SubjectsPlan",
     "Synthesis",
+    "SystemComparison",
     "Tippett",
     "TrainedTransform",
     "VonMisesFisherIdentities",

@@ -22,7 +22,8 @@ from fastfair.error_rates.operating_points import point_of
 from fastfair.errors import FileFormatError
 from fastfair.evaluation.paired_result import PairedEvaluation
 from fastfair.evaluation.result import Evaluation
-from fastfair.io.evaluations import evaluation_of, pair_of, read_numbers
+from fastfair.evaluation.system_comparison import SystemComparison
+from fastfair.io.evaluations import evaluation_of, pair_of, read_numbers, systems_of
 from fastfair.pages.parts import Chapter
 from fastfair.pages.report import chapter_of_table
 
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-Result: TypeAlias = "Evaluation | PairedEvaluation | RocBand | FairnessBand | Calibration | WrittenResult"
+Result: TypeAlias = (
+    "Evaluation | PairedEvaluation | SystemComparison | RocBand | FairnessBand | Calibration | WrittenResult"
+)
 # What a page has around the numbers of a result.
 _AROUND = ("title", "kind", "table", "summary", "infinite", "asked", "roc", "group_roc", "fairness")
 
@@ -46,7 +49,7 @@ def read_results(path: str | Path) -> list[Result]:
 
     Returns
     -------
-    list of Evaluation, PairedEvaluation, RocBand, FairnessBand, Calibration and WrittenResult
+    list of Evaluation, PairedEvaluation, SystemComparison, RocBand, FairnessBand, Calibration and WrittenResult
         In the order of the page, which `report` makes again of them. They have no comparisons and no replicates, but
         evaluations of a page have its DET curves, bands and distributions of scores. All else is a `WrittenResult`.
 
@@ -77,6 +80,8 @@ def read_results(path: str | Path) -> list[Result]:
 def _result(content: dict[str, Any]) -> Result:
     if "measured_groups" in content:
         return evaluation_of(content)
+    if "rankings" in content:
+        return systems_of(content)
     if "contrasts" in content:
         return pair_of(content)
     if content["kind"] == Calibration.__name__:

@@ -42,6 +42,8 @@ def drawn(name: str, n_groups: int):
         "margin": lambda: ff.margin_of_error(one, AT, **few).plot(),
         "shrunken": lambda: ff.shrunken_rates(ff.evaluate(one, AT, (), metrics=(), **few)).plot(),
         "systems": lambda: ff.compare(one, one, AT, (), metrics=(), **few).plot(),
+        "ranks": lambda: ff.compare({"a" * 70: one, "b": one}, None, AT, (), metrics=(), **few).plot_ranking(),
+        "ranked rates": lambda: ff.compare([one] * n_groups, None, AT, (), metrics=(), **few).plot(),
         "measure over FMR": lambda: ff.fairness_band(
             one, "group_to_min_difference", "fnmr", [0.05, 0.1, 0.3], method="percentile", n_resamples=20, rng=0
         ).plot(),
@@ -65,6 +67,8 @@ CASES = (
     "margin",
     "shrunken",
     "systems",
+    "ranks",
+    "ranked rates",
     "measure over FMR",
     "discarding",
     "discarded",

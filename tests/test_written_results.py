@@ -121,6 +121,26 @@ def test_chapters_of_two_systems_are_made_again(replicates, tmp_path):
         back.with_intervals(0.5)
 
 
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@pytest.mark.parametrize(("replicates", "baseline"), [(0, None), (100, None), (100, HOSTILE[0])])
+def test_chapters_of_many_systems_are_made_again(replicates, baseline, tmp_path):
+    points = [ff.at_fmr(0.002), ff.at_threshold(1.0), ff.at_eer()]
+    systems = {name: comparisons(HOSTILE[:3], system=k).by("sex") for k, name in enumerate(HOSTILE[:4])}
+    asked = {"n_resamples": replicates, "rng": 0, "incomplete_groups": "nan"}
+    many = ff.compare(systems, None, points, baseline=baseline, **asked)
+    (back,), first, again = made_again([many], tmp_path)
+    assert again == first
+    assert json.loads(back.to_json()) == json.loads(many.to_json())
+    assert (back.systems, back.summary(), [*back.contrasts]) == (many.systems, many.summary(), [*many.contrasts])
+    for pair, contrasts in many.contrasts.items():
+        assert repr(back.contrasts[pair]) == repr(contrasts)  # NaN included
+    if baseline is None:
+        assert repr(back.ranking("fnmr", at=points[1])) == repr(many.ranking("fnmr", at=points[1]))
+        assert len(back.plot(at=points[1]).axes) == 2
+    with pytest.raises(InputError, match="no intervals"):
+        back.with_intervals(0.5)
+
+
 def test_systems_of_a_page_are_evaluations_without_bands(tmp_path):
     two = ff.compare(*(comparisons(system=k).by("sex") for k in (1, 2)), AT, n_resamples=100, rng=0)
     (back,), *_ = made_again([two], tmp_path)
@@ -178,6 +198,7 @@ def page_of_many(tmp_path_factory) -> tuple[Path, dict]:
     results = [
         ff.evaluate(c, AT, **few), ff.roc_band(c, [0.1, 0.3], **few), ff.fairness_band(c, "gini", "fnmr", [0.3], **few),
         ff.compare(c, comparisons(system=2).by("sex"), AT, **few), ff.claim(c, "fnmr <= 0.5", *AT, **few),
+        ff.compare([c] * 3, None, AT, [], metrics=[], **few),
     ]  # fmt: skip
     path = tmp_path_factory.mktemp("pages") / "page.html"
     ff.report(results, path)

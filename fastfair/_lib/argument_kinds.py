@@ -24,8 +24,8 @@ Check = Callable[[str, Any], Any]
 _FRAMES = ("pandas", "polars", "pyarrow")
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, the limits of file systems
 _SHOWN_ON_PAGES = (
-    "Evaluation", "PairedEvaluation", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "Check", "AppliedThreshold",
-    "RatesOverThresholds", "ExpectedPerformance", "DiscardCurve", "ShrunkenRates", "ErrorModel",
+    "Evaluation", "PairedEvaluation", "SystemComparison", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "Check",
+    "AppliedThreshold", "RatesOverThresholds", "ExpectedPerformance", "DiscardCurve", "ShrunkenRates", "ErrorModel",
     "StratifiedRates", "FmrPlan", "RocBand", "FairnessBand", "Calibration", "WrittenResult",
 )  # fmt: skip
 # How to make the class wanted (first) from the class found (second), as a hint in messages.
@@ -75,6 +75,18 @@ def one_of(*classes: str) -> Check:
 
 
 point = one_of("OperatingPoint")
+_system = one_of("Comparisons", "ScannedComparisons", "Embeddings")
+
+
+def systems(name: str, value: Any) -> Any:
+    """Require one system's comparisons or vectors, or a list of at least two, or a dict of these by their names."""
+    if not isinstance(value, Mapping | list | tuple):
+        return _system(name, value)
+    if len(value) < 2:
+        raise _wrong(name, "one system, or a dict or a list of at least two", value)
+    if isinstance(value, Mapping):
+        return {text(f"a name in {name}", key): _system(f"{name}[{shown(key)}]", one) for key, one in value.items()}
+    return [_system(f"{name}[{k}]", one) for k, one in enumerate(value)]
 
 
 def points(name: str, value: Any) -> Any:

@@ -20,7 +20,7 @@ _NO_DEFAULT = object()
 # A name that means two things has the commoner here, and the other one in `checked` of the function that differs.
 _NAMES: tuple[tuple[Check, str], ...] = (
     (k.one_of("Comparisons"), "comparisons pilot"),
-    (k.one_of("Comparisons", "ScannedComparisons", "Embeddings"), "first second"),
+    (k.one_of("Comparisons", "ScannedComparisons", "Embeddings"), "second"),
     (k.one_of("Embeddings"), "embeddings"),
     (k.one_of("Comparisons", "ScannedComparisons", "Embeddings", "FailureCounts"), "data"),
     (k.point, "at"),

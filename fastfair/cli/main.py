@@ -7,7 +7,7 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,10 @@ from fastfair.error_rates import operating_points
 from fastfair.errors import FastfairError, FastfairWarning, visible
 from fastfair.evaluation.compare import compare
 from fastfair.evaluation.evaluate import evaluate
-from fastfair.evaluation.paired_result import METHODS_OF_CONTRASTS
+from fastfair.evaluation.paired_result import METHODS_OF_CONTRASTS, PairedEvaluation
 from fastfair.evaluation.request import ALTERNATIVES
 from fastfair.evaluation.result import Evaluation
+from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.intervals import METHODS_OF_EVALUATIONS
 from fastfair.pages.report import report as write_report
 
@@ -58,6 +59,7 @@ from .plan import plan_command
 from .reports import results_of
 from .shrink import shrink_command
 from .synthesize import synthesize_command
+from .system_tables import print_systems
 from .tables import print_contrasts, print_evaluation, print_summary
 from .verbs import Verb, input_files, watched
 from .warm_up import warm_up_command
@@ -131,14 +133,23 @@ def evaluate_command(scores: Path, **options: Any) -> None:
 @cli.command(
     "compare",
     cls=Verb,
-    summary="Compare two systems by scores of the same comparisons.",
+    summary="Compare systems by scores of the same comparisons.",
     examples="""
     fastfair compare first.csv second.csv --group sex --at fmr=0.001
+    fastfair compare old.csv new.csv small.csv --at fmr=0.001 --seed 1 --report report.html
+    fastfair compare old.csv new.csv small.csv --baseline old --at fmr=0.001
     fastfair compare first.csv second.csv --second-score-kind distance --group sex --measure garbe --output results
     """,
 )
 @click.argument("first", type=click.Path(path_type=Path))
 @click.argument("second", type=click.Path(path_type=Path))
+@click.argument("others", type=click.Path(path_type=Path), nargs=-1)
+@click.option(
+    "--baseline",
+    metavar="SYSTEM",
+    help="With OTHERS: the system that all others are compared with, by the name of its file without suffix. "
+    "[default: every two are compared, and ranked]",
+)
 @click.option("--second-score", metavar="COLUMN", help="Column of SECOND's scores, if it differs from --score.")
 @click.option(
     "--second-score-kind",
@@ -159,32 +170,47 @@ def evaluate_command(scores: Path, **options: Any) -> None:
 def compare_command(
     first: Path,
     second: Path,
+    others: tuple[Path, ...],
+    baseline: str | None,
     second_score: str | None,
     second_score_kind: str | None,
     second_embeddings: Path | None,
     **options: Any,
 ) -> None:
-    """Compare two systems, whose scores of the same comparisons are in the files FIRST and SECOND.
+    """Compare systems, whose scores of the same comparisons are in the files FIRST, SECOND and OTHERS.
 
-    With --input vectors, the files hold vectors of the same samples, row by row.
+    With --input vectors, the files hold vectors of the same samples, row by row. More than two systems are called as
+    their files are without suffix, and ranked.
     """
+    of_second = {"score": second_score, "score_kind": second_score_kind, "embeddings": second_embeddings}
+    of_second = {name: value for name, value in of_second.items() if value is not None}
+    if others and of_second:
+        raise click.UsageError("options of the second system go with two files, not with more")
+    if baseline is not None and not others:
+        raise click.UsageError("--baseline goes with three files or more")
+    names = _names_of([first, second, *others])
+    if baseline is not None and baseline not in names:
+        raise click.UsageError(f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}")
     output, as_json = options.pop("output"), options.pop("as_json")
     if options.pop("plots"):
         raise click.UsageError("--plots is for one system: use fastfair evaluate --plots for each")
     report = options.pop("report")
     require_output(output, report=report)
     _set_replicates(options)
-    of_second = dict(options)
-    if second_score is not None:
-        of_second["score"] = second_score
-    if second_score_kind is not None:
-        of_second["score_kind"] = second_score_kind
-    if second_embeddings is not None:
-        of_second["embeddings"] = second_embeddings
-    systems = read_input(first, options), read_input(second, of_second)
-    at, names = options.pop("at"), options.pop("names")
+    of_others = [options | of_second, *(dict(options) for _ in others)]
+    systems = [read_input(first, options)]
+    systems += [read_input(path, of_one) for path, of_one in zip((second, *others), of_others, strict=True)]
+    at, measured = options.pop("at"), options.pop("names")
     options["progress"] = watched(options["progress"])
-    found = compare(*systems, at or _DEFAULT_POINTS, names or "all", **options)
+    found: PairedEvaluation | SystemComparison
+    show: Callable[[], None]
+    if others:
+        named = dict(zip(names, systems, strict=True))
+        found = compare(named, None, at or _DEFAULT_POINTS, measured or "all", baseline=baseline, **options)
+        show = partial(print_systems, found)
+    else:
+        found = compare(systems[0], systems[1], at or _DEFAULT_POINTS, measured or "all", **options)
+        show = partial(print_contrasts, found)
     deliver(
         output,
         lambda: {
@@ -192,7 +218,7 @@ def compare_command(
             "comparison.csv": partial(write_csv, found.to_frame("polars")),
         },
         None,
-        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(print_contrasts, found),
+        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else show,
         None if report is None else (report, partial(found.report, inputs=input_files())),
     )
 
@@ -240,6 +266,14 @@ for command in (
     warm_up_command,
 ):
     cli.add_command(command)
+
+
+def _names_of(files: Sequence[Path]) -> list[str]:
+    """Name systems by their files: without suffix, or as given where others have the same name; files may repeat."""
+    stems = [file.stem for file in files]
+    names = [str(file) if stems.count(file.stem) > 1 else file.stem for file in files]
+    repeats = [names[:k].count(name) for k, name in enumerate(names)]
+    return [f"{name} ({1 + n})" if n else name for name, n in zip(names, repeats, strict=True)]
 
 
 def _set_replicates(options: dict[str, Any]) -> None:

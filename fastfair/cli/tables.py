@@ -83,7 +83,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
         if result.below_resolution:
             console.print(f"{point} allows fewer than {ENOUGH_ERRORS} errors: too few data for this operating point.")
     if has_failures(evaluation):
-        print_titled(console, "Comparisons that failed", _text_table(*failures_table(evaluation)))
+        print_titled(console, "Comparisons that failed", text_table(*failures_table(evaluation)))
     if any(q.n_errors is not None and q.n_errors < ENOUGH_ERRORS for q in evaluation.quantities):
         console.print(f"\n{FEW_ERRORS}")
     if any(HELD in q.note for q in evaluation.quantities):
@@ -173,9 +173,9 @@ def print_contrasts(paired: PairedEvaluation) -> None:
                 printed_name(contrast.name),
                 contrast.group or "all",
                 *(number(value) for value in (contrast.first, contrast.second)),
-                _limits(contrast.difference, contrast.low, contrast.high),
-                _limits(contrast.ratio, contrast.ratio_low, contrast.ratio_high),
-                _pvalue(contrast.pvalue_adjusted),
+                limits_cell(contrast.difference, contrast.low, contrast.high),
+                limits_cell(contrast.ratio, contrast.ratio_low, contrast.ratio_high),
+                pvalue_cell(contrast.pvalue_adjusted),
                 contrast.verdict,
             )
             reasons.update(reason for reason in REASONS if reason in contrast.note)
@@ -234,13 +234,14 @@ def _groups_table(test: GroupTest, errors: str, more: dict[str, list[str]]) -> T
             group,
             *(f"{numbers[k]:,}" for numbers in (test.n_subjects, test.n_trials, test.n_errors)),
             rate,
-            *(_pvalue(values[k]) for values in (test.group_pvalue, test.group_pvalue_adjusted)),
+            *(pvalue_cell(values[k]) for values in (test.group_pvalue, test.group_pvalue_adjusted)),
             *(column[k] for column in more.values()),
         )
     return table
 
 
-def _limits(value: float, low: float, high: float) -> str:
+def limits_cell(value: float, low: float = math.nan, high: float = math.nan) -> str:
+    """Write a number with its interval, where there is one."""
     if math.isnan(value):
         return "-"
     return number(value) + ("" if math.isnan(low) else f" [{number(low)}, {number(high)}]")
@@ -269,14 +270,14 @@ def print_titled(console: Console, title: str, content: Table | str) -> None:
 
 
 def _rates_table(evaluation: Evaluation, rates: Rates) -> Table:
-    return _text_table(*rates_table(evaluation, rates))
+    return text_table(*rates_table(evaluation, rates))
 
 
-def _text_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+def text_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """Make a table of cells that are written, the first row of which is about all comparisons."""
     table = Table(pad_edge=False, box=None)
     for heading in headings:
-        table.add_column(heading, justify="left" if heading == "group" else "right")
+        table.add_column(heading, justify="left" if heading in ("group", "system") else "right")
     for k, row in enumerate(rows):
         table.add_row(*row, end_section=k == 0)
     return table
@@ -318,7 +319,8 @@ def short_percent(rate: float) -> str:
     return "-" if math.isnan(rate) else per_cent(rate)
 
 
-def _pvalue(value: float) -> str:
+def pvalue_cell(value: float) -> str:
+    """Write a p-value."""
     return "-" if math.isnan(value) else f"{value:.2g}"
 
 

@@ -70,7 +70,7 @@ class Verb(click.Command):
         ctx.meta[_GIVEN] = {}
         if args or not self.no_args_is_help:
             given = self.make_parser(ctx).parse_args(args=list(args))[0]
-            ctx.meta[_GIVEN] = {name: value for name, value in given.items() if _is_written(value)}
+            ctx.meta[_GIVEN] = {name: value for name, value in given.items() if value != () and _is_written(value)}
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -126,14 +126,14 @@ def write_configuration(path: Path) -> None:
 def input_files() -> list[Path]:
     """List the files that the verb that runs reads: its arguments, and options of its help's section of input."""
     context = click.get_current_context()
-    names = [
-        Path(context.params[param.name])
+    read = [
+        context.params.get(param.name or "")
         for param in context.command.params
         if isinstance(param.type, click.Path)
         and (isinstance(param, click.Argument) or _SECTION_OF.get(param.name or "") == "Input")
-        and param.name is not None
-        and context.params.get(param.name) is not None
     ]
+    several = [one if isinstance(one, tuple) else (one,) for one in read if one is not None]
+    names = [Path(name) for one in several for name in one]
     return [
         file
         for name in names
@@ -187,7 +187,7 @@ def _as_written(place: str, param: click.Parameter, value: Any) -> Any:
         if not isinstance(value, bool):
             raise click.UsageError(f"{place} is true or false, not {value!r}")
         return value
-    several = isinstance(param, click.Option) and param.multiple
+    several = param.multiple or param.nargs == -1
     values = value if isinstance(value, list) else [value]
     if (isinstance(value, list) and not several) or not all(type(one) in (str, int, float) for one in values):
         raise click.UsageError(f"{place} is text or a number{', or a list of them' if several else ''}, not {value!r}")

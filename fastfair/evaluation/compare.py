@@ -1,10 +1,10 @@
-"""`compare`: how two systems that scored the same comparisons differ, with intervals from the same replicates."""
+"""`compare`: how systems that scored the same comparisons differ, with intervals from the same replicates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, overload
 
 from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
@@ -17,21 +17,29 @@ from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError
 
+from .compared_system import ComparedSystem
 from .contrasts import contrasts_of
 from .correlations import rate_correlations
 from .difference_tests import difference_tests
 from .evaluate import evaluate
+from .pair_contrasts import PairContrasts, pairs_of
 from .paired_result import METHODS_OF_CONTRASTS, PairedEvaluation
 from .request import METRICS_OF_VECTORS, Request
+from .system_comparison import SystemComparison
 
+_Scored = Comparisons | ScannedComparisons
+_System = Comparisons | ScannedComparisons | Embeddings
+_Several = Sequence[_System] | Mapping[str, _System]
+_Points = OperatingPoint | Sequence[OperatingPoint]
+_POINTS = (at_fmr(1e-3),)
 _OF_WORKERS = ("n_threads", "progress", "executor", "checkpoint")
 
 
-@checked(takes=evaluate, at=argument_kinds.points)
+@overload
 def compare(
-    first: Comparisons | ScannedComparisons | Embeddings,
-    second: Comparisons | ScannedComparisons | Embeddings,
-    at: OperatingPoint | Sequence[OperatingPoint] = (at_fmr(1e-3),),  # noqa: B008 - frozen
+    first: _System,
+    second: _System,
+    at: _Points = _POINTS,
     measures: str | Sequence[str] = "all",
     *,
     n_resamples: int = 2000,
@@ -39,21 +47,52 @@ def compare(
     method: str = "auto",
     rng: seeds.Seed = None,
     **options: Any,
-) -> PairedEvaluation:
-    """Compare two systems that scored the same comparisons, replicate by replicate.
+) -> PairedEvaluation: ...
+@overload
+def compare(
+    first: _Several,
+    second: None = None,
+    at: _Points = _POINTS,
+    measures: str | Sequence[str] = "all",
+    *,
+    baseline: str | None = None,
+    n_resamples: int = 2000,
+    confidence_level: float = 0.95,
+    method: str = "auto",
+    rng: seeds.Seed = None,
+    **options: Any,
+) -> SystemComparison: ...
+@checked(takes=evaluate, first=argument_kinds.systems, at=argument_kinds.points, baseline=argument_kinds.text)
+def compare(
+    first: _System | _Several,
+    second: _System | None = None,
+    at: _Points = _POINTS,
+    measures: str | Sequence[str] = "all",
+    *,
+    baseline: str | None = None,
+    n_resamples: int = 2000,
+    confidence_level: float = 0.95,
+    method: str = "auto",
+    rng: seeds.Seed = None,
+    **options: Any,
+) -> PairedEvaluation | SystemComparison:
+    """Compare systems that scored the same comparisons, replicate by replicate.
 
     Parameters
     ----------
     first, second : Comparisons, ScannedComparisons or Embeddings
         The same comparisons scored by each system, in any order. They are matched by the samples of reference and
         probe where both systems have these, else by the subjects. Scores may be on different scales. Or two systems'
-        vectors of the same samples, row by row, all of whose pairs are compared; see Notes.
+        vectors of the same samples, row by row, all of whose pairs are compared; see Notes. Or `first` alone: two or
+        more systems, as a dict by their names, or a list of systems that are called "1", "2" and so on.
     at : OperatingPoint or sequence of OperatingPoint
         As in `evaluate`; each system has its own threshold.
     measures : "all" or sequence of str
         As in `evaluate`.
+    baseline : str, optional
+        Of a dict or a list, the name of the system that the others are compared with; by default every two are.
     n_resamples : int, default 2000
-        Replicates, the same for both systems. With 0, differences of rates have intervals in closed form, and nothing
+        Replicates, the same for all systems. With 0, differences of rates have intervals in closed form, and nothing
         else is compared; see Notes.
     confidence_level : float, default 0.95
         In (0, 1).
@@ -69,14 +108,15 @@ def compare(
 
     Returns
     -------
-    PairedEvaluation
+    PairedEvaluation or SystemComparison
         Differences and ratios, with intervals and p-values, of all quantities but thresholds and the rates that
-        operating points hold.
+        operating points hold: of two systems, or of each pair of the systems of a dict or a list, with rankings.
 
     Raises
     ------
     InputError
-        Where the comparisons or the groups of the two systems differ, and as `evaluate` does.
+        Where the comparisons or the groups of two systems differ, for a baseline that is none of the systems, and as
+        `evaluate` does.
 
     Warns
     -----
@@ -95,7 +135,9 @@ def compare(
       drawn anew, independently of the other system's, which makes p-values too large where the systems err alike;
     - EERs, costs, and rates where samples are drawn, by `intervals.bootstrap_pvalue`.
 
-    The p-values of groups are adjusted by Holm's procedure, separately for each quantity and operating point. The
+    The p-values of groups are adjusted by Holm's procedure, separately for each quantity and operating point. Of a dict
+    or a list of systems those of all pairs are adjusted together: separately for each quantity and operating point, and
+    for all comparisons apart from groups. Each system is evaluated once. The
     p-value is withheld (NaN) and so is the verdict ("withheld", and `note` says why) where no test keeps its level:
     for a group's ratio to the average and other measures that chance moves to either side; for measures where a group
     has no errors and numbers of errors cannot be drawn (samples as units, no errors in any group); for EERs and costs
@@ -131,27 +173,54 @@ def compare(
     >>> found = ff.compare(bad, good, at=ff.at_fmr(0.1), rng=0).contrast("fnmr")
     >>> found.first, found.second, found.difference
     (0.5, 0.0, 0.5)
+    >>> several = ff.compare({"bad": bad, "good": good, "same": good}, at=ff.at_fmr(0.1), rng=0)
+    >>> [(one.system, one.rank) for one in several.ranking("fnmr")]
+    [('good', 1), ('same', 1), ('bad', 3)]
     """
     n_resamples = validation.count("n_resamples", n_resamples)
     validation.choice("method", method, METHODS_OF_CONTRASTS)
     workers = Workers(**{name: options[name] for name in _OF_WORKERS if name in options}).checked(rng)
     options |= {"at": at, "measures": measures, "n_resamples": n_resamples, "confidence_level": confidence_level}
     options |= {"method": method, "rng": seeds.fixed(rng)}
-    if isinstance(first, Embeddings) and isinstance(second, Embeddings):
-        matching.require_the_same_vectors(first, second)
+    systems = _named(first, second)
+    if baseline is not None:
+        if second is not None:
+            raise InputError("baseline is for a dict or a list of systems, not for two")
+        validation.choice("baseline", baseline, systems)
+
+    def compared(scored: Sequence[_Scored]) -> PairedEvaluation | SystemComparison:
+        if second is not None:
+            return _of_two(scored, options)
+        return _of_several(dict(zip(systems, scored, strict=True)), baseline, options)
+
+    given = list(systems.values())
+    vectors = [system for system in given if isinstance(system, Embeddings)]
+    if len(vectors) == len(given):
+        for system in vectors[1:]:
+            matching.require_the_same_vectors(vectors[0], system)
         request = _requested(options)
-        request.in_words(first.groups, METRICS_OF_VECTORS)
+        request.in_words(vectors[0].groups, METRICS_OF_VECTORS)
         if not request.needs_all_pairs:
-
-            def of_scans(scans: list[ScannedComparisons]) -> PairedEvaluation:
-                return _compared(scans[0], scans[1], options)
-
-            return with_enough_pairs([first, second], request.points, request.with_metrics, of_scans, workers)
-    one, other = (
-        system.comparisons(n_threads=workers.n_threads) if isinstance(system, Embeddings) else system
-        for system in (first, second)
+            return with_enough_pairs(vectors, request.points, request.with_metrics, compared, workers)
+    return compared(
+        [
+            system.comparisons(n_threads=workers.n_threads) if isinstance(system, Embeddings) else system
+            for system in given
+        ]
     )
-    return _compared(one, other, options)
+
+
+def _named(first: _System | _Several, second: _System | None) -> dict[str, _System]:
+    """Return the systems by their names."""
+    if second is not None:
+        if isinstance(first, Mapping | list | tuple):
+            raise InputError("second must not be given beside a dict or a list of systems: put it among these")
+        return {"first": first, "second": second}  # type: ignore[dict-item]
+    if isinstance(first, Mapping):
+        return dict(first)
+    if isinstance(first, list | tuple):
+        return {str(1 + k): system for k, system in enumerate(first)}
+    raise InputError("second is missing: give two systems, or a dict or a list of systems as first")
 
 
 def _requested(options: Mapping[str, Any]) -> Request:
@@ -161,25 +230,54 @@ def _requested(options: Mapping[str, Any]) -> Request:
     return Request(**{field.name: known[field.name] for field in fields(Request) if field.name in known})
 
 
-def _compared(
-    first: Comparisons | ScannedComparisons, second: Comparisons | ScannedComparisons, options: Mapping[str, Any]
-) -> PairedEvaluation:
+def _of_two(scored: Sequence[_Scored], options: Mapping[str, Any]) -> PairedEvaluation:
     """Compare two systems by comparisons, or by those that scans have kept, with arguments of `evaluate`."""
-    here, there = (one.kept if isinstance(one, ScannedComparisons) else one for one in (first, second))
-    there = matching.match(here, there, one_by_one=options.get("unit") == "comparison")
-    systems = here.without_failure_rates(), there.without_failure_rates()
-    asked = [first, second] if isinstance(first, ScannedComparisons) else systems
-    one, other = (evaluate(system, **options) for system in asked)
-    if one.uncertainty is None:
-        if isinstance(first, ScannedComparisons):
-            raise InputError("a scan has no intervals without replicates: give n_resamples of at least 2")
-        raise InputError(
-            "without replicates, compare needs an operating point and the units of closed forms: give at, and subjects "
-            'or unit="comparison"; or n_resamples of at least 2'
-        )
-    settings = {name: value for name, value in one.settings.items() if name not in ("thresholds", "score_kind")}
-    settings["score_kinds"] = [first.score_kind, second.score_kind]
-    tests = difference_tests(systems, (one, other))
-    correlations = rate_correlations(systems, (one, other), options.get("n_threads"))
-    found = contrasts_of((one, other), tests, correlations, settings["confidence_level"], options["method"])
-    return PairedEvaluation(found, one, other, settings, tests, correlations)
+    one, other = _prepared(scored, ("first", "second"), options)
+    settings = _settings(scored, one)
+    tests, correlations = difference_tests(one, other), rate_correlations(one, other)
+    both = one.evaluation, other.evaluation
+    found = contrasts_of(both, tests, correlations, settings["confidence_level"], options["method"])
+    return PairedEvaluation(found, *both, settings, tests, correlations)
+
+
+def _of_several(systems: Mapping[str, _Scored], baseline: str | None, options: Mapping[str, Any]) -> SystemComparison:
+    """Compare each pair of systems, or each with the baseline."""
+    scored, names = list(systems.values()), tuple(systems)
+    prepared = dict(zip(names, _prepared(scored, names, options), strict=True))
+    settings = _settings(scored, prepared[names[0]]) | {"baseline": baseline}
+    pairs = pairs_of(names, baseline)
+    contrasts = PairContrasts.of_systems(prepared, pairs, settings["confidence_level"], options["method"])
+    evaluations = tuple(system.evaluation for system in prepared.values())
+    return SystemComparison(names, evaluations, contrasts, contrasts.pvalues_adjusted, settings)
+
+
+def _prepared(scored: Sequence[_Scored], names: Sequence[str], options: Mapping[str, Any]) -> list[ComparedSystem]:
+    """Number all comparisons like those of the first system, and evaluate each system with the same replicates."""
+    here, *others = (one.kept if isinstance(one, ScannedComparisons) else one for one in scored)
+    matched = [here]
+    for name, there in zip(names[1:], others, strict=True):
+        try:
+            matched.append(matching.match(here, there, one_by_one=options.get("unit") == "comparison"))
+        except InputError as error:
+            if len(scored) == 2:
+                raise
+            raise InputError(f"of {names[0]!r} (first) and {name!r} (second): {error}") from None
+    found: list[ComparedSystem] = []
+    for system, comparisons in zip(scored, matched, strict=True):
+        without = comparisons.without_failure_rates()
+        evaluation = evaluate(system if isinstance(system, ScannedComparisons) else without, **options)
+        if evaluation.uncertainty is None:
+            if isinstance(system, ScannedComparisons):
+                raise InputError("a scan has no intervals without replicates: give n_resamples of at least 2")
+            raise InputError(
+                "without replicates, compare needs an operating point and the units of closed forms: give at, and "
+                'subjects or unit="comparison"; or n_resamples of at least 2'
+            )
+        found.append(ComparedSystem(without, evaluation, options.get("n_threads"), found[0] if found else None))
+    return found
+
+
+def _settings(scored: Sequence[_Scored], first: ComparedSystem) -> dict[str, Any]:
+    left_out = "thresholds", "score_kind"
+    settings = {name: value for name, value in first.evaluation.settings.items() if name not in left_out}
+    return settings | {"score_kinds": [system.score_kind for system in scored]}

@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastfair._lib import validation
-from fastfair._lib.plot_style import STANDS_OUT, USUAL, ForestRow, draw_forest, explain, row_size
+from fastfair._lib.plot_style import (
+    LONGEST_IN_LEGEND,
+    STANDS_OUT,
+    USUAL,
+    ForestRow,
+    draw_forest,
+    explain,
+    line_style,
+    row_size,
+)
+from fastfair._lib.text import drawn, shortened
 
 from .contrasts import Contrast
 from .evaluated import Evaluated
-from .plots import draw_det
+from .plots import MOST_NAMED, draw_det
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_OF_TWO = ({"color": USUAL}, {"color": STANDS_OUT, "linestyle": "--"})
+
 
 def draw_both_det(systems: Sequence[Evaluated], ax: Axes | None) -> Axes:
     """Draw the DET curves of two systems."""
-    for label, system, style in zip(
-        ("first system", "second system"), systems, ({"color": USUAL}, {"color": STANDS_OUT, "linestyle": "--"}),
-        strict=True,
-    ):  # fmt: skip
-        ax = draw_det(system, (), ax, label=label, **style)
+    return draw_det_of(dict(zip(("first system", "second system"), systems, strict=True)), ax)
+
+
+def draw_det_of(systems: Mapping[str, Evaluated], ax: Axes | None) -> Axes:
+    """Draw the DET curve of each system by its name; of many, those with the lowest FNMR at the first point."""
+    chosen = list(systems)
+    if len(chosen) > MOST_NAMED and all(system.rates for system in systems.values()):
+        chosen.sort(key=lambda name: systems[name].rates[0].fnmr)
+    for k, name in enumerate(chosen[:MOST_NAMED]):
+        style = _OF_TWO[k] if len(systems) == 2 else line_style(k)
+        ax = draw_det(systems[name], (), ax, label=drawn(shortened(name, LONGEST_IN_LEGEND)), **style)
     assert ax is not None
     return ax
 

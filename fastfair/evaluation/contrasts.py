@@ -81,6 +81,7 @@ def contrasts_of(
     correlations: Floats,
     level: float,
     method: str,
+    adjusted: Floats | None = None,
 ) -> tuple[Contrast, ...]:
     """Compute the differences between two evaluations with the same replicates.
 
@@ -96,6 +97,8 @@ def contrasts_of(
         Confidence level of the intervals; verdicts need p-values of at most one minus it.
     method : str
         Method of the intervals.
+    adjusted : (quantities,) ndarray, optional
+        Adjusted p-values, where there are more systems; by default these two are all.
 
     Returns
     -------
@@ -103,11 +106,9 @@ def contrasts_of(
         For every quantity but thresholds and the rates that operating points hold.
     """
     first, second = evaluations
-    rows = [
-        k
-        for k, (one, other) in enumerate(zip(first.quantities, second.quantities, strict=True))
-        if one.name != "threshold" and HELD not in one.note and one.key == other.key
-    ]
+    rows = compared_rows(first.quantities, second.quantities)
+    if adjusted is None:
+        adjusted = adjusted_pvalues(first.quantities, [pvalues_of(evaluations, tests)], [tests], 1 - level)[0]
     if first.settings["n_resamples"]:
         found = _of_replicates(evaluations, rows, correlations[rows], level, method)
     else:
@@ -130,7 +131,7 @@ def contrasts_of(
                 low=float(found.low[n]),
                 high=float(found.high[n]),
                 pvalue=test.pvalue if known else math.nan,
-                pvalue_adjusted=test.pvalue if known else math.nan,
+                pvalue_adjusted=float(adjusted[k]),
                 ratio=_ratio(one.estimate, other.estimate),
                 ratio_low=float(found.ratio_low[n]),
                 ratio_high=float(found.ratio_high[n]),
@@ -140,8 +141,77 @@ def contrasts_of(
                 probe_group=one.probe_group,
             )
         )
-    least = [tests[k].least for k in rows]
-    return tuple(_with_verdict(contrast, 1 - level) for contrast in _adjusted(contrasts, least, 1 - level))
+    return tuple(_with_verdict(contrast, 1 - level) for contrast in contrasts)
+
+
+def compared_rows(first: Sequence[Quantity], second: Sequence[Quantity]) -> list[int]:
+    """Return which quantities of two evaluations are compared: not thresholds, and not rates that both hold."""
+    return [
+        k
+        for k, (one, other) in enumerate(zip(first, second, strict=True))
+        if one.name != "threshold" and HELD not in one.note and one.key == other.key
+    ]
+
+
+def pvalues_of(evaluations: Sequence[Evaluation], tests: Sequence[DifferenceTest]) -> Floats:
+    """Return the (quantities,) p-values of the tests of two systems, NaN for what is not compared or has no test."""
+    first, second = (evaluation.quantities for evaluation in evaluations)
+    found = np.full(len(tests), np.nan)
+    for k in compared_rows(first, second):
+        if math.isfinite(first[k].estimate - second[k].estimate):
+            found[k] = tests[k].pvalue
+    return found
+
+
+def adjusted_pvalues(
+    quantities: Sequence[Quantity],
+    pvalues: Sequence[Floats],
+    tests: Sequence[Sequence[DifferenceTest]],
+    significance: float,
+) -> Floats:
+    """Adjust p-values by Holm's procedure, separately for each quantity of all, and of groups, at an operating point.
+
+    Parameters
+    ----------
+    quantities : sequence of Quantity
+        What is compared.
+    pvalues : sequence of (quantities,) ndarray
+        For each pair of systems; NaN where withheld, which does not count as a test.
+    tests : sequence of sequence of DifferenceTest
+        The tests that gave them.
+    significance : float
+        The largest p-value that is a finding.
+
+    Returns
+    -------
+    (pairs, quantities) ndarray
+
+    Warns
+    -----
+    FewResamplesWarning
+        Where replicates are too few for any adjusted p-value to be as small as `significance`.
+    """
+    families: dict[Any, list[int]] = {}
+    for k, one in enumerate(quantities):
+        families.setdefault((one.name, one.at, one.group is None), []).append(k)
+    given = np.array(pvalues)
+    adjusted = np.full(given.shape, np.nan)
+    out_of_reach: list[str] = []
+    for (name, _, is_of_all), family in families.items():
+        of_family = given[:, family]
+        tested = int(np.count_nonzero(~np.isnan(of_family)))
+        adjusted[:, family] = intervals.holm(of_family.ravel()).reshape(of_family.shape)
+        least = max(of_pair[k].least for of_pair in tests for k in family)
+        if tested and (len(given) > 1 or not is_of_all) and tested * least > significance:
+            out_of_reach.append(name)
+    if out_of_reach:
+        many = "groups many" if len(given) == 1 else "pairs of systems many"
+        warn(
+            f"no adjusted p-value of {', '.join(dict.fromkeys(out_of_reach))} can be as small as {significance:g}, "
+            f"as replicates are few and {many}: raise n_resamples",
+            FewResamplesWarning,
+        )
+    return adjusted
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,29 +314,6 @@ def _with_verdict(contrast: Contrast, significance: float) -> Contrast:
         return replace(contrast, verdict="undecided")
     is_first_lower = contrast.difference < 0
     return replace(contrast, verdict="first" if is_first_lower != is_fairer_above(contrast.name) else "second")
-
-
-def _adjusted(contrasts: list[Contrast], least: Sequence[float], significance: float) -> tuple[Contrast, ...]:
-    """Adjust the p-values of groups, separately for each quantity and operating point, without those withheld."""
-    families: dict[Any, list[int]] = {}
-    for n, contrast in enumerate(contrasts):
-        if contrast.group is not None:
-            families.setdefault((contrast.name, contrast.at), []).append(n)
-    out_of_reach: list[str] = []
-    for (name, _), family in families.items():
-        pvalues = [contrasts[n].pvalue for n in family]
-        tested = int(np.count_nonzero(~np.isnan(pvalues)))
-        if tested and tested * max(least[n] for n in family) > significance:
-            out_of_reach.append(name)
-        for n, pvalue in zip(family, intervals.holm(pvalues), strict=True):
-            contrasts[n] = replace(contrasts[n], pvalue_adjusted=float(pvalue))
-    if out_of_reach:
-        warn(
-            f"no adjusted p-value of {', '.join(dict.fromkeys(out_of_reach))} can be as small as {significance:g}, "
-            "as replicates are few and groups many: raise n_resamples",
-            FewResamplesWarning,
-        )
-    return tuple(contrasts)
 
 
 def _need(evaluation: Evaluation) -> Any:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib.workers import Workers
-from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.threshold_slopes import KINDS
-from fastfair.resampling.linearized_rates import LinearizedRates
-from fastfair.resampling.preparation import NO_METRICS, Preparation
 from fastfair.uncertainty.interval_notes import RATES
 
-from .evaluated import Evaluated
-from .score_tests import UNITS_TESTED
+from .compared_system import ComparedSystem
 
 
-def rate_correlations(
-    systems: Sequence[Comparisons], evaluations: Sequence[Evaluated], n_threads: int | None
-) -> NDArray[np.float64]:
+def rate_correlations(first: ComparedSystem, second: ComparedSystem) -> NDArray[np.float64]:
     """Compute the correlation of each rate of two systems in closed form.
 
     Replicates of FMRs correlate too little: product weights count what happens in a pair of subjects three times as
@@ -28,30 +19,22 @@ def rate_correlations(
 
     Parameters
     ----------
-    systems : two Comparisons
-        The same comparisons scored by two systems, numbered alike.
-    evaluations : two Evaluation
-        Their evaluations.
-    n_threads : int or None
-        Number of threads; all processors by default.
+    first, second : ComparedSystem
+        The systems.
 
     Returns
     -------
     (quantities,) ndarray
         NaN for other quantities, where samples are drawn, and at operating points that hold the mean EER of groups.
     """
-    first, second = evaluations
-    found = np.full(len(first.quantities), np.nan)
-    unit, points = first.settings["unit"], [result.at for result in first.rates]
-    if unit not in UNITS_TESTED:
+    one, other = first.linearized, second.linearized
+    found = np.full(len(first.evaluation.quantities), np.nan)
+    if one is None or other is None:
         return found
-    position, workers = {group: k for k, group in enumerate(first.groups)}, Workers(n_threads)
-    measured = [position[group] for group in first.measured_groups]
-    one, other = (
-        LinearizedRates(Preparation(comparisons, points, unit, "product", NO_METRICS, measured, True, workers))
-        for comparisons in systems
-    )
-    for k, (mine, theirs) in enumerate(zip(first.quantities, second.quantities, strict=True)):
+    points = [result.at for result in first.evaluation.rates]
+    position = {group: k for k, group in enumerate(first.evaluation.groups)}
+    pairs = zip(first.evaluation.quantities, second.evaluation.quantities, strict=True)
+    for k, (mine, theirs) in enumerate(pairs):
         if mine.name in RATES and mine.at is not None and mine.at.kind in KINDS:
             cell = None if mine.group is None else (position[mine.group], position[mine.probe_group or mine.group])
             if np.isfinite(mine.estimate) and np.isfinite(theirs.estimate):

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from fastfair import intervals
-from fastfair.data.class_keys import ClassKeys, keys_of
-from fastfair.data.comparisons import Comparisons
-from fastfair.error_rates import score_metrics
-from fastfair.error_rates.curve_results import Rates
-from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint
+from fastfair.error_rates.operating_points import FEWEST_ERRORS
 from fastfair.measures._compute import measure_of
 from fastfair.uncertainty.joint_inversion import joint_pvalues
-from fastfair.uncertainty.quantities import Quantity
-from fastfair.uncertainty.quantity_intervals import Uncertainty
 
-from .result import Evaluation
+from .compared_system import ComparedSystem
 from .score_tests import RATES_TESTED, score_pvalues
 
 OF_MEASURES = "no p-value and no verdict for a measure that chance moves to either side"
@@ -52,15 +45,13 @@ class DifferenceTest:
     least: float = 0.0
 
 
-def difference_tests(systems: Sequence[Comparisons], evaluations: Sequence[Evaluation]) -> tuple[DifferenceTest, ...]:
+def difference_tests(first: ComparedSystem, second: ComparedSystem) -> tuple[DifferenceTest, ...]:
     """Test whether two systems differ in each of their quantities.
 
     Parameters
     ----------
-    systems : two Comparisons
-        The same comparisons scored by two systems, numbered alike.
-    evaluations : two Evaluations
-        Their evaluations, with the same replicates.
+    first, second : ComparedSystem
+        The systems.
 
     Returns
     -------
@@ -69,17 +60,11 @@ def difference_tests(systems: Sequence[Comparisons], evaluations: Sequence[Evalu
         and costs, as well as rates where units are not independent, bootstrap p-values. Without replicates only rates
         are tested.
     """
-    first, second = evaluations
-    pairs = list(zip(first.quantities, second.quantities, strict=True))
-    one_system, other_system = systems
-    points = [result.at for result in first.rates]
-    scores = score_pvalues(one_system, other_system, points, pairs, first.settings["unit"]).tolist()
-    if not first.settings["n_resamples"]:
+    pairs = list(zip(first.evaluation.quantities, second.evaluation.quantities, strict=True))
+    scores = score_pvalues(first.decisions, second.decisions, pairs).tolist()
+    if not first.evaluation.settings["n_resamples"]:
         return tuple(DifferenceTest(p, WITHOUT_REPLICATES if math.isnan(p) else "") for p in scores)
-    of_both = [_need(evaluation) for evaluation in evaluations]
-    errors = [_errors_behind(*one) for one in zip(systems, evaluations, strict=True)]
-    few = {result.at for evaluation in evaluations for result in evaluation.rates if _held_by_few(result)}
-    joint = _of_measures(of_both)
+    joint = _of_measures(first, second)
     found = []
     for k, ((one, other), score) in enumerate(zip(pairs, scores, strict=True)):
         measure = measure_of(one.name)
@@ -92,73 +77,32 @@ def difference_tests(systems: Sequence[Comparisons], evaluations: Sequence[Evalu
         elif not (math.isfinite(one.estimate) and math.isfinite(other.estimate)):
             found.append(DifferenceTest(math.nan))
         else:
-            found.append(_bootstrap_test(one, [rows[k] for rows in errors], few, of_both, k))
+            found.append(_bootstrap_test(first, second, k))
     return tuple(found)
 
 
-def _bootstrap_test(
-    quantity: Quantity, errors: Sequence[int | None], few: set[OperatingPoint], of_both: Sequence[Uncertainty], k: int
-) -> DifferenceTest:
-    if quantity.n_subjects == 1 and of_both[0].unit == "subject":
+def _bootstrap_test(first: ComparedSystem, second: ComparedSystem, k: int) -> DifferenceTest:
+    quantity, both = first.evaluation.quantities[k], (first, second)
+    if quantity.n_subjects == 1 and first.uncertainty.unit == "subject":
         return DifferenceTest(math.nan, OF_FEW_SUBJECTS)
+    errors = [system.errors_behind[k] for system in both]
     if any(number is None or number < FEWEST_ERRORS for number in errors):
         return DifferenceTest(math.nan, OF_FEW_ERRORS)
-    if quantity.at in few:
+    if any(quantity.at in system.points_held_by_few for system in both):
         return DifferenceTest(math.nan, OF_THRESHOLDS)
     with np.errstate(invalid="ignore"):
-        drawn = np.subtract(*(one.replicates[k] for one in of_both))
+        drawn = np.subtract(*(system.uncertainty.replicates[k] for system in both))
     return DifferenceTest(float(intervals.bootstrap_pvalue(drawn[None])[0]), least=2 / (1 + drawn.size))
 
 
-def _of_measures(of_both: Sequence[Uncertainty]) -> dict[int, float]:
+def _of_measures(first: ComparedSystem, second: ComparedSystem) -> dict[int, float]:
     """Return the p-values of fairness measures by their positions."""
-    rows = of_both[0].rows
+    both, rows = (first, second), first.uncertainty.rows
     if not rows:
         return {}
-    finite = {key for key, k in rows.items() if all(math.isfinite(one.quantities[k].estimate) for one in of_both)}
-    moved = [(uncertainty.systems(), uncertainty.inverted()) for uncertainty in of_both]
-    counted = [uncertainty.inverted_counts() for uncertainty in of_both]
+    finite = {
+        key for key, k in rows.items()
+        if all(math.isfinite(system.uncertainty.quantities[k].estimate) for system in both)
+    }  # fmt: skip
+    moved, counted = [system.moved for system in both], [system.uncertainty.inverted_counts() for system in both]
     return {rows[key]: pvalue for key, pvalue in joint_pvalues(moved, counted, finite).items()}
-
-
-def _errors_behind(comparisons: Comparisons, evaluation: Evaluation) -> tuple[int | None, ...]:
-    """Count the errors behind each quantity of an evaluation, which decide whether a verdict can rest on it.
-
-    For a rate, the number of errors or that of correct decisions, whichever is smaller. For the EER, and for Cllr and
-    min Cllr, the EER times the number of mated or non-mated comparisons, whichever is smaller. For minDCF, the number
-    of false matches or of false non-matches at its threshold, whichever is smaller. None for thresholds and fairness
-    measures.
-    """
-    of_group: dict[str | None, ClassKeys] = {None: keys_of(comparisons)}
-    of_group |= {group: keys_of(comparisons, k) for k, group in enumerate(comparisons.groups)}
-    asked = evaluation.settings
-    costs = score_metrics.DetectionCosts(asked["p_target"], asked["c_miss"], asked["c_fa"])
-
-    def count(quantity: Quantity) -> int | None:
-        if quantity.n_errors is not None and quantity.n_comparisons is not None:
-            return min(quantity.n_errors, quantity.n_comparisons - quantity.n_errors)
-        if quantity.name == "threshold" or measure_of(quantity.name) is not None:
-            return None
-        keys = of_group[quantity.group]
-        if not all(keys.sizes):
-            return 0
-        if quantity.name == "min_dcf":
-            key = costs.least(keys)[1]
-            false_nonmatches = int(np.searchsorted(keys.mated, key))
-            return min(false_nonmatches, keys.nonmated.size - int(np.searchsorted(keys.nonmated, key)))
-        rate, _ = score_metrics.equal_error(keys, asked["eer_method"])
-        return round(rate * min(keys.sizes))
-
-    return tuple(map(count, evaluation.quantities))
-
-
-def _held_by_few(result: Rates) -> bool:
-    """Return whether too few errors fix the threshold of an operating point; a threshold that was given needs none."""
-    held = {"fmr": (result.counts.false_matches,), "fnmr": (result.counts.false_nonmatches,), "threshold": ()}
-    both = result.counts.false_matches, result.counts.false_nonmatches
-    return any(number < FEWEST_ERRORS for number in held.get(result.at.kind, both))
-
-
-def _need(evaluation: Evaluation) -> Uncertainty:
-    assert isinstance(evaluation.uncertainty, Uncertainty)
-    return evaluation.uncertainty

@@ -9,9 +9,9 @@ to the rate held, times minus the slope of the rate tested over the rate held.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -32,25 +32,45 @@ UNITS_TESTED = ("subject", "comparison")
 _NO_VARIANCE = 1e-24  # below which nothing but rounding is left
 
 
-def score_pvalues(
-    first: Comparisons,
-    second: Comparisons,
-    points: Sequence[OperatingPoint],
-    quantities: Sequence[tuple[Quantity, Quantity]],
-    unit: str,
-) -> Floats:
+class Decisions:
+    """The decisions of one system, for score tests against any other.
+
+    Parameters
+    ----------
+    comparisons : Comparisons
+        The comparisons as the system scored them.
+    points : sequence of OperatingPoint
+        The operating points.
+    unit : str
+        What is independent: "subject" or "comparison"; with others nothing is tested.
+    like : Decisions, optional
+        Those of a system that scored the same comparisons, numbered alike by `matching.match`, whose counts of
+        comparisons are used.
+    """
+
+    def __init__(
+        self, comparisons: Comparisons, points: Sequence[OperatingPoint], unit: str, like: Decisions | None = None
+    ) -> None:
+        self.unit, self.groups = unit, comparisons.groups
+        self.trials: _Trials = _Trials(comparisons, unit) if like is None else like.trials
+        self._comparisons = comparisons
+        self._points = [point for point in points if point.kind in KINDS and unit in UNITS_TESTED]
+
+    @cached_property
+    def at(self) -> dict[OperatingPoint, _System]:
+        """The decisions at each operating point that fixes a threshold in a way that is known here."""
+        return {point: _System(self._comparisons, point, self.trials) for point in self._points}
+
+
+def score_pvalues(first: Decisions, second: Decisions, quantities: Sequence[tuple[Quantity, Quantity]]) -> Floats:
     """Compute the p-values of the hypotheses that two systems have the same error rate.
 
     Parameters
     ----------
-    first, second : Comparisons
-        The same comparisons, scored by two systems, numbered alike by `matching.match`.
-    points : sequence of OperatingPoint
-        All operating points of the quantities.
+    first, second : Decisions
+        The decisions of each system on the same comparisons.
     quantities : sequence of pairs of Quantity
         The same quantity of either system.
-    unit : str
-        What is independent: "subject" or "comparison".
 
     Returns
     -------
@@ -63,20 +83,13 @@ def score_pvalues(
     Aronow, Samii and Assenova, "Cluster-robust variance estimation for dyadic data", Political Analysis 23 (2015).
     """
     found = np.full(len(quantities), np.nan)
-    if unit not in UNITS_TESTED:
-        return found
-    trials = _Trials(first, unit)
-    tests = {
-        point: _ScoreTests(trials, [_System(system, point, unit) for system in (first, second)], point)
-        for point in points
-        if point.kind in KINDS
-    }
+    tests = {point: _ScoreTests((decided, second.at[point])) for point, decided in first.at.items()}
     position = {group: k for k, group in enumerate(first.groups)}
     for k, (one, other) in enumerate(quantities):
         if one.name in RATES_TESTED and one.at in tests and one.n_comparisons:
             cell = None if one.group is None else (position[one.group], position[one.probe_group or one.group])
             strata = max(1, len(position)) if cell is None else len(set(cell))
-            size = one.n_comparisons if unit == "comparison" else one.n_subjects or 0
+            size = one.n_comparisons if first.unit == "comparison" else one.n_subjects or 0
             difference = one.estimate - other.estimate
             found[k] = tests[one.at].pvalue(
                 one.name == "fnmr", cell, difference, one.n_comparisons, size, size - strata
@@ -90,7 +103,7 @@ class _Trials:
     def __init__(self, comparisons: Comparisons, unit: str) -> None:
         self.comparisons = comparisons
         self.n_units = len(comparisons.subjects) if unit == "subject" and comparisons.subjects is not None else 0
-        self._unit = unit
+        self.unit = unit
         kept = comparisons.pairs if isinstance(comparisons, KeptComparisons) else ()
         of_vectors = [pairs for pairs in kept if isinstance(pairs, PairsOfVectors)]
         self._of_vectors = (of_vectors[0], of_vectors[1]) if of_vectors else None
@@ -131,7 +144,7 @@ class _Trials:
     def _listed(self) -> tuple[Integers, Floats]:
         """The pairs of units of non-mated comparisons, sorted, and how often each occurs."""
         side = self.comparisons.nonmated
-        codes, counts = np.unique(_codes(side, slice(None), self._unit, self.n_units), return_counts=True)
+        codes, counts = np.unique(_codes(side, slice(None), self.unit, self.n_units), return_counts=True)
         return codes, counts.astype(np.float64)
 
 
@@ -177,10 +190,10 @@ class _Errors:
 class _System(HeldThreshold):
     """One system's decisions at its threshold, and near it."""
 
-    def __init__(self, comparisons: Comparisons, point: OperatingPoint, unit: str) -> None:
+    def __init__(self, comparisons: Comparisons, point: OperatingPoint, trials: _Trials) -> None:
         super().__init__(comparisons, point)
-        self._unit = unit
-        self.n_units = 0 if comparisons.subjects is None else len(comparisons.subjects)
+        self.trials = trials
+        self._aim = 0.0 if point.kind == "eer" else point.value
 
     @cached_property
     def errors(self) -> tuple[_Errors, _Errors]:
@@ -190,22 +203,30 @@ class _System(HeldThreshold):
         if comparisons.groups:
             grouped = comparisons.mated_by_group, comparisons.nonmated_by_group
         return tuple(  # type: ignore[return-value]
-            _Errors(_codes(side, row, self._unit, self.n_units), cells_of(by_group, row, len(comparisons.groups)))
+            _Errors(
+                _codes(side, row, self.trials.unit, self.trials.n_units),
+                cells_of(by_group, row, len(comparisons.groups)),
+            )
             for side, row, by_group in zip((comparisons.mated, comparisons.nonmated), rows, grouped, strict=True)
         )
+
+    @cached_property
+    def missed(self) -> float:
+        """By how much the rate held misses what the operating point asks for."""
+        return self.held(self.key) - self._aim
+
+    @cached_property
+    def slope(self) -> Callable[[bool, Cell], tuple[float, float]]:
+        """The slope of each rate over what is held, as `slopes` returns it."""
+        spread = np.sqrt(_variance(self.trials, *_sum_held([(self, 1.0)])))
+        return cache(self.slopes(float(spread)))
 
 
 class _ScoreTests:
     """Tests of all rates at one operating point."""
 
-    def __init__(self, trials: _Trials, systems: Sequence[_System], point: OperatingPoint) -> None:
-        self._trials, self._systems, self._kind = trials, systems, point.kind
-        kind = point.kind
-        if kind != "threshold":
-            aim = 0.0 if kind == "eer" else point.value
-            self._missed = [system.held(system.key) - aim for system in systems]
-            spreads = [np.sqrt(self._variance(*self._sum_held([(system, 1.0)]))) for system in systems]
-            self._slopes = [system.slopes(float(spread)) for system, spread in zip(systems, spreads, strict=True)]
+    def __init__(self, systems: tuple[_System, _System]) -> None:
+        self._trials, self._systems, self._kind = systems[0].trials, systems, systems[0].kind
 
     def pvalue(self, mated: bool, cell: Cell, difference: float, n: int, size: int, freedom: float) -> float:
         """Return the two-sided p-value of one rate, of n comparisons and so many units."""
@@ -220,19 +241,19 @@ class _ScoreTests:
         held: list[tuple[_System, float]] = []
         errors_held = np.inf
         if self._kind != "threshold":
-            slopes = _shrunk(*(slope(mated, cell) for slope in self._slopes))
+            slopes = _shrunk(*(system.slope(mated, cell) for system in self._systems))
             held = [
                 (system, -sign * slope) for system, slope, sign in zip(self._systems, slopes, (1.0, -1.0), strict=True)
             ]
             errors_held = min(system.errors_held() for system in self._systems)
             # Among ties no threshold may hold the rate aimed at: where rates moved to it differ less, they count.
-            at_aim = difference + sum(weight * missed for (_, weight), missed in zip(held, self._missed, strict=True))
+            at_aim = difference + sum(weight * system.missed for system, weight in held)
             difference = min(abs(difference), abs(at_aim))
-        values, constants = self._sum_held(held)
-        of_held = self._variance(values, constants) if held else 0.0
+        values, constants = _sum_held(held)
+        of_held = _variance(self._trials, values, constants) if held else 0.0
         values[0 if mated else 1] += parts
         few = size / (size - 1) if mated and size > 1 else 1.0
-        variance = few * self._variance(values, constants)
+        variance = few * _variance(self._trials, values, constants)
         if freedom < 1 or errors_held == 0:
             return float("nan")
         if variance < _NO_VARIANCE:  # no decision differs
@@ -244,41 +265,42 @@ class _ScoreTests:
             freedom = min(freedom, 1 / (share**2 / (2 * errors_held) + (1 - share) ** 2 / freedom))
         return float(2 * stdtr(freedom, -abs(difference) / np.sqrt(variance)))
 
-    def _sum_held(
-        self, weighted: Sequence[tuple[_System, float]]
-    ) -> tuple[list[list[tuple[Integers, float]]], tuple[float, float]]:
-        """List what errors add to the rates held, times weights, and what each mated and non-mated comparison adds."""
-        values: list[list[tuple[Integers, float]]] = [[], []]
-        constants = [0.0, 0.0]
-        for system, weight in weighted:
-            for side, (sign, rate) in enumerate(zip(system.signs, system.rates_at(), strict=True)):
-                each = sign * weight / system.sizes[side]
-                if each:
-                    values[side].append((system.errors[side].codes, each))
-                    constants[side] -= each * rate
-        return values, (constants[0], constants[1])
 
-    def _variance(self, values: Sequence[list[tuple[Integers, float]]], constants: tuple[float, float]) -> float:
-        """Compute the variance of a sum over comparisons, given what errors add and what every comparison adds."""
-        trials = self._trials
-        n = trials.n_units
-        sums = [_sum_codes(parts) for parts in values]
-        squares = [_dot(of_pair, of_pair) for _, of_pair in sums]
-        if constants[1]:
-            codes, of_pair = sums[1]
-            times = trials.repeats(codes)
-            squares[1] += constants[1] * (2 * _dot(of_pair, times) + constants[1] * trials.repeats_squared)
-        if n == 0:  # every comparison on its own
-            if constants[0]:
-                of_pair = sums[0][1]
-                squares[0] += constants[0] * (2 * of_pair.sum() + constants[0] * len(trials.comparisons.mated))
-            return sum(squares)
-        of_mated, of_nonmated = (_sum_units(codes, of_pair, n) for codes, of_pair in sums)
-        if any(constants):
-            of_mated = of_mated + constants[0] * trials.occurrences[0]
-            of_nonmated = of_nonmated + constants[1] * trials.occurrences[1]
-        of_unit = of_mated + of_nonmated
-        return max(float(of_unit @ of_unit) - squares[1], squares[1] + float(of_mated @ of_mated))
+def _sum_held(
+    weighted: Sequence[tuple[_System, float]],
+) -> tuple[list[list[tuple[Integers, float]]], tuple[float, float]]:
+    """List what errors add to the rates held, times weights, and what each mated and non-mated comparison adds."""
+    values: list[list[tuple[Integers, float]]] = [[], []]
+    constants = [0.0, 0.0]
+    for system, weight in weighted:
+        for side, (sign, rate) in enumerate(zip(system.signs, system.rates_at(), strict=True)):
+            each = sign * weight / system.sizes[side]
+            if each:
+                values[side].append((system.errors[side].codes, each))
+                constants[side] -= each * rate
+    return values, (constants[0], constants[1])
+
+
+def _variance(trials: _Trials, values: Sequence[list[tuple[Integers, float]]], constants: tuple[float, float]) -> float:
+    """Compute the variance of a sum over comparisons, given what errors add and what every comparison adds."""
+    n = trials.n_units
+    sums = [_sum_codes(parts) for parts in values]
+    squares = [_dot(of_pair, of_pair) for _, of_pair in sums]
+    if constants[1]:
+        codes, of_pair = sums[1]
+        times = trials.repeats(codes)
+        squares[1] += constants[1] * (2 * _dot(of_pair, times) + constants[1] * trials.repeats_squared)
+    if n == 0:  # every comparison on its own
+        if constants[0]:
+            of_pair = sums[0][1]
+            squares[0] += constants[0] * (2 * of_pair.sum() + constants[0] * len(trials.comparisons.mated))
+        return sum(squares)
+    of_mated, of_nonmated = (_sum_units(codes, of_pair, n) for codes, of_pair in sums)
+    if any(constants):
+        of_mated = of_mated + constants[0] * trials.occurrences[0]
+        of_nonmated = of_nonmated + constants[1] * trials.occurrences[1]
+    of_unit = of_mated + of_nonmated
+    return max(float(of_unit @ of_unit) - squares[1], squares[1] + float(of_mated @ of_mated))
 
 
 def _dot(one: Floats, other: Floats) -> float:

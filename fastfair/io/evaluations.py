@@ -17,8 +17,10 @@ from fastfair.error_rates.curve_results import RateCounts, Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, point_of
 from fastfair.errors import FileFormatError, InputError
 from fastfair.evaluation.contrasts import Contrast
+from fastfair.evaluation.pair_contrasts import pairs_of
 from fastfair.evaluation.paired_result import PairedEvaluation
 from fastfair.evaluation.result import Evaluation
+from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.evaluation.traces import Traces
 from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.quantities import Quantity, find
@@ -66,6 +68,29 @@ def pair_of(content: dict[str, Any]) -> PairedEvaluation:
         content["contrasts"][k][name] = value
     contrasts = tuple(_contrast(row) for row in content["contrasts"])
     return PairedEvaluation(contrasts, systems[0], systems[1], content["settings"], (), np.zeros(0))
+
+
+def systems_of(content: dict[str, Any]) -> SystemComparison:
+    """Make a comparison of many systems of its numbers."""
+    names = tuple(map(str, content["systems"]))
+    evaluations = tuple(
+        evaluation_of(one | {"quantities": content[f"quantities_{k}"]}) for k, one in enumerate(content["evaluations"])
+    )
+    if len(evaluations) != len(names):
+        raise ValueError(f"{len(names)} systems have {len(evaluations)} evaluations")
+    for k, name, value in content["infinite"]:
+        content["contrasts"][k][name] = value
+    settings = content["settings"]
+    contrasts: dict[tuple[str, str], list[Contrast]] = {pair: [] for pair in pairs_of(names, settings["baseline"])}
+    for row in content["contrasts"]:
+        contrasts[row["first_system"], row["second_system"]].append(_contrast(row))
+    place = {one.key: k for k, one in enumerate(evaluations[0].quantities)}
+    pvalues = np.full((len(contrasts), len(place)), np.nan)
+    for k, of_pair in enumerate(contrasts.values()):
+        for one in of_pair:
+            pvalues[k, place[one.name, one.group, one.probe_group, one.at]] = one.pvalue_adjusted
+    found = {pair: tuple(of_pair) for pair, of_pair in contrasts.items()}
+    return SystemComparison(names, evaluations, found, pvalues, settings)
 
 
 def _contrast(row: dict[str, Any]) -> Contrast:

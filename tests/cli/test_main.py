@@ -191,6 +191,35 @@ def test_compare_prints_and_writes(two_systems, tmp_path):
     assert "for one system" in run(*arguments, "--plots").output
 
 
+@pytest.mark.jit
+def test_compare_ranks_more_than_two_files(two_systems, tmp_path):
+    third = tmp_path / "three.csv"
+    pl.read_csv(two_systems[0]).with_columns(pl.col("b") * 2).write_csv(third)
+    files = [*two_systems, third]
+    arguments = ["compare", *files, "--score", "b", "--group", "sex", "--seed", 1, "--n-resamples", 400]
+    arguments += ["--measure", "garbe", "--at", "fmr=0.05"]
+    done = run(*arguments, "--output", tmp_path / "out", "--report", tmp_path / "page.html")
+    assert done.exit_code == 0, done.output
+    assert "rank 1 to 3" in done.output
+    assert "FNMR at FMR=0.05 of each group, and the ranks that are possible in it" in done.output
+    systems = {path.stem: ff.read_comparisons(path, groups=["sex"], score="b") for path in files}
+    expected = ff.compare(systems, None, ff.at_fmr(0.05), "garbe", n_resamples=400, rng=1)
+    written = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert written == json.loads(expected.to_json()) | {"inputs": list(map(str, files))}
+    (back,) = ff.read_results(tmp_path / "page.html")
+    assert back.systems == ("one", "two", "three")
+    again = run("compare", "--config", tmp_path / "out" / "config.toml", "--json")
+    assert json.loads(again.stdout) == written
+    shown = run(*arguments, "--baseline", "two")
+    assert "three minus two" in shown.output
+    for wrong, told in (
+        (["--baseline", "four"], "the systems are 'one', 'two', 'three'"),
+        (["--second-score", "a"], "go with two files"),
+    ):  # fmt: skip
+        assert told in run(*arguments, *wrong).output
+    assert "three files or more" in run("compare", *two_systems, "--baseline", "one").output
+
+
 def test_scores_without_subjects_are_told_what_would_do(tmp_path):
     path = tmp_path / "s.csv"
     path.write_text("score,mated\n0.9,1\n0.1,0\n")

@@ -34,7 +34,9 @@ def agree(found, enough):
         ff.evaluate(c, POINTS, [], metrics=[], n_resamples=0, incomplete_groups="nan") for c in (first, second)
     )
     pairs = list(zip(one.quantities, other.quantities, strict=True))
-    pvalues = score_tests.score_pvalues(first, second, POINTS, pairs, "subject")
+    decisions = score_tests.Decisions(first, POINTS, "subject")
+    others = score_tests.Decisions(second, POINTS, "subject", decisions)
+    pvalues = score_tests.score_pvalues(decisions, others, pairs)
     tested = 0
     for (mine, theirs), pvalue in zip(pairs, pvalues, strict=True):
         if mine.name == "threshold" or not mine.n_comparisons:

@@ -45,7 +45,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "measures": ("rates.csv", "--fmr-column", "FMR.{group}", "--fnmr-column", "FNMR.{group}", "--by", "who"),
     "model": ("scores.csv", "--at", "fmr=0.3", "--group", "group"),
     "strata": ("pairs.csv", "--at", "fmr=0.3", "--group", "sex", "--group", "age", "--by", "sex"),
-    "compare": ("scores.csv", "scores.csv", "--group", "group", *_FEW),
+    "compare": ("scores.csv", "scores.csv", "./scores.csv", "--group", "group", *_FEW),
     "embeddings": ("vectors.npz", "--group", "group", "--fmr", "0.3", *_FEW),
     "group-test": ("failures.csv", "--input", "counts", "--n-resamples", "100", "--seed", "0"),
     "plan": ("--groups", "2", "--subjects", "50", "--attempts", "2", "--fnmr", "0.1", "--correlation", "0.05",

@@ -17,10 +17,11 @@ RESULTS = {
     ff.CostDifference, ff.CostMeasure, ff.CoverageExperiment, ff.DiscardArea, ff.DiscardCurve, ff.DiscardedRate,
     ff.Effect, ff.ErrorModel, ff.Evaluation, ff.ExpectedError, ff.ExpectedPerformance, ff.FairnessBand, ff.FmrPlan,
     ff.FmrStudy, ff.FmrTest, ff.FnmrTest, ff.GroupTest, ff.MarginOfError, ff.MarginPlan, ff.PairedEvaluation,
-    ff.PowerPlan, ff.Quantity, ff.RateAtThreshold, ff.RatesOverThresholds, ff.RatioCost, ff.RocBand,
+    ff.PowerPlan, ff.Quantity, ff.RankedSystem, ff.RateAtThreshold, ff.RatesOverThresholds, ff.RatioCost, ff.RocBand,
     ff.ScannedComparisons, ff.ScenarioFamily, ff.ShrunkenRates, ff.StratifiedDifference, ff.StratifiedRate,
-    ff.StratifiedRates, ff.SubjectsPlan, ff.Synthesis, ff.Tippett, ff.TrainedTransform, ff.WorstComparisons,
-    ff.WrittenResult, curves.ActDcf, curves.Det, curves.Eer, curves.MinDcf, curves.Roc, measures.Measure, rates.Rates,
+    ff.StratifiedRates, ff.SubjectsPlan, ff.Synthesis, ff.SystemComparison, ff.Tippett, ff.TrainedTransform,
+    ff.WorstComparisons, ff.WrittenResult, curves.ActDcf, curves.Det, curves.Eer, curves.MinDcf, curves.Roc,
+    measures.Measure, rates.Rates,
 }  # fmt: skip
 CLASSES = RESULTS | {value for name in ff.__all__ if inspect.isclass(value := getattr(ff, name))}
 MODULES = (ff, measures, intervals, datasets)

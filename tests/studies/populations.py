@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,6 +35,18 @@ _LAWS = {
 def _log_uniform(rng: np.random.Generator, between: tuple[int, int], size: int) -> Integers:
     low, high = between
     return np.exp(rng.uniform(np.log(low), np.log(high + 1), size)).astype(int).clip(low, high)
+
+
+@dataclass(frozen=True)
+class _Trials:
+    """Who is compared, pairs (i, j) and subjects k with themselves; the subjects' parts of scores, and a noise."""
+
+    group: Integers
+    i: Integers
+    j: Integers
+    k: Integers
+    parts: tuple[Floats, Floats]
+    noise: list[Floats]
 
 
 @dataclass(frozen=True)
@@ -103,6 +116,32 @@ class Population:
 
     def draw_two(self, rng: np.random.Generator) -> tuple[ff.Comparisons, ff.Comparisons]:
         """Draw subjects and the scores that two systems give to the same comparisons."""
+        trials = self._trials(rng)
+        other = [
+            self.together * one + math.sqrt(1 - self.together**2) * rng.normal(size=one.size) for one in trials.noise
+        ]
+        first, second = (
+            self._scored(trials, noise, *self._added(second))
+            for noise, second in ((trials.noise, False), (other, True))
+        )
+        return first, second
+
+    def draw_systems(self, rng: np.random.Generator, gaps: Sequence[float]) -> list[ff.Comparisons]:
+        """Draw subjects and the scores of several systems, each of which adds a gap to mated scores.
+
+        The noise of any two systems has the correlation `together`.
+        """
+        trials, found = self._trials(rng), []
+        shifts, of_groups = self._added(False)
+        for gap in gaps:
+            noise = [
+                math.sqrt(self.together) * one + math.sqrt(1 - self.together) * rng.normal(size=one.size)
+                for one in trials.noise
+            ]
+            found.append(self._scored(trials, noise, shifts, of_groups + gap))
+        return found
+
+    def _trials(self, rng: np.random.Generator) -> _Trials:
         group = np.repeat(np.arange(len(self.sizes)), self.sizes)
         a, b = self._subjects(rng, group.size), self._subjects(rng, group.size)
         i, j = self._pairs(rng)
@@ -113,23 +152,18 @@ class Population:
         if self.likeness:
             shared = np.repeat(rng.normal(size=i.size // self.repeats), self.repeats)
             noise[0] = self.likeness * shared + math.sqrt(1 - self.likeness**2) * noise[0]
-        other = [self.together * one + math.sqrt(1 - self.together**2) * rng.normal(size=one.size) for one in noise]
+        return _Trials(group, i, j, k, parts, noise)
+
+    def _scored(self, trials: _Trials, noise: Sequence[Floats], shifts: Floats, gaps: Floats) -> ff.Comparisons:
+        group, i, j, k = trials.group, trials.i, trials.j, trials.k
+        g, left = _LAWS[self.law][0], math.sqrt(1 - self.effect**2)
+        nonmated = shifts[group[i]] + g(trials.parts[0] + left * noise[0])
+        mated = self.mean + gaps[group[k]] + g(trials.parts[1] + left * noise[1])
+        scores = np.concatenate((mated, nonmated))
+        if self.step:
+            scores = np.floor(scores / self.step) * self.step
         reference, probe = np.concatenate((k, i)), np.concatenate((k, j))
-        g = _LAWS[self.law][0]
-        left = math.sqrt(1 - self.effect**2)
-
-        def system(noise: list[Floats], second: bool) -> ff.Comparisons:
-            shifts, gaps = self._added(second)
-            nonmated = shifts[group[i]] + g(parts[0] + left * noise[0])
-            mated = self.mean + gaps[group[k]] + g(parts[1] + left * noise[1])
-            scores = np.concatenate((mated, nonmated))
-            if self.step:
-                scores = np.floor(scores / self.step) * self.step
-            return ff.Comparisons(
-                scores, np.arange(scores.size) < k.size, reference, probe, group[reference], group[probe]
-            )
-
-        return system(noise, False), system(other, True)
+        return ff.Comparisons(scores, np.arange(scores.size) < k.size, reference, probe, group[reference], group[probe])
 
     def _added(self, second: bool) -> tuple[Floats, Floats]:
         """Return what the first, or the second, system adds to non-mated and to mated scores of each group."""

@@ -1,0 +1,61 @@
+"""Tables of many systems for the terminal."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+
+from fastfair.evaluation.ranks import (
+    IN_PER_CENT,
+    possible_ranks,
+    quantity_in_words,
+    table_of_groups,
+    value_in_words,
+)
+from fastfair.evaluation.system_comparison import SystemComparison
+from fastfair.measures._compute import measure_of
+from fastfair.measures._names import printed_name
+
+from .tables import Table, limits_cell, print_titled, pvalue_cell, text_table
+
+
+def print_systems(found: SystemComparison) -> None:
+    """Print a summary, and rankings of all comparisons and of groups, or the differences to the baseline."""
+    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    for line in found.summary().splitlines():
+        click.echo(line)
+    if found.settings["baseline"] is not None:
+        _print_differences(console, found)
+        return
+    rankings = found._by_quantity()
+    for ranking in rankings:
+        if ranking[0].group is None:
+            rows = [[one.system, value_in_words(one), str(one.rank), possible_ranks(one)] for one in ranking]
+            headings = ("system", "value", "rank", "possible ranks")
+            print_titled(console, f"Ranks by {quantity_in_words(ranking[0])}", text_table(headings, rows))
+    for name, at in dict.fromkeys((ranking[0].name, ranking[0].at) for ranking in rankings):
+        of_groups = [one for one in rankings if one[0].group is not None and (one[0].name, one[0].at) == (name, at)]
+        if of_groups and name in IN_PER_CENT:
+            of = printed_name(name) + ("" if at is None else f" at {at}")
+            title = f"{of} of each group, and the ranks that are possible in it"
+            print_titled(console, title, text_table(*table_of_groups(of_groups, found.systems)))
+
+
+def _print_differences(console: Console, found: SystemComparison) -> None:
+    for (system, baseline), contrasts in found.contrasts.items():
+        table = Table(pad_edge=False, box=None)
+        for heading in ("quantity", "group", "at"):
+            table.add_column(heading)
+        for heading in (system, baseline, "difference", "p"):
+            table.add_column(heading, justify="right")
+        table.add_column("better or fairer")
+        for one in contrasts:
+            if one.name == "fmr_matrix" or (one.group is not None and measure_of(one.name) is not None):
+                continue
+            better = {"first": system, "second": baseline}.get(one.verdict, one.verdict)
+            estimates = (limits_cell(value) for value in (one.first, one.second))
+            table.add_row(
+                printed_name(one.name), one.group or "all", one.operating_point or "-", *estimates,
+                limits_cell(one.difference, one.low, one.high), pvalue_cell(one.pvalue_adjusted), better,
+            )  # fmt: skip
+        print_titled(console, f"{system} minus {baseline}", table)

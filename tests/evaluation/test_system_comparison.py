@@ -1,0 +1,291 @@
+"""`compare` of many systems: pairs, adjustment, ranks."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+from helpers.data_sets import DATA, MATCHERS, columns, faces
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import ranks as slow
+
+import fastfair as ff
+from fastfair.errors import FewResamplesWarning, InputError
+from fastfair.evaluation import compare as module
+from fastfair.evaluation.ranks import ranks_of
+
+AT = [ff.at_fmr(0.05), ff.at_threshold(1.0)]
+NAMES = ("old", "new", "small", "noisy")
+ASKED = {"measures": ["garbe", "max_min_ratio"], "n_resamples": 1000, "rng": 5}
+
+
+@pytest.fixture(scope="module")
+def systems() -> dict[str, ff.Comparisons]:
+    rng, one = np.random.default_rng(1), columns()
+    noise = {"old": 0.0, "new": 0.1, "small": 0.4, "noisy": 1.5}
+    return {
+        name: ff.Comparisons(**one | {"scores": one["scores"] + rng.normal(0, noise[name], one["scores"].size)})
+        for name in NAMES
+    }
+
+
+@pytest.fixture(scope="module")
+def found(systems) -> ff.SystemComparison:
+    return ff.compare(systems, at=AT, **ASKED)
+
+
+def key_of(contrast) -> tuple:
+    return contrast.name, contrast.group, contrast.probe_group, contrast.at
+
+
+@pytest.mark.jit
+def test_each_pair_is_compared_as_two_systems_are(systems, found):
+    assert list(found.contrasts) == list(combinations(NAMES, 2))
+    for first, second in (("old", "new"), ("new", "noisy")):
+        alone = ff.compare(systems[first], systems[second], AT, **ASKED)
+        for one, other in zip(found.contrasts[first, second], alone.contrasts, strict=True):
+            mine, theirs = vars(one).copy(), vars(other).copy()
+            for values in (mine, theirs):
+                del values["pvalue_adjusted"], values["verdict"]
+            assert repr(mine) == repr(theirs)  # NaN included
+        assert json.loads(found.evaluation(first).to_json()) == json.loads(alone.first.to_json())
+
+
+@pytest.mark.jit
+def test_all_pairs_are_adjusted_together(found):
+    families: dict[tuple, dict] = {}
+    for pair, contrasts in found.contrasts.items():
+        for one in contrasts:
+            families.setdefault((one.name, one.at, one.group is None), {})[pair, key_of(one)] = one
+    for family in families.values():
+        expected = slow.adjusted({key: one.pvalue for key, one in family.items()})
+        for key, one in family.items():
+            assert one.pvalue_adjusted == pytest.approx(expected[key], nan_ok=True)
+            if one.verdict in ("first", "second", "undecided"):
+                assert (one.verdict == "undecided") == (one.pvalue_adjusted > 0.05)
+    assert len(families["fnmr", AT[0], False]) == 6 * 3
+    assert len(families["fnmr", AT[0], True]) == 6
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize(("name", "group", "at"), [
+    ("fnmr", None, AT[0]), ("fnmr", "f", AT[1]), ("eer", None, None), ("garbe", None, AT[0]), ("fmr_matrix", "f", AT[0])
+])  # fmt: skip
+def test_ranks_are_those_that_no_difference_contradicts(found, name, group, at):
+    group = ("f", "m") if name == "fmr_matrix" else group
+    estimates = [found.evaluation(system).value(name, group, at) for system in NAMES]
+    pvalues = {
+        (i, j): found.contrast(NAMES[i], NAMES[j], name, group, at).pvalue_adjusted
+        for i, j in combinations(range(len(NAMES)), 2)
+    }
+    expected = dict(zip(NAMES, slow.ranks(estimates, pvalues, 0.05), strict=True))
+    ranking = found.ranking(name, group, at)
+    assert {one.system: (one.rank, one.best_rank, one.worst_rank) for one in ranking} == expected
+    assert [one.estimate for one in ranking] == sorted(estimates)
+    for one in ranking:
+        quantity = found.evaluation(one.system).quantity(name, group, at)
+        assert (one.estimate, one.low, one.high) == (quantity.estimate, quantity.low, quantity.high)
+
+
+@pytest.mark.jit
+def test_a_clear_order_is_found_and_likeness_is_not(found):
+    ranks = {one.system: (one.best_rank, one.worst_rank) for one in found.ranking("fnmr", at=AT[0])}
+    assert ranks["noisy"] == (4, 4)
+    assert ranks["old"][0] == ranks["new"][0] == 1
+    assert "noisy" in found.summary().split("of which")[0]
+
+
+@st.composite
+def cases(draw):
+    n = draw(st.integers(2, 5))
+    estimates = draw(st.lists(st.sampled_from([0.1, 0.2, 0.2, 0.3, 0.5]), min_size=n, max_size=n))
+    pvalues = st.sampled_from([0.0, 0.01, 0.05, 0.06, 1.0, float("nan")])
+    return estimates, {pair: draw(pvalues) for pair in combinations(range(n), 2)}
+
+
+@given(cases())
+def test_ranks_against_all_orders(case):
+    estimates, pvalues = case
+    n = len(estimates)
+    matrix = np.full((n, n), np.nan)
+    for (i, j), p in pvalues.items():
+        matrix[i, j] = matrix[j, i] = p
+    found = ranks_of(estimates, matrix, 0.05, higher_is_better=False)
+    assert found == slow.ranks(estimates, pvalues, 0.05)
+    assert found == ranks_of([1 - one for one in estimates], matrix, 0.05, higher_is_better=True)
+    for order in slow.orders(estimates, pvalues, 0.05):
+        for place, system in enumerate(order):
+            assert found[system][1] <= place + 1 <= found[system][2]
+
+
+def test_what_is_not_computable_comes_last_and_is_not_told_apart():
+    matrix = np.zeros((3, 3))
+    matrix[1] = matrix[:, 1] = np.nan
+    found = ranks_of([0.2, float("nan"), 0.1], matrix, 0.05, higher_is_better=False)
+    assert found == [(2, 2, 3), (3, 1, 3), (1, 1, 2)]
+
+
+@pytest.mark.jit
+def test_a_baseline_is_the_second_of_each_pair(systems):
+    found = ff.compare(systems, at=AT[0], baseline="small", **ASKED)
+    assert list(found.contrasts) == [("old", "small"), ("new", "small"), ("noisy", "small")]
+    pvalues = {pair: found.contrast(*pair, "fnmr").pvalue for pair in found.contrasts}
+    assert slow.adjusted(pvalues) == {pair: found.contrast(*pair, "fnmr").pvalue_adjusted for pair in found.contrasts}
+    assert "higher than that of small in noisy" in found.summary()
+    with pytest.raises(InputError, match="needs all pairs"):
+        found.ranking()
+    with pytest.raises(InputError, match="'small' is not compared with 'old', but 'old' with 'small'"):
+        found.contrast("small", "old", "fnmr")
+    with pytest.raises(InputError, match="'old' is not compared with 'new', but others"):
+        found.contrast("old", "new", "fnmr")
+
+
+@pytest.mark.jit
+def test_each_system_is_evaluated_once(systems, monkeypatch):
+    calls = []
+    evaluate = module.evaluate
+    monkeypatch.setattr(module, "evaluate", lambda *args, **options: calls.append(1) or evaluate(*args, **options))
+    found = ff.compare(list(systems.values()), at=AT[0], measures=[], metrics=[], n_resamples=0)
+    assert len(calls) == len(found.systems) == 4
+    assert found.systems == ("1", "2", "3", "4")
+
+
+@pytest.mark.jit
+def test_arrays_have_all_systems_groups_and_points(found):
+    rates, pvalues = found.array("fnmr"), found.array("FNMR", "pvalue_adjusted")
+    assert rates.shape == (4, 4, 2)
+    assert pvalues.shape == (4, 4, 4, 2)
+    for (i, one), (g, group), (p, at) in [((1, "new"), (2, "m"), (0, AT[0])), ((3, "noisy"), (0, None), (1, AT[1]))]:
+        assert rates[i, g, p] == found.evaluation(one).value("fnmr", group, at)
+        ends = found.array("fnmr", "low")[i, g, p], found.array("fnmr", "high")[i, g, p]
+        assert ends == found.evaluation(one).interval("fnmr", group, at)
+        assert pvalues[0, i, g, p] == found.contrast("old", one, "fnmr", group, at).pvalue_adjusted
+        assert pvalues[i, 0, g, p] == pvalues[0, i, g, p]
+    assert np.isnan(np.einsum("iigp->igp", pvalues)).all()
+    assert found.array("eer").shape == (4, 4, 1)
+    assert found.array("garbe").shape == (4, 1, 2)
+    assert np.isnan(found.array("fmr", "pvalue_adjusted")[:, :, 0, 0]).all()  # held
+    with pytest.raises(InputError, match="no quantity 'fmr_matrix' of groups"):
+        found.array("fmr_matrix")
+
+
+@pytest.mark.jit
+def test_other_intervals_come_from_the_same_tests(found):
+    narrow = found.with_intervals(0.5, "basic")
+    one, other = (each.contrast("old", "noisy", "fnmr", None, AT[0]) for each in (narrow, found))
+    assert one.pvalue_adjusted == other.pvalue_adjusted
+    assert one.high - one.low < other.high - other.low
+    assert narrow.settings["confidence_level"] == 0.5
+    closed = found.ranking("eer")
+    wide = {one.system: (one.best_rank, one.worst_rank) for one in narrow.ranking("eer")}
+    assert all(wide[one.system][1] - wide[one.system][0] <= one.worst_rank - one.best_rank for one in closed)
+
+
+@pytest.mark.jit
+def test_what_does_not_rank_is_refused(found, systems):
+    for name, told in (("fmr", "which holds it"), ("threshold", "which holds it"), ("nothing", "no quantity")):
+        with pytest.raises(InputError, match=told):
+            found.ranking(name, at=AT[0])
+    with pytest.raises(InputError, match="choose one with at="):
+        found.ranking()
+    odd = ff.compare(systems, at=AT[0], measures="group_to_average_ratio", metrics=[], n_resamples=50, rng=0)
+    with pytest.raises(InputError, match="lies between"):
+        odd.ranking("group_to_average_ratio(fnmr)", "f")
+
+
+def test_wrong_systems_are_told(systems):
+    one, other = systems["old"], systems["new"]
+    for given_, told in (
+        ({"first": [one]}, "a dict or a list of at least two"),
+        ({"first": one}, "second is missing"),
+        ({"first": [one, other], "second": one}, "put it among these"),
+        ({"first": [one, other], "baseline": "3"}, "baseline must be one of '1', '2'"),
+        ({"first": one, "second": other, "baseline": "1"}, "not for two"),
+        ({"first": [one, 0.5]}, r"first\[1\] must be Comparisons"),
+        ({"first": {"a": one, "b": None}}, r"first\['b'\] must be Comparisons"),
+        ({"first": {1: one, "b": other}}, "a name in first must be text"),
+        ({"first": [one, other, ff.Comparisons([1, 2], [1, 0], list("ab"), list("ac"))]}, r"of '1' \(first\) and '3'"),
+    ):
+        with pytest.raises(InputError, match=told):
+            ff.compare(**given_)
+
+
+@pytest.mark.jit
+def test_too_few_replicates_for_many_pairs_are_told(systems):
+    with pytest.warns(FewResamplesWarning, match="eer .* pairs of systems many"):
+        ff.compare(systems, at=AT[0], measures=[], metrics=["eer"], n_resamples=100, rng=0)
+
+
+@pytest.mark.jit
+def test_plots_show_systems_from_the_best_to_the_worst(found, systems):
+    ranking = found.ranking("fnmr", at=AT[0])
+    ax = found.plot_ranking("fnmr", at=AT[0])
+    assert [label.get_text() for label in ax.get_yticklabels()] == [one.system for one in ranking]
+    left, right = found.plot("fnmr", "f", AT[0]).axes
+    assert left.get_xlabel() == "FNMR of f at FMR=0.05 (%)"
+    assert right.get_xlabel() == "rank by FNMR of f at FMR=0.05"
+    marks = [line.get_xdata()[0] for line in right.lines if len(line.get_xdata()) == 1]
+    assert marks == [one.rank for one in found.ranking("fnmr", "f", AT[0])]
+    legend = found.plot_det().get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == list(NAMES)
+    many = ff.compare([*systems.values()] * 3, at=AT[0], measures=[], metrics=[], n_resamples=0)
+    assert len(many.plot_det().get_legend().get_texts()) == 8
+
+
+@pytest.mark.jit
+def test_vectors_are_compared_as_their_comparisons_are():
+    made = ff.von_mises_fisher_embeddings(30, 4, 16, concentration=(20, 60), rng=0)
+    rng = np.random.default_rng(0)
+    systems = {
+        name: ff.Embeddings(made.vectors + rng.normal(0, noise, made.vectors.shape), made.subject)
+        for name, noise in (("a", 0.0), ("b", 0.05), ("c", 0.3))
+    }
+    asked = {"at": ff.at_fmr(0.05), "measures": [], "metrics": [], "n_resamples": 50, "rng": 0}
+    found = ff.compare(systems, **asked)
+    listed = ff.compare({name: one.comparisons() for name, one in systems.items()}, **asked)
+    assert found.array("fnmr", "pvalue_adjusted").tobytes() == listed.array("fnmr", "pvalue_adjusted").tobytes()
+    assert found.ranking()[-1].system == "c"
+
+
+@pytest.mark.slow
+@pytest.mark.jit
+def test_of_two_speaker_systems_and_their_mean_the_better_one_ranks_first(tmp_path):
+    """VoxCeleb1-H: the mean of both scores has more false non-matches than the better system has alone."""
+    trials = []
+    for name in ff.datasets.VOXCELEB1_H_SYSTEMS:
+        ff.write_comparisons(ff.datasets.voxceleb1_h(name, groups="Gender"), tmp_path / f"{name}.parquet")
+        trials.append(pl.read_parquet(tmp_path / f"{name}.parquet"))
+    for side in ("reference_sample", "probe_sample"):
+        assert (trials[0][side] == trials[1][side]).all()
+    first, second = (one["score"] for one in trials)
+    who = {side: side for side in ("reference", "probe")}
+    systems = {
+        name: ff.Comparisons.from_frame(trials[0].with_columns(score=score), **who)
+        for name, score in (("first", first), ("second", second), ("mean", (first + second) / 2))
+    }
+    found = ff.compare(systems, at=ff.at_fmr(0.001), measures=[], metrics=[], n_resamples=0)
+    assert [(one.system, one.best_rank, one.worst_rank) for one in found.ranking()] == [
+        ("first", 1, 1), ("mean", 2, 2), ("second", 3, 3)
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.jit
+@faces
+def test_face_matchers_rank_as_their_errors_do():
+    attributes = np.load(DATA / "lfw_faces_attributes.npz")
+    known = attributes["gender"] != ""
+    systems = {
+        name: ff.Embeddings(np.load(DATA / f"lfw_faces_{name}.npy")[known], attributes["subject"][known])
+        for name in MATCHERS
+    }
+    found = ff.compare(systems, at=ff.at_fmr(1e-3), measures=[], metrics=[], n_resamples=0)
+    ranking = found.ranking()
+    assert ranking[0].best_rank == 1
+    assert ranking[-1].worst_rank == 4
+    assert [one.estimate for one in ranking] == sorted(one.estimate for one in ranking)
+    assert any(one.best_rank == one.worst_rank for one in ranking)

@@ -1,0 +1,158 @@
+"""How often `compare` tells equal systems apart among several, and how often all ranks hold the true ones.
+
+`python -m studies.ranking_study`, run in `tests/`, prints the table of the documentation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import fastfair as ff
+from fastfair.errors import FastfairWarning
+
+from .populations import FAIR, SMALL_TO_LARGE, Population
+from .processes import over_data_sets
+
+RESAMPLES = 300
+EQUAL = (0.0, 0.0, 0.0, 0.0)
+UNEQUAL = (0.0, -0.1, -0.3, -0.9)  # added to mated scores: the more, the fewer false non-matches
+_BY_NAME = {population.name: population for population in FAIR}
+POPULATIONS = (
+    _BY_NAME["Student t scores"],
+    Population("8-bit scores, groups of 15 to 400", SMALL_TO_LARGE, step=1 / 16, pairs=30),
+    _BY_NAME["skewed subjects"],
+)
+LEVEL = 1e-2  # FMR at the threshold
+FEW = 1e-3  # at which a group has few false matches
+
+
+@dataclass
+class Count:
+    """What became of the systems' differences and ranks in one quantity.
+
+    Attributes
+    ----------
+    data_sets, named : int
+        Data sets, and those in which systems that are equal are called different, or in the wrong order.
+    inside : int
+        Data sets in which the ranks of all systems, in all groups, hold the true ones.
+    pairs, found : int
+        Pairs of systems that truly differ, and those called different.
+    width, systems : int
+        Numbers of ranks that are possible, summed over systems, and systems.
+    """
+
+    data_sets: int = 0
+    named: int = 0
+    inside: int = 0
+    pairs: int = 0
+    found: int = 0
+    width: int = 0
+    systems: int = 0
+
+    def __add__(self, other: Count) -> Count:
+        return Count(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+
+def quantities_of(population: Population) -> dict[str, tuple[str, bool, ff.OperatingPoint | None]]:
+    """Return what is looked at: its name, whether of groups, and the operating point."""
+    at, few = (ff.at_threshold(population.threshold(level)) for level in (LEVEL, FEW))
+    return {
+        "FNMR": ("fnmr", False, at),
+        "FNMR of groups": ("fnmr", True, at),
+        "FNMR at FMR 0.01": ("fnmr", False, ff.at_fmr(LEVEL)),
+        "FMR of groups, few errors": ("fmr", True, few),
+        "EER": ("eer", False, None),
+    }
+
+
+def true_ranks(gaps: Sequence[float], name: str) -> list[tuple[int, int]]:
+    """Return the ranks that each system has, all those that equal systems share; gaps do not change an FMR."""
+    values = [0.0 if name == "fmr" else -gap for gap in gaps]
+    return [(1 + sum(v < value for v in values), sum(v <= value for v in values)) for value in values]
+
+
+def _count(found: ff.SystemComparison, name: str, groups: Sequence[str | None], at, gaps: Sequence[float]) -> Count:
+    truth = dict(zip(found.systems, true_ranks(gaps, name), strict=True))
+    inside, wrong, count = True, False, Count(data_sets=1)
+    for group in groups:
+        for one in found.ranking(name, group, at):
+            least, most = truth[one.system]
+            inside &= one.best_rank <= least and most <= one.worst_rank
+            count.width += one.worst_rank - one.best_rank + 1
+            count.systems += 1
+        for first, second in found.contrasts:
+            verdict = found.contrast(first, second, name, group, at).verdict
+            true = np.sign(truth[first][0] - truth[second][0])
+            count.pairs += true != 0
+            count.found += true != 0 and verdict == ("first" if true < 0 else "second")
+            wrong |= verdict in ("first", "second") and verdict != {-1: "first", 1: "second"}.get(true)
+    count.inside, count.named = int(inside), int(wrong)
+    return count
+
+
+def _some(population: Population, seeds: range, gaps: Sequence[float]) -> dict[str, Count]:
+    asked, counts = quantities_of(population), {}
+    groups = [str(k) for k in range(len(population.sizes))]
+    points = list(dict.fromkeys(at for _, _, at in asked.values() if at is not None))
+    for seed in seeds:
+        systems = population.draw_systems(np.random.default_rng([seed, sum(map(ord, population.name))]), gaps)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FastfairWarning)
+            found = ff.compare(systems, None, points, [], metrics=["eer"], n_resamples=RESAMPLES, rng=seed, n_threads=1)
+            for kind, (name, of_groups, at) in asked.items():
+                one = _count(found, name, groups if of_groups else [None], at, gaps)
+                counts[kind] = counts.get(kind, Count()) + one
+    return counts
+
+
+def study(
+    population: Population, n_data_sets: int, gaps: Sequence[float], processes: int | None = None
+) -> dict[str, Count]:
+    """Rank the systems of many data sets; data set r has seed r."""
+    whole: dict[str, Count] = {}
+    (parts,) = over_data_sets([functools.partial(_some, population, gaps=gaps)], n_data_sets, processes)
+    for part in parts:
+        for kind, count in part.items():
+            whole[kind] = whole.get(kind, Count()) + count
+    return whole
+
+
+def table(equal: dict[str, dict[str, Count]], unequal: dict[str, dict[str, Count]]) -> str:
+    """Lay out what the populations gave."""
+    names = (
+        "Population", "Ranked by", "Equal systems called different", "Wrong order", "All ranks hold the true ones",
+        "Differing pairs found", "Possible ranks of a system",
+    )  # fmt: skip
+    lines = ["| " + " | ".join(names) + " |", "|---|---|" + "--:|" * (len(names) - 2)]
+    for population, counts in unequal.items():
+        for kind, count in counts.items():
+            same = equal[population][kind]
+            found = f"{100 * count.found / count.pairs:.0f}" if count.pairs else "–"
+            shares = (same.named / same.data_sets, count.named / count.data_sets, count.inside / count.data_sets)
+            cells = [*(f"{100 * share:.0f}" for share in shares), found, f"{count.width / count.systems:.1f}"]
+            lines.append("| " + " | ".join((population, kind, *cells)) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--data-sets", type=int, default=200)
+    parser.add_argument("--processes", type=int)
+    asked = parser.parse_args()
+    equal, unequal = (
+        {one.name: study(one, asked.data_sets, gaps, asked.processes) for one in POPULATIONS}
+        for gaps in (EQUAL, UNEQUAL)
+    )
+    print(table(equal, unequal))
+
+
+if __name__ == "__main__":
+    main()
