@@ -234,7 +234,7 @@ def _of_two(scored: Sequence[_Scored], options: Mapping[str, Any]) -> PairedEval
     """Compare two systems by comparisons, or by those that scans have kept, with arguments of `evaluate`."""
     one, other = _prepared(scored, ("first", "second"), options)
     settings = _settings(scored, one)
-    tests, correlations = difference_tests(one, other), rate_correlations(one, other)
+    (tests,), correlations = difference_tests([one, other], [(0, 1)]), rate_correlations(one, other)
     both = one.evaluation, other.evaluation
     found = contrasts_of(both, tests, correlations, settings["confidence_level"], options["method"])
     return PairedEvaluation(found, *both, settings, tests, correlations)

@@ -19,8 +19,8 @@ from fastfair.uncertainty.inversion import Inversion, MovedSystems
 from fastfair.uncertainty.quantities import Quantity
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
+from .decisions import UNITS_TESTED, Decisions
 from .result import Evaluation
-from .score_tests import UNITS_TESTED, Decisions
 
 
 class ComparedSystem:

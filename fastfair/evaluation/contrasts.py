@@ -108,7 +108,8 @@ def contrasts_of(
     first, second = evaluations
     rows = compared_rows(first.quantities, second.quantities)
     if adjusted is None:
-        adjusted = adjusted_pvalues(first.quantities, [pvalues_of(evaluations, tests)], [tests], 1 - level)[0]
+        pvalues = pvalues_of(evaluations, [(0, 1)], [tests])
+        adjusted = adjusted_pvalues(first.quantities, pvalues, [tests], 1 - level)[0]
     if first.settings["n_resamples"]:
         found = _of_replicates(evaluations, rows, correlations[rows], level, method)
     else:
@@ -149,23 +150,47 @@ def compared_rows(first: Sequence[Quantity], second: Sequence[Quantity]) -> list
     return [
         k
         for k, (one, other) in enumerate(zip(first, second, strict=True))
-        if one.name != "threshold" and HELD not in one.note and one.key == other.key
+        if _is_compared(one) and one.key == other.key
     ]
 
 
-def pvalues_of(evaluations: Sequence[Evaluation], tests: Sequence[DifferenceTest]) -> Floats:
-    """Return the (quantities,) p-values of the tests of two systems, NaN for what is not compared or has no test."""
-    first, second = (evaluation.quantities for evaluation in evaluations)
-    found = np.full(len(tests), np.nan)
-    for k in compared_rows(first, second):
-        if math.isfinite(first[k].estimate - second[k].estimate):
-            found[k] = tests[k].pvalue
-    return found
+def _is_compared(quantity: Quantity) -> bool:
+    return quantity.name != "threshold" and HELD not in quantity.note
+
+
+def pvalues_of(
+    evaluations: Sequence[Evaluation], pairs: Sequence[tuple[int, int]], tests: Sequence[Sequence[DifferenceTest]]
+) -> Floats:
+    """Return the p-values of the tests of pairs of systems, NaN for what is not compared or has no test.
+
+    Parameters
+    ----------
+    evaluations : sequence of Evaluation
+        Those of all systems.
+    pairs : sequence of pairs of int
+        The systems of each pair, by their positions.
+    tests : sequence of sequence of DifferenceTest
+        The tests of each pair.
+
+    Returns
+    -------
+    (pairs, quantities) ndarray
+    """
+    keys = [one.key for one in evaluations[0].quantities]
+    each = [evaluation.quantities for evaluation in evaluations]
+    is_same = np.array([[one.key == key for one, key in zip(of_one, keys, strict=True)] for of_one in each])
+    is_compared = np.array([[_is_compared(one) for one in of_one] for of_one in each])
+    estimates = np.array([[one.estimate for one in of_one] for of_one in each])
+    first, second = np.array(pairs, np.intp).T
+    with np.errstate(invalid="ignore"):
+        known = np.isfinite(estimates[first] - estimates[second])
+    known &= is_compared[first] & is_same[first] & is_same[second]
+    return np.where(known, np.array([[test.pvalue for test in of_pair] for of_pair in tests]), np.nan)
 
 
 def adjusted_pvalues(
     quantities: Sequence[Quantity],
-    pvalues: Sequence[Floats],
+    pvalues: Floats,
     tests: Sequence[Sequence[DifferenceTest]],
     significance: float,
 ) -> Floats:
@@ -175,7 +200,7 @@ def adjusted_pvalues(
     ----------
     quantities : sequence of Quantity
         What is compared.
-    pvalues : sequence of (quantities,) ndarray
+    pvalues : (pairs, quantities) ndarray
         For each pair of systems; NaN where withheld, which does not count as a test.
     tests : sequence of sequence of DifferenceTest
         The tests that gave them.
@@ -194,18 +219,18 @@ def adjusted_pvalues(
     families: dict[Any, list[int]] = {}
     for k, one in enumerate(quantities):
         families.setdefault((one.name, one.at, one.group is None), []).append(k)
-    given = np.array(pvalues)
-    adjusted = np.full(given.shape, np.nan)
+    adjusted = np.full(pvalues.shape, np.nan)
     out_of_reach: list[str] = []
     for (name, _, is_of_all), family in families.items():
-        of_family = given[:, family]
+        of_family = pvalues[:, family]
         tested = int(np.count_nonzero(~np.isnan(of_family)))
         adjusted[:, family] = intervals.holm(of_family.ravel()).reshape(of_family.shape)
-        least = max(of_pair[k].least for of_pair in tests for k in family)
-        if tested and (len(given) > 1 or not is_of_all) and tested * least > significance:
+        if not tested or (len(pvalues) == 1 and is_of_all):
+            continue
+        if tested * max(of_pair[k].least for of_pair in tests for k in family) > significance:
             out_of_reach.append(name)
     if out_of_reach:
-        many = "groups many" if len(given) == 1 else "pairs of systems many"
+        many = "groups many" if len(pvalues) == 1 else "pairs of systems many"
         warn(
             f"no adjusted p-value of {', '.join(dict.fromkeys(out_of_reach))} can be as small as {significance:g}, "
             f"as replicates are few and {many}: raise n_resamples",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,7 @@ WITHOUT_REPLICATES = "no p-value and no verdict without replicates"
 REASONS = (OF_MEASURES, NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_THRESHOLDS, OF_FEW_SUBJECTS, WITHOUT_REPLICATES)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DifferenceTest:
     """The test of one difference.
 
@@ -45,25 +46,41 @@ class DifferenceTest:
     least: float = 0.0
 
 
-def difference_tests(first: ComparedSystem, second: ComparedSystem) -> tuple[DifferenceTest, ...]:
-    """Test whether two systems differ in each of their quantities.
+_UNTESTED = DifferenceTest(math.nan, WITHOUT_REPLICATES)
+
+
+def difference_tests(
+    systems: Sequence[ComparedSystem], pairs: Sequence[tuple[int, int]]
+) -> list[tuple[DifferenceTest, ...]]:
+    """Test whether systems differ in each of their quantities.
 
     Parameters
     ----------
-    first, second : ComparedSystem
+    systems : sequence of ComparedSystem
         The systems.
+    pairs : sequence of pairs of int
+        The systems to compare, by their positions.
 
     Returns
     -------
-    tuple of DifferenceTest
-        For each quantity of the evaluations. Rates have score tests, fairness measures joint test inversion, and EER
-        and costs, as well as rates where units are not independent, bootstrap p-values. Without replicates only rates
-        are tested.
+    list of tuple of DifferenceTest
+        For each pair, and each quantity of the evaluations. Rates have score tests, fairness measures joint test
+        inversion, and EER and costs, as well as rates where units are not independent, bootstrap p-values. Without
+        replicates only rates are tested.
     """
+    quantities = [system.evaluation.quantities for system in systems]
+    scores = score_pvalues([system.decisions for system in systems], quantities, pairs)
+    return [
+        _of_pair(systems[one], systems[other], of_pair.tolist())
+        for (one, other), of_pair in zip(pairs, scores, strict=True)
+    ]
+
+
+def _of_pair(first: ComparedSystem, second: ComparedSystem, scores: Sequence[float]) -> tuple[DifferenceTest, ...]:
+    """Test two systems, given the p-values of score tests."""
     pairs = list(zip(first.evaluation.quantities, second.evaluation.quantities, strict=True))
-    scores = score_pvalues(first.decisions, second.decisions, pairs).tolist()
     if not first.evaluation.settings["n_resamples"]:
-        return tuple(DifferenceTest(p, WITHOUT_REPLICATES if math.isnan(p) else "") for p in scores)
+        return tuple(_UNTESTED if math.isnan(p) else DifferenceTest(p) for p in scores)
     joint = _of_measures(first, second)
     found = []
     for k, ((one, other), score) in enumerate(zip(pairs, scores, strict=True)):

@@ -25,6 +25,12 @@ def pairs_of(systems: Sequence[str], baseline: str | None) -> list[Pair]:
     return [(one, other) for k, one in enumerate(systems) for other in systems[k + 1 :]]
 
 
+def places_of(systems: Sequence[str], pairs: Sequence[Pair]) -> list[tuple[int, int]]:
+    """Return the positions of the systems of each pair."""
+    place = {name: k for k, name in enumerate(systems)}
+    return [(place[one], place[other]) for one, other in pairs]
+
+
 class PairContrasts(Mapping[Pair, Contrasts]):
     """The contrasts of pairs of systems; intervals are computed when a pair is looked up for the first time.
 
@@ -58,9 +64,9 @@ class PairContrasts(Mapping[Pair, Contrasts]):
         self._systems, self._tests, self._asked = systems, tests, (level, method)
         self._evaluations = evaluations or {name: system.evaluation for name, system in systems.items()}
         self._made: dict[Pair, Contrasts] = {}
-        quantities = next(iter(self._evaluations.values())).quantities
-        pvalues = [pvalues_of(self._of(pair), tests[pair]) for pair in tests]
-        self.pvalues_adjusted = adjusted_pvalues(quantities, pvalues, list(tests.values()), 1 - level)
+        given, of_pairs = list(self._evaluations.values()), list(tests.values())
+        pvalues = pvalues_of(given, places_of(list(systems), list(tests)), of_pairs)
+        self.pvalues_adjusted = adjusted_pvalues(given[0].quantities, pvalues, of_pairs, 1 - level)
         self._row = {pair: k for k, pair in enumerate(tests)}
 
     @classmethod
@@ -68,8 +74,8 @@ class PairContrasts(Mapping[Pair, Contrasts]):
         cls, systems: Mapping[str, ComparedSystem], pairs: Sequence[Pair], level: float, method: str
     ) -> PairContrasts:
         """Test the difference between the systems of each pair."""
-        tests = {pair: difference_tests(*(systems[name] for name in pair)) for pair in pairs}
-        return cls(systems, tests, level, method)
+        found = difference_tests(list(systems.values()), places_of(list(systems), pairs))
+        return cls(systems, dict(zip(pairs, found, strict=True)), level, method)
 
     def with_intervals(self, evaluations: Mapping[str, Evaluation], level: float, method: str) -> PairContrasts:
         """Return the contrasts of the same tests with other intervals, of evaluations that have them."""

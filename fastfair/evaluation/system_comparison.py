@@ -25,7 +25,7 @@ from fastfair.uncertainty.inversion import is_fairer_above
 from fastfair.uncertainty.quantities import HELD, Group, Key, Quantity, find, table_of
 
 from .contrasts import Contrast
-from .pair_contrasts import PairContrasts
+from .pair_contrasts import PairContrasts, places_of
 from .paired_result import METHODS_OF_CONTRASTS
 from .ranks import RankedSystem, ranks_of
 from .result import Evaluation
@@ -203,8 +203,7 @@ class SystemComparison(Reported, Tabular):
     def _matrix(self, k: int) -> NDArray[np.float64]:
         """Return the (systems, systems) adjusted p-values of one quantity; NaN for pairs that are not compared."""
         found = np.full((len(self.systems), len(self.systems)), np.nan)
-        place = {system: n for n, system in enumerate(self.systems)}
-        one, other = np.array([[place[first], place[second]] for first, second in self.contrasts]).T
+        one, other = np.array(places_of(self.systems, list(self.contrasts))).T
         found[one, other] = found[other, one] = self.pvalues_adjusted[:, k]
         return found
 

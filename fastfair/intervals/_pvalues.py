@@ -66,9 +66,6 @@ def holm(pvalues: ArrayLike) -> Floats:
     given = arrays.floats("pvalues", arrays.column("pvalues", pvalues))
     require_rates("pvalues", given)
     adjusted = np.full(given.shape, np.nan)
-    order = [k for k in np.argsort(given, kind="stable") if not np.isnan(given[k])]
-    largest = 0.0
-    for rank, k in enumerate(order):
-        largest = max(largest, min(1.0, (len(order) - rank) * given[k]))
-        adjusted[k] = largest
+    order = np.argsort(given, kind="stable")[: np.count_nonzero(~np.isnan(given))]  # NaN are sorted to the end
+    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, np.arange(order.size, 0, -1) * given[order]))
     return adjusted

@@ -13,6 +13,7 @@ import fastfair as ff
 from fastfair.data import matching
 from fastfair.error_rates import threshold_slopes
 from fastfair.evaluation import score_tests
+from fastfair.evaluation.decisions import Decisions
 
 POINTS = (ff.at_threshold(3.0), ff.at_fmr(0.3), ff.at_fnmr(0.2), ff.at_eer())
 
@@ -34,9 +35,9 @@ def agree(found, enough):
         ff.evaluate(c, POINTS, [], metrics=[], n_resamples=0, incomplete_groups="nan") for c in (first, second)
     )
     pairs = list(zip(one.quantities, other.quantities, strict=True))
-    decisions = score_tests.Decisions(first, POINTS, "subject")
-    others = score_tests.Decisions(second, POINTS, "subject", decisions)
-    pvalues = score_tests.score_pvalues(decisions, others, pairs)
+    decided = Decisions(first, POINTS, "subject")
+    both = [decided, Decisions(second, POINTS, "subject", decided)]
+    (pvalues,) = score_tests.score_pvalues(both, [one.quantities, other.quantities], [(0, 1)])
     tested = 0
     for (mine, theirs), pvalue in zip(pairs, pvalues, strict=True):
         if mine.name == "threshold" or not mine.n_comparisons:
