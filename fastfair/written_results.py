@@ -158,7 +158,7 @@ class WrittenResult(Tabular):
     def _chapter(self) -> Chapter:
         if self.kind == Bands.__name__:
             return Bands.of_numbers(self.content, records(self._columns()))._chapter()
-        return chapter_of_table(self, self.kind)
+        return chapter_of_table(self, self.kind, self.title)
 
     def _array(self, name: str) -> Floats:
         return np.array(self._columns()[name], np.float64)
@@ -180,7 +180,7 @@ class WrittenResult(Tabular):
 def _draw_test(result: WrittenResult, ax: Axes | None) -> Axes:
     from fastfair.group_tests.plots import draw_test
 
-    error = "fmr" if result.kind == "FmrTest" else "fnmr"
+    error = result.content.get("rate", "fmr" if result.kind == "FmrTest" else "fnmr")  # pages of before do not say
     own, together = ((result._array(f"{which}low"), result._array(f"{which}high")) for which in ("", "simultaneous_"))
     groups, overall, different = result._columns()["group"], result.content[error], result.content["different"]
     return draw_test(groups, result._array(error), overall, (own, together), different, error, ax)
@@ -189,9 +189,11 @@ def _draw_test(result: WrittenResult, ax: Axes | None) -> Axes:
 def _draw_margin(result: WrittenResult, ax: Axes | None) -> Axes:
     from fastfair.group_tests.plots import draw_margin
 
-    content, rates = result.content, result._array("fnmr")
-    low, high = (math.nan if content[name] is None else content[name] for name in ("low", "high"))
-    return draw_margin(result._columns()["group"], rates, content["fnmr"], (low, high), content["outside"], ax)
+    content = result.content
+    name = content.get("rate", "fnmr")
+    low, high = (math.nan if content[end] is None else content[end] for end in ("low", "high"))
+    groups, rates = result._columns()["group"], result._array(name)
+    return draw_margin(groups, rates, content[name], (low, high), content["outside"], name, ax)
 
 
 def _draw_claim(result: WrittenResult, ax: Axes | None) -> Axes:

@@ -26,8 +26,8 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (k.point, "at"),
     (
         k.text,
-        """accept alternative attempts backend by center eer_method failed failures format group incomplete_groups kind
-        label_conflicts mated measure metadata_id metadata_per metadata_subject method metric
+        """accept alternative attempts backend by center eer_method failed failed_value failures format group
+        incomplete_groups kind label_conflicts mated measure metadata_id metadata_per metadata_subject method metric
         missing_metadata mix name over probe probe_sample quantile rate reference reference_sample
         same_name scheme score score_kind share_of show side similarity statement statistic subject subject_pattern
         system template_score title unit weighting""",

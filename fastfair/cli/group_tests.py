@@ -16,10 +16,11 @@ from fastfair.data.failed_comparisons import FAILURES
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import FastfairWarning
 from fastfair.group_tests.equal_rates import DEVIANCE, FMR_STATISTICS, fmr_test, fnmr_test
+from fastfair.group_tests.failure_counts import RATES_OF_SAMPLES
 from fastfair.group_tests.inputs import POLICIES
 from fastfair.group_tests.margins import CENTERS, MarginOfError, margin_of_error
 from fastfair.group_tests.replicates import STATISTICS
-from fastfair.group_tests.results import GroupTest
+from fastfair.group_tests.results import FnmrTest, GroupTest
 from fastfair.io.failure_counts import read_failure_counts
 
 from .inputs import OPTIONS_OF_INPUT, ROLE_AND_TEMPLATE, SUBJECT_OF_VECTORS, read_input, refuse_options_of_others
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
 _OF_SCORES = ("at", "fmr_statistic")
 _OF_INPUT = {kind: (*names, *_OF_SCORES) for kind, names in OPTIONS_OF_INPUT.items()} | {
     "counts": ("failures", "attempts"),
-    "decisions": ("failed", "subject"),
+    "decisions": ("failed", "subject", "failed_value"),
 }
-RATES = ("fnmr", "fmr", "both")
+RATES = ("fnmr", "fmr", "both", *RATES_OF_SAMPLES)
 _DEFAULT_POINT = at_fmr(1e-3)
 
 
@@ -54,7 +55,7 @@ def _options(command: Any) -> Any:
             "--input", "kind", type=click.Choice(list(_OF_INPUT)), default="scores", show_default=True,
             help="What DATA is: scores as `evaluate` reads them; vectors, every two of which are compared; a table of "
             "failures and attempts with one row for each subject; or a table of decisions with one row for each "
-            "attempt.",
+            "attempt: to be recognised, or, with --rate fta or fte, to have a sample acquired or to be enrolled.",
         ),
         click.option(
             "--failures", metavar="COLUMN",
@@ -63,6 +64,7 @@ def _options(command: Any) -> Any:
         ),
         click.option("--attempts", metavar="COLUMN", help="Counts: all attempts. [default: attempts]"),
         click.option("--failed", metavar="COLUMN", help="Decisions: whether it failed, 1 or 0. [default: failed]"),
+        click.option("--failed-value", metavar="LABEL", help="Decisions: what the column says where one failed."),
         click.option(
             "--subject", metavar="NAME", help=f"Decisions: column of whose attempt it was. {SUBJECT_OF_VECTORS}"
         ),
@@ -74,7 +76,8 @@ def _options(command: Any) -> Any:
         ),
         click.option(
             "--rate", "tested", type=click.Choice(RATES),
-            help="Error rates to test. [default: both, of scores and vectors; else fnmr]",
+            help="Error rates to test. Of counts and decisions fnmr, or the failure-to-acquire rate (fta) or "
+            "failure-to-enrol rate (fte). [default: both, of scores and vectors; else fnmr]",
         ),
         partial(reading_options, failures=[FAILURE_SCORE]),
         click.option(
@@ -133,32 +136,44 @@ def group_test_command(
     require_output(output, plots)
     of_scores = [name for name in _OF_INPUT["scores"] if name != "failures" or options["failures"] in FAILURES]
     refuse_options_of_others(kind, _OF_INPUT | {"scores": of_scores})
-    if kind not in OPTIONS_OF_INPUT and tested not in (None, "fnmr"):
-        raise click.UsageError(f"--rate {tested} needs scores, but --input is {kind}: they have FNMRs only")
+    if kind not in OPTIONS_OF_INPUT and tested in ("fmr", "both"):
+        raise click.UsageError(f"--rate {tested} needs scores, but --input is {kind}: they have failures only")
+    if kind in OPTIONS_OF_INPUT and tested in RATES_OF_SAMPLES:
+        raise click.UsageError(
+            f"--rate {tested} needs samples that failed, but --input is {kind}: give --input decisions or counts"
+        )
     found = _tested(data, kind, tested or ("both" if kind in OPTIONS_OF_INPUT else "fnmr"), options)
     deliver(
         output,
         partial(_files, found),
         (lambda: {name: _figure(result) for name, result in found.items()}) if plots else None,
-        partial(click.echo, _json(found)) if as_json else partial(print_group_tests, **found),
+        partial(click.echo, _json(found))
+        if as_json
+        else partial(print_group_tests, _of_failures(found), found.get("margin"), found.get("fmr_test")),
     )
 
 
 def _tested(data: Path, kind: str, tested: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Read the data, and return the tests of each error rate and the margin of error of FNMRs."""
+    """Read the data, and return the tests of each error rate, and the margin of error of that of failures."""
     at: OperatingPoint | None = options.pop("at")
     if kind in OPTIONS_OF_INPUT:
         options["failures"] = options["failures"] or FAILURES[0]
         read: Any = read_input(data, options | {"kind": kind})
         at = at or _DEFAULT_POINT
     else:
-        columns = {name: options.pop(name) or name for name in _OF_INPUT[kind]}
-        read = read_failure_counts(data, groups=options["groups"] or "group", **columns)
+        named = {name: options.pop(name) for name in _OF_INPUT[kind]}
+        about = {
+            "groups": options["groups"] or "group",
+            "rate": tested,
+            "failed_value": named.pop("failed_value", None),
+        }
+        read = read_failure_counts(data, **{name: column or name for name, column in named.items()}, **about)
     shared = ("n_resamples", "confidence_level", "incomplete_groups", "rng", "n_threads")
     asked = {name: options[name] for name in shared} | {"progress": watched(options["progress"])}
     found: dict[str, Any] = {}
     if tested != "fmr":
-        found["fnmr_test"] = fnmr_test(read, at, statistic=options["statistic"], **asked)
+        name = f"{tested if tested in RATES_OF_SAMPLES else 'fnmr'}_test"
+        found[name] = fnmr_test(read, at, statistic=options["statistic"], **asked)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FastfairWarning)  # the test has given the same warnings
             found["margin"] = margin_of_error(read, at, quantile=options["quantile"], center=options["center"], **asked)
@@ -186,15 +201,20 @@ fnmr_test_command = Verb(
 )
 
 
+def _of_failures(found: dict[str, Any]) -> FnmrTest | None:
+    return next((result for result in found.values() if isinstance(result, FnmrTest)), None)
+
+
 def _json(found: dict[str, Any]) -> str:
     return with_inputs(json.dumps({name: json.loads(result.to_json()) for name, result in found.items()}))
 
 
 def _files(found: dict[str, Any]) -> dict[str, Any]:
     tables = {}
-    if "fnmr_test" in found:
+    of_failures = _of_failures(found)
+    if of_failures is not None:
         outside = found["margin"].to_frame("polars")["outside"]
-        tables["groups"] = found["fnmr_test"].to_frame("polars").with_columns(outside)
+        tables["groups"] = of_failures.to_frame("polars").with_columns(outside)
     if "fmr_test" in found:
         tables["groups_fmr"] = found["fmr_test"].to_frame("polars")
     return {f"{name}.json": partial(with_inputs, result.to_json()) for name, result in found.items()} | {

@@ -187,31 +187,30 @@ def print_contrasts(paired: PairedEvaluation) -> None:
             console.print(f"  {reason}")
 
 
-def print_group_tests(
-    fnmr_test: FnmrTest | None = None, margin: MarginOfError | None = None, fmr_test: FmrTest | None = None
-) -> None:
+def print_group_tests(of_failures: FnmrTest | None, margin: MarginOfError | None, fmr_test: FmrTest | None) -> None:
     """Print the results of the tests and the margin of error, as sentences and as tables of groups."""
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
-    first = fnmr_test or fmr_test
+    first = of_failures or fmr_test
     assert first is not None
     tested = f"{int(first.n_trials.sum()):,} {first.trials} in {len(first.groups)} groups"
-    console.print(tested if fnmr_test is None else repr(fnmr_test.counts), style="bold")
+    console.print(tested if of_failures is None else repr(of_failures.counts), style="bold")
     console.print(
         f"[low, high]: {100 * first.confidence_level:g} % intervals; p: one group against the others, and "
         f"adjusted for several groups; {first.settings['n_resamples']:,} replicates over subjects, "
         f"seed {first.settings['rng']}"
     )
     at = "" if first.settings["at"] is None else f" at {first.settings['at']}"
-    if fnmr_test is not None and margin is not None:
-        said = fnmr_test.summary()
+    if of_failures is not None and margin is not None:
+        said = of_failures.summary()
         more = [line for line in margin.summary().splitlines() if line not in said.splitlines()]
         place = ["-"] * len(margin.groups) if math.isnan(margin.margin) else [
-            "inside" if group not in margin.outside else "above" if rate > margin.fnmr else "below"
-            for group, rate in zip(margin.groups, margin.group_fnmr, strict=True)
+            "inside" if group not in margin.outside else "above" if rate > margin.rate else "below"
+            for group, rate in zip(margin.groups, margin.group_rate, strict=True)
         ]  # fmt: skip
-        print_titled(console, f"Do FNMRs differ{at}?", said)
+        symbol = of_failures.error.upper()
+        print_titled(console, f"Do {symbol}s differ{at}?", said)
         print_titled(console, "By more than the margin of error?", "\n".join(more))
-        print_titled(console, "FNMR of groups", _groups_table(fnmr_test, "failures", {"margin": place}))
+        print_titled(console, f"{symbol} of groups", _groups_table(of_failures, "failures", {"margin": place}))
     if fmr_test is not None:
         print_titled(console, f"Do FMRs differ{at}?", fmr_test.summary())
         print_titled(console, "FMR of groups", _groups_table(fmr_test, "false matches", {}))

@@ -62,7 +62,8 @@ def fnmr_test(
     Parameters
     ----------
     data : Comparisons, ScannedComparisons, Embeddings or FailureCounts
-        Comparisons with subjects and groups, a scan of such, vectors with groups, or the failures of each subject.
+        Comparisons with subjects and groups, a scan of such, vectors with groups, or the failures of each subject:
+        false non-matches, failures to acquire or failures to enrol.
     at : OperatingPoint, optional
         The operating point; needed for all but failures. The threshold is the same for all groups and in all
         replicates.

@@ -52,7 +52,7 @@ def counts_to_test(
         counts = FailureCounts.from_comparisons(data, at)
     else:
         counts = FailureCounts.from_embeddings(data, at, n_threads=n_threads)
-    lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, "mated comparisons", policy)
+    lacking = require_subjects(counts.groups, counts.n_subjects.tolist(), 2, counts.called.trials, policy)
     return counts.without(lacking) if lacking else counts
 
 
@@ -106,9 +106,9 @@ def warn_of_small_groups(counts: FailureCounts) -> None:
     subjects among groups of 200 makes margins err in 6 to 17 % of studies, not in 5 %.
     """
     effect = max(1.0, float(design_effect(counts.sums.sum(axis=1))))
-    expected = counts.fnmr * counts.n_attempts / effect
+    expected = counts.rate * counts.n_attempts / effect
     small = (expected < _ENOUGH_FAILURES) & (counts.n_attempts < _MUCH_SMALLER * counts.n_attempts.max())
-    if small.any() and 0 < counts.fnmr < 1:
+    if small.any() and 0 < counts.rate < 1:
         named = ", ".join(repr(group) for group, is_small in zip(counts.groups, small, strict=True) if is_small)
         warn(
             f"groups much smaller than others, in which few failures are expected: {named}. If by chance none failed, "

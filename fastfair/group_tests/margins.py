@@ -1,4 +1,4 @@
-"""`margin_of_error`: how far groups' FNMRs may differ from the overall FNMR by chance."""
+"""`margin_of_error`: how far groups' rates of failure may differ from the overall rate by chance."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import NotComputableWarning, visible
+from fastfair.pages.parts import Chapter
+from fastfair.pages.report import chapter_of_table
 
 from .failure_counts import FailureCounts
 from .inputs import counts_to_test, require_resamples, warn_of_small_groups
@@ -61,23 +63,25 @@ def share_inside(confidence_level: float, quantile: str) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MarginOfError(Tabular):
-    """The result of `margin_of_error`: the margin, and the groups whose FNMRs are outside of it.
+    """The result of `margin_of_error`: the margin, and the groups whose rates are outside of it.
 
     Attributes
     ----------
     margin : float
-        How far a group's FNMR may differ from the overall FNMR by chance.
-    fnmr : float
+        How far a group's rate may differ from the overall rate by chance.
+    rate : float
         All failures divided by all attempts.
     low, high : float
-        The overall FNMR minus and plus the margin; `low` may be below 0, which no rate can be.
+        The overall rate minus and plus the margin; `low` may be below 0, which no rate can be.
     outside : tuple of str
-        Groups whose FNMR is below `low` or above `high`. An extreme group moves the overall FNMR towards its own, so
+        Groups whose rate is below `low` or above `high`. An extreme group moves the overall rate towards its own, so
         if there are few groups, others may be outside on the other side.
     groups : tuple of str
         The groups, sorted.
-    group_fnmr : (g,) ndarray
-        FNMR of each group.
+    group_rate : (g,) ndarray
+        Failures divided by attempts of each group.
+    fnmr, group_fnmr
+        The same, where these are FNMRs; results on failures to acquire or to enrol have no such attributes.
     counts : FailureCounts
         The failure counts that the margin was computed from.
     confidence_level : float
@@ -85,24 +89,38 @@ class MarginOfError(Tabular):
     quantile, center : str
         As in `margin_of_error`.
     replicates : (r,) ndarray
-        The largest difference from the overall FNMR in every replicate.
+        The largest difference from the overall rate in every replicate.
     settings : dict
         The arguments of the call, and the seed.
     """
 
     margin: float
-    fnmr: float
+    rate: float
     low: float
     high: float
     outside: tuple[str, ...]
     groups: tuple[str, ...]
-    group_fnmr: Floats
+    group_rate: Floats
     counts: FailureCounts
     confidence_level: float
     quantile: str
     center: str
     replicates: Floats = field(repr=False)
     settings: dict[str, Any]
+
+    @property
+    def fnmr(self) -> float:
+        """The overall rate, where it is the FNMR."""
+        return self.counts.called.if_fnmr(self.rate)
+
+    @property
+    def group_fnmr(self) -> Floats:
+        """(g,) rate of each group, where it is the FNMR."""
+        return self.counts.called.if_fnmr(self.group_rate)
+
+    def _chapter(self) -> Chapter:
+        title = f"Do {self.counts.called.title.lower()}s of groups differ by more than the margin of error?"
+        return chapter_of_table(self, "MarginOfError", title)
 
     def summary(self) -> str:
         """Describe the result in sentences that any reader understands.
@@ -113,17 +131,17 @@ class MarginOfError(Tabular):
         """
         if np.isnan(self.margin):
             return "There is no margin of error: see the warnings."
-        n, counts = len(self.groups), self.counts
+        n, counts, called = len(self.groups), self.counts, self.counts.called
         text = [
-            f"The overall FNMR is {per_cent(self.fnmr)}: {counts.n_failures.sum():,} of {counts.n_attempts.sum():,} "
-            f"attempts of {counts.failures.size:,} people failed.",
-            f"Even if all {n} groups were treated alike, their FNMRs would differ by chance. The margin of error is "
-            f"{100 * self.margin:.3g} percentage points: in {per_cent(self.confidence_level)} of such studies every "
-            f"group would lie between {per_cent(max(0.0, self.low))} and {per_cent(min(1.0, self.high))}.",
+            f"The overall {called.symbol} is {per_cent(self.rate)}: {counts.n_failures.sum():,} of "
+            f"{counts.n_attempts.sum():,} {called.attempts} of {counts.failures.size:,} people failed.",
+            f"Even if all {n} groups were treated alike, their {called.symbol}s would differ by chance. The margin of "
+            f"error is {100 * self.margin:.3g} percentage points: in {per_cent(self.confidence_level)} of such studies "
+            f"every group would lie between {per_cent(max(0.0, self.low))} and {per_cent(min(1.0, self.high))}.",
         ]
-        of_group = dict(zip(self.groups, self.group_fnmr, strict=True))
+        of_group = dict(zip(self.groups, self.group_rate, strict=True))
         for above, word in ((True, "above"), (False, "below")):
-            found = [f"{g} ({per_cent(of_group[g])})" for g in self.outside if (of_group[g] > self.fnmr) == above]
+            found = [f"{g} ({per_cent(of_group[g])})" for g in self.outside if (of_group[g] > self.rate) == above]
             if found:
                 verb = "is" if len(found) == 1 else "are"
                 named = ", ".join(found)
@@ -137,10 +155,13 @@ class MarginOfError(Tabular):
         return "\n".join(map(visible, text + self.counts.remarks()))
 
     def _content(self) -> dict[str, Any]:
-        names = ("margin", "fnmr", "low", "high")
         return {
             "settings": self.settings,
-            **{name: getattr(self, name) for name in names},
+            "rate": self.counts.rate_name,
+            "margin": self.margin,
+            self.counts.rate_name: self.rate,
+            "low": self.low,
+            "high": self.high,
             "outside": list(self.outside),
             "groups": records(self._columns()),
         }
@@ -152,13 +173,13 @@ class MarginOfError(Tabular):
             "n_subjects": counts.n_subjects.tolist(),
             "n_attempts": counts.n_attempts.tolist(),
             "n_failures": counts.n_failures.tolist(),
-            "fnmr": self.group_fnmr.tolist(),
+            counts.rate_name: self.group_rate.tolist(),
             "outside": [group in self.outside for group in self.groups],
         }
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw each group's FNMR, the overall one (dashed) and the margins about it (dotted), as the paper's figure 1.
+        """Draw each group's rate, the overall one (dashed) and the margins about it (dotted), as the paper's figure 1.
 
         Parameters
         ----------
@@ -171,7 +192,8 @@ class MarginOfError(Tabular):
         """
         from .plots import draw_margin
 
-        return draw_margin(self.groups, self.group_fnmr, self.fnmr, (self.low, self.high), self.outside, ax)
+        bounds, name = (self.low, self.high), self.counts.rate_name
+        return draw_margin(self.groups, self.group_rate, self.rate, bounds, self.outside, name, ax)
 
 
 @checked
@@ -267,12 +289,12 @@ def margin_of_error(
     outside = np.abs(observed.rate - overall) > margin * (1 + 1e-9)
     return MarginOfError(
         margin=margin,
-        fnmr=overall,
+        rate=overall,
         low=overall - margin,
         high=overall + margin,
         outside=tuple(group for group, is_outside in zip(counts.groups, outside, strict=True) if is_outside),
         groups=counts.groups,
-        group_fnmr=counts.group_fnmr,
+        group_rate=counts.group_rate,
         counts=counts,
         confidence_level=intervals.level(confidence_level),
         quantile=quantile,

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from fastfair._lib.axes import tick_per_cent
 from fastfair._lib.plot_style import STANDS_OUT, USUAL, row_axes
 
+from .failure_rates import failure_rate
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -23,13 +25,14 @@ def draw_margin(
     overall: float,
     bounds: tuple[float, float],
     outside: Sequence[str],
+    error: str,
     ax: Axes | None,
 ) -> Axes:
-    """Draw each group's FNMR between the margins; those outside stand out."""
+    """Draw each group's rate between the margins; those outside stand out."""
     ax = _axes(ax, groups)
     _bounds(ax, overall, *bounds)
     _points(ax, groups, rates, outside, "outside")
-    ax.set_xlabel("False non-match rate")
+    ax.set_xlabel(_title(error))
     return ax
 
 
@@ -49,8 +52,12 @@ def draw_test(
         for row, (group, low, high) in enumerate(zip(groups, *ends, strict=True)):
             ax.plot([low, high], [row, row], color=STANDS_OUT if group in different else USUAL, linewidth=width)
     _points(ax, groups, rates, different, "differs from the others")
-    ax.set_xlabel(f"False {'match' if error == 'fmr' else 'non-match'} rate")
+    ax.set_xlabel(_title(error))
     return ax
+
+
+def _title(error: str) -> str:
+    return "False match rate" if error == "fmr" else failure_rate(error).title
 
 
 def _axes(ax: Axes | None, groups: Sequence[str]) -> Axes:

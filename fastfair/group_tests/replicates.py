@@ -84,7 +84,7 @@ class GroupRates:
 
 def of_counts(counts: FailureCounts) -> GroupRates:
     """Return the rates of the data."""
-    return GroupRates(counts.group_fnmr, counts.n_attempts, counts.design_effect)
+    return GroupRates(counts.group_rate, counts.n_attempts, counts.design_effect)
 
 
 def replicate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,6 +15,8 @@ from fastfair._lib.results import Tabular
 from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
 from fastfair.errors import visible
+from fastfair.pages.parts import Chapter
+from fastfair.pages.report import chapter_of_table
 
 from .failure_counts import FailureCounts
 
@@ -90,8 +93,12 @@ class GroupTest(Tabular):
     confidence_level: float
     settings: dict[str, Any]
 
-    error: ClassVar[str]
     trials: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def error(self) -> str:
+        """Name of the error rate, as in tables: "fnmr", "fmr", "fta" or "fte"."""
 
     @property
     def level(self) -> float:
@@ -111,8 +118,8 @@ class GroupTest(Tabular):
 
     def _content(self) -> dict[str, Any]:
         return {
-            "settings": self.settings, "statistic": self.statistic, "pvalue": self.pvalue, self.error: self.rate,
-            "different": list(self.different), "groups": records(self._columns()),
+            "settings": self.settings, "rate": self.error, "statistic": self.statistic, "pvalue": self.pvalue,
+            self.error: self.rate, "different": list(self.different), "groups": records(self._columns()),
         }  # fmt: skip
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -199,25 +206,30 @@ class FnmrTest(GroupTest):
     ----------
     counts : FailureCounts
         The failure counts that were tested.
-    fnmr : float
-        All failures divided by all attempts.
-    group_fnmr, icc, design_effect : (g,) ndarray
+    fnmr, group_fnmr : float, (g,) ndarray
+        `rate` and `group_rate`, where these are FNMRs; results on failures to acquire or to enrol have no such
+        attributes.
+    icc, design_effect : (g,) ndarray
         As in `FailureCounts`.
     """
 
     counts: FailureCounts = field(kw_only=True)
-    error: ClassVar[str] = "fnmr"
     trials: ClassVar[str] = "attempts"
 
     @property
+    def error(self) -> str:
+        """Name of the error rate, as in tables: "fnmr", "fta" or "fte"."""
+        return self.counts.rate_name
+
+    @property
     def fnmr(self) -> float:
-        """All failures divided by all attempts."""
-        return self.rate
+        """All failures divided by all attempts, where these are mated comparisons."""
+        return self.counts.called.if_fnmr(self.rate)
 
     @property
     def group_fnmr(self) -> Floats:
         """(g,) FNMR of each group."""
-        return self.group_rate
+        return self.counts.called.if_fnmr(self.group_rate)
 
     @property
     def icc(self) -> Floats:
@@ -231,6 +243,10 @@ class FnmrTest(GroupTest):
 
     def _columns(self) -> dict[str, list[Any]]:
         return super()._columns() | {"icc": self.icc.tolist(), "design_effect": self.design_effect.tolist()}
+
+    def _chapter(self) -> Chapter:
+        title = f"Do {self.counts.called.title.lower()}s differ between groups?"
+        return chapter_of_table(self, "FnmrTest", title)
 
     def _remarks(self) -> list[str]:
         named = self.difference[np.isin(self.groups, self.different)]
@@ -254,8 +270,12 @@ class FmrTest(GroupTest):
     """
 
     threshold: float = field(kw_only=True)
-    error: ClassVar[str] = "fmr"
     trials: ClassVar[str] = "comparisons"
+
+    @property
+    def error(self) -> str:
+        """Name of the error rate, as in tables: "fmr"."""
+        return "fmr"
 
     def _from_others(self) -> Floats:
         alike = ~np.isin(self.groups, self.different)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ def read_failure_counts(
     *,
     failed: str | None = None,
     subject: str | None = None,
+    rate: str = "fnmr",
+    failed_value: str | None = None,
 ) -> FailureCounts:
     r"""Read failures and attempts from a table with one row for each subject, or with one row for each attempt.
 
@@ -41,6 +44,11 @@ def read_failure_counts(
     failed, subject : str, optional
         Columns of a table with one row for each attempt: whether it failed (1 or 0, true or false), and the subject.
         If either is given, rows are attempts, and the other is by default the column of the same name.
+    rate : {"fnmr", "fta", "fte"}, default "fnmr"
+        What failures are: false non-matches, or failures to acquire or to enrol. With "fte" a table of attempts has one
+        enrolment for each subject, which failed if all of the subject's attempts did.
+    failed_value : str, optional
+        Where the column `failed` holds labels, that of attempts that failed.
 
     Returns
     -------
@@ -52,7 +60,7 @@ def read_failure_counts(
         For a file that is missing, empty or no table.
     InputError
         For columns that do not exist (the message suggests the nearest names), text in place of numbers, columns of
-        both kinds of tables, and as `FailureCounts` does.
+        both kinds of tables, a label of failed attempts that no row has, and as `FailureCounts` does.
 
     Examples
     --------
@@ -66,11 +74,11 @@ def read_failure_counts(
     >>> ff.read_failure_counts(folder / "decisions.csv", failed="failed", groups="sex")
     FailureCounts(2 subjects, 3 attempts, 1 failure, 2 groups)
     """
-    of_attempts = failed is not None or subject is not None
+    of_attempts = failed is not None or subject is not None or failed_value is not None
     if of_attempts and (failures is not None or attempts is not None):
         raise InputError(
-            "failures= and attempts= are columns of a table with one row for each subject, failed= and subject= of one "
-            "with one row for each attempt: name those of one table"
+            "failures= and attempts= are columns of a table with one row for each subject, failed=, failed_value= and "
+            "subject= are of one with one row for each attempt: name those of one table"
         )
     table = tables.table(path, "path", "the data frame")
     attributes = side_columns.named(groups)
@@ -86,10 +94,12 @@ def read_failure_counts(
     frame = FrameColumns(table.columns([name for _, name in columns]))
     with table.placed():
         labels = {name: frame.labels(name) for name in attributes}
-        numbers = [_numbers(table, frame, name) for name in counted.values()]
-        if of_attempts:
-            return FailureCounts.from_decisions(numbers[0], frame.labels(subject or "subject"), labels)
-        return FailureCounts(numbers[0], numbers[1], labels)
+        read: Callable[[str], Any] = partial(_numbers, table, frame) if failed_value is None else frame.labels
+        numbers = [read(name) for name in counted.values()]
+        if not of_attempts:
+            return FailureCounts(numbers[0], numbers[1], labels, rate=rate)
+        who = frame.labels(subject or "subject")
+        return FailureCounts._from_rows(numbers[0], who, labels, rate, failed_value)
 
 
 def _numbers(table: tables.Table, frame: FrameColumns, name: str) -> Any:

@@ -21,9 +21,7 @@ from .parts import Chapter, Picture, Section, Table, cell
 from .vector import SETTINGS, svg_of
 
 _TITLES = {
-    "FnmrTest": "Do false non-match rates differ between groups?",
     "FmrTest": "Do false match rates differ between groups?",
-    "MarginOfError": "Do groups differ by more than the margin of error?",
     "Claim": "Do the data support the claim?",
     "Check": "Are the requirements met?",
     "ShrunkenRates": "Rates of groups that borrow from the others",
@@ -108,12 +106,12 @@ def _chapter(result: Any) -> Chapter:
     return result._chapter() if hasattr(result, "_chapter") else chapter_of_table(result, type(result).__name__)
 
 
-def chapter_of_table(result: Any, kind: str) -> Chapter:
-    """Make a chapter of a result that has a table, a plot and a summary in sentences.
+def chapter_of_table(result: Any, kind: str, title: str | None = None) -> Chapter:
+    """Make a chapter of a result that has a table, a plot and a summary in sentences; title: if not that of its kind.
 
     Its numbers have beside them all else that the chapter is made again from.
     """
-    title = _TITLES[kind]
+    title = title or _TITLES[kind]
     columns = result._columns()
     rows = [[cell(value) for value in row] for row in zip(*columns.values(), strict=True)]
     text = [k for k, values in enumerate(columns.values()) if k and any(isinstance(one, str) for one in values)]

@@ -21,6 +21,15 @@ GLOSSARY = (
     ("non-mated", "A comparison of samples of two subjects."),
     ("FMR", "False match rate: the share of non-mated comparisons that are accepted."),
     ("FNMR", "False non-match rate: the share of mated comparisons that are rejected."),
+    (
+        "FRR and FAR",
+        "False rejection and false acceptance rate: FNMR and FMR of all comparisons, where those without a score, as a "
+        "sample failed, count as rejected.",
+    ),
+    (
+        "FTA and FTE",
+        "Failure-to-acquire and failure-to-enrol rate: the shares of samples, and of references, that failed.",
+    ),
     ("threshold", "The score from which on comparisons are accepted."),
     ("operating point", "What fixes the threshold, such as an FMR of 0.1 % over all comparisons."),
     ("EER", "Equal error rate: the rate at the threshold where FMR and FNMR are equal."),

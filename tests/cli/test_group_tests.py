@@ -61,6 +61,29 @@ def found_in(output: Path, name: str) -> dict:
 
 
 @pytest.mark.jit
+@pytest.mark.parametrize(("rate", "attempts"), [("fta", "acquisitions"), ("fte", "enrolments")])
+def test_failures_to_acquire_and_to_enrol(folder, tmp_path, rate, attempts):
+    samples = pl.read_csv(folder / "decisions.csv").with_columns(pl.col("failed") | (pl.col("subject") % 7 == 0))
+    samples = samples.with_columns(status=pl.when("failed").then(pl.lit("no face")).otherwise(pl.lit("ok")))
+    samples.write_csv(tmp_path / "samples.csv")
+    words = ["group-test", tmp_path / "samples.csv", "--input", "decisions", "--rate", rate, *FEW_REPLICATES]
+    done = run(*words, "--failed", "status", "--failed-value", "no face", "--output", tmp_path / "found", "--plots")
+    assert done.exit_code == 0, done.output
+    counts = ff.FailureCounts.from_failures(samples["failed"], samples["subject"], samples["group"], rate=rate)
+    test = ff.fnmr_test(counts, n_resamples=99, rng=3)
+    assert found_in(tmp_path / "found", f"{rate}_test") == json.loads(test.to_json()) | {
+        "inputs": [str(tmp_path / "samples.csv")]
+    }
+    said = done.stdout.splitlines()
+    assert {*test.summary().splitlines(), f"Do {rate.upper()}s differ?", repr(counts)} <= set(said)
+    assert attempts in done.stdout
+    assert "FNMR" not in done.stdout
+    assert set(json.loads(run(*words, "--json").stdout)) == {"fastfair", f"{rate}_test", "margin", "inputs"}
+    wrong = run("group-test", folder / "scores.csv", "--group", "sex", "--rate", rate)
+    assert f"--rate {rate} needs samples that failed, but --input is scores" in wrong.output
+
+
+@pytest.mark.jit
 def test_tables_and_files_hold_what_the_library_gives(folder, tmp_path):
     done = run(
         "group-test", folder / "scores.csv", "--group", "sex", "--at", "threshold=0.5", *FEW_REPLICATES,
@@ -125,7 +148,7 @@ def test_one_rate_and_the_old_name(folder, tmp_path):
     assert list(json.loads(run("fnmr-test", *words).stdout)) == ["fastfair", "fnmr_test", "margin", "inputs"]
     assert "fnmr-test" not in run("--help").output
     counts = [folder / "counts.tsv", "--input", "counts", *FEW_REPLICATES]
-    assert "they have FNMRs only" in run("group-test", *counts, "--rate", "both").output
+    assert "they have failures only" in run("group-test", *counts, "--rate", "both").output
 
 
 def test_groups_intersect_and_the_usual_point_is_named(folder):

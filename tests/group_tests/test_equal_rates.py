@@ -28,8 +28,8 @@ from fastfair.errors import (
     NarrowIntervalsWarning,
     NotComputableWarning,
 )
-from fastfair.group_tests.failure_counts import design_effect
 from fastfair.group_tests.replicates import STATISTICS, GroupRates, _studentized, of_counts, pvalue
+from fastfair.group_tests.subject_kinds import design_effect
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import NO_METRICS
 

@@ -332,7 +332,7 @@ def test_counts_that_are_refused(arguments, words, row):
         (([0, np.nan], "pq", "ab"), "failed must be whole numbers"),
         ((["no", "yes"], "pq", "ab"), "failed must be numbers, but their type"),
         (([0, 1], "pp", "ab"), "subject 'p' is 'a' in row 0"),
-        (([0, 1], "p", "ab"), "one value for each decision, but failed has 2, subject has 1"),
+        (([0, 1], "p", "ab"), "one value for each attempt, but failed has 2, subject has 1"),
         (([0, 1], ["p", None], "ab"), "subject is missing in row 1"),
         (([0, 1], "pq", {}), "group has no attributes"),
         (([], "", ""), "failures is empty"),

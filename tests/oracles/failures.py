@@ -60,22 +60,14 @@ def min_dcf(mated: Scores, nonmated: Scores, miss: float, false_match: float) ->
     return min(miss * float(y) + false_match * float(x) for _, x, y in roc(mated, nonmated))
 
 
-def failed_samples(pairs: list[tuple[str, str, bool]]) -> tuple[dict[str, bool | None], dict[str, bool | None]]:
-    """Whether each reference failed to be enrolled, and each probe to be acquired; None where it cannot be told.
+def failures_and_attempts(rows: list[tuple[bool, str]], rate: str) -> dict[str, tuple[int, int]]:
+    """The failed and all attempts of each subject, of rows that tell whether an attempt failed, and whose it was.
 
-    pairs: the reference and the probe of each comparison, and whether it failed. A reference failed if all of its
-    comparisons did, one of them with a probe that has a score elsewhere. One whose comparisons all failed, each with a
-    probe all of whose comparisons failed, cannot be told from its probes. So it is with probes.
+    rate: "fta", where every row is one acquisition; "fte", where a subject has one enrolment, which fails if no row of
+    the subject is without failure.
     """
-    found = []
-    for own, other in ((0, 1), (1, 0)):
-        states: dict[str, bool | None] = {}
-        for name in sorted({pair[own] for pair in pairs}):
-            mine = [pair for pair in pairs if pair[own] == name]
-            if not all(pair[2] for pair in mine):
-                states[name] = False
-                continue
-            scored = any(not pair[2] for one in mine for pair in pairs if pair[other] == one[other])
-            states[name] = True if scored else None
-        found.append(states)
-    return found[0], found[1]
+    found = {}
+    for name in sorted({who for _, who in rows}):
+        mine = [failed for failed, who in rows if who == name]
+        found[name] = (sum(mine), len(mine)) if rate == "fta" else (int(False not in mine), 1)
+    return found

@@ -1,0 +1,161 @@
+"""Failures to acquire and to enrol: counts against the oracle, and results that call them by their names."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import failures as oracle
+
+import fastfair as ff
+from fastfair.errors import InputError
+
+ROWS = st.lists(st.tuples(st.booleans(), st.sampled_from("abcdefgh")), min_size=1, max_size=30)
+RATES = {"fta": "failure-to-acquire rate", "fte": "failure-to-enrol rate"}
+
+
+def group_of(who):
+    return ["first" if name < "d" else "second" for name in who]
+
+
+def samples(n=40, seed=0):
+    """Whether samples failed, subjects and groups: three a subject, failing more often in group "m"."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(100, 100 + n), 3)  # in the same order as numbers and as text
+    sex = np.where(who % 2, "f", "m")
+    return rng.random(who.size) < np.where(sex == "m", 0.6, 0.3), who, sex
+
+
+@pytest.mark.parametrize("rate", RATES)
+@given(ROWS)
+def test_counts_are_the_oracles(rate, rows):
+    failed, who = zip(*rows, strict=True)
+    expected = oracle.failures_and_attempts(rows, rate)
+    said = ["no face" if one else "ok" for one in failed]
+    for counts in (
+        ff.FailureCounts.from_failures(failed, who, group_of(who), rate=rate),
+        ff.FailureCounts.from_failures(np.array(failed, np.int8), who, group_of(who), rate=rate),
+        *(
+            [ff.FailureCounts.from_failures(said, who, group_of(who), rate=rate, failed_value="no face")]
+            if any(failed)
+            else []
+        ),
+    ):
+        assert list(zip(counts.failures.tolist(), counts.attempts.tolist(), strict=True)) == list(expected.values())
+        assert [counts.groups[k] for k in counts.subject_group] == group_of(expected)
+        for k, group in enumerate(counts.groups):
+            own = [both for name, both in expected.items() if group_of([name]) == [group]]
+            assert counts.group_rate[k] == sum(e for e, _ in own) / sum(m for _, m in own)
+        assert counts.rate_name == counts.without([]).rate_name == rate
+
+
+def test_failures_to_acquire_have_the_intervals_and_tests_of_other_attempts():
+    failed, who, sex = samples()
+    counts = ff.FailureCounts.from_failures(failed, who, sex)
+    decided = ff.FailureCounts.from_decisions(failed, who, sex)
+    assert np.array_equal(counts.confidence_interval(), decided.confidence_interval())
+    for function in (ff.fnmr_test, ff.margin_of_error):
+        found, expected = (function(one, n_resamples=199, rng=1) for one in (counts, decided))
+        assert np.array_equal(found.replicates, expected.replicates)
+        content, other = (json.loads(one.to_json()) for one in (found, expected))
+        assert (content.pop("rate"), other.pop("rate")) == ("fta", "fnmr")
+        for one, name in ((content, "fta"), (other, "fnmr")):
+            assert one.pop(name) == counts.rate
+            assert [group.pop(name) for group in one["groups"]] == counts.group_rate.tolist()
+        assert content == other
+
+
+@pytest.mark.parametrize(("rate", "attempts"), [("fta", "acquisitions"), ("fte", "enrolments")])
+def test_results_speak_of_the_rate(rate, attempts, tmp_path):
+    counts = ff.FailureCounts.from_failures(*samples(), rate=rate)
+    assert repr(counts).split(", ")[1] == f"{counts.n_attempts.sum()} {attempts}"
+    test, margin = (f(counts, n_resamples=199, rng=1) for f in (ff.fnmr_test, ff.margin_of_error))
+    symbol = rate.upper()
+    assert test.summary().startswith(f"The overall {symbol} is ")
+    assert f"of {counts.n_attempts.sum()} {attempts} of 40 people failed." in margin.summary()
+    ff.report([test, margin], tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert f"Do {RATES[rate]}s differ between groups?" in page
+    chapters = page[: page.index("<dt>FMR</dt>")]
+    said = [repr(counts), counts._repr_html_(), test.summary(), margin.summary(), chapters]
+    assert not any("FNMR" in text.replace("FnmrTest", "") or "non-match" in text for text in said)
+    for result, again in zip((test, margin), ff.read_results(tmp_path / "page.html"), strict=True):
+        for one in (result, again):
+            assert one.plot().get_xlabel().lower() == RATES[rate]
+        assert again.to_frame("polars")[rate].to_list() == counts.group_rate.tolist()
+        assert again.summary().splitlines() == [line for line in result.summary().splitlines() if line]
+        assert again._chapter().title == result._chapter().title
+    for result in (counts, test, margin):
+        assert not hasattr(result, "fnmr")
+        with pytest.raises(AttributeError, match=f"what failed are {attempts}. Use rate and group_rate"):
+            _ = result.group_fnmr
+
+
+def test_pages_of_before_are_of_fnmrs(tmp_path):
+    counts = ff.FailureCounts.from_decisions(*samples())
+    page = tmp_path / "page.html"
+    ff.report([f(counts, n_resamples=99, rng=0) for f in (ff.fnmr_test, ff.margin_of_error)], page)
+    text = page.read_text()
+    assert text.count('"rate":"fnmr",') == 2
+    page.write_text(text.replace('"rate":"fnmr",', ""))
+    for result in ff.read_results(page):
+        assert result.plot().get_xlabel() == "False non-match rate"
+
+
+def test_remarks_on_enrolments_do_not_ask_for_a_second_one():
+    failed, who, sex = samples(400)
+    assert ff.FailureCounts.from_failures(failed, who, sex, rate="fte").remarks() == []
+    lost = ff.FailureCounts.from_failures(sex == "m", who, sex, rate="fte")
+    assert lost.remarks() == [
+        "f: no enrolment failed; the interval is Clopper and Pearson's, for independent enrolments.",
+        "m: all enrolments failed; the interval is Clopper and Pearson's, for independent enrolments.",
+    ]
+
+
+def test_counted_enrolments_may_be_several_of_a_subject():
+    counts = ff.FailureCounts([1, 0], [3, 1], ["f", "m"], rate="fte")
+    assert repr(counts) == "FailureCounts(2 subjects, 4 enrolments, 1 failure, 2 groups)"
+    assert counts.group_rate.tolist() == [1 / 3, 0]
+
+
+def test_tables_of_samples_are_read(tmp_path):
+    failed, who, sex = samples()
+    said = np.where(failed, "-1", "50")
+    table = pl.DataFrame({"failed": failed, "quality": said, "subject": who, "group": sex})
+    table.write_csv(tmp_path / "samples.csv")
+    for source in (table, tmp_path / "samples.csv"):
+        for rate in RATES:
+            expected = ff.FailureCounts.from_failures(failed, who, sex, rate=rate)
+            for options in ({"failed": "failed"}, {"failed": "quality", "failed_value": "-1"}):
+                found = ff.read_failure_counts(source, rate=rate, **options)
+                assert np.array_equal(found.failures, expected.failures)
+                assert (found.n_attempts.tolist(), found.rate_name) == (expected.n_attempts.tolist(), rate)
+    with pytest.raises(
+        InputError, match="failed=, failed_value= and subject= are of one with one row for each attempt"
+    ):
+        ff.read_failure_counts(table, attempts="failed", failed_value="x")
+
+
+@pytest.mark.parametrize(
+    ("given_", "message"),
+    [
+        ({"rate": "fnmr"}, "rate must be one of 'fta', 'fte', not 'fnmr'"),
+        ({"failed": [0, 2]}, "failed must be 0 or 1, but row 1"),
+        ({"failed": ["ok", "lost"]}, "failed"),
+        (
+            {"failed": ["ok", "lost"], "failed_value": "lsot"},
+            r"no row of failed is 'lsot'.*did you mean 'lost'\?.*zeros",
+        ),
+        ({"subject": ["a"]}, "need one value for each attempt"),
+        ({"subject": ["a", "a"]}, "group"),
+    ],
+)
+def test_what_is_refused(given_, message):
+    with pytest.raises(InputError, match=message):
+        ff.FailureCounts.from_failures(**({"failed": [0, 1], "subject": ["a", "b"], "group": ["f", "m"]} | given_))
+    with pytest.raises(InputError, match="rate must be one of 'fnmr', 'fta', 'fte', not 'frr'"):
+        ff.FailureCounts([0], [1], ["f"], rate="frr")
