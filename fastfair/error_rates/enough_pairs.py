@@ -56,7 +56,7 @@ def with_enough_pairs(
     Any
         What `use` returns.
     """
-    shares = [min(1.0, _share_to_keep(one, points, with_metrics)) for one in embeddings]
+    shares = [min(1.0, _share_to_keep(one, points, with_metrics, workers.n_threads)) for one in embeddings]
     while True:
         scans = [one._scanned(share, workers) for one, share in zip(embeddings, shares, strict=True)]
         for scan, share in zip(scans, shares, strict=True):
@@ -69,12 +69,14 @@ def with_enough_pairs(
         shares = [min(1.0, _MORE * share) for share in shares]
 
 
-def _share_to_keep(embeddings: Embeddings, points: Sequence[OperatingPoint], with_metrics: bool) -> float:
+def _share_to_keep(
+    embeddings: Embeddings, points: Sequence[OperatingPoint], with_metrics: bool, n_threads: int | None
+) -> float:
     """Guess which share of the non-mated pairs is needed."""
     held = [point.value for point in points if point.kind == "fmr"]
     needed = _SPARE * max(held, default=0.0)
     if with_metrics or len(held) < len(points):
-        needed = max(needed, _SPARE_OF_OTHERS * _share_at_thresholds(embeddings, points, with_metrics))
+        needed = max(needed, _SPARE_OF_OTHERS * _share_at_thresholds(embeddings, points, with_metrics, n_threads))
     for_groups = min(_MOST_FOR_GROUPS, _PAIRS / _smallest_cell(embeddings))
     return max(needed + _PAIRS / embeddings.n_nonmated, for_groups)
 
@@ -88,10 +90,12 @@ def _smallest_cell(embeddings: Embeddings) -> int:
     return int(cells[cells > 0].min())
 
 
-def _share_at_thresholds(embeddings: Embeddings, points: Sequence[OperatingPoint], with_metrics: bool) -> float:
+def _share_at_thresholds(
+    embeddings: Embeddings, points: Sequence[OperatingPoint], with_metrics: bool, n_threads: int | None
+) -> float:
     """Compute the FMR at the laxest threshold of operating points, and EERs of groups, among some of the vectors."""
     try:
-        some = _some_of(embeddings).comparisons(n_threads=1)
+        some = _some_of(embeddings).comparisons(n_threads=n_threads)
     except InputError:  # such as no mated pair among them
         return _MOST_FOR_GROUPS
     of_all = keys_of(some)

@@ -138,12 +138,12 @@ def test_wrong_words_are_refused_before_any_work(monkeypatch):
 def test_how_many_pairs_are_guessed(monkeypatch):
     e = two_systems(9, groups=2)[0]
     guess = enough_pairs._share_to_keep
-    assert guess(e, [ff.at_fmr(0.3)], False) >= 0.48
-    assert guess(e, [ff.at_threshold(-1)], False) >= 1
+    assert guess(e, [ff.at_fmr(0.3)], False, 1) >= 0.48
+    assert guess(e, [ff.at_threshold(-1)], False, 2) >= 1
     monkeypatch.setattr(enough_pairs, "_PAIRS", 2)
-    lenient, strict = (guess(e, [ff.at_threshold(t)], False) for t in (0.3, 0.9))
+    lenient, strict = (guess(e, [ff.at_threshold(t)], False, 1) for t in (0.3, 0.9))
     assert lenient > strict
     # Without a mated pair among those looked at, as much as for groups.
     alone = ff.Embeddings(np.eye(5)[[0, 0, 1, 2, 3, 4]], [0, 0, 1, 2, 3, 4])
     monkeypatch.setattr(enough_pairs, "_OF_A_SUBJECT", 1)
-    assert guess(alone, [], True) >= enough_pairs._MOST_FOR_GROUPS
+    assert guess(alone, [], True, 1) >= enough_pairs._MOST_FOR_GROUPS

@@ -10,7 +10,7 @@ import argparse
 import functools
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,13 +117,16 @@ def people(n: int, rng: np.random.Generator) -> ff.Embeddings:
 
 
 @functools.lru_cache
-def true_fnmr_of_people(levels: tuple[float, ...]) -> Floats:
-    """Estimate the FNMR of the population from many people, as the mean over sets of them."""
+def true_fnmr_of_people(
+    levels: tuple[float, ...], enrol: Callable[[ff.Embeddings], ff.Embeddings] | None = None
+) -> Floats:
+    """Estimate the FNMR of the population from many people, as the mean over sets of them, enrolled or all pairs."""
     sets = (
         ff.von_mises_fisher_embeddings(PEOPLE, N_SAMPLES, DIM, concentration=CONCENTRATION, rng=-1 - k + 2**32)
         for k in range(N_SETS)
     )
-    return np.mean([ff.roc_band(e, levels, n_resamples=2, scheme="product", rng=0).fnmr for e in sets], axis=0)
+    compared = (e if enrol is None else enrol(e) for e in sets)
+    return np.mean([ff.roc_band(e, levels, n_resamples=2, scheme="product", rng=0).fnmr for e in compared], axis=0)
 
 
 def enrolled(e: ff.Embeddings) -> ff.Embeddings:
@@ -137,15 +140,30 @@ def enrolled(e: ff.Embeddings) -> ff.Embeddings:
     return ff.Embeddings(e.vectors, e.subject, group=np.array(e.groups)[e.subject_group[e.subject]], role=role)
 
 
+def by_two(e: ff.Embeddings) -> ff.Embeddings:
+    """Enrol the first two vectors of each subject as a template that scores as the better one does."""
+    position = np.arange(e.subject.size) % N_SAMPLES
+    group = np.array(e.groups)[e.subject_group[e.subject]] if e.groups else None
+    role = np.where(position < 2, "reference", "probe")
+    return ff.Embeddings(e.vectors, e.subject, group, role=role).enrolled(score="max")
+
+
 def embeddings_coverage(
-    population: Population, n: int, first: int = 0, *, with_roles: bool = False, **options: object
+    population: Population,
+    n: int,
+    first: int = 0,
+    *,
+    with_roles: bool = False,
+    with_templates: bool = False,
+    **options: object,
 ) -> Coverage:
     """Draw new people, as many as a population has, and compare their `roc_band` with the truth."""
-    found = []
+    found, true_enrolment = [], by_two if with_templates else None
     for k in range(first, first + n):
         data = people(sum(population.sizes), np.random.default_rng(k))
-        band = ff.roc_band(enrolled(data) if with_roles else data, rng=k, **options)
-        found.append(_compared(band, true_fnmr_of_people(tuple(band.fmr.tolist()))))
+        compared = by_two(data) if with_templates else enrolled(data) if with_roles else data
+        band = ff.roc_band(compared, rng=k, **options)
+        found.append(_compared(band, true_fnmr_of_people(tuple(band.fmr.tolist()), true_enrolment)))
     return _collected(found)
 
 
@@ -230,6 +248,7 @@ STUDIES = {
     "fairness of FMR": functools.partial(fairness_coverage, rate="fmr"),
     "embeddings": embeddings_coverage,
     "references and probes": functools.partial(embeddings_coverage, with_roles=True),
+    "templates": functools.partial(embeddings_coverage, with_templates=True),
     "embeddings, fairness of FNMR": embeddings_fairness_coverage,
     "embeddings, fairness of FMR": functools.partial(embeddings_fairness_coverage, rate="fmr"),
 }

@@ -71,6 +71,14 @@ def test_fairness_bands_hold_the_value_of_fair_systems(rate: str):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("enrolment", ["with_roles", "with_templates"])
+def test_bands_of_enrolled_vectors_hold_the_truth_of_new_people(enrolment: str):
+    found = embeddings_coverage(POPULATIONS["groups of 60"], 40, **{enrolment: True})
+    assert found.whole.mean() >= least(0.95, 40)
+    assert found.inside.mean() >= 0.92
+
+
+@pytest.mark.slow
 def test_bands_over_embeddings_hold_the_truth_of_new_people():
     """Over samples they hold it in 83 % of data sets, and whole curves in 78 %."""
     found = embeddings_coverage(POPULATIONS["groups of 60"], 40)
