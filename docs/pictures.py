@@ -115,6 +115,27 @@ def differences() -> Figure:
     return figure
 
 
+def speaker_systems() -> dict[str, ff.Comparisons]:
+    """Return the four systems that the page on many systems ranks."""
+    trials, scores = None, []
+    for name in ("resnetse34v2", "resnetse34l"):
+        with tempfile.TemporaryDirectory() as folder:
+            ff.write_comparisons(ff.datasets.voxceleb1_h(name, groups="Gender"), f"{folder}/trials.parquet")
+            trials = pl.read_parquet(f"{folder}/trials.parquet")
+        scores.append(trials["score"])
+    first, second = scores
+    columns = {side: side for side in ("reference", "probe")}
+    columns |= {f"{side}_group": f"{side}_Gender" for side in columns}
+    made = {"first": first, "second": second, "mean": (first + second) / 2, "first, coarse": (first * 50).floor() / 50}
+    return {name: ff.Comparisons.from_frame(trials.with_columns(score=one), **columns) for name, one in made.items()}
+
+
+def ranking() -> Figure:
+    """Draw the FNMRs of four systems, and their ranks."""
+    found = ff.compare(speaker_systems(), at=ff.at_fmr(0.001), measures=[], metrics=[], rng=0)
+    return found.plot("fnmr")
+
+
 def _people() -> ff.Embeddings:
     """The vectors that the page on embeddings draws."""
     sex = np.where(np.arange(300) % 2, "f", "m")
