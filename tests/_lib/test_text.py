@@ -55,7 +55,7 @@ def test_tables_show_labels_escaped(comparisons, capsys):
     assert is_safe(capsys.readouterr().out)
     mixed = ff.FailureCounts([1, 0, 2, 1] * 7, [4, 5, 4, 5] * 7, np.repeat(np.array(WILD, object), 4))
     test, margin = (call(mixed, n_resamples=50, rng=0) for call in (ff.fnmr_test, ff.margin_of_error))
-    tables.print_group_tests(test, margin)
+    tables.print_group_tests(test, margin, None)
     assert is_safe(capsys.readouterr().out)
 
 
