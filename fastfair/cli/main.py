@@ -61,7 +61,7 @@ from .shrink import shrink_command
 from .synthesize import synthesize_command
 from .system_tables import print_systems
 from .tables import print_contrasts, print_evaluation, print_summary
-from .verbs import Verb, input_files, watched
+from .verbs import Remaining, Verb, input_files, watched
 from .warm_up import warm_up_command
 
 _OF_THE_COMMAND_LINE = (
@@ -143,7 +143,7 @@ def evaluate_command(scores: Path, **options: Any) -> None:
 )
 @click.argument("first", type=click.Path(path_type=Path))
 @click.argument("second", type=click.Path(path_type=Path))
-@click.argument("others", type=click.Path(path_type=Path), nargs=-1)
+@click.argument("others", cls=Remaining, type=click.Path(path_type=Path), nargs=-1)
 @click.option(
     "--baseline",
     metavar="SYSTEM",

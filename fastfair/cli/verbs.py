@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,14 @@ class Verb(click.Command):
             if rows:
                 with formatter.section(section):
                     formatter.write_dl(rows)
+
+
+class Remaining(click.Argument):
+    """An argument that takes all that is left, and the list in a configuration file where nothing is."""
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
+        """Tell click before 8.3 that an empty list was not given."""
+        return super().consume_value(ctx, {name: value for name, value in opts.items() if value != ()})
 
 
 class VerbGroup(Verb, click.Group):
