@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, log_expit
 
 from fastfair.data import score_keys
 from fastfair.errors import InputError
@@ -101,28 +102,35 @@ def fit_logistic(mated: Floats, nonmated: Floats, p_target: float, of_whom: str 
     x = (scores - center) / scale
     is_mated = np.arange(x.size) < mated.size
     weights = np.where(is_mated, p_target / mated.size, (1 - p_target) / nonmated.size)
-    sign = np.where(is_mated, -1.0, 1.0)
+    sign = np.where(is_mated, 1.0, -1.0)
     log_odds = float(np.log(p_target / (1 - p_target)))
 
-    def cost(line: Floats) -> float:
-        return float(weights @ np.logaddexp(0, sign * (line[0] * x + line[1] + log_odds)))
+    def of_true_class(line: Floats) -> Floats:
+        return sign * (line[0] * x + line[1] + log_odds)
+
+    def cost(log_odds_of_truth: Floats) -> float:
+        return -float(weights @ log_expit(log_odds_of_truth))
 
     line = np.array([1.0, 0.0])
-    now = cost(line)
+    found = of_true_class(line)
+    now = cost(found)
     for _ in range(_MOST_STEPS):
-        wrong = np.exp(-np.logaddexp(0, -sign * (line[0] * x + line[1] + log_odds)))  # probability of the other class
+        wrong = expit(-found)  # probability of the other class
         slope, curvature = weights * sign * wrong, weights * wrong * (1 - wrong)
-        gradient = np.array([slope @ x, slope.sum()])
+        gradient = -np.array([slope @ x, slope.sum()])
         middle = curvature @ x
         hessian = np.array([[curvature @ x**2, middle], [middle, curvature.sum()]])
         step = np.linalg.solve(hessian + 1e-300 * np.eye(2), gradient)
         if gradient @ step <= _CONVERGED * now:
             break
         size = 1.0
-        while size > 1e-10 and cost(line - size * step) > now:
+        while True:
+            found = of_true_class(line - size * step)
+            tried = cost(found)
+            if tried <= now or size <= 1e-10:
+                break
             size /= 2
-        line = line - size * step
-        now = cost(line)
+        line, now = line - size * step, tried
     if line[0] <= 0:
         raise InputError(
             f"the mated comparisons{of_whom} do not score higher than the non-mated ones, so scores do not become "
