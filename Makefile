@@ -16,12 +16,12 @@ demo: .venv/.demo
 test: .venv/.test
 	$(TESTS) -m "not slow" --doctest-modules tests fastfair docs/papers
 
-# Statistical studies look at a fifth of their data sets. One test builds commits with asv.
+# Statistical studies look at a twentieth of their data sets, and what takes minutes is left to `make studies`.
 slow: .venv/.test .venv/.bench
-	$(TESTS) --dist loadgroup -m "slow and not timing" --durations 10
+	$(TESTS) --dist loadgroup -m "slow and not timing and not long" --durations 10
 
-studies: .venv/.test
-	$(TESTS) --dist loadgroup -m study --all-data-sets
+studies: .venv/.test .venv/.bench
+	$(TESTS) --dist loadgroup -m "study or long" --all-data-sets
 
 # Whether bench-check finds what is slower, and nothing else; it wants the machine for itself.
 timing: .venv/.test
@@ -82,7 +82,7 @@ browser: .venv/.test
 
 # The kernels and what calls them. As plain Python they are slow, and checked ones are those of `make test`: fewer
 # examples of each property will do.
-KERNEL_TESTS := $(addprefix tests/,kernels oracles data error_rates resampling uncertainty evaluation group_tests \
+KERNEL_TESTS := $(addprefix tests/,kernels oracles data error_rates resampling uncertainty group_tests \
 	planning synthesis bands error_models)
 nojit: .venv/.test
 	NUMBA_DISABLE_JIT=1 $(TESTS) -m "not slow and not jit" --hypothesis-profile few --durations 10 $(KERNEL_TESTS) \
@@ -92,7 +92,7 @@ boundscheck: .venv/.test
 	NUMBA_BOUNDSCHECK=1 $(TESTS) -m "not slow" --hypothesis-profile few $(KERNEL_TESTS)
 
 # The quick tests that meet other libraries, and the examples of every public function.
-VERSIONED := tests/cli tests/error_rates tests/evaluation/test_evaluate.py tests/io tests/test_package.py fastfair
+VERSIONED := tests/cli tests/io tests/test_package.py fastfair
 UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 # pyenv keeps interpreters where nothing else looks.
 FIND := PATH="$$PATH:$$(printf '%s:' "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/*/bin)" $(UV) python find --no-project --system

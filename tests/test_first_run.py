@@ -76,6 +76,7 @@ def test_compiling_is_told_once(capsys, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.jit
 def test_nothing_is_left_to_compile(tmp_path):
     env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}

@@ -80,7 +80,7 @@ CASES = (
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
-@pytest.mark.parametrize("n_groups", [2, 18, 40])
+@pytest.mark.parametrize("n_groups", [2, 18, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", CASES)
 def test_nothing_is_cut(name, n_groups):
     found = drawn(name, n_groups)

@@ -124,6 +124,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(name, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", CALLS)
 def test_a_run_killed_twenty_times_goes_on_to_the_same_bits(name, tmp_path):
     _killed_and_resumed(name, tmp_path, 20, 1)

@@ -302,11 +302,12 @@ def track_toy():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.jit
 def test_asv_measures_the_kernels_of_each_commit(clone):
     for package in ("asv", "virtualenv"):
         if importlib.util.find_spec(package) is None:
-            pytest.skip(f"`make slow` installs {package}, the extra `test` does not")
+            pytest.skip(f"`make studies` installs {package}, the extra `test` does not")
     (clone / "benchmarks" / "bench_toy.py").write_text(BENCHMARK)
     (clone / "kernels" / "toy.py").write_text(CALLER)
     names = []

@@ -309,6 +309,7 @@ def test_margins_may_be_drawn():
     assert [row["margin"] for row in content["plan"]] == expected.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_subjects_and_power(tmp_path):
     settings = {"n_groups": [3, 10], "n_attempts": 2, "fnmr": 0.05, "correlation": 0.25, "n_simulations": 100, "rng": 3}
@@ -375,6 +376,7 @@ def test_attempts_of_a_pilot(tmp_path):
     assert content["settings"]["attempts"] == {"1": 0.5, "2": 0.25, "8": 0.25}
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_the_study_of_the_paper(tmp_path):
     done = run("plan", "--study", "--output", tmp_path, "--plots")

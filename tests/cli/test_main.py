@@ -330,6 +330,7 @@ def test_groups_without_labels_print(scores):
     assert "Fairness" not in done.output
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_demo_prints_the_known_figures_and_writes_a_page(voxceleb, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -101,6 +101,7 @@ def test_sets_with_subjects(tmp_path):
     assert ff.eer(c) == ff.eer(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_the_family_of_the_paper(tmp_path):
     sizes = ["--n-mated", 400, "--n-nonmated", 400, "--rate", 0.005, "--seed", 3, *OVERALL]

@@ -40,6 +40,7 @@ def templates_of(e: ff.Embeddings, how: object) -> tuple[list[int], list[int]]:
     return template, [template.index(k) for k in range(len(seen) + len(probes))]
 
 
+@pytest.mark.jit
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -162,6 +163,7 @@ def test_evaluations_have_the_bits_of_the_list(few_kept, monkeypatch):
         assert (found.statistic, found.pvalue) == pytest.approx((wanted.statistic, wanted.pvalue))
 
 
+@pytest.mark.jit
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_both_scores_of_the_same_templates_can_be_compared():
     e = two_systems(3, roles=True)[0]

@@ -52,6 +52,7 @@ def test_every_column_follows_its_score(rows, dtype, thirds):
             assert score_keys.decode(groups.within[k]).tolist() == within
 
 
+@pytest.mark.jit
 def test_large_lists_are_sorted_alike_with_and_without_rows():
     rng = np.random.default_rng(0)
     for dtype in (np.float32, np.float64):

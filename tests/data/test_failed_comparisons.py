@@ -134,6 +134,7 @@ def test_frames_may_lack_scores(frame):
     assert ff.read_comparisons(frame(columns), failures="non-match").failed.n == 2
 
 
+@pytest.mark.jit
 def test_failed_templates_of_a_real_matrix(shared_data):
     scores = np.load(shared_data / "nist_bssr1_set1.npz")["face_c"]
     failed = (scores == -1).all(axis=0)

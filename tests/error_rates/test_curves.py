@@ -36,6 +36,7 @@ def test_roc_is_the_oracles(lists, dtype, kind):
     assert sign(kind) * curve.threshold[-1] == top
 
 
+@pytest.mark.jit
 def test_roc_of_long_lists_meets_in_the_middle():
     rng = np.random.default_rng(1)
     for n_mated, n_nonmated, digits in (
@@ -120,6 +121,7 @@ def test_det_coordinates_are_normal_deviates():
     assert ndtr(curve.fnmr_deviate) == pytest.approx(curve.fnmr, abs=1e-12)
 
 
+@pytest.mark.jit
 def test_theory_of_two_shifted_normals():
     rng = np.random.default_rng(3)
     c = from_lists(rng.normal(2, 1, 200_000).tolist(), rng.normal(0, 1, 200_000).tolist())

@@ -66,6 +66,7 @@ def test_totals_are_sums_of_products(together, given_runs, n_lists, most_rows, s
     assert (totals[:, :3] < 2**32).all()
 
 
+@pytest.mark.jit
 def test_more_rows_than_words_hold_at_once_are_added_apart():
     n = 40_000
     given_runs = [(0, 1, [(1, 2**62)] * n)]

@@ -71,6 +71,7 @@ def test_each_stratum_keeps_its_size_and_single_units_stay():
         assert (found[start:stop].sum(axis=0) == stop - start).all()
 
 
+@pytest.mark.jit
 def test_counts_are_multinomial():
     n, found = 6, drawn([6], blocks=400)
     # Counts of a unit are binomial(n, 1/n), and two units are correlated by -1 / (n - 1).
@@ -85,6 +86,7 @@ def test_counts_are_multinomial():
     assert joint.pvalue < 1e-4, "counts of one stratum must depend on each other"
 
 
+@pytest.mark.jit
 def test_strata_and_kinds_of_draws_are_independent():
     found = drawn([5, 5], blocks=400)
     assert abs(np.corrcoef(found[0], found[5])[0, 1]) < 5 / np.sqrt(found.shape[1])

@@ -288,6 +288,7 @@ def test_inequity_rate_is_computable_once_every_group_has_errors(page):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.jit
 def test_fairest_system_cannot_be_told_with_all_replicates(voxceleb):
     study = runs.study(Settings.of(quick=False))

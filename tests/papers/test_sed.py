@@ -240,6 +240,7 @@ def test_the_page(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.jit
 def test_ours_agree_with_the_printed_where_nothing_forbids():
     runs = run(Settings(n_resamples=64, n_seeds=40, n_datasets=4))

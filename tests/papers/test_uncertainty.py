@@ -371,6 +371,7 @@ def test_embeddings_with_too_few_pairs_are_told_so():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_complete_page_says_of_the_paper_what_the_documentation_says():
     with style():
         page = uncertainty.page(replace(Settings.of(quick=False), n_resamples=1000))

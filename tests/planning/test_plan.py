@@ -350,6 +350,7 @@ def test_one_setting_is_changed_at_a_time(study, pyplot):
     assert all(lower.y1 <= upper.y0 + 1 for lower, upper in itertools.pairwise(boxes))
 
 
+@pytest.mark.slow
 @pytest.mark.jit  # whole studies are simulated
 def test_plans_of_a_single_setting_are_drawn_over_subjects(pyplot):
     few = {"n_simulations": 60, "rng": 3}

@@ -146,6 +146,7 @@ def test_power_broadcasts_and_grows():
     assert (plan.seed, plan.n_simulations, plan.attempts) == (0, 500, None)
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_subjects_for_a_margin_or_a_power_are_enough():
     plan = ff.plan_subjects(**WITHOUT_SUBJECTS | {"n_groups": [[2], [8]]}, margin=[0.05, 0.1], assurance=0.9)
@@ -234,12 +235,12 @@ def test_summaries_say_what_is_planned_for_each_setting():
 
 @pytest.mark.jit
 def test_the_summary_of_many_settings_is_their_range():
-    wanted = np.concatenate(([0.0001], np.linspace(0.1, 0.3, 11)))
+    wanted = np.concatenate(([0.0001], [0.1, 0.2, 0.3]))
     with pytest.warns(OutOfReachWarning):
         needed = ff.plan_subjects(**WITHOUT_SUBJECTS, margin=wanted, max_subjects=100)
     known = needed.n_subjects[1:]
     assert needed.summary() == (
-        f"12 settings: from {known.min():,.0f} to {known.max():,.0f} subjects in each group. "
+        f"4 settings: from {known.min():,.0f} to {known.max():,.0f} subjects in each group. "
         "In 1 of them max_subjects are too few."
     )
 

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from studies import applied_threshold_study, discard_study
+from studies.bounds import least_coverage
 
 pytestmark = [pytest.mark.slow, pytest.mark.study]
-
-
-def least(n: int) -> float:
-    """Return the coverage that as good as no study of n data sets falls below where it is 95 %, or little less."""
-    return 0.92 - 2 * math.sqrt(0.95 * 0.05 / n)
 
 
 @pytest.mark.parametrize("rate", ["fnmr", "fmr"])
@@ -21,14 +15,14 @@ def test_rates_after_discarding_and_areas_hold_the_truth(name, rate, data_sets):
     n = data_sets(500)
     found = discard_study.study(name, rate, n)
     for column in ("rate, 0 %", "rate, 20 %", "rate, 50 %", "area", "area of groups", "share of groups"):
-        assert found[column] >= least(n), column
+        assert found[column] >= least_coverage(n), column
 
 
 @pytest.mark.parametrize("name", ["Student t scores", "8 groups"])
 def test_own_thresholds_of_other_people_keep_the_promise_and_those_of_the_same_do_not(name, data_sets):
     n = data_sets(150)
     found = applied_threshold_study.study_of_own(name, n)
-    assert min(found["development: FMR"], found["development: FNMR"]) >= least(n)
+    assert min(found["development: FMR"], found["development: FNMR"]) >= least_coverage(n)
     assert found["same: FNMR"] < 0.9
 
 
@@ -36,7 +30,7 @@ def test_own_thresholds_of_other_people_keep_the_promise_and_those_of_the_same_d
 def test_half_total_error_rates_hold_the_truth(name, data_sets):
     n = data_sets(250)
     for kind, share in applied_threshold_study.study_of_expected(name, n).items():
-        assert share >= least(n), kind
+        assert share >= least_coverage(n), kind
 
 
 @pytest.mark.parametrize("point", applied_threshold_study.POINTS)
@@ -45,4 +39,4 @@ def test_rates_at_thresholds_of_development_data_hold_the_truth(name, point, dat
     n = data_sets(250)
     found = applied_threshold_study.study(name, point, n)
     for column in applied_threshold_study.COLUMNS:
-        assert found[column] >= least(n), column
+        assert found[column] >= least_coverage(n), column

@@ -12,9 +12,9 @@ ALLOWED = 0.07
 BY_NAME = {faces.name: faces for faces in PLACEBO}
 
 
-def above(share: float, n: int) -> float:
-    """Add three and a half binomial standard errors."""
-    return share + 3.5 * math.sqrt(share * (1 - share) / n)
+def error(share: float, n: int) -> float:
+    """Compute three and a half binomial standard errors."""
+    return 3.5 * math.sqrt(share * (1 - share) / n)
 
 
 @pytest.mark.slow
@@ -25,7 +25,7 @@ def test_an_attribute_without_effect_is_found_no_more_often_than_documented(face
     n = data_sets(500)
     found = study(faces, name, n)
     for look in ("value", "different", "attribute"):
-        assert math.isnan(found[look]) or found[look] <= above(ALLOWED, n)
+        assert math.isnan(found[look]) or found[look] <= ALLOWED + error(ALLOWED, n)
 
 
 @pytest.mark.slow
@@ -41,7 +41,7 @@ def test_a_margin_that_region_makes_is_contradicted(data_sets):
     n = data_sets(300)
     found = study(BY_NAME["gender and region go together"], "FNMR 0.05", n)
     assert found["contradiction"] > 0.35
-    assert study(BY_NAME["as many of each, all pairs"], "FNMR 0.05", n)["contradiction"] <= above(0.01, n)
+    assert study(BY_NAME["as many of each, all pairs"], "FNMR 0.05", n)["contradiction"] <= 0.01 + error(0.01, n)
 
 
 @pytest.mark.slow
@@ -49,5 +49,5 @@ def test_a_margin_that_region_makes_is_contradicted(data_sets):
 def test_twice_the_odds_are_found_as_often_as_documented(data_sets):
     n = data_sets(300)
     found = study(replace(BY_NAME["compared inside groups"], odds_ratio=2.0), "FMR 0.01", n)
-    assert found["value"] > 0.72
-    assert found["interval"] > 0.87
+    assert found["value"] > 0.86 - error(0.86, n)
+    assert found["interval"] > 0.93 - error(0.93, n)

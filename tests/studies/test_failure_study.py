@@ -6,13 +6,9 @@ import math
 
 import pytest
 from studies import failure_study
+from studies.bounds import least_coverage
 
 pytestmark = [pytest.mark.slow, pytest.mark.study]
-
-
-def least(n: int) -> float:
-    """Return the coverage that as good as no study of n data sets falls below where it is 95 %, or little less."""
-    return 0.92 - 2 * math.sqrt(0.95 * 0.05 / n)
 
 
 @pytest.mark.parametrize("name", failure_study.KINDS)
@@ -20,14 +16,14 @@ def test_failure_rates_and_rates_with_failures_hold_the_truth(name, data_sets):
     n = data_sets(150)
     found = failure_study.study(name, n)
     for column in failure_study.COLUMNS:
-        assert found[column] >= least(n), column
+        assert found[column] >= least_coverage(n), column
 
 
 @pytest.mark.parametrize("name", failure_study.SAMPLES)
 def test_rates_of_samples_hold_the_truth_and_tests_find_what_there_is(name, data_sets):
     n = data_sets(500)
     alike = failure_study.study_of_samples(name, 1.0, n)
-    assert alike["rate of group"] >= least(n)
+    assert alike["rate of group"] >= least_coverage(n)
     for column in ("test", "named"):
         assert alike[column] <= 0.06 + 3 * math.sqrt(0.05 * 0.95 / n), column
     apart = failure_study.study_of_samples(name, 3.0, n)

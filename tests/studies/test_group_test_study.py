@@ -104,7 +104,8 @@ def test_a_small_group_among_large_ones_is_named_for_having_no_failures(name, nu
 def test_centers_and_quantiles_of_margins_err_as_often_as_documented(scenario, nulls):
     found = nulls[scenario]
     level = found.finds("family-wise, replicate")
-    assert abs(level - found.finds("max-difference")) <= 0.0025 + error(0.0025, found)
+    a_data_set = 1 / len(found.significant)
+    assert abs(level - found.finds("max-difference")) <= 0.0025 + error(0.0025, found) + a_data_set
     for center in CENTERS:
         assert found.finds(f"paper, {center}") <= found.finds(f"family-wise, {center}")
     if scenario.name != SMALL:

@@ -9,23 +9,28 @@ from scipy.stats import binom
 from studies.paired_study import Count, study
 from studies.populations import FAIR
 
-pytestmark = [pytest.mark.slow, pytest.mark.jit]
-N = 40
+pytestmark = [pytest.mark.slow, pytest.mark.study, pytest.mark.jit]
+DATA_SETS = 300
 POPULATIONS = {population.name: population for population in FAIR}
 EQUAL = ("Student t scores", "random trials", "8-bit scores")
 
 
+@pytest.fixture(scope="module")
+def n(data_sets) -> int:
+    return data_sets(DATA_SETS)
+
+
 @functools.cache
-def found_in(name: str) -> dict[tuple[str, str], Count]:
+def found_in(name: str, n: int) -> dict[tuple[str, str], Count]:
     """Compare the systems of some data sets at thresholds of 5 false matches and of 50, and at such FMRs."""
-    return study(POPULATIONS[name], N, [1e-2, 1e-3], processes=1)
+    return study(POPULATIONS[name], n, [1e-2, 1e-3], processes=1)
 
 
 @pytest.mark.parametrize("name", EQUAL)
-def test_equal_systems_are_told_apart_no_more_often_than_promised(name):
+def test_equal_systems_are_told_apart_no_more_often_than_promised(name, n):
     """With some two false matches a group, bootstrap p-values did so in a third of data sets."""
-    most = binom.ppf(0.9995, N, 0.05)
-    found = found_in(name)
+    most = binom.ppf(0.9995, n, 0.05)
+    found = found_in(name, n)
     assert ("fmr of groups", "threshold of FMR 0.001") in found
     for (kind, at), count in found.items():
         if kind.partition(" ")[0] in ("fmr", "fnmr", "fmr_matrix", "eer"):
@@ -35,19 +40,19 @@ def test_equal_systems_are_told_apart_no_more_often_than_promised(name):
 
 
 @pytest.mark.parametrize("name", EQUAL)
-def test_intervals_of_differences_and_ratios_hold_the_truth(name):
-    for (kind, at), count in found_in(name).items():
+def test_intervals_of_differences_and_ratios_hold_the_truth(name, n):
+    for (kind, at), count in found_in(name, n).items():
         for inside, given in ((count.inside, count.given), (count.ratio_inside, count.ratio_given)):
-            if given >= N:
-                assert inside >= binom.ppf(0.0005, N, 0.93) / N * given, (kind, at)
+            if given >= n:
+                assert inside >= binom.ppf(0.0005, n, 0.93) / n * given, (kind, at)
 
 
-def test_of_two_fair_systems_the_less_accurate_is_not_called_less_fair():
+def test_of_two_fair_systems_the_less_accurate_is_not_called_less_fair(n):
     """It is more often wrong, which the rates show, and its measures grow by chance, which verdicts must not."""
-    found = found_in("unequal systems")
+    found = found_in("unequal systems", n)
     for (kind, at), count in found.items():
         if kind.startswith("measures"):
             assert count.small <= 0.05 * count.contrasts + 4 * (0.05 * count.contrasts) ** 0.5, (kind, at)
-    assert found["fnmr", "threshold of FMR 0.01"].found > 0.95 * N
-    assert found["fnmr of groups", "threshold of FMR 0.01"].found > 0.95 * N
-    assert found["fnmr", "FMR 0.01"].found > 0.95 * N
+    assert found["fnmr", "threshold of FMR 0.01"].found > 0.95 * n
+    assert found["fnmr of groups", "threshold of FMR 0.01"].found > 0.95 * n
+    assert found["fnmr", "FMR 0.01"].found > 0.95 * n

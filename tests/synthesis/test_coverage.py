@@ -185,6 +185,7 @@ def slack(nominal: np.ndarray, n: int = 1000) -> np.ndarray:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.xdist_group("coverage")
 @pytest.mark.parametrize("fmr", [1e-3, 1e-2])
 def test_recentered_intervals_hold_the_truth_as_paper_5_table_1_says(fmr, study, published):
@@ -198,6 +199,7 @@ def test_recentered_intervals_hold_the_truth_as_paper_5_table_1_says(fmr, study,
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.xdist_group("coverage")
 def test_naive_intervals_collapse_as_in_paper_5_table_2(study, published):
     printed = pl.read_csv(published / "roc_coverage_table_2.csv")
@@ -214,6 +216,7 @@ def test_naive_intervals_collapse_as_in_paper_5_table_2(study, published):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.xdist_group("coverage")
 def test_intervals_are_too_wide_where_few_false_matches_make_the_threshold(study):
     wide = study.width[0, 0] / (2 * 1.96) / study.estimates.std(axis=0)

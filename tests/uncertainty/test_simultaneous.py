@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -33,6 +33,7 @@ def slow_level(replicates: list[list[float]], estimates: list[float], level: flo
     return most
 
 
+@settings(max_examples=15)
 @given(
     seed=st.integers(0, 1000), groups=st.integers(1, 5), n_others=st.integers(0, 3), level=st.sampled_from([0.5, 0.9])
 )
