@@ -25,6 +25,7 @@ from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES as FACTS
 from fastfair.resampling.pair_lists import VectorUnits
 
+pytestmark = pytest.mark.jit  # minutes without
 LEVELS = [0.1, 0.3, 0.6]
 MEASURES = {
     "max_geomean_ratio": naive.max_geomean_ratio,

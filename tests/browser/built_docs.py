@@ -84,8 +84,7 @@ def test_no_picture_stands_in_the_place_of_another():
 
 @needs_docs
 @needs_chromium
-@pytest.mark.parametrize("color", COLORS)
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize(("width", "color"), [(1280, "light"), (400, "dark")])
 def test_pages_fit_and_are_silent(width, color, tmp_path):
     pages = main_pages()
     found, console = ask_each(pages, tmp_path, width, color, axe=False)

@@ -235,12 +235,13 @@ def test_summaries_say_what_is_planned_for_each_setting():
 
 @pytest.mark.jit
 def test_the_summary_of_many_settings_is_their_range():
-    wanted = np.concatenate(([0.0001], [0.1, 0.2, 0.3]))
+    wanted = np.concatenate(([0.0001], np.linspace(0.1, 0.3, 11)))
+    few = WITHOUT_SUBJECTS | {"n_simulations": 100}
     with pytest.warns(OutOfReachWarning):
-        needed = ff.plan_subjects(**WITHOUT_SUBJECTS, margin=wanted, max_subjects=100)
+        needed = ff.plan_subjects(**few, margin=wanted, max_subjects=100)
     known = needed.n_subjects[1:]
     assert needed.summary() == (
-        f"4 settings: from {known.min():,.0f} to {known.max():,.0f} subjects in each group. "
+        f"12 settings: from {known.min():,.0f} to {known.max():,.0f} subjects in each group. "
         "In 1 of them max_subjects are too few."
     )
 

@@ -278,6 +278,7 @@ def test_each_row_of_weights_lies_in_one_cache_line(n_subjects):
     assert all(w.ctypes.data % BLOCK == 0 and w.flags.c_contiguous and (w == 1).all() for w in weights)
 
 
+@pytest.mark.jit
 @pytest.mark.parametrize(
     ("metrics", "grouped", "said"),
     [

@@ -50,6 +50,7 @@ def same(one, other):
     return all(np.array_equal(a, b, equal_nan=True) for a, b in arrays)
 
 
+@pytest.mark.jit
 @settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10**6),
@@ -86,6 +87,7 @@ def test_replicates_that_reach_further_make_lists_longer(n_threads):
     assert same(found, expected)
 
 
+@pytest.mark.jit
 def test_a_part_of_many_comparisons_is_kept_from_the_start():
     rng = np.random.default_rng(0)
     n = 120_000
@@ -132,6 +134,7 @@ def test_lists_that_are_too_short_for_other_processes_are_extended_here(tmp_path
     assert len(asked) == 3  # nothing is asked of the workers again
 
 
+@pytest.mark.jit
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_preparation_and_intervals_keep_to_the_number_of_threads(monkeypatch, n_threads):
     used = []

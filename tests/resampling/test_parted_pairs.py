@@ -45,6 +45,7 @@ def rates_of(e: ff.Embeddings, levels: np.ndarray, draws: Draws, *, with_groups:
     return was_parted, arrays
 
 
+@pytest.mark.jit
 @settings(max_examples=80, deadline=None)
 @given(
     seed=st.integers(0, 10**6),

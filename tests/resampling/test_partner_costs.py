@@ -116,6 +116,7 @@ def test_estimates_are_means_whatever_is_drawn(unit):
         assert (means[0] + means[1])[k] / (2 * math.log(2)) == estimate.value("cllr", group)
 
 
+@pytest.mark.jit
 def test_comparisons_are_not_all_copied_for_cllr():
     c = population(300, 40_000)
     resampler = Resampler(c, [ff.at_fmr(0.01)], metrics=CLLR)

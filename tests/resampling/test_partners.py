@@ -101,6 +101,7 @@ def test_partners_are_kept_once_where_they_are_repeated_often(repeated):
     assert runs.partner.dtype == np.uint16
 
 
+@pytest.mark.jit
 def test_more_units_than_16_bits_can_number_are_kept_apart():
     n = 70_000
     c = ff.Comparisons(np.arange(2.0 * n), np.arange(2 * n) < n)
