@@ -88,7 +88,8 @@ def against_product(n: int, highest: float, *, groups: int = 0, n_references: in
 
     band = ours()
     exact = _fmr_at(e, float(band.threshold[-1]))
-    must_agree(highest * 0.999 <= exact <= highest, f"FMR at the last threshold is {exact:g}")
+    # The product of matrices rounds pairs at the threshold to either side of it.
+    must_agree(abs(exact - highest) <= 0.001 * highest, f"FMR at the last threshold is {exact!r}")
     sides = {"ours": clocked(ours), "tiles": clocked(bare_product(*sets)), "blas": clocked(blas_product(*sets))}
     seconds = take_turns(sides, rounds=rounds)
     theirs, slower = sorted(("tiles", "blas"), key=lambda side: min(seconds[side]))
