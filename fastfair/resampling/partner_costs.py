@@ -17,6 +17,8 @@ from .comparison_lists import ErrorLists, shrinkage_of
 from .partners import Partners
 from .units import BLOCK
 
+_ROUNDING = 1e-14  # of a mean: a standard error below it is what rounding leaves of 0
+
 Floats = NDArray[np.float64]
 Strata = tuple[NDArray[np.int32], NDArray[np.int64]]  # the stratum of each unit, and their sizes
 
@@ -53,7 +55,9 @@ class RatioCosts(ABC):
         # As multiples of what costs are multiples of; a pair's residual is less than the largest cost of all.
         means = np.ldexp(self.means, -self.exact.exponent)
         scale = 0.5 ** (1 + self.exact.bits + int(self.sizes[0]).bit_length())
-        return shrinkage_of(self._variances(means, scale, (lists.stratum, lists.stratum_size)))
+        variances = self._variances(means, scale, (lists.stratum, lists.stratum_size))
+        variances[variances < (_ROUNDING * means * scale)[:, None] ** 2] = 0  # as of a list with a single pair
+        return shrinkage_of(variances)
 
     @abstractmethod
     def _sums(self) -> NDArray[np.int64]:
