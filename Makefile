@@ -3,25 +3,37 @@ PYTHON ?= python3
 BIN := .venv/bin
 ASV := $(BIN)/asv --config benchmarks/asv.conf.json
 
-WORKERS ?= 2
-TESTS := $(BIN)/pytest -n $(WORKERS)
+# What runs tests prints how long they took, and bash's `time` counts the processor time of all processes.
+SHELL := /bin/bash
+export TIMEFORMAT = %0R s of wall time, %0U s of processor time and %0S s of the system's
 
-.PHONY: demo test slow studies timing lint docs papers bench bench-smoke bench-check versus browser nojit boundscheck floors \
-	newest fuzz fuzz-sample clean
+WORKERS ?= 2
+EXAMPLES ?= quick
+TESTS := $(BIN)/pytest -n $(WORKERS) --hypothesis-profile $(EXAMPLES) --durations 10
+
+.PHONY: everything demo test slow slow-sample studies timing lint docs papers bench bench-smoke bench-check versus browser nojit \
+	boundscheck floors newest fuzz fuzz-sample nightly clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
 	$(BIN)/fastfair demo --seed 0 --output build/demo
 
+# Kernels are compiled beforehand, as two workers would compile the same ones. A file's tests share their data, so one
+# worker runs them.
 test: .venv/.test
-	$(TESTS) -m "not slow" --doctest-modules tests fastfair docs/papers
+	time { $(BIN)/fastfair warm-up --no-progress && $(TESTS) --dist loadfile -m "not slow" --doctest-modules tests fastfair docs/papers; }
 
-# Statistical studies look at a twentieth of their data sets, and what takes minutes is left to `make studies`.
+# Statistical studies look at a twentieth of their data sets; what takes longer is left to `make nightly`.
+SLOW := $(TESTS) --dist loadgroup -m "slow and not timing and not nightly and not browser"
 slow: .venv/.test .venv/.bench
-	$(TESTS) --dist loadgroup -m "slow and not timing and not long" --durations 10
+	time $(SLOW)
+
+# One slow test in eight; another commit draws others.
+slow-sample: .venv/.test .venv/.bench
+	time $(SLOW) --one-in 8 --draw "$$(git rev-parse HEAD)"
 
 studies: .venv/.test .venv/.bench
-	$(TESTS) --dist loadgroup -m "study or long" --all-data-sets
+	time $(TESTS) --dist loadgroup -m "study or nightly" --all-data-sets
 
 # Whether bench-check finds what is slower, and nothing else; it wants the machine for itself.
 timing: .venv/.test
@@ -80,16 +92,15 @@ browser: .venv/.test
 	npm install --silent --no-fund --no-audit --prefix build/browser axe-core@4 html-validate@10
 	$(BIN)/pytest -n 0 -m browser tests/browser
 
-# The kernels and what calls them. As plain Python they are slow, and checked ones are those of `make test`: fewer
-# examples of each property will do.
+# The kernels and what calls them.
 KERNEL_TESTS := $(addprefix tests/,kernels oracles data error_rates resampling uncertainty group_tests \
 	planning synthesis bands error_models)
 nojit: .venv/.test
-	NUMBA_DISABLE_JIT=1 $(TESTS) -m "not slow and not jit" --hypothesis-profile few --durations 10 $(KERNEL_TESTS) \
+	time NUMBA_DISABLE_JIT=1 $(TESTS) -m "not slow and not jit" $(KERNEL_TESTS) \
 		--cov=fastfair --cov=kernels --cov-branch --cov-report=term-missing:skip-covered
 
 boundscheck: .venv/.test
-	NUMBA_BOUNDSCHECK=1 $(TESTS) -m "not slow" --hypothesis-profile few $(KERNEL_TESTS)
+	time NUMBA_BOUNDSCHECK=1 $(TESTS) -m "not slow" $(KERNEL_TESTS)
 
 # The quick tests that meet other libraries, and the examples of every public function.
 VERSIONED := tests/cli tests/io tests/test_package.py fastfair
@@ -106,7 +117,7 @@ floors: .venv/.versions
 	$(UV) pip install --quiet --python .venv-floors --resolution lowest-direct -e ".[test,demo,docs,bench]"
 	$(UV) pip list --python .venv-floors
 	.venv-floors/bin/pytest -n $(WORKERS) -W ignore::DeprecationWarning \
-		-m "not slow" --hypothesis-profile few --doctest-modules $(VERSIONED)
+		-m "not slow" --doctest-modules $(VERSIONED)
 	cd docs && ../.venv-floors/bin/sphinx-build -q -b doctest -D plot_gallery=0 . ../build/floors
 	.venv-floors/bin/asv --config benchmarks/asv.conf.json check --python=same
 
@@ -122,7 +133,7 @@ newest: .venv/.versions
 	$(UV) pip install --quiet --python .venv-newest -e ".[test,demo]"; \
 	$(UV) pip list --python .venv-newest; \
 	.venv-newest/bin/pytest -n $(WORKERS) \
-		-m "not slow" --hypothesis-profile few --doctest-modules $(VERSIONED)
+		-m "not slow" --doctest-modules $(VERSIONED)
 
 # Minutes; FUZZ_SCALE=0.1 makes a tenth of each.
 fuzz: .venv/.test
@@ -130,6 +141,12 @@ fuzz: .venv/.test
 
 fuzz-sample: .venv/.test
 	$(BIN)/python tests/fuzz/run_all.py --sample
+
+# All checks, whole, one after the other; the outcome of each goes into docs/nightly.csv, which docs/promises shows.
+# `make nightly STEPS="nojit fuzz"` runs some of them.
+STEPS ?= test slow studies nojit boundscheck floors newest browser fuzz timing
+nightly: .venv/.test
+	$(BIN)/python tests/nightly.py $(STEPS)
 
 clean:
 	rm -rf .venv-floors .venv-newest build docs/generated .asv .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -142,6 +159,11 @@ EXTRAS_lint := lint,test,demo
 EXTRAS_docs := docs,test
 EXTRAS_bench := bench,test,demo
 EXTRAS_versions := versions
+
+# All extras at once, which is quicker than one after the other.
+everything: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install -q --disable-pip-version-check -e ".[test,lint,demo,docs,bench,versions]"
+	@touch $(addprefix .venv/.,test lint demo docs bench versions)
 
 .venv/.%: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install -q --disable-pip-version-check -e ".[$(EXTRAS_$*)]"

@@ -1,8 +1,10 @@
-"""What many tests share: data, and how hypothesis runs."""
+"""What many tests share: data, how hypothesis runs, and which slow tests are looked at."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -13,9 +15,9 @@ import pytest
 
 import fastfair as ff
 
-hypothesis.settings.register_profile("default", deadline=None, derandomize=True, max_examples=50)
-hypothesis.settings.register_profile("few", hypothesis.settings.get_profile("default"), max_examples=25)
-hypothesis.settings.load_profile("default")
+for profile, max_examples in {"quick": 15, "nightly": 200}.items():
+    hypothesis.settings.register_profile(profile, deadline=None, derandomize=True, max_examples=max_examples)
+hypothesis.settings.load_profile("quick")
 
 # Shells have what they run in the background ignore interrupts, and its children with it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -28,6 +30,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--all-data-sets", action="store_true", help="statistical studies look at all data sets, and not at a twentieth"
     )
+    parser.addoption("--one-in", type=int, default=1, help="run one test in so many, chosen by --draw")
+    parser.addoption("--draw", default="", help="a word, such as a commit, that chooses the tests of --one-in")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep one test in so many: another word keeps others, so that many draws meet all tests."""
+    one_in, draw = config.getoption("--one-in"), config.getoption("--draw")
+    if one_in == 1:
+        return
+    chosen, left_out = [], []
+    for item in items:
+        number = int.from_bytes(hashlib.sha256(f"{draw} {item.nodeid}".encode()).digest()[:8], "big")
+        (left_out if number % one_in else chosen).append(item)
+    items[:] = chosen
+    config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_report_header() -> str:
+    return f"load before: {os.getloadavg()[0]:.1f}, processors: {os.cpu_count()}"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.write_line(f"load after: {os.getloadavg()[0]:.1f}")
 
 
 @pytest.fixture(autouse=True)

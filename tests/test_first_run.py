@@ -29,6 +29,7 @@ print(len(seen.buffer))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.parametrize("job", first_run._JOBS)
 def test_every_job_runs(job):
@@ -36,6 +37,7 @@ def test_every_job_runs(job):
         first_run.run(job)
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_jobs_run_in_processes_and_are_counted(monkeypatch):
     seen = []
@@ -46,6 +48,7 @@ def test_jobs_run_in_processes_and_are_counted(monkeypatch):
     assert done.output == "All kernels are compiled.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_what_goes_wrong_is_told(monkeypatch):
     with pytest.raises(FastfairError, match=r"the kernels of nonsense could not be compiled: .*KeyError: 'nonsense'"):
@@ -76,7 +79,7 @@ def test_compiling_is_told_once(capsys, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.jit
 def test_nothing_is_left_to_compile(tmp_path):
     env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LINT = Path(sys.executable).with_name("lint-imports")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "line", "kept"),
     [
@@ -80,6 +81,7 @@ print(*sorted(passed - {"kernels"}))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.parametrize(("call", "most"), [("evaluate", 10), ("roc_band", 8), ("fnmr_test", 5)])
 def test_a_call_passes_few_folders(call, most, tmp_path):

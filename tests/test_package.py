@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from helpers.each import each
 from helpers.public_api import FUNCTIONS as AT_THE_DOOR
 
 import fastfair as ff
@@ -27,7 +28,7 @@ def test_every_name_is_there_and_listed():
         _ = ff.nonsense
 
 
-@pytest.mark.parametrize("name", [n for n, f in PUBLIC.items() if callable(f)])
+@each("name", [n for n, f in PUBLIC.items() if callable(f)])
 def test_public_names_are_documented_with_an_example(name):
     text = inspect.getdoc(PUBLIC[name])
     assert text, name
@@ -35,7 +36,7 @@ def test_public_names_are_documented_with_an_example(name):
         assert ">>>" in text, f"{name} has no example"
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_docstrings_and_signatures_agree(name):
     text = inspect.getdoc(FUNCTIONS[name])
     section = re.search(r"Parameters\n-+\n(.*?)(\n\n\w|\Z)", text + "\n", re.DOTALL)
@@ -71,6 +72,7 @@ def test_import_brings_in_nothing_heavy():
     assert loaded.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_the_command_line_starts_without_what_draws_and_computes():
     code = (
         "import sys, fastfair.cli.main;"
@@ -80,6 +82,7 @@ def test_the_command_line_starts_without_what_draws_and_computes():
     assert loaded.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_evaluation_needs_no_scipy_stats():
     code = (
         "import sys, fastfair as ff;"
@@ -90,6 +93,7 @@ def test_evaluation_needs_no_scipy_stats():
     assert done.stdout.split() == ["False", "False"]
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_a_compiled_evaluation_loads_none_of_what_compiles():
     code = (

@@ -80,7 +80,7 @@ CASES = (
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
-@pytest.mark.parametrize("n_groups", [2, 18, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_groups", [18, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 40))])
 @pytest.mark.parametrize("name", CASES)
 def test_nothing_is_cut(name, n_groups):
     found = drawn(name, n_groups)
@@ -98,19 +98,3 @@ def test_nothing_is_cut(name, n_groups):
             label = ax.xaxis.label.get_window_extent(renderer)
             assert not label.overlaps(legend.get_window_extent(renderer))
     plt.close(figure)
-
-
-@pytest.mark.parametrize("n_groups", [2, 40])
-def test_groups_at_both_ends_of_a_measure_are_named_and_the_others_counted(n_groups):
-    ax = drawn("measure over FMR", n_groups)
-    named = [text.get_text() for text in ax.get_legend().get_texts()]
-    if n_groups == 2:
-        assert len(named) == len(ax.get_lines()) == 2
-    else:
-        assert named[-2:] == ["group 39", "34 other groups"]  # the group without errors is the lowest
-        assert len(named) == 7
-        assert len(ax.get_lines()) == n_groups + 1
-        heights = [np.mean(line.get_ydata()) for line in ax.get_lines() if line.get_label() in named[:-1]]
-        assert heights == sorted(heights, reverse=True)
-        assert len(ax.collections) == 2 * 6  # intervals and bands of those that are named
-    plt.close(ax.get_figure(root=True))

@@ -9,7 +9,6 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
-from helpers.data_sets import lfw
 
 import fastfair as ff
 from fastfair.data import score_keys
@@ -169,17 +168,3 @@ def test_evalita(shared_data):
     for gender in target.groups:
         own = frame.filter(pl.col("gender") == gender)
         assert evaluation.value("eer", gender) == ff.eer(ff.Comparisons.from_frame(own, mated="target")).value
-
-
-@pytest.mark.usefixtures("shared_data")
-def test_a_list_of_all_pairs_of_faces_has_the_scores_of_all_pairs():
-    e = lfw("mbf_arc", most=400)
-    name = np.array([f"{s}/{row}" for row, s in enumerate(e.subject)])
-    first, second = np.triu_indices(len(e), 1)
-    listed = ff.NamedVectors(e.vectors, name).scores(name[first], name[second])
-    c = ff.Comparisons(listed, None, *(e.subject[side] for side in (first, second)))
-    wanted = e.comparisons()
-    assert (len(c.mated), len(c.nonmated)) == (e.n_mated, e.n_nonmated)
-    assert c.mated.similarities == pytest.approx(wanted.mated.similarities, abs=1e-6)
-    assert c.nonmated.similarities == pytest.approx(wanted.nonmated.similarities, abs=1e-6)
-    assert ff.eer(c).value == pytest.approx(ff.eer(wanted).value, abs=1e-4)

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from helpers import public_api
+from helpers.each import each
 
 import fastfair as ff
 from fastfair._lib import arguments
@@ -19,7 +20,7 @@ from fastfair.errors import InputError
 FUNCTIONS = public_api.FUNCTIONS
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_every_public_function_is_at_the_door(name):
     function = FUNCTIONS[name]
     if not public_api.arguments(function):
@@ -68,7 +69,7 @@ class Hostile:
     __index__ = __str__ = _raise
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "told"),
     [
         (lambda: ff.eer(EMBEDDINGS), r"comparisons must be Comparisons, not Embeddings: .*comparisons\(\)"),

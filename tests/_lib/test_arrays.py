@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from helpers.each import each
 
 import fastfair as ff
 from fastfair import intervals, measures
@@ -187,7 +188,7 @@ def test_what_holds_the_same_numbers_gives_the_same_bits(entry, tmp_path):
         assert bits(call(make(values, tmp_path))) == expected, kind
 
 
-@pytest.mark.parametrize("entry", ENTRIES)
+@each("entry", ENTRIES)
 def test_what_holds_no_numbers_is_refused(entry):
     values, call = ENTRIES[entry]
     taken = set()
@@ -208,23 +209,6 @@ def test_arrays_without_strides_are_one_value_each(values):
     assert c.mated.similarities.tolist() == [0.5] * 3
     e = ff.Embeddings(np.broadcast_to(np.array([1.0, 2.0]), (4, 2)), list("aabb"), similarity="negative_euclidean")
     assert ff.eer(e.comparisons()).value == 0.5
-
-
-def test_big_endian_vectors_from_a_file_have_the_numbers_of_the_native_ones(tmp_path):
-    # Of clusters far apart the EER is 0; read with swapped bytes it was 0.5.
-    vectors = (np.repeat(np.arange(8), 6)[:, None] * 10 + RNG.normal(size=(48, 4))).astype(np.float32)
-    np.save(tmp_path / "v.npy", vectors.astype(">f4"))
-    mapped = np.load(tmp_path / "v.npy", mmap_mode="r")
-    for similarity in ("negative_euclidean", "cosine", "inner_product"):
-        found, expected = (
-            ff.Embeddings(v, np.repeat(np.arange(8), 6), similarity=similarity).comparisons() for v in (mapped, vectors)
-        )
-        assert found.mated.keys.tolist() == expected.mated.keys.tolist()
-        assert found.nonmated.keys.tolist() == expected.nonmated.keys.tolist()
-    assert (
-        ff.eer(ff.Embeddings(mapped, np.repeat(np.arange(8), 6), similarity="negative_euclidean").comparisons()).value
-        == 0
-    )
 
 
 def test_native_vectors_are_not_copied(tmp_path):

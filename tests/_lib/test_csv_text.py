@@ -6,6 +6,7 @@ import csv
 
 import polars as pl
 import pytest
+from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "=", "-"]
 HARMLESS = ["", "a", "a=1", "'", "'a", "''", " =1", "f", "1", "0.5", "\n=1", "é-", "a\n=1", "a\n'=1"]
 
 
-@pytest.mark.parametrize("text", FORMULAS)
+@each("text", FORMULAS)
 def test_formulas_get_an_apostrophe(text):
     column = pl.Series(["a", text, f"'{text}", None])
     expected = ["a", f"'{text}", f"''{text}", None]
@@ -23,7 +24,7 @@ def test_formulas_get_an_apostrophe(text):
     assert csv_text.restored(pl.Series(expected)).to_list() == column.to_list()
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@each("text", HARMLESS)
 def test_other_text_stays(text):
     assert csv_text.neutralised(pl.Series([text])).to_list() == [text]
     assert csv_text.restored(pl.Series([text])).to_list() == [text]

@@ -5,11 +5,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.label_codes import codes_of, order_of
+from oracles.label_codes import codes_of
 
-import fastfair as ff
 from fastfair._lib import distinct_entries, label_codes, threads
 from fastfair._lib.frames import FrameColumns
 from fastfair.data import sorting
@@ -86,7 +86,7 @@ def test_many_rows_are_coded_as_by_hand(given_columns):
 
 
 @pytest.mark.usefixtures("_as_if_many")
-@pytest.mark.parametrize(
+@each(
     ("labels", "message"),
     [
         (np.array(["a"] * 9 + ["", "a", "nan"]), r"missing in row 9 \(counted from 0\) and 2 in all"),
@@ -102,7 +102,6 @@ def test_many_rows_are_coded_as_by_hand(given_columns):
         (np.zeros(12, "S0"), r"missing in row 0 \(counted from 0\) and 12 in all"),
         (np.zeros(12, np.complex128), "must be labels, text or numbers, but their type is complex128"),
     ],
-    ids=str,
 )
 def test_what_is_refused_in_many_rows_is_refused_as_in_few(labels, message):
     with pytest.raises(InputError, match=message):
@@ -120,83 +119,6 @@ def test_more_labels_than_16_bits_hold_have_codes_of_32():
     ids = np.arange(70_000)
     labels, (codes,) = label_codes.encode_together(("reference",), (ids,))
     assert (labels.tolist(), codes.tolist(), codes.dtype) == (ids.tolist(), ids.tolist(), np.int32)
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 2)), min_size=1, max_size=30),
-    st.booleans(),
-)
-@pytest.mark.usefixtures("_as_if_many")
-def test_labels_of_subjects_are_found_where_each_has_one(rows, alike):
-    subjects = sorted({subject for a, b, _ in rows for subject in (a, b)})
-    columns = []
-    for side in (0, 1):
-        subject = np.array([subjects.index(row[side]) for row in rows], np.uint16)
-        columns.append((subject, np.array([row[side] % 3 if alike else row[2] for row in rows], np.uint16)))
-    held = [{int(v) for s, of in columns for v in of[s == k]} for k in range(len(subjects))]
-    expected = [min(labels) for labels in held] if all(len(labels) == 1 for labels in held) else None
-    for few in (0, 1000):
-        distinct_entries.FEW = few
-        found = distinct_entries.one_of_each(len(subjects), columns)
-        assert (None if found is None else found.tolist()) == expected
-
-
-def _columns_of(rng, n, dtype, one_group):
-    subject = rng.integers(0, 9, (2, n))
-    mated = subject[0] == subject[1]
-    mated[:2], subject[1, 0], subject[1, 1] = [True, False], subject[0, 0], (subject[0, 1] + 1) % 9
-    group = np.array(list("fmx"))[subject % 3 if one_group else rng.integers(0, 3, (2, n))]
-    scores = rng.integers(-3, 4, n) / 3 if rng.random() < 0.5 else rng.normal(size=n)
-    return {
-        "scores": scores.astype(dtype), "mated": mated, "reference": subject[0], "probe": subject[1],
-        "reference_group": {"g": group[0], "h": np.where(group[0] == "f", "u", "v")},
-        "probe_group": {"g": group[1], "h": np.where(group[1] == "f", "u", "v")},
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("one_group", [True, False])
-@pytest.mark.parametrize("kind", ["similarity", "distance"])
-@pytest.mark.parametrize("as_many", [True, False])
-def test_many_rows_are_sorted_with_all_that_belongs_to_them(request, dtype, one_group, kind, as_many):
-    if as_many:
-        request.getfixturevalue("_as_if_many")
-    rng = np.random.default_rng([dtype().itemsize, one_group, len(kind)])
-    for n in (2, 3, 7, 100):
-        given_columns = _columns_of(rng, n, dtype, one_group)
-        c = ff.Comparisons(**given_columns, score_kind=kind)
-        signed = given_columns["scores"] * (1 if kind == "similarity" else -1)
-        for side, wanted, grouped in ((c.mated, True, c.mated_by_group), (c.nonmated, False, c.nonmated_by_group)):
-            rows = order_of(signed.tolist(), given_columns["mated"].tolist(), wanted)
-            assert side.rows.tolist() == rows
-            assert np.array_equal(side.similarities, signed[rows])
-            assert np.array_equal(c.subjects[side.reference], given_columns["reference"][rows])
-            assert np.array_equal(c.subjects[side.probe], given_columns["probe"][rows])
-            assert side.reference.dtype == side.probe.dtype == np.int32
-            assert list(side.reference_attributes) == list(side.probe_attributes) == ["g", "h"]
-            for codes, labels in (
-                (side.reference_attributes, given_columns["reference_group"]),
-                (side.probe_attributes, given_columns["probe_group"]),
-            ):
-                for name in "gh":
-                    assert np.array_equal(np.array(c.attributes[name])[codes[name]], labels[name][rows])
-            joined = [f"{g} & {h}" for g, h in zip(*(given_columns["probe_group"][k][rows] for k in "gh"), strict=True)]
-            assert np.array(c.groups)[grouped.probe_group].tolist() == joined
-
-
-@pytest.mark.parametrize("one_group", [True, False])
-def test_groups_within_a_group_are_those_that_occur(one_group):
-    given_columns = _columns_of(np.random.default_rng(1), 300, np.float32, one_group)
-    c = ff.Comparisons(**given_columns).by("g")
-    part = c.within_group("f")
-    assert part.by("h").groups == ("u",)
-    assert part.by("g", "h").groups == ("f & u",)
-    for side, whole in ((part.mated, c.mated), (part.nonmated, c.nonmated)):
-        labels = side.reference_attributes["h"]
-        assert labels.tolist() == whole.reference_attributes["h"][np.isin(whole.rows, side.rows)].tolist()
-        assert not labels.flags.writeable
-        assert list(side.probe_attributes) == ["g", "h"]
-        assert len(side.probe_attributes) == 2
 
 
 ENOUGH = ["a", "b\0", "é", "unused", "a ", " b"]
@@ -240,23 +162,3 @@ def test_text_of_data_frames_is_coded_as_by_hand(request, kind, as_many):
         assert coded.codes.dtype == np.uint16
     found, (one, other) = label_codes.encode_together(("reference", "probe"), (column, np.array(["a", "c"])))
     assert (found.tolist(), found[one].tolist(), found[other].tolist()) == (sorted({*clean, "c"}), clean, ["a", "c"])
-
-
-@pytest.mark.parametrize("kind", list(COLUMNS))
-def test_text_missing_in_data_frames_is_refused_with_its_row(kind):
-    column = COLUMNS[kind](["a", "é", None, "a", None])
-    with pytest.raises(InputError, match=r"reference is missing in row 2 \(counted from 0\) and 2 in all"):
-        label_codes.encode("reference", column)
-    columns_of = FrameColumns(frame_of(column))
-    with pytest.raises(InputError, match=r"column 'x' is missing in row 2 \(counted from 0\) and 2 in all"):
-        columns_of.labels("x")
-    texts, codes = columns_of.texts("x")
-    assert [texts[code] for code in codes] == ["a", "é", None, "a", None]
-
-
-@pytest.mark.parametrize(
-    "column", [pd.Series(pd.Categorical([10, 9, 10])), pd.Series([10, 9, 10]), pa.array([10, 9, 10])], ids=str
-)
-def test_numbers_of_data_frames_stay_numbers(column):
-    coded = label_codes.encode("x", column)
-    assert (coded.labels.tolist(), coded.codes.tolist()) == ([9, 10], [1, 0, 1])

@@ -52,6 +52,7 @@ def test_a_change_of_one_bit_is_seen():
     assert fingerprint([1, {"a": Box(values)}]) != before
 
 
+@pytest.mark.slow
 def test_a_fingerprint_is_the_same_in_another_process():
     code = (
         "import numpy as np; from fastfair._lib.fingerprints import fingerprint; import fastfair as ff;"

@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import polars as pl
 import pytest
+from helpers.each import each
 
 import fastfair as ff
 from fastfair.cli.tables import print_evaluation
@@ -56,22 +57,6 @@ def test_the_terminal_shows_each_threshold_its_own_rates(near, capsys):
         assert f"{100 * ff.rates(near, point).fmr:.2f} %" in row
 
 
-def test_comparisons_of_systems_keep_near_thresholds_apart():
-    rng = np.random.default_rng(1)
-    who = np.repeat(np.arange(20), 20), np.tile(np.arange(20), 20)
-    scores = [1_000_000 + rng.integers(0, 9, 400) + 3 * (who[0] == who[1]) for _ in range(2)]
-    group = ["fm"[k % 2] for k in range(20)]
-    systems = [ff.Comparisons(s, None, *who, [group[k] for k in who[0]], [group[k] for k in who[1]]) for s in scores]
-    pair = ff.compare(*systems, NEAR, metrics=(), measures="gini", n_resamples=50, rng=0)
-    for point in NEAR:
-        alone = ff.compare(*systems, point, metrics=(), measures="gini", n_resamples=50, rng=0)
-        for contrast in alone.contrasts:
-            key = contrast.group if contrast.probe_group is None else (contrast.group, contrast.probe_group)
-            found = pair.contrast(contrast.name, key, point)
-            for name in ("first", "difference", "pvalue_adjusted"):
-                np.testing.assert_equal(getattr(found, name), getattr(contrast, name))
-
-
 def test_bands_keep_near_levels_apart():
     from fastfair.bands.all_bands import bands_of
 
@@ -83,7 +68,7 @@ def test_bands_keep_near_levels_apart():
     assert len({q.operating_point for q in bands.quantities}) == 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("point", "text"),
     [
         (ff.at_threshold(1_000_003), "threshold=1000003"),
@@ -115,7 +100,7 @@ def test_levels_are_compared_as_floats():
     assert len({ff.at_eer(), OperatingPoint("eer", float("nan")), ff.at_fnmr(0.1), ff.at_fmr(0.1)}) == 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         (("fnmr", -1), r"fnmr is a rate, a fraction in \[0, 1\)"),

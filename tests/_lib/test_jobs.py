@@ -3,7 +3,6 @@
 import copy
 import multiprocessing
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -43,22 +42,6 @@ def processes():
         yield pool
 
 
-class Shuffling:
-    """Runs tasks in random order, each in this thread, once all are there."""
-
-    def __init__(self, n, seed):
-        self.n, self.rng, self.waiting = n, random.Random(seed), []
-
-    def submit(self, function, *arguments):
-        future = Future()
-        self.waiting.append((future, function, arguments))
-        if len(self.waiting) == self.n:
-            self.rng.shuffle(self.waiting)
-            for each, work, given in self.waiting:
-                each.set_result(work(*given))
-        return future
-
-
 def test_a_job_is_one_part_in_this_process():
     found, parts = done(Squares(VALUES))
     assert parts == [range(1000)]
@@ -72,19 +55,6 @@ def test_parts_are_multiples_of_what_is_done_at_once(n, at_once, tmp_path):
     assert len(parts) <= 128
     assert all(part.start % at_once == 0 for part in parts)
     assert all(len(part) % at_once == 0 for part in parts[:-1])
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_order_of_tasks_does_not_matter(seed):
-    found, parts = done(Squares(VALUES), Workers(executor=Shuffling(72, seed)))
-    assert parts != sorted(parts, key=lambda part: part.start)
-    assert np.array_equal(found, VALUES**2)
-
-
-def test_threads_share_the_job_and_write_no_file(monkeypatch):
-    monkeypatch.setattr(tempfile, "TemporaryDirectory", None)
-    with ThreadPoolExecutor(3) as pool:
-        assert np.array_equal(done(Squares(VALUES), Workers(executor=pool))[0], VALUES**2)
 
 
 def test_processes_open_a_file_which_is_removed(processes, tmp_path, monkeypatch):
@@ -108,16 +78,7 @@ def test_each_task_has_one_thread_unless_told_otherwise():
     assert told == [1] * 8 + [3] * 8
 
 
-def test_progress_tells_of_every_part(tmp_path):
-    for executor, checkpoint in ((None, None), (ThreadPoolExecutor(2), None), (None, tmp_path), (None, tmp_path)):
-        told = []
-        done(Squares(VALUES), Workers(1, lambda *both: told.append(both), executor, checkpoint))  # noqa: B023 - called before the next turn
-        assert told[-1] == (1000, 1000)
-        assert [one for one, _ in told] == sorted(one for one, _ in told)
-        if executor is not None:
-            executor.shutdown()
-
-
+@pytest.mark.slow
 def test_a_dead_process_is_an_error_that_says_what_to_do(tmp_path):
     killing, kept = tmp_path / "killing", tmp_path / "kept"
     killing.mkdir()
@@ -292,6 +253,7 @@ def test_a_folder_that_cannot_be_written_to_is_an_error_at_once(tmp_path):
         Workers(checkpoint=tmp_path).checked(None)
 
 
+@pytest.mark.slow
 def test_importing_this_does_not_import_dask():
     code = "import sys; from fastfair._lib import jobs; assert not {'distributed', 'dask'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -7,6 +7,7 @@ import enum
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.each import each
 
 import fastfair as ff
 from fastfair._lib import label_codes
@@ -44,7 +45,7 @@ def groups_of(labels, other=None):
     return c.groups, [c.nonmated_by_group.reference_group.tolist(), c.nonmated_by_group.probe_group.tolist()]
 
 
-@pytest.mark.parametrize(
+@each(
     "labels",
     [
         ["f ", "m", "f", " m\t"],
@@ -63,7 +64,6 @@ def groups_of(labels, other=None):
         pd.Categorical(PLAIN),
         np.array(["f", "x", "m", "x", "f", "x", "m", "x"])[::2],
     ],
-    ids=lambda labels: type(labels).__name__,
 )
 def test_text_is_one_label_however_it_is_held(labels):
     assert groups_of(labels) == groups_of(PLAIN)
@@ -85,7 +85,7 @@ NO_LABELS = ["nan", "NaN", "<NA>", "NaT", " nan ", "", "\u2003", b"nan", b" ", N
              np.datetime64("NaT"), decimal.Decimal("nan"), np.float32("nan")]  # fmt: skip
 
 
-@pytest.mark.parametrize("missing", NO_LABELS)
+@each("missing", NO_LABELS)
 def test_missing_labels_are_refused_by_row(missing):
     kinds = [np.array(["a", "b", missing, missing], object), ["a", "b", missing, missing]]
     if isinstance(missing, str | bytes):
@@ -109,7 +109,7 @@ def test_texts_that_numpy_makes_of_missing_labels_are_missing():
 NUMBERS = [1, 2, 1, 2]
 
 
-@pytest.mark.parametrize(
+@each(
     "labels",
     [
         [1.0, 2.0, 1.0, 2.0],
@@ -157,7 +157,7 @@ def test_truth_values_are_labels():
     assert groups_of([True, False] * 2)[0] == ("False", "True")
 
 
-@pytest.mark.parametrize(
+@each(
     ("labels", "message"),
     [
         ([b"a", b"\xff", b"a", b"a"], r"is not UTF-8 text: .* in row 1 "),

@@ -6,6 +6,7 @@ import os
 import re
 
 import pytest
+from helpers.each import each
 
 from fastfair._lib import memory
 from fastfair.errors import InputError
@@ -68,7 +69,7 @@ def test_this_computer():
     assert 2**20 < memory.available() < 2**47
 
 
-@pytest.mark.parametrize(
+@each(
     ("n_bytes", "said"),
     [
         (8 * GIB + 1, "8 GiB"),
@@ -78,7 +79,6 @@ def test_this_computer():
         (10**100, "more than 1,048,576 EiB"),
         (10**6000, "more than 1,048,576 EiB"),
     ],
-    ids=["8 GiB", "1000 GiB", "1.5 TiB", "1e30", "1e100", "1e6000"],
 )
 @pytest.mark.usefixtures("system")
 def test_what_takes_more_is_refused_with_what_would_do(n_bytes, said):

@@ -24,6 +24,7 @@ def processes():
         yield pool
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_threads_and_processes_give_the_same_bits(name, processes):
     wanted = result_bits(CALLS[name]())
@@ -32,6 +33,7 @@ def test_threads_and_processes_give_the_same_bits(name, processes):
     assert result_bits(CALLS[name](executor=processes, n_threads=2)) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork")
 # Python warns of forking a process that has threads, which is what this looks at.
 @pytest.mark.filterwarnings("ignore:This process.*fork:DeprecationWarning")
@@ -40,7 +42,13 @@ def test_forked_processes_give_the_same_bits():
         assert result_bits(CALLS["roc_band"](executor=pool)) == result_bits(CALLS["roc_band"]())
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in ("evaluate", "evaluate a scan", "roc_band") else [pytest.mark.slow])
+        for name in CALLS
+    ],
+)
 def test_a_checkpoint_gives_the_same_bits_whole_or_in_part(name, tmp_path):
     wanted = result_bits(CALLS[name]())
     assert result_bits(CALLS[name](checkpoint=tmp_path)) == wanted
@@ -67,6 +75,7 @@ def test_other_numbers_of_replicates_go_on_from_the_same_parts(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_a_damaged_checkpoint_and_one_without_a_seed_are_errors(name, tmp_path):
     CALLS[name](checkpoint=tmp_path)
@@ -118,13 +127,14 @@ def _killed_and_resumed(name, folder, times, seed):
             duration = time.perf_counter() - start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["evaluate", "roc_band"])
 def test_a_killed_run_goes_on_to_the_same_bits(name, tmp_path):
     _killed_and_resumed(name, tmp_path, 2, 0)
 
 
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", CALLS)
 def test_a_run_killed_twenty_times_goes_on_to_the_same_bits(name, tmp_path):
     _killed_and_resumed(name, tmp_path, 20, 1)

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from helpers.each import each
 
 import fastfair as ff
 from fastfair._lib import memory
@@ -83,8 +84,8 @@ def small_computer(monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: 2**30)
 
 
-@pytest.mark.parametrize("n", [2 * 10**9, np.int64(2**62), 10**30], ids="{:.2g}".format)
-@pytest.mark.parametrize("call", OF_COUNTS)
+@each("n", [2 * 10**9, np.int64(2**62), 10**30])
+@each("call", OF_COUNTS)
 def test_counts_that_no_memory_holds_are_refused_at_once(call, n):
     start = time.monotonic()
     with pytest.raises(InputError) as caught:
@@ -96,6 +97,7 @@ def test_counts_that_no_memory_holds_are_refused_at_once(call, n):
     assert time.monotonic() - start < 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2 * 10**9, 10**11, 2**53])
 @pytest.mark.parametrize(
     "call",

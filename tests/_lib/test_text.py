@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
+from helpers.each import each
 
 import fastfair as ff
 from fastfair._lib.text import drawn
@@ -88,7 +89,7 @@ def test_files_keep_the_labels(comparisons):
     assert set(WILD) <= set(evaluation.to_frame("polars")["group"])
 
 
-@pytest.mark.parametrize("label", WILD)
+@each("label", WILD)
 def test_errors_and_warnings_show_what_they_quote_escaped(label):
     error = InputError(f"{label} is not there", row=3)
     for other in (error, copy.copy(error), pickle.loads(pickle.dumps(error))):

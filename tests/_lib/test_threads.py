@@ -5,15 +5,15 @@ import threading
 import time
 import warnings
 
-import pytest
+from helpers.each import each
 
 from fastfair._lib.threads import Turns, in_order, in_threads
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning
 
 
-@pytest.mark.parametrize("n_threads", [1, 3])
-@pytest.mark.parametrize("n_items", [1, 2, 20])
+@each("n_threads", [1, 3])
+@each("n_items", [1, 2, 20])
 def test_results_come_in_the_order_of_items(n_threads, n_items):
     assert [*in_order(lambda item: item + 1, range(n_items), n_threads)] == [*range(1, n_items + 1)]
 

@@ -7,6 +7,7 @@ import inspect
 from pathlib import Path
 
 import pytest
+from helpers.each import each
 
 import fastfair as ff
 from fastfair._lib.warnings import warn
@@ -33,7 +34,7 @@ def test_outside_the_library_a_warning_points_at_the_line_itself():
     assert (told[0].filename, str(told[0].message)) == (__file__, "first")
 
 
-@pytest.mark.parametrize("path", sorted(LIBRARY.rglob("*.py")), ids=lambda p: str(p.relative_to(LIBRARY)))
+@each("path", sorted(LIBRARY.rglob("*.py")))
 def test_no_module_counts_frames_of_its_own(path):
     calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
     assert not [call.lineno for call in calls if any(word.arg == "stacklevel" for word in call.keywords)]

@@ -103,17 +103,6 @@ def test_a_folder_that_cannot_be_synced_does_not_unwrite_the_file(old, monkeypat
     assert old.read_text() == "new"
 
 
-def test_file_and_folder_are_synced_in_this_order(old, monkeypatch):
-    done = []
-    real_sync, real_replace = os.fsync, os.replace
-    monkeypatch.setattr(
-        os, "fsync", lambda fd: (done.append("dir" if stat.S_ISDIR(os.fstat(fd).st_mode) else "file"), real_sync(fd))
-    )
-    monkeypatch.setattr(os, "replace", lambda *a: (done.append("replace"), real_replace(*a)))
-    whole_files.write_text(old, "new")
-    assert done == ["file", "replace", "dir"]
-
-
 def run(code: str, most_bytes: int | None = None) -> str:
     """Run a program that may write files of so many bytes and no more."""
 
@@ -129,6 +118,7 @@ def run(code: str, most_bytes: int | None = None) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_data_frames_that_do_not_fit_leave_the_old_file(old, kind):
     said = run(
@@ -188,29 +178,6 @@ def test_what_is_no_path(path):
         whole_files.write_text(path, "new")
 
 
-def test_permissions(tmp_path, old):
-    mask = os.umask(0o027)
-    try:
-        whole_files.write_text(tmp_path / "new", "")
-    finally:
-        os.umask(mask)
-    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
-    old.chmod(0o600)
-    whole_files.write_text(old, "new")
-    assert stat.S_IMODE(old.stat().st_mode) == 0o600
-
-
-def test_links_are_written_through(tmp_path, old):
-    inner = tmp_path / "inner"
-    inner.mkdir()
-    (inner / "link").symlink_to(old)
-    (inner / "dangling").symlink_to("../made")
-    whole_files.write_text(inner / "link", "new")
-    whole_files.write_text(inner / "dangling", "new")
-    assert (inner / "link").is_symlink()
-    assert old.read_text() == (tmp_path / "made").read_text() == "new"
-
-
 def test_what_is_no_file_on_a_disk_is_not_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -223,30 +190,6 @@ def test_what_is_no_file_on_a_disk_is_not_replaced(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     with pytest.raises(OutputError, match="no space is left"):
         whole_files.write_text("/dev/full", "x" * 100_000)
-
-
-def test_a_folder_is_made_with_its_parents(tmp_path):
-    (tmp_path / "there").mkdir()
-    whole_files.check_folder(tmp_path / "there" / "a" / "b")
-    whole_files.check_folder(tmp_path / "there")
-    assert list((tmp_path / "there").iterdir()) == []
-    assert whole_files.ready_folder(tmp_path / "a" / "b") == tmp_path / "a" / "b"
-    assert whole_files.ready_folder(tmp_path / "a" / "b").is_dir()
-    assert list((tmp_path / "a" / "b").iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "said"), [("old.txt", "there is a file of this name"), ("old.txt/b", "a part of its path is a file")]
-)
-def test_a_file_in_the_place_of_a_folder(tmp_path, old, name, said):
-    with pytest.raises(OutputError, match=said):
-        whole_files.ready_folder(tmp_path / name)
-
-
-def test_a_folder_without_permission(tmp_path, monkeypatch):
-    monkeypatch.setattr(Path, "open", failing(errno.EACCES))
-    with pytest.raises(OutputError, match="no permission"):
-        whole_files.ready_folder(tmp_path)
 
 
 def test_after_an_interrupt_nothing_is_left_and_nothing_more_is_written(old):
@@ -282,24 +225,3 @@ def test_after_an_interrupt_nothing_is_left_and_nothing_more_is_written(old):
     late = "nothing is written after an interrupt"
     assert said.splitlines() == ["['old.txt']", late, late]
     assert old.read_text() == "old"
-
-
-def test_an_interrupt_does_not_wait_for_a_thread_that_hangs(old):
-    said = run(
-        f"""
-        import os, threading, time
-        from fastfair._lib import whole_files
-        def hang(*args):
-            renaming.set()
-            time.sleep(60)
-        renaming = threading.Event()
-        os.replace = hang
-        threading.Thread(target=whole_files.write_text, args=({str(old)!r}, "new"), daemon=True).start()
-        renaming.wait()
-        start = time.monotonic()
-        whole_files.abandon()
-        print(time.monotonic() - start < 1, os.listdir({str(old.parent)!r}), flush=True)
-        os._exit(0)
-        """
-    )
-    assert said == "True ['old.txt']\n"

@@ -20,6 +20,7 @@ def cluster():
         yield found
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 # Of Dask's own sockets, and of what it calls.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
@@ -32,6 +33,7 @@ def test_any_number_of_workers_gives_the_same_bits(n_workers, name, cluster):
         assert result_bits(CALLS[name](executor=client)) == result_bits(CALLS[name]())
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 # Of Dask's own sockets, and of what it calls.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
@@ -52,6 +54,7 @@ def test_a_worker_that_is_killed_costs_its_task(name, cluster):
     assert killed
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 # Of Dask's own sockets, and of what it calls.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.data_sets import MATCHERS, faces, lfw
+from helpers.each import each
 from helpers.small_embeddings import as_draw, matrix_of, small_embeddings
 from oracles import embeddings as slow
 from oracles import naive
@@ -20,7 +20,6 @@ from fastfair.bands.all_bands import bands_of
 from fastfair.bands.fairness import BAND_MEASURES, FAIR_OUTSIDE
 from fastfair.bands.limits import NOTHING_TO_DRAW, level_of_curves
 from fastfair.bands.rates_at_levels import BandOptions, BandSettings, rates_over_levels
-from fastfair.data.pair_search import PairFinder
 from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES as FACTS
 from fastfair.resampling.pair_lists import VectorUnits
@@ -82,26 +81,6 @@ def test_fairness_bands_are_those_of_loops(measure: str, rate: str, unit: str):
     np.testing.assert_allclose(band.replicates, want, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.jit
-def test_the_rest_of_the_measures_are_those_of_the_same_rates():
-    e = small_embeddings(11, 12, 6, noise=3)
-    levels = [0.3, 0.6]
-    by_hand = {
-        rate: np.array([ff.fairness_band(e, "group_to_min_difference", rate, levels, rng=1, n_resamples=4).value])
-        for rate in ("fmr", "fnmr")
-    }
-    assert by_hand["fnmr"].shape == (1, 2, 2)
-    assert (by_hand["fnmr"].min(axis=-1) == 0).all()
-    c = e.comparisons()
-    for measure in ("fdr", "garbe", "nrb", "group_to_average_ratio", "mape", "std"):
-        band = ff.fairness_band(
-            e, measure, "fmr" if measure != "nrb" else "fnmr", levels, weighting="comparison", rng=1
-        )
-        of_pairs = ff.fairness_band(c, measure, "fmr" if measure != "nrb" else "fnmr", levels, n_resamples=4, rng=1)
-        np.testing.assert_allclose(band.value, of_pairs.value, rtol=1e-12)
-        assert (band.low <= band.high).all()
-
-
 @pytest.mark.parametrize(
     ("unit", "scheme"), [("subject", "dyadic"), ("subject", "product"), ("subject+sample", "product")]
 )
@@ -124,16 +103,6 @@ def test_all_pairs_as_comparisons_have_the_same_replicates(unit: str, scheme: st
         )
         np.testing.assert_allclose(fmr.replicates, of_pairs.replicates, rtol=1e-9)
         np.testing.assert_allclose(fmr.high, of_pairs.high, rtol=1e-9)
-
-
-def test_two_models_of_the_same_samples_are_compared():
-    rng = np.random.default_rng(0)
-    subject = np.arange(40) // 4
-    centers = rng.normal(size=(10, 6))[subject]
-    systems = [ff.Embeddings(centers + s * rng.normal(size=(40, 6)), subject).comparisons() for s in (0.6, 0.8)]
-    paired = ff.compare(*systems, [ff.at_fmr(0.05)], measures=[], n_resamples=100, rng=0)
-    assert len(systems[0].mated) == 60
-    assert paired.contrast("fnmr").difference != 0
 
 
 def test_what_does_not_fit_embeddings_is_refused():
@@ -183,7 +152,7 @@ def rate_of(measure: str) -> str:
 
 
 @pytest.mark.jit
-@pytest.mark.parametrize("measure", BAND_MEASURES)
+@each("measure", BAND_MEASURES)
 def test_fairness_bands_have_the_intervals_of_evaluate(measure: str, random_groups: ff.Embeddings):
     """Over all pairs of vectors, embeddings and score files have the same replicates."""
     rate, levels, c = rate_of(measure), [0.1, 0.01], random_groups.comparisons()
@@ -203,27 +172,6 @@ def test_fairness_bands_have_the_intervals_of_evaluate(measure: str, random_grou
         np.testing.assert_allclose(getattr(of_vectors, field), getattr(band, field), rtol=1e-9)
     assert (band.band_low <= band.low).all()
     assert (band.band_high >= band.high).all()
-
-
-@pytest.mark.jit
-@pytest.mark.parametrize("unit", ["sample", "subject", "subject+sample"])
-@pytest.mark.parametrize("measure", [name for name in BAND_MEASURES if FACTS[name].fairer != "nearer"])
-def test_bands_of_groups_parted_at_random_hold_the_fair_value(measure: str, unit: str, random_groups: ff.Embeddings):
-    facts = FACTS[measure]
-    fair = facts.bounds[1] if facts.fairer == "higher" else facts.bounds[0]
-    asked = {"rate": rate_of(measure), "fmr": [0.01, 0.1], "n_resamples": 200, "unit": unit, "rng": 0}
-    band = ff.fairness_band(random_groups, measure, **asked)
-    held = (band.low <= fair) & (fair <= band.high)
-    assert held.any(axis=-1).all()
-    assert ((band.band_low <= fair) & (fair <= band.band_high)).any(axis=-1).all()
-    assert FAIR_OUTSIDE not in band.note
-    with pytest.warns(
-        FairValueOutsideWarning, match=f"^{measure}: these intervals leave out the value of a fair system"
-    ) as given:
-        by_quantiles = ff.fairness_band(random_groups, measure, method="percentile", **asked)
-    assert given[0].filename == __file__
-    assert FAIR_OUTSIDE in by_quantiles.note
-    assert by_quantiles.plot().get_title() == "No test of fairness: fair systems lie outside, too"
 
 
 def test_the_band_of_a_measure_has_the_level_at_which_quantiles_hold_whole_curves():
@@ -295,38 +243,3 @@ def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str)
     np.testing.assert_allclose(np.transpose([band.band_low, band.band_high])[::-1], want, rtol=1e-9, atol=1e-12)
     assert "no errors" in band.note
     band.plot(det=True).figure.canvas.draw()
-
-
-@faces
-@pytest.mark.jit
-@pytest.mark.parametrize("matcher", MATCHERS)
-def test_faces_have_bands_of_the_same_bits_whatever_the_threads_and_tiles(
-    matcher: str, monkeypatch: pytest.MonkeyPatch
-):
-    e, bands = lfw(matcher), []
-    for n_threads, tile in ((1, 4), (2, 4), (2, 1), (2, 7)):
-        monkeypatch.setattr(PairFinder.__init__, "__defaults__", (None, tile, None))
-        bands.append(ff.roc_band(e, [1e-4, 1e-3, 1e-2], n_resamples=200, rng=0, n_threads=n_threads))
-    band = bands[0]
-    for other in bands[1:]:
-        assert np.array_equal(other.replicates, band.replicates)
-        assert np.array_equal(other.threshold, band.threshold)
-    assert (np.diff(band.fnmr) < 0).all()
-    assert ((band.low < band.fnmr) & (band.fnmr < band.high)).all()
-    of_samples = ff.roc_band(e, [1e-4, 1e-3, 1e-2], unit="sample", n_resamples=200, rng=0)
-    assert (of_samples.v_statistic < band.fnmr).all()  # replicates over samples scatter below the curve
-    assert (of_samples.high - of_samples.low < band.high - band.low).all()
-    assert 0 < band.fnmr[-1] < 0.1
-    fair = ff.fairness_band(e, "max_geomean_ratio", "fmr", [1e-3, 1e-2], n_resamples=200, rng=0)
-    assert ((fair.low <= fair.value) & (fair.value <= fair.high) & (fair.value > 1)).all()
-
-
-@faces
-@pytest.mark.jit
-def test_face_matchers_are_compared():
-    first, *others = (lfw(matcher, 1500).comparisons() for matcher in MATCHERS)
-    for second in others:
-        paired = ff.compare(first, second, [ff.at_fmr(1e-3)], measures=["max_geomean_ratio"], n_resamples=200, rng=0)
-        contrast = paired.contrast("fnmr")
-        assert contrast.low <= contrast.difference <= contrast.high
-    assert contrast.verdict == "first"  # the last of the four is the worst by far

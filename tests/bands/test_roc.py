@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 import pytest
 from helpers.data_sets import columns
+from helpers.each import each
 from oracles import intervals as slow
 
 import fastfair as ff
 from fastfair import intervals
-from fastfair.bands.limits import NOTHING_TO_DRAW
 from fastfair.errors import InputError
 from fastfair.uncertainty.held_thresholds import BY_QUANTILES, OF_FEW_SUBJECTS
 
@@ -218,23 +218,6 @@ def test_fairness_bands_hold_the_fair_value_where_a_group_has_no_errors():
     assert all(whole)
 
 
-def test_where_samples_are_drawn_a_group_without_errors_has_no_band_of_measures():
-    rng = np.random.default_rng(0)
-    reference, probe = np.triu_indices(60, 1)
-    person = np.arange(60) // 2
-    mated = person[reference] == person[probe]
-    group = np.where(person < 5, "few", "many")
-    c = ff.Comparisons(
-        rng.normal(size=mated.size) + 3 * mated, mated, person[reference], person[probe], group[reference],
-        group[probe], reference_sample=reference, probe_sample=probe,
-    )  # fmt: skip
-    band = ff.fairness_band(c, "gini", "fmr", [0.004], unit="sample", n_resamples=50, rng=0)
-    assert np.isnan(band.low).all()
-    assert band.note == NOTHING_TO_DRAW
-    by_subjects = ff.fairness_band(c, "gini", "fmr", [0.004], n_resamples=50, rng=0)
-    assert np.isfinite(by_subjects.low).all()
-
-
 def test_plots(band):
     import matplotlib.pyplot as pyplot
 
@@ -245,7 +228,7 @@ def test_plots(band):
         pyplot.close(ax.figure)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ({"fmr": [5]}, r"for 5 % write 0\.05"),

@@ -302,7 +302,7 @@ def track_toy():
 
 
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.jit
 def test_asv_measures_the_kernels_of_each_commit(clone):
     for package in ("asv", "virtualenv"):

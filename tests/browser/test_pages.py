@@ -15,6 +15,7 @@ import fastfair as ff
 
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.slow,
     # A browser is no Python package, so setting up the tests cannot install it.
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt-get install chromium"),
 ]

@@ -66,15 +66,3 @@ def test_curves_want_log_likelihood_ratios():
     for function, what in ((ff.bayes_error, "Bayes error"), (ff.tippett, "Tippett")):
         with pytest.raises(InputError, match=what):
             function(c)
-
-
-def test_plots_draw_what_the_curves_hold():
-    c = ratios([1.0, 3.0, -1.0], [0.0, -1.0])
-    curve, shares = ff.bayes_error(c), ff.tippett(c)
-    lines = curve.plot().lines
-    for line, values in zip(lines, (curve.actual, curve.minimum, curve.default), strict=True):
-        np.testing.assert_array_equal(line.get_ydata(), values)
-    np.testing.assert_array_equal(curve.plot(normalize=True).lines[0].get_ydata(), curve.actual / curve.default)
-    drawn = shares.plot().lines
-    np.testing.assert_allclose(drawn[0].get_xdata(), shares.log_likelihood_ratio / np.log(10))
-    np.testing.assert_array_equal(drawn[1].get_ydata(), shares.nonmated)

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
@@ -134,7 +135,7 @@ def test_a_group_without_such_comparisons_has_no_verdict_but_open():
     assert group.verdict == "open"
 
 
-@pytest.mark.parametrize(
+@each(
     ("statement", "message"),
     [
         ("", "statement must be"),

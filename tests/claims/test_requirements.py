@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ from fastfair.uncertainty.interval_notes import possible_values
 DEFAULT = ff.at_fmr(0.01)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "name", "group", "at", "relation", "bound"),
     [
         ("fnmr@fmr=0.001 <= 0.05", "fnmr", None, ff.at_fmr(0.001), "<=", 0.05),
@@ -49,7 +50,7 @@ def test_what_is_written_is_read(text, name, group, at, relation, bound):
     assert found.bound == pytest.approx(bound)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "character", "would_do"),
     [
         ("", 1, "a relation and a number are missing"),
@@ -99,7 +100,7 @@ def test_any_text_is_read_or_refused(text):
     assert least < found.bound < most
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@each("name", MEASURES)
 def test_each_measure_of_each_metric_can_be_required(name):
     measure = MEASURES[name]
     for metric in measure.metrics or ("",):

@@ -41,13 +41,3 @@ def test_sentences_and_rows_are_printed(files):
     content = json.loads(run("apply", files[0], *asked, "--json").output)
     assert content.pop("inputs") == [str(path) for path in files]
     assert content == json.loads(found(files).to_json())
-
-
-def test_files_and_figures_are_written(files, tmp_path):
-    out = tmp_path / "out"
-    asked = ["--development", files[1], "--at", "fmr=0.3"]
-    page = tmp_path / "page.html"
-    run("apply", files[0], *asked, "--output", out, "--plots", "--report", page)
-    assert ff.read_results(page)[0].summary() in run("apply", files[0], *asked).output
-    figures = {f"applied_{rate}.{kind}" for rate in ("fmr", "fnmr") for kind in ("png", "svg")}
-    assert {path.name for path in out.iterdir()} == {"config.toml", "applied.json", "applied.csv"} | figures

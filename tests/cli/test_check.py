@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.command_line import run
+from helpers.each import each
 
 import fastfair as ff
 from fastfair.errors import InputError
@@ -51,7 +52,7 @@ def test_the_verdicts_of_these_samples_are_what_the_tests_below_need():
     assert [checked(text).verdict for text in (MET, NOT_MET, OPEN)] == ["met", "not met", "open"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("texts", "more", "code"),
     [
         ([MET], [], 0), ([NOT_MET], [], 1), ([OPEN], [], 3), ([OPEN], ["--allow-open"], 0), ([MET, OPEN], [], 3),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import polars as pl
 import pytest
 from helpers.command_line import run
 
@@ -30,20 +29,6 @@ def test_sentences_and_a_row_for_each_group_are_printed():
 def test_json_is_that_of_the_library():
     printed = json.loads(run("claim", SCORES, "fnmr <= 0.9", *ASKED, "--json").output)
     assert printed == json.loads(found().to_json()) | {"inputs": [SCORES]}
-
-
-def test_files_and_figures_are_written(tmp_path):
-    run("claim", SCORES, "fnmr <= 0.9", *ASKED, "--output", tmp_path, "--plots")
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "config.toml",
-        "claim.json",
-        "claim.csv",
-        "claim.png",
-        "claim.svg",
-    }
-    assert pl.read_csv(tmp_path / "claim.csv")["verdict"].to_list() == [
-        row.verdict for row in (found().overall, *found().groups)
-    ]
 
 
 def test_a_claim_that_cannot_be_read_is_refused():

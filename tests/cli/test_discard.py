@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import polars as pl
 import pytest
 from helpers.command_line import run
 
@@ -40,17 +39,6 @@ def test_json_is_that_of_the_library(scores):
     asked = ["--reference-quality", "q1", "--probe-quality", "q2", "--rate", "fmr", "--json"]
     printed = json.loads(run("discard", scores, *ASKED, *asked).output)
     assert printed == json.loads(found(scores, rate="fmr").to_json()) | {"inputs": [str(scores)]}
-
-
-def test_files_and_figures_are_written(scores, tmp_path):
-    out = tmp_path / "out"
-    page = tmp_path / "page.html"
-    run("discard", scores, *ASKED, "--quality", "q", "--output", out, "--plots", "--report", page)
-    assert ff.read_results(page)[0].summary() == found(scores).summary()
-    names = ("discard_rate", "discard_discarded")
-    figures = {f"{name}.{kind}" for name in names for kind in ("png", "svg")}
-    assert {path.name for path in out.iterdir()} == {"config.toml", "discard.json", "discard.csv"} | figures
-    assert pl.read_csv(out / "discard.csv")["n_errors"].to_list() == [row.n_errors for row in found(scores).rates]
 
 
 def test_half_a_pair_of_columns_is_refused(scores):

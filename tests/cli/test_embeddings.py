@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from helpers.command_line import COMMAND, run
+from helpers.command_line import run, run_program
 
 import fastfair as ff
 from fastfair.bands.all_bands import FEW, bands_of
@@ -48,21 +47,6 @@ def test_a_page_has_the_numbers_that_are_printed(faces, tmp_path):
     assert "<h3>Rates of groups</h3>" in text
     assert "<h3>Gini of FNMR</h3>" in text
     assert str(faces) in text
-
-
-def test_a_pattern_names_parts_of_a_set(faces, tmp_path):
-    arrays = dict(np.load(faces))
-    for k, rows in enumerate(np.split(np.arange(96), [10, 50])):
-        np.savez(tmp_path / f"{k}.npz", **{name: array[rows] for name, array in arrays.items()})
-    asked = ["--group", "sex", "--fmr", "0.02,0.05", *FEW_REPLICATES, "--json"]
-    page = tmp_path / "page.html"
-    whole, parts = (run("embeddings", path, *asked) for path in (faces, tmp_path / "*.npz"))
-    found = json.loads(parts.stdout)
-    assert found["quantities"] == json.loads(whole.stdout)["quantities"]
-    assert found["inputs"] == [str(tmp_path / f"{k}.npz") for k in range(3)]
-    done = run("embeddings", tmp_path / "*.npz", *asked[:-1], "--report", page)
-    assert done.exit_code == 0, done.output
-    assert all(str(path) in page.read_text("utf-8") for path in tmp_path.glob("*.npz"))
 
 
 def test_tables_and_files_hold_what_the_library_gives(faces, tmp_path):
@@ -134,34 +118,9 @@ def test_plots_show_a_curve_and_tables_the_levels_asked(faces, tmp_path):
     assert "--plots needs --output" in run(*arguments, "--plots").output
 
 
-def test_references_are_compared_with_probes_alone(faces, tmp_path):
-    held = dict(np.load(faces))
-    role = np.where(np.diff(held["subject"], prepend=-1) != 0, "reference", "probe")
-    np.savez(tmp_path / "roles.npz", what=role, **held)
-    done = run("embeddings", tmp_path / "roles.npz", "--role", "what", "--fmr", "0.05", *FEW_REPLICATES, "--json")
-    assert done.exit_code == 0, done.output
-    e = ff.Embeddings(held["vectors"], held["subject"], role=role)
-    rows = [row for row in json.loads(done.stdout)["quantities"] if row["name"] == "fnmr"]
-    assert [row["estimate"] for row in rows] == ff.roc_band(e, [0.05], n_resamples=2, rng=0).fnmr.tolist()
-
-
 def test_json_is_printed(faces):
     done = run("embeddings", faces, "--fmr", 0.02, *FEW_REPLICATES, "--json")
     assert [q["name"] for q in json.loads(done.output)["quantities"]] == ["threshold", "fnmr"]
-
-
-def test_subjects_and_groups_may_stand_beside_the_vectors(faces):
-    folder = faces.parent
-    beside = run(
-        "embeddings", folder / "faces.npy", "--samples", folder / "images.csv", "--subject", "path",
-        "--subject-pattern", "^([^/]+)/", "--metadata", folder / "who.csv", "--metadata-id", "id", "--group", "sex",
-        "--fmr", 0.02, *FEW_REPLICATES,
-    )  # fmt: skip
-    assert beside.exit_code == 0, beside.output
-    inside = run("embeddings", faces, "--vectors", "vectors", "--group", "sex", "--fmr", 0.02, *FEW_REPLICATES)
-    numbers = [line for line in inside.output.splitlines() if line.startswith(("FMR=", "f ", "m ", "Gini"))]
-    assert len(numbers) == 7
-    assert set(numbers) <= set(beside.output.splitlines())
 
 
 def test_levels_without_pairs_enough_are_left_out_aloud(faces):
@@ -176,57 +135,12 @@ def test_levels_without_pairs_enough_are_left_out_aloud(faces):
     assert f"* {FEW}" in below.stdout
 
 
-def test_rates_without_errors_have_the_interval_of_clopper_and_pearson(tmp_path):
-    vectors = np.repeat(np.eye(6), 2, axis=0)
-    np.savez(tmp_path / "v.npz", vectors=vectors, subject=np.arange(12) // 2)
-    done = run("embeddings", tmp_path / "v.npz", *FEW_REPLICATES)
-    assert "so FNMR is measured at FMR 0.1" in done.stderr
-    assert "0 % [0, 45.9]" in done.stdout
-    assert "the interval is Clopper and Pearson's" in done.stdout
-    with pytest.raises(InputError, match="no curve to draw"):
-        run("embeddings", tmp_path / "v.npz", "--output", tmp_path, "--plots")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--fmr", "1%"], "0.01 for 1 %"),
-        (["--fmr", "5"], "for 5 % write 0.05"),
-        (["--fmr", "0.1;0.2"], "could not convert"),
-        (["--measure", "sed"], "by this name or another that it has, not 'sed'"),
-        (["--unit", "comparison"], "'comparison' is not one of"),
-        (["--n-resamples", 1], "x>=2"),
-        (["--zero-policy", "raise"], "neither a number nor one of keep, clopper-pearson"),
-    ],
-)
-def test_bad_options_say_what_would_do(faces, arguments, message):
-    done = run("embeddings", faces, *arguments)
-    assert done.exit_code == 2
-    assert message in " ".join(done.output.split())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--fmr", 1e-9], "fmr=1e-09 is too low for these data"),
-        (["--fmr", 0], "above 0"),
-        (["--fmr", 0.1, "--measure", "gini"], "groups="),
-        (["--group", "sx"], "did you mean 'sex'"),
-    ],
-)
-def test_what_the_library_refuses_is_an_error_of_the_command(faces, arguments, message):
-    with pytest.raises(InputError, match=message):
-        run("embeddings", faces, *arguments)
-
-
 def test_a_measure_is_checked_by_name(faces):
     with pytest.raises(InputError, match="did you mean 'gini'"):
         bands_of(ff.read_embeddings(faces, groups="sex"), [0.1], ["giny"])
 
 
 def test_errors_are_one_line_and_speak_of_options(faces):
-    done = subprocess.run(
-        [COMMAND, "embeddings", faces.with_suffix(".npy")], capture_output=True, text=True, check=False
-    )
+    done = run_program("embeddings", faces.with_suffix(".npy"))
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "one row for each vector as --samples" in done.stderr

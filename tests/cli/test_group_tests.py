@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from helpers.command_line import COMMAND, run
+from helpers.command_line import run, run_program
+from helpers.each import each
 from oracles import planned_studies
 
 import fastfair as ff
 from fastfair.cli import plan as plan_verb
 from fastfair.errors import (
-    DroppedWarning,
     FileFormatError,
     InputError,
-    NotComputableWarning,
     OutOfReachWarning,
 )
 
@@ -151,45 +149,6 @@ def test_one_rate_and_the_old_name(folder, tmp_path):
     assert "they have failures only" in run("group-test", *counts, "--rate", "both").output
 
 
-def test_groups_intersect_and_the_usual_point_is_named(folder):
-    done = run(
-        "group-test", folder / "counts.tsv", "--input", "counts", "--group", "group", "--group", "land", *FEW_REPLICATES
-    )
-    assert done.exit_code == 0, done.output
-    assert "f & UK" in done.stdout
-    assert "Do FNMRs differ?" in done.stdout
-    done = run("group-test", folder / "scores.csv", "--rate", "fnmr", "--group", "sex", *FEW_REPLICATES)
-    assert "Do FNMRs differ at FMR=0.001?" in done.stdout
-
-
-def test_groups_that_cannot_be_tested_are_named_once(folder, tmp_path):
-    table = pl.read_csv(folder / "counts.tsv", separator="\t")
-    table = table.vstack(table.head(1).with_columns(pl.lit("x").alias("group")))
-    table.write_csv(tmp_path / "counts.csv")
-    counts = ["group-test", tmp_path / "counts.csv", "--input", "counts", *FEW_REPLICATES]
-    with pytest.raises(InputError, match="'x' \\(1\\)"):
-        run(*counts)
-    with pytest.warns(DroppedWarning, match="'x' \\(1\\)") as given:
-        done = run(*counts, "--incomplete-groups", "drop")
-    assert len(given) == 1
-    assert done.exit_code == 0
-    with pytest.warns(NotComputableWarning, match="none of the attempts"):
-        done = run("group-test", folder / "counts.tsv", "--input", "counts", "--failures", "none", *FEW_REPLICATES)
-    assert "There is no margin of error" in done.stdout
-    assert [line.split()[-3:] for line in done.stdout.splitlines() if line.startswith("f  ")] == [["-", "-", "-"]]
-
-
-def test_data_frames_are_read_as_files_are(folder):
-    for name in ("counts.parquet", "counts.tsv"):
-        counts = ff.read_failure_counts(folder / name, groups=["group", "land"])
-        assert counts.groups == ("f & UK", "f & US", "m & UK", "m & US")
-    frame = pl.read_csv(folder / "decisions.csv")
-    for table in (frame, frame.to_pandas(), frame.to_arrow(), folder / "decisions.csv"):
-        decided = ff.read_failure_counts(table, failed="failed")
-        np.testing.assert_array_equal(decided.n_failures, counts.n_failures.reshape(2, 2).sum(axis=1))
-        assert decided.grouping == ("group",)
-
-
 @pytest.mark.parametrize(
     ("table", "named", "message"),
     [
@@ -221,7 +180,7 @@ def test_the_place_of_what_is_wrong_is_named(folder, tmp_path):
         ff.read_failure_counts(tmp_path / "none.csv")
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         (["--failures", "e"], "--failures goes with --input counts, but --input is scores"),
@@ -244,20 +203,6 @@ def test_bad_options_of_a_test_say_what_would_do(folder, arguments, message):
     done = run("group-test", folder / "scores.csv", *arguments)
     assert done.exit_code == 2
     assert message in " ".join(done.output.split())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--group", "sx"], "did you mean 'sex'"),
-        ([], "group"),
-        (["--group", "sex", "--confidence-level", 95], "confidence_level"),
-        (["--input", "counts"], "has no column 'group'"),
-    ],
-)
-def test_what_a_test_refuses_is_an_error_of_the_command(folder, arguments, message):
-    with pytest.raises(InputError, match=message):
-        run("group-test", folder / "scores.csv", *arguments)
 
 
 def test_false_match_rates_need_subjects(tmp_path):
@@ -295,18 +240,6 @@ def test_margins_of_every_combination(tmp_path):
     }  # fmt: skip
     again = plan("--subjects", "100,400", "--quantile", "paper", "--confidence-level", 0.9, "--json")
     assert json.loads(again.stdout) == written
-
-
-@pytest.mark.jit
-def test_margins_may_be_drawn():
-    drawn = ["--method", "simulation", "--n-simulations", 50, "--seed", 3]
-    done = plan("--subjects", 100, *drawn)
-    assert "50 simulated studies of each setting, seed 3" in done.stdout
-    content = json.loads(plan("--subjects", 100, *drawn, "--json").stdout)
-    assert content["settings"]["n_simulations"] == 50
-    settings = {"n_groups": [3, 10], "n_subjects": 100, "n_attempts": 2, "fnmr": 0.05, "correlation": 0.25}
-    expected = ff.plan_margin(**settings, n_simulations=50, rng=3).margin
-    assert [row["margin"] for row in content["plan"]] == expected.tolist()
 
 
 @pytest.mark.slow
@@ -376,17 +309,6 @@ def test_attempts_of_a_pilot(tmp_path):
     assert content["settings"]["attempts"] == {"1": 0.5, "2": 0.25, "8": 0.25}
 
 
-@pytest.mark.slow
-@pytest.mark.jit
-def test_the_study_of_the_paper(tmp_path):
-    done = run("plan", "--study", "--output", tmp_path, "--plots")
-    assert done.exit_code == 0, done.output
-    assert "4,000 settings with margins from 0.5 % to 10.5 %" in done.stdout
-    assert len(pl.read_csv(tmp_path / "plan.csv")) == 4000
-    figures = {f"{name}.{suffix}" for name in ("overview", "one_at_a_time") for suffix in ("png", "svg")}
-    assert {path.name for path in tmp_path.iterdir()} == figures | {"config.toml", "plan.json", "plan.csv"}
-
-
 @pytest.mark.jit
 def test_a_plan_for_fmr(tmp_path):
     asked = ["--claimed", 0.01, "--n-simulations", 100, "--seed", 3]
@@ -452,21 +374,6 @@ def test_bad_options_of_a_plan_say_what_would_do(arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--fnmr", 5], "fnmr must be fractions .* for 5 % write 0.05"),
-        (["--groups", 1], "n_groups must be whole numbers of at least 2, not 1$"),
-        (["--attempts", 1.5], "n_attempts must be whole numbers"),
-        (["--correlation", 2], "for 2 % write 0.02"),
-        (["--confidence-level", 95], "confidence_level"),
-    ],
-)
-def test_what_a_plan_refuses_is_an_error_of_the_command(arguments, message):
-    with pytest.raises(InputError, match=message):
-        plan("--subjects", 100, *arguments)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
         (["plan", *STUDY, "--groups", "1", "--subjects", "9"], "Error: --groups must be whole numbers"),
         (["group-test", "decisions.csv", "--input", "counts"], "'failed'?): name one with --failures"),
         (["group-test", "counts.tsv", "--input", "counts", "--group", "x"], "name one with --group;"),
@@ -474,7 +381,7 @@ def test_what_a_plan_refuses_is_an_error_of_the_command(arguments, message):
     ],
 )  # fmt: skip
 def test_errors_are_one_line_and_speak_of_options(folder, arguments, message):
-    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=folder)
+    done = run_program(*arguments, cwd=folder)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert message in done.stderr
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from helpers.command_line import COMMAND, run
+from helpers.command_line import COMMAND, run, run_program
+from helpers.each import each
 
 import fastfair as ff
 from fastfair.cli.tables import print_summary
@@ -61,25 +62,6 @@ def test_tables_hold_rates_per_group_and_measures(scores):
     assert max(map(len, done.output.splitlines())) <= 200
 
 
-def test_every_column_stands_under_its_heading(tmp_path):
-    path = tmp_path / "s.csv"
-    rows = ["score,reference,probe,g", "0.9,a,a,f", "0.7,a,a,f", "0.1,a,b,f", "0.8,a,b,f", "0.3,b,a,f", "0.2,b,a,f"]
-    path.write_text("\n".join(rows))
-    lines = run(
-        "evaluate", path, "--group", "g", "--at", "threshold=0.75", "--at", "threshold=0.95", "--n-resamples", 0
-    ).output.splitlines()
-    tables = [k for k, line in enumerate(lines) if line.startswith("group ")]
-    cells = [[[c.strip() for c in lines[k + row].split("  ") if c.strip()] for row in (0, 1, 2)] for k in tables]
-    for (headings, overall, group), errors in zip(cells, (["1", "1"], ["0", "2"]), strict=True):
-        for row, name in ((overall, "all"), (group, "f")):
-            found = dict(zip(headings, row, strict=True))
-            assert found["group"] == name
-            assert [found["mated"], found["non-mated"], found["subjects"]] == ["2", "4", "2"]
-            assert [found["false matches"], found["false non-matches"]] == errors
-    assert "EER" in cells[0][0]
-    assert "EER" not in cells[1][0]
-
-
 @pytest.mark.jit
 def test_json_is_the_evaluation(scores):
     done = run(
@@ -118,13 +100,7 @@ def test_output_folder(scores, tmp_path):
     assert "--plots needs --output" in run(*options(scores), *ESTIMATES, "--plots").output
 
 
-def test_plots_of_intervals_without_replicates(scores, tmp_path):
-    done = run(*options(scores), "--quick", "--unit", "comparison", "--output", tmp_path, "--plots")
-    assert done.exit_code == 0, done.output
-    assert (tmp_path / "fnmr_at_fmr_0.001.svg").exists()
-
-
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         (["--at", "fmr=5"], "for 5 % write 0.05"),
@@ -223,7 +199,7 @@ def test_compare_ranks_more_than_two_files(two_systems, tmp_path):
 def test_scores_without_subjects_are_told_what_would_do(tmp_path):
     path = tmp_path / "s.csv"
     path.write_text("score,mated\n0.9,1\n0.1,0\n")
-    done = subprocess.run([COMMAND, "evaluate", path], capture_output=True, text=True, check=False)
+    done = run_program("evaluate", path)
     assert done.returncode == 2
     assert "--unit comparison" in done.stderr
     assert "--n-resamples 0" in done.stderr
@@ -233,14 +209,11 @@ def test_zero_policy_and_incomplete_groups_reach_evaluate(tmp_path):
     path = tmp_path / "s.csv"
     path.write_text("score,mated,g\n0.9,1,a\n0.1,0,a\n0.2,0,a\n0.8,1,b\n0.3,0,b\n0.7,0,b\n0.9,1,c\n")
     arguments = ["evaluate", path, "--group", "g", "--at", "threshold=0.5", "--n-resamples", "0"]
-    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True, check=False)
+    done = run_program(*arguments)
     assert done.returncode == 2
     assert done.stderr.startswith("Error: 1 of 3 groups lack comparisons")
     assert "Traceback" not in done.stderr
-    done = subprocess.run(
-        [COMMAND, *map(str, arguments), "--incomplete-groups", "drop", "--zero-policy", "0.01"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = run_program(*arguments, "--incomplete-groups", "drop", "--zero-policy", "0.01")
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith("Warning: left out of the measures: 'c'")
     assert "Left out of the measures: c" in done.stdout
@@ -269,11 +242,12 @@ def test_errors_speak_of_options(tmp_path):
         "with --group": ["--metadata", who, "--metadata-id", "id"],
     }
     for message, arguments in found.items():
-        done = subprocess.run([COMMAND, "evaluate", path, *arguments], capture_output=True, text=True, check=False)
+        done = run_program("evaluate", path, *arguments)
         assert done.returncode == 2
         assert message in done.stderr
 
 
+@pytest.mark.slow
 def test_labels_are_text_and_tables_are_never_cut(tmp_path):
     path = tmp_path / "s.csv"
     path.write_text(
@@ -291,24 +265,14 @@ def test_labels_are_text_and_tables_are_never_cut(tmp_path):
 
 def test_an_output_folder_that_cannot_be_is_a_line(scores, tmp_path):
     (tmp_path / "file").touch()
-    done = subprocess.run(
-        [COMMAND, *map(str, options(scores)), "--output", tmp_path / "file" / "x"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program(*options(scores), "--output", tmp_path / "file" / "x")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
 def test_few_errors_never_look_like_none(tmp_path):
     path = tmp_path / "s.csv"
     pl.DataFrame({"score": [1.0, *range(100, 100_100)], "mated": [1, *[0] * 100_000]}).write_csv(path)
-    done = subprocess.run(
-        [COMMAND, "evaluate", path, "--at", "fmr=1e-5", "--n-resamples", "0"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program("evaluate", path, "--at", "fmr=1e-5", "--n-resamples", "0")
     assert "0.001 %*" in done.stdout
     assert "--score-kind distance" in done.stderr
 
@@ -357,15 +321,6 @@ def test_a_page_is_written_with_each_attribute_and_the_files(scores, tmp_path):
     assert "By land" in text
     done = run(*options(scores), *ESTIMATES, "--report", tmp_path)
     assert "is a folder: name a file in it" in " ".join(done.output.split())
-
-
-@pytest.mark.jit
-def test_two_systems_have_a_page(two_systems, tmp_path):
-    page = tmp_path / "page.html"
-    named = ["--score", "a", "--second-score", "b", "--group", "sex"]
-    done = run("compare", *two_systems, *named, "--n-resamples", 100, "--at", "fmr=0.05", "--report", page)
-    assert done.exit_code == 0, done.output
-    assert "Two systems</h2>" in page.read_text("utf-8")
 
 
 def test_cllr_is_printed_of_log_likelihood_ratios(scores):

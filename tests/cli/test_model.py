@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import polars as pl
 import pytest
 from helpers.attribute_tables import AT, NAMES, table
 from helpers.command_line import run
@@ -47,12 +46,3 @@ def test_strata_are_those_of_the_library(scores):
     printed = run("strata", scores, *ASKED, "--by", "gender").output
     assert found.summary() in printed
     assert sum("same mix" in line for line in printed.splitlines()[-9:]) == 2
-
-
-@pytest.mark.parametrize(("verb", "more"), [("model", []), ("strata", ["--by", "gender"])])
-def test_files_and_figures_are_written(verb, more, scores, tmp_path):
-    run(verb, scores, *ASKED, *more, "--output", tmp_path, "--plots")
-    assert {path.name for path in tmp_path.iterdir()} == {"config.toml"} | {
-        f"{verb}.{end}" for end in ("json", "csv", "png", "svg")
-    }
-    assert pl.read_csv(tmp_path / f"{verb}.csv").height > 0

@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from helpers.each import each
 
 from fastfair.cli import main, plan, synthesize
 
@@ -81,7 +82,7 @@ def test_the_folder_is_checked_before_work(verb, tmp_path, monkeypatch):
     assert "there is no permission to write there" in str(run(*VERBS[verb], "--output", "new/folder").exception)
 
 
-@pytest.mark.parametrize("verb", sorted(set(VERBS) - {"compare"}))
+@each("verb", sorted(set(VERBS) - {"compare"}))
 @pytest.mark.usefixtures("no_work")
 def test_plots_without_a_folder_are_refused_before_work(verb):
     done = run(*VERBS[verb], "--plots")
@@ -163,6 +164,7 @@ def require_results(output: Path) -> None:
     assert "fnmr,'=1+1,EER," in table
 
 
+@pytest.mark.slow
 def test_a_reader_who_goes_away_loses_nothing(scores, tmp_path, closed_pipe):
     done = evaluated(scores, tmp_path, stdout=closed_pipe, stderr=subprocess.PIPE)
     assert done.returncode == 141  # as a shell has it of `yes | true`
@@ -171,6 +173,7 @@ def test_a_reader_who_goes_away_loses_nothing(scores, tmp_path, closed_pipe):
     require_results(tmp_path)
 
 
+@pytest.mark.slow
 def test_warnings_that_nobody_reads_do_not_cost_the_results(scores, tmp_path, closed_pipe):
     done = evaluated(scores, tmp_path, stdout=subprocess.PIPE, stderr=closed_pipe)
     assert done.returncode == 0
@@ -178,6 +181,7 @@ def test_warnings_that_nobody_reads_do_not_cost_the_results(scores, tmp_path, cl
     require_results(tmp_path)
 
 
+@pytest.mark.slow
 def test_closed_streams(scores, tmp_path):
     def close() -> None:
         os.close(1)
@@ -187,6 +191,7 @@ def test_closed_streams(scores, tmp_path):
     require_results(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_full_disk_behind_the_standard_output(scores, tmp_path):
     with Path("/dev/full").open("w") as full:
         done = evaluated(scores, tmp_path, stdout=full, stderr=subprocess.PIPE)
@@ -195,6 +200,7 @@ def test_a_full_disk_behind_the_standard_output(scores, tmp_path):
     require_results(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_same_run_writes_the_same_figures(tmp_path):
     asked = ["--group", "sex", "--at", "threshold=0.5", "--seed", 1, "--n-resamples", 64, "--plots"]
     for name in ("once", "again"):

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.command_line import run
+from helpers.each import each
 
 import fastfair as ff
 from fastfair.cli.figures import figures_of_scores
-from fastfair.errors import InputError
 
 SMALL = ["--n-mated", 200, "--n-nonmated", 200, "--rate", 0.01, "--seed", 3]
 OVERALL = ["--overall-mated", 200, "--overall-nonmated", 1000, "--overall-fmr", 0.002]
@@ -23,6 +23,7 @@ def rows_of(table: str) -> list[list[str]]:
     return [line.replace(" %", "%").split() for line in table.splitlines() if "MR at T" in line]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("suffix", "kind"), [("csv", "fmr"), ("tsv", "fnmr"), ("parquet", "fmr")])
 def test_systems_read_back_have_the_rates_asked_for(tmp_path, suffix, kind):
     done = run(
@@ -92,15 +93,6 @@ def test_one_set(tmp_path, kind, generator):
     assert {path.name for path in tmp_path.iterdir()} == {"config.toml", "synthesis.json", "scores.csv"}
 
 
-def test_sets_with_subjects(tmp_path):
-    subjects = ["--generator", "binormal", "--subjects", 20, "--subject-effect", 0.3]
-    run("synthesize", "--fmr", 0.02, *subjects, *SMALL[:4], "--seed", 3, "--output", tmp_path)
-    c = ff.read_comparisons(tmp_path / "scores.csv", score_kind="distance")
-    assert len(c.subjects) == 20
-    expected = ff.binormal_comparisons(200, 200, fmr=0.02, n_subjects=20, subject_effect=0.3, rng=3)
-    assert ff.eer(c) == ff.eer(expected)
-
-
 @pytest.mark.slow
 @pytest.mark.jit
 def test_the_family_of_the_paper(tmp_path):
@@ -138,7 +130,7 @@ def test_measures_of_systems_are_drawn_where_their_table_is():
     assert [text.get_text() for text in ax.get_xticklabels()] == ["V", "VI"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ([], "nothing says what to make: give one of"),
@@ -155,17 +147,3 @@ def test_options_that_do_not_go_together(arguments, message):
     done = run("synthesize", *arguments)
     assert done.exit_code == 2
     assert message in " ".join(done.output.split())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--ratios", "1:0"], "2 to 100 numbers above 0"),
-        (["--ratios", "1:2", "--rate", 0.0001], "ask for that, or for more comparisons"),
-        (["--fmr", 0.01, "--at", 1.5], "tmr must be fractions"),
-        (["--fmr", 0.01, "--generator", "binormal", "--subject-effect", 0.3], "there are no subjects"),
-    ],
-)
-def test_values_that_cannot_be(arguments, message):
-    with pytest.raises(InputError, match=message):
-        run("synthesize", *arguments)

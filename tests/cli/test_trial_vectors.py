@@ -41,17 +41,6 @@ def test_evaluate_scores_the_list(trials):
     assert found("evaluate", *_LISTED, "--embeddings", "v.npz", *_ASKED) == found("evaluate", "scored.parquet", *_ASKED)
 
 
-def test_compare_takes_the_vectors_of_two_systems(trials):
-    first = ff.read_comparisons("trials.csv", embeddings="v.npz", subject_pattern="^([^/]+)/")
-    np.savez("second.npz", vectors=np.load("other.npz")["emb"], name=np.load("other.npz")["utt"])
-    second = ff.read_comparisons("trials.csv", embeddings="second.npz", subject_pattern="^([^/]+)/")
-    wanted = json.loads(ff.compare(first, second, ff.at_fmr(0.1), n_resamples=20, rng=1).to_json())
-    shown = found(
-        "compare", *_LISTED[:1], *_LISTED, "--embeddings", "v.npz", "--second-embeddings", "second.npz", *_ASKED
-    )
-    assert shown == wanted
-
-
 def test_options_say_how_vectors_are_read(trials):
     how = ("--vectors", "emb", "--vector-name", "utt", "--similarity", "negative_euclidean", "--same-name", "max")
     shown = run("evaluate", *_LISTED, "--embeddings", "other.npz", *how, "--quick")

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from helpers.command_line import run
+from helpers.each import each
 
 import fastfair as ff
 
@@ -39,29 +40,6 @@ def test_evaluate_takes_all_pairs(systems):
     assert shown == json.loads(ff.evaluate(systems[0], ff.at_fmr(0.1), n_resamples=20, rng=1).to_json())
 
 
-def test_evaluate_takes_references_with_probes(systems):
-    more = ("--role", "role", "--template", "utt", "--similarity", "inner_product", "--measure", "gini")
-    shown = found("evaluate", "first.npz", *_VECTORS, *_WHO, *more, "--at", "fmr=0.1", *_FEW)
-    e = ff.Embeddings(
-        systems[0].vectors, systems[0].subject, systems[0].subject_group[systems[0].subject], "inner_product",
-        np.load("first.npz")["role"],
-    )  # fmt: skip
-    wanted = ff.evaluate(e, ff.at_fmr(0.1), ["gini"], n_resamples=20, rng=1)
-    assert [q["estimate"] for q in shown["quantities"]] == [q.estimate for q in wanted.quantities]
-
-
-def test_templates_score_by_their_mean_or_their_best_vector(systems):
-    more = ("--role", "role", "--template", "who", "--measure", "gini")
-    labels, subject = np.array(systems[0].groups), systems[0].subject
-    e = ff.Embeddings(
-        systems[0].vectors, subject, labels[systems[0].subject_group[subject]], role=np.load("first.npz")["role"]
-    )
-    for said, score in (((), "mean"), (("--template-score", "mean"), "mean"), (("--template-score", "max"), "max")):
-        shown = found("evaluate", "first.npz", *_VECTORS, *_WHO, *more, *said, "--at", "fmr=0.1", *_FEW)
-        wanted = ff.evaluate(e.enrolled(score=score), ff.at_fmr(0.1), ["gini"], n_resamples=20, rng=1)
-        assert [q["estimate"] for q in shown["quantities"]] == [q.estimate for q in wanted.quantities]
-
-
 def test_compare_takes_vectors_of_the_same_samples(systems):
     shown = found("compare", "first.npz", "second.npz", *_VECTORS, *_WHO, "--at", "fmr=0.1", *_FEW)
     assert shown == json.loads(ff.compare(*systems, ff.at_fmr(0.1), n_resamples=20, rng=1).to_json())
@@ -77,15 +55,7 @@ def test_claims_and_tests_take_all_pairs(systems):
         assert shown[name] == json.loads(wanted.to_json())
 
 
-def test_a_report_and_plots(systems):
-    more = ("--report", "page.html", "--output", "out", "--plots", "--claim", "fnmr <= 0.5")
-    result = run("evaluate", "first.npz", *_VECTORS, *_WHO, "--at", "fmr=0.1", *_FEW[:-1], *more)
-    assert result.exit_code == 0, result.output
-    kinds = [type(one).__name__ for one in ff.read_results("page.html")]
-    assert len(kinds) == 4  # an evaluation, a claim and two tests
-
-
-@pytest.mark.parametrize(
+@each(
     ("words", "said"),
     [
         (

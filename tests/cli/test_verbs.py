@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from helpers.command_line import run
+from helpers.each import each
 
 from fastfair.cli.main import cli
 from fastfair.cli.verbs import Verb, VerbGroup
@@ -35,7 +36,7 @@ def test_the_list_of_verbs_is_not_cut():
         assert verb.short_help in shown
 
 
-@pytest.mark.parametrize("name", ALL)
+@each("name", ALL)
 def test_help_has_sections_and_ends_with_examples_that_parse(name):
     verb = ALL[name]
     shown = run(*name.split(), "--help").output

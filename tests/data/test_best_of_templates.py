@@ -10,13 +10,12 @@ import pytest
 from helpers.parting import parted_if
 from helpers.small_embeddings import two_systems
 from helpers.two_sets import drawn_in, matrix_of, random_sets
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import two_sets as slow
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair._lib.workers import Workers
 from fastfair.data import pair_search, temporary_files
 from fastfair.errors import InputError
 from fastfair.resampling.pair_replicates import Draws, PairResampler
@@ -41,7 +40,6 @@ def templates_of(e: ff.Embeddings, how: object) -> tuple[list[int], list[int]]:
 
 
 @pytest.mark.jit
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n_subjects=st.integers(2, 8),
@@ -105,21 +103,6 @@ def many(dtype: type = np.float32, similarity: str = "cosine") -> ff.Embeddings:
 
 
 @pytest.mark.jit
-@pytest.mark.parametrize("similarity", ["cosine", "negative_euclidean"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_tail_is_the_same_however_it_is_made(similarity: str, dtype: type):
-    e = many(dtype, similarity)
-    whole = e._finder(Workers()).find(1.0)
-    assert [pairs.keys.size for pairs in whole] == [e.n_mated, e.n_nonmated]
-    for workers in (Workers(1), Workers(2), Workers(executor=ThreadPoolExecutor(2))):
-        found = e._finder(workers).find(0.05)
-        assert 0.03 < found[1].keys.size / e.n_nonmated < 0.4
-        for some, all_pairs in zip(found, whole, strict=True):
-            for name in ("keys", "first", "second"):
-                assert np.array_equal(getattr(some, name), getattr(all_pairs, name)[: some.keys.size])
-
-
-@pytest.mark.jit
 def test_bands_have_the_same_bits_by_threads_workers_checkpoints_and_in_files(monkeypatch, tmp_path):
     e = many()
 
@@ -161,16 +144,6 @@ def test_evaluations_have_the_bits_of_the_list(few_kept, monkeypatch):
     for test in (ff.fnmr_test, ff.fmr_test):
         wanted, found = (test(one, points[0], n_resamples=99, rng=0) for one in (listed[0], systems[0]))
         assert (found.statistic, found.pvalue) == pytest.approx((wanted.statistic, wanted.pvalue))
-
-
-@pytest.mark.jit
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
-def test_both_scores_of_the_same_templates_can_be_compared():
-    e = two_systems(3, roles=True)[0]
-    found = ff.compare(e.enrolled(score="max"), e.enrolled(), ff.at_fmr(0.05), metrics=[], n_resamples=70, rng=0)
-    for score, value in (("max", "first"), ("mean", "second")):
-        alone = ff.evaluate(e.enrolled(score=score), ff.at_fmr(0.05), metrics=[], n_resamples=70, rng=0)
-        assert getattr(found.contrast("fnmr"), value) == alone.value("fnmr")
 
 
 def test_groups_and_what_was_left_out_stay():

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import ANY, from_rows, grouped
@@ -52,26 +53,13 @@ def test_every_column_follows_its_score(rows, dtype, thirds):
             assert score_keys.decode(groups.within[k]).tolist() == within
 
 
-@pytest.mark.jit
-def test_large_lists_are_sorted_alike_with_and_without_rows():
-    rng = np.random.default_rng(0)
-    for dtype in (np.float32, np.float64):
-        scores = np.round(rng.normal(size=150_000), 4).astype(dtype)
-        mated = rng.random(150_000) < 0.2
-        plain = ff.Comparisons(scores, mated)
-        rich = ff.Comparisons(scores, mated, reference_group=rng.integers(0, 3, 150_000))
-        for one, other in ((plain.mated, rich.mated), (plain.nonmated, rich.nonmated)):
-            assert np.array_equal(one.similarities, other.similarities)
-            assert np.array_equal(scores[other.rows], other.similarities)
-
-
 def test_distances_are_negated_similarities():
     c = ff.Comparisons([0.1, 0.0, 0.9], [1, 1, 0], score_kind="distance")
     assert c.mated.similarities.tolist() == [-0.1, 0.0]
     assert math.copysign(1, c.mated.similarities[1]) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "flags",
     [
         [True, False, True, False],
@@ -95,9 +83,9 @@ def test_flags_that_are_not_two_valued_are_refused(flags):
         ff.Comparisons(SCORES, flags)
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, -math.nan])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("rich", [False, True])
+@each("bad", [math.nan, math.inf, -math.inf, -math.nan])
+@each("dtype", [np.float32, np.float64])
+@each("rich", [False, True])
 def test_scores_that_are_not_finite_are_refused_by_row(bad, dtype, rich):
     scores = np.array([0.9, bad, 0.8, bad], dtype)
     with pytest.raises(InputError, match=r"row 1 \(counted from 0\).*and 1 more") as caught:
@@ -105,8 +93,8 @@ def test_scores_that_are_not_finite_are_refused_by_row(bad, dtype, rich):
     assert caught.value.row == 1
 
 
-@pytest.mark.parametrize("score", [1.7e308, -1.1e150, np.finfo(float).max])
-@pytest.mark.parametrize("kind", ["similarity", "distance"])
+@each("score", [1.7e308, -1.1e150, np.finfo(float).max])
+@each("kind", ["similarity", "distance"])
 def test_scores_whose_sums_would_overflow_are_refused_by_row(score, kind):
     with pytest.raises(InputError, match=r"between -1e\+150 and 1e\+150.* row 2 \(counted from 0\)") as caught:
         ff.Comparisons([0.9, 0.1, score, 0.3], [1, 0, 1, 0], score_kind=kind)
@@ -165,7 +153,7 @@ def test_bad_input_is_an_error_that_names_the_place(arguments, message):
         ff.Comparisons(*arguments)
 
 
-@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, pd.NaT, "", "  "])
+@each("missing", [None, math.nan, pd.NA, pd.NaT, "", "  "])
 def test_every_kind_of_missing_label_is_refused(missing):
     for labels in (["a", "b", missing, "a"], np.array(["a", "b", missing, "a"], object)):
         with pytest.raises(InputError, match="reference_group is missing in row 2"):
@@ -336,20 +324,6 @@ def test_samples_follow_their_scores_into_every_part(rows, n):
             assert part.samples[side.probe_sample].tolist() == [probe[k] for k in side.rows]
 
 
-def test_samples_are_shared_among_groupings_and_absent_unless_given():
-    labels, sides = {"sex": list("ffmm"), "eyes": list("bgbg")}, (list("xxyy"), list("xzyz"))
-    c = ff.Comparisons(SCORES, MATED, *sides, labels, reference_sample=[1, 2, 3, 3], probe_sample=[2, 4, 5, 6])
-    assert (c.samples.tolist(), c.subjects[c.sample_subject].tolist()) == ([1, 2, 3, 4, 5, 6], list("xxyzyz"))
-    assert c.by("eyes").samples is c.samples
-    assert c.by("eyes").sample_subject is c.sample_subject
-    for array in (c.samples, c.sample_subject, c.mated.probe_sample):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = array[0]
-    without = ff.Comparisons(SCORES, MATED, *sides, labels).by("sex").within_group("f")
-    assert without.samples is without.sample_subject is None
-    assert without.mated.reference_sample is without.nonmated.probe_sample is None
-
-
 @pytest.mark.parametrize(
     ("samples", "message"),
     [
@@ -477,12 +451,3 @@ def test_log_likelihood_ratios_are_similarities(rows, threshold):
     assert (ff.eer(one).value, ff.eer(one).threshold) == (ff.eer(other).value, ff.eer(other).threshold)
     assert one.to_key(threshold) == other.to_key(threshold)
     assert other.to_scale(threshold) == threshold
-
-
-def test_messages_show_numbers_as_they_were_given():
-    ids = {"reference": np.array([1, 2, 3]), "probe": np.array([1, 2, 4])}
-    samples = {"reference_sample": np.array([0, 0, 1]), "probe_sample": np.array([2, 3, 4])}
-    with pytest.raises(InputError, match=r"reference_sample 0 is of subject 1 in row 0 .*, but of 2 in another"):
-        ff.Comparisons([1, 2, 3], [1, 1, 0], **ids, **samples)
-    with pytest.raises(InputError, match="2 with 2 marked non-mated"):
-        ff.Comparisons([1, 2, 3], [1, 0, 0], **ids)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-import operator
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from helpers.each import each
 
 import fastfair as ff
 from fastfair._lib import validation
@@ -21,19 +18,6 @@ VECTORS = np.array([[3, 4], [0, 2], [1, 0], [0, -1], [1, 1]], np.float32)
 SUBJECT = ["b", "a", "b", "c", "a"]
 SEX = ["m", "f", "m", "f", "f"]
 EYES = ["x", "y", "x", "x", "y"]
-
-
-def test_what_is_kept_of_a_small_set():
-    e = ff.Embeddings(VECTORS, SUBJECT, SEX)
-    assert repr(e) == "Embeddings(5 x 2 float32, cosine, 3 subjects, 2 mated, 8 non-mated, 2 groups)"
-    assert len(e) == 5
-    assert e.subjects.tolist() == ["a", "b", "c"]
-    assert (e.subject.tolist(), e.subject.dtype) == ([1, 0, 1, 2, 0], np.int32)
-    assert (e.groups, e.grouping, e.attributes) == (("f", "m"), ("group",), {"group": ("f", "m")})
-    assert (e.subject_group.tolist(), e.subject_group.dtype) == ([0, 1, 0], np.int32)
-    assert (e.pairing.order.tolist(), e.pairing.order.dtype) == ([1, 4, 3, 0, 2], np.intp)
-    assert e.n_samples.tolist() == [2, 2, 1]
-    assert (e.n_mated, e.n_nonmated, type(e.n_mated), type(e.n_nonmated)) == (2, 8, int, int)
 
 
 def test_without_groups_vectors_are_ordered_by_subject():
@@ -57,23 +41,6 @@ def test_several_attributes_make_intersections():
         e.by("eye")
     with pytest.raises(InputError, match="at least one attribute of sex, eyes"):
         e.by()
-
-
-@given(st.lists(st.integers(0, 5), min_size=2, max_size=30), st.integers(0, 3))
-def test_counts_and_order_are_those_of_a_loop(subject, n_groups):
-    group = [s % n_groups for s in subject] if n_groups else None
-    pairs = [subject[i] == subject[j] for j in range(len(subject)) for i in range(j)]
-    vectors = np.ones((len(subject), 1))
-    if all(pairs) or not any(pairs):
-        with pytest.raises(InputError, match=r"no (non-)?mated pairs"):
-            ff.Embeddings(vectors, subject, group)
-        return
-    e = ff.Embeddings(vectors, subject, group)
-    assert (e.n_mated, e.n_nonmated) == (sum(pairs), len(pairs) - sum(pairs))
-    expected = sorted(range(len(subject)), key=lambda i: (str(group[i]) if n_groups else "", subject[i], i))
-    assert e.pairing.order.tolist() == expected
-    if n_groups:
-        assert [e.groups[k] for k in e.subject_group[e.subject]] == list(map(str, group))
 
 
 def test_counts_of_pairs_are_exact_where_they_are_many():
@@ -109,18 +76,6 @@ def test_very_long_and_very_short_vectors_have_a_cosine(scale, dtype):
     vectors = np.array([[1, 0], [1, 1], [0, 1]]) * np.array(scale, dtype)
     rows = ff.Embeddings(vectors.astype(dtype), [0, 0, 1]).rows(slice(None))
     assert np.allclose(rows, [[1, 0], [0.5**0.5, 0.5**0.5], [0, 1]])
-
-
-def test_arrays_are_shared_and_cannot_be_written_through():
-    vectors = VECTORS.copy()
-    e = ff.Embeddings(vectors, SUBJECT, SEX)
-    assert np.shares_memory(e.vectors, vectors)
-    assert vectors.flags.writeable
-    for name in ("vectors", "subject", "subjects", "subject_group", "n_samples", "pairing.order"):
-        with pytest.raises(ValueError, match="read-only"):
-            operator.attrgetter(name)(e)[:] = 0
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        e.similarity = "inner_product"
 
 
 def test_a_copy_through_pickle_is_whole():
@@ -160,7 +115,7 @@ def with_entry(value, *rows):
     return vectors
 
 
-@pytest.mark.parametrize(
+@each(
     ("vectors", "message"),
     [
         (with_entry(np.nan, 1, 3), r"2 of 5 vectors are not finite: rows 1, 3 \(counted from 0\)"),
@@ -191,7 +146,7 @@ def test_rows_are_named_across_blocks(monkeypatch):
     assert caught.value.row == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ({"subject": ["a"] * 5}, "all vectors are of one subject, 'a': there are no non-mated pairs"),
@@ -218,30 +173,7 @@ def test_too_many_groups_are_refused():
         ff.Embeddings(np.ones((n + 1, 1)), subject, {"tens": subject // 45, "ones": subject % 45})
 
 
-@pytest.fixture(scope="module")
-def lfw(shared_data):
-    attributes = np.load(shared_data / "lfw_faces_attributes.npz", allow_pickle=False)
-    return np.load(shared_data / "lfw_faces_mbf_arc.npy", mmap_mode="r"), attributes["subject"], attributes["gender"]
-
-
-def test_real_faces(lfw):
-    vectors, subject, gender = lfw
-    missing = int(np.flatnonzero(gender == "")[0])
-    with pytest.raises(InputError, match=rf"group 'group' is missing in row {missing} .* and 1 in all"):
-        ff.Embeddings(vectors, subject, gender)
-    kept = np.arange(len(subject)) != missing
-    e = ff.Embeddings(vectors[kept], subject[kept], gender[kept])
-    assert (len(e), e.groups) == (6297, ("F", "M"))
-    assert np.array_equal(np.array(e.groups)[e.subject_group[e.subject]], gender[kept])
-    assert (np.diff(e.subject_group[e.subject[e.pairing.order]]) >= 0).all()
-    whole = ff.Embeddings(vectors, subject)
-    assert (len(whole), whole.subjects.size, int((whole.n_samples > 1).sum())) == (6298, 2944, 881)
-    similarity = whole.rows(slice(0, 500)) @ whole.rows(slice(0, 500)).T
-    mated = whole.subject[:500, None] == whole.subject[:500]
-    assert np.median(similarity[mated & ~np.eye(500, dtype=bool)]) > np.quantile(similarity[~mated], 0.99)
-
-
-@pytest.mark.parametrize(
+@each(
     ("similarity", "dtype", "power", "taken"),
     [
         ("inner_product", np.float32, 61, True), ("inner_product", np.float32, 64, False),

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers.each import each
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.strategies import grouped
@@ -81,7 +82,7 @@ def test_what_is_left_out_is_told():
     assert not counted.left_out
 
 
-@pytest.mark.parametrize(
+@each(
     ("scores", "options", "message"),
     [
         ([1, np.inf, 0], {"failures": "exclude"}, "row 1 .* is inf: mark failed comparisons with NaN"),

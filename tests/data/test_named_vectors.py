@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from oracles import listed_pairs as slow
 
 import fastfair as ff
-from fastfair.data import named_vectors
 from fastfair.errors import InputError
 
 NAMES = ["b", "a", "c", "a", "c", "c"]
@@ -46,36 +45,6 @@ def test_the_mean_of_vectors_of_a_name(similarity, case):
     wanted = [slow.score(vectors, names, *pair, similarity, "mean") for pair in pairs]
     assert len(v) == len(set(names))
     assert v.scores(*zip(*pairs, strict=True)) == pytest.approx(wanted, rel=1e-12, abs=1e-7)
-
-
-@pytest.mark.jit
-@pytest.mark.parametrize("same_name", ["max", "mean"])
-@pytest.mark.parametrize("similarity", ["cosine", "inner_product", "negative_euclidean"])
-def test_bits_depend_neither_on_threads_nor_on_how_pairs_are_divided_or_ordered(similarity, same_name, monkeypatch):
-    rng = np.random.default_rng(0)
-    vectors, names = rng.normal(size=(300, 19)).astype(np.float32), rng.integers(0, 200, 300)
-    v = ff.NamedVectors(vectors, names, similarity, same_name)
-    reference, probe = rng.choice(names, (2, 5000))
-    wanted = v.scores(reference, probe, n_threads=1).tobytes()
-    assert v.scores(probe, reference, n_threads=3).tobytes() == wanted
-    monkeypatch.setattr(named_vectors, "_PAIRS_AT_ONCE", 37)
-    told = []
-    assert v.scores(reference, probe, n_threads=4, progress=lambda *work: told.append(work)).tobytes() == wanted
-    assert told[-1] == (5000, 5000)
-    order = rng.permutation(5000)
-    assert v.scores(reference[order], probe[order]).tobytes() == np.frombuffer(wanted, np.float32)[order].tobytes()
-
-
-def test_memory_mapped_vectors_are_not_copied(tmp_path):
-    vectors = np.random.default_rng(0).normal(size=(6, 4))
-    np.save(tmp_path / "v.npy", vectors)
-    mapped = np.load(tmp_path / "v.npy", mmap_mode="r")
-    v = ff.NamedVectors(mapped, NAMES, same_name="max")
-    assert np.shares_memory(v.vectors, mapped)
-    assert v.names.tolist() == ["a", "b", "c"]
-    assert repr(v) == "NamedVectors(6 x 4 float64, cosine, 3 names)"
-    whole = ff.NamedVectors(vectors, NAMES, same_name="max")
-    assert v.scores(["a"], ["c"]).tobytes() == whole.scores(["a"], ["c"]).tobytes()
 
 
 def test_very_long_and_very_short_vectors_have_cosines():

@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from fastfair.kernels import pairs
+from helpers.each import each
 from helpers.parting import parted_if
 from helpers.small_embeddings import KINDS, as_draw, matrix_of, small_embeddings
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import embeddings as slow
-from threadpoolctl import threadpool_info
 
 import fastfair as ff
 from fastfair._lib import memory, radix_sort, seeds
@@ -27,8 +27,8 @@ from fastfair.resampling.pair_replicates import Draws, PairResampler
 UNITS = ("sample", "subject", "subject+sample")
 
 
-@pytest.mark.parametrize("similarity", KINDS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("similarity", KINDS)
+@each("dtype", [np.float32, np.float64])
 def test_all_pairs_have_the_similarity_of_loops(similarity: str, dtype: type):
     rng = np.random.default_rng(1)
     e = ff.Embeddings(rng.normal(size=(40, 5)).astype(dtype), np.arange(40) // 3, similarity=similarity)
@@ -47,9 +47,9 @@ def test_a_vector_and_its_copy_are_at_distance_zero():
 
 
 @pytest.mark.jit
-@pytest.mark.parametrize("similarity", KINDS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("two_sets", [False, True])
+@each("similarity", KINDS)
+@each("dtype", [np.float32, np.float64])
+@each("two_sets", [False, True])
 def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(similarity: str, dtype: type, two_sets: bool):
     rng = np.random.default_rng(2)
     vectors, subject = rng.normal(size=(1400, 6)).astype(dtype), rng.integers(0, 200, 1400)
@@ -70,7 +70,6 @@ def test_the_tail_is_the_exact_top_and_the_same_however_it_is_made(similarity: s
                 assert np.array_equal(getattr(found, name), getattr(whole, name)[: found.keys.size])
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n_subjects=st.integers(2, 9),
@@ -251,7 +250,6 @@ def test_arrays_go_to_files_where_memory_is_short(monkeypatch: pytest.MonkeyPatc
         temporary_files.room(size, np.int64)
 
 
-@settings(max_examples=50, deadline=None)
 @given(keys=st.lists(st.integers(0, 40), min_size=1, max_size=200), seed=st.integers(0, 99))
 def test_pairs_are_sorted_by_key_and_then_by_vectors(keys: list[int], seed: int):
     rng = np.random.default_rng(seed)
@@ -260,18 +258,3 @@ def test_pairs_are_sorted_by_key_and_then_by_vectors(keys: list[int], seed: int)
     found = radix_sort.sort_by_bits(packed.copy(), np.empty_like(packed), 9, 15)
     pairs.order_ties(found, 9)
     assert found.tolist() == sorted(packed.tolist())
-
-
-@pytest.mark.jit
-def test_the_threads_of_matrix_products_are_left_as_they_were():
-    e = ff.von_mises_fisher_embeddings(300, 4, 8, concentration=(5, 40), rng=1)
-
-    def threads() -> list[int]:
-        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
-
-    before = threads()
-    assert before
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: ff.roc_band(e, [0.01], n_resamples=64, rng=0).replicates.tolist(), range(8)))
-    assert found == [found[0]] * 8
-    assert threads() == before

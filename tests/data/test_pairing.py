@@ -8,16 +8,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.each import each
 from helpers.parting import parted_if
 from helpers.two_sets import drawn_in, matrix_of, random_sets
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import resampling as slow_shrinkage
 from oracles import two_sets as slow
 
 import fastfair as ff
 from fastfair._lib import seeds
-from fastfair._lib.workers import Workers
 from fastfair.data import score_keys
 from fastfair.data.pair_search import PairFinder
 from fastfair.errors import InputError
@@ -28,7 +28,6 @@ SUBJECT = list("aabbccd")
 ROLE = ["reference", "probe", "reference", "probe", "reference", "reference", "probe"]
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), n_subjects=st.integers(2, 9), most=st.integers(1, 5))
 def test_every_reference_meets_every_probe_once(seed: int, n_subjects: int, most: int):
     e = random_sets(seed, n_subjects, most)
@@ -48,23 +47,6 @@ def test_every_reference_meets_every_probe_once(seed: int, n_subjects: int, most
     assert np.unique(c.nonmated.rows).size == e.n_nonmated
 
 
-@pytest.mark.jit
-@pytest.mark.parametrize("similarity", ["cosine", "negative_euclidean"])
-def test_the_tail_is_the_same_however_it_is_made(similarity: str):
-    rng = np.random.default_rng(2)
-    subject, role = rng.integers(0, 200, 1900), np.where(rng.random(1900) < 0.3, "probe", "reference")
-    e = ff.Embeddings(rng.normal(size=(1900, 6)).astype(np.float32), subject, similarity=similarity, role=role)
-    whole = PairFinder(e.vectors, e.similarity, e.pairing).find(1.0)
-    assert [pairs.keys.size for pairs in whole] == [e.n_mated, e.n_nonmated]
-    for threads, tile in ((1, 1), (2, 2), (2, 4)):
-        found = PairFinder(e.vectors, e.similarity, e.pairing, Workers(threads), tile).find(0.05)
-        assert 0.03 < found[1].keys.size / e.n_nonmated < 0.07
-        for some, all_pairs in zip(found, whole, strict=True):
-            for name in ("keys", "first", "second"):
-                assert np.array_equal(getattr(some, name), getattr(all_pairs, name)[: some.keys.size])
-
-
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n_subjects=st.integers(2, 8),
@@ -103,8 +85,8 @@ def test_rates_and_replicates_are_those_of_loops(seed, n_subjects, most, unit, w
                 np.testing.assert_allclose(getattr(found, name)[at][k], want, rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("weighting", ["identity", "comparison"])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@each("weighting", ["identity", "comparison"])
+@each("seed", [0, 1, 2])
 def test_shrinkage_is_that_of_double_sums(weighting: str, seed: int):
     e = random_sets(seed, 12, 4)
     levels = np.array([0.05, 0.1, 0.3])
@@ -127,18 +109,6 @@ def test_shrinkage_is_that_of_double_sums(weighting: str, seed: int):
                 elif wrong:
                     dyads += [(value, k, other) for value in wrong]
             assert found[level] == pytest.approx(slow_shrinkage.shrinkage(dyads, strata, sizes), abs=1e-9)
-
-
-@pytest.mark.parametrize("unit", ["subject", "sample"])
-def test_pairs_and_the_comparisons_made_of_them_have_the_same_replicates(unit: str):
-    e = random_sets(5, 30, 5)
-    e = ff.Embeddings(e.vectors, e.subject, similarity="inner_product", role=np.where(e.is_probe, "probe", "reference"))
-    options = {"unit": unit, "n_resamples": 100, "rng": 0}
-    of_vectors = ff.roc_band(e, [0.05, 0.2], weighting="comparison", **options)
-    of_list = ff.roc_band(e.comparisons(), [0.05, 0.2], **options)
-    assert np.array_equal(of_vectors.fnmr, of_list.fnmr)
-    if unit == "subject":
-        np.testing.assert_allclose(of_vectors.replicates, of_list.replicates, atol=1e-12)
 
 
 def test_failures_are_counted_for_tests_of_groups():
@@ -170,7 +140,6 @@ def mean_of(vectors: list[np.ndarray], similarity: str) -> np.ndarray:
     return np.array([math.fsum(v[d] for v in scaled) / len(scaled) for d in range(len(scaled[0]))])
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     similarity=st.sampled_from(["cosine", "inner_product", "negative_euclidean"]),

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair.data import pair_search
 from fastfair.data.vector_pairs import PairsOfVectors
 from fastfair.errors import InputError
 
@@ -71,36 +70,6 @@ def vectors(request):
     role = None if request.param == "one set" else rng.choice(["reference", "probe"], order.size)
     labels = {"sex": np.array(["f", "m"])[drawn.subject[order] % 2], "age": drawn.subject[order] % 3}
     return ff.Embeddings(drawn.vectors[order], drawn.subject[order], labels, role=role).by("sex")
-
-
-_POINTS = [ff.at_fmr(0.01), ff.at_fnmr(0.1), ff.at_threshold(0.6), ff.at_eer()]
-
-
-@pytest.mark.jit
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few subjects
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_an_evaluation_has_the_bits_of_all_pairs(vectors, n_threads, monkeypatch):
-    monkeypatch.setattr(pair_search, "_FEW", 0)  # of which all would be kept
-    scanned = vectors.scanned(0.3, n_threads=n_threads)
-    assert (scanned.n_mated, scanned.n_nonmated) == (vectors.n_mated, vectors.n_nonmated)
-    assert scanned.kept.nonmated.keys.size < 0.7 * vectors.n_nonmated
-    for by in ("sex", "age"):
-        pair = vectors.by(by).comparisons(), scanned.by(by)
-        asked = {"metrics": ["eer", "min_dcf"], "n_resamples": 130, "rng": 1, "n_threads": n_threads}
-        wanted, found = (ff.evaluate(one, _POINTS, ["gini", "fdr"], **asked) for one in pair)
-        assert repr(found.quantities) == repr(wanted.quantities)
-        assert found.uncertainty.replicates.tobytes() == wanted.uncertainty.replicates.tobytes()
-
-
-@pytest.mark.jit
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
-def test_a_claim_has_the_bits_of_all_pairs(vectors, monkeypatch):
-    monkeypatch.setattr(pair_search, "_FEW", 0)
-    for statement, at in (("fnmr <= 20 %", ff.at_fmr(0.01)), ("fmr <= 0.02", ff.at_threshold(0.6))):
-        wanted, found = (
-            ff.claim(data, statement, at, n_resamples=100, rng=0) for data in (vectors.comparisons(), vectors.scanned())
-        )
-        assert repr(found) == repr(wanted)
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data

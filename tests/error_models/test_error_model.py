@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.attribute_tables import AT, NAMES, as_mated, comparisons, draw, table
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import error_model as oracle
 
@@ -41,7 +41,6 @@ def levels(trials: list[oracle.Trial], model: ff.ErrorModel) -> list[list[str]]:
 @pytest.mark.parametrize("rate", ["fmr", "fnmr"])
 @pytest.mark.parametrize("varying", [False, True])
 @given(seed=st.integers(0, 10_000), n_subjects=st.integers(12, 25), n_trials=st.integers(250, 400))
-@settings(max_examples=15, deadline=None)
 def test_effects_are_those_of_loops_over_comparisons(rate, varying, seed, n_subjects, n_trials):
     trials = draw(seed, n_subjects, n_trials, 0.3, varying)
     if rate == "fnmr":

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers.attribute_tables import AT, NAMES, comparisons, draw, table
+from helpers.each import each
 
 import fastfair as ff
 from fastfair.errors import ContradictingStrataWarning, FastfairWarning, InputError, NotComputableWarning
@@ -115,7 +116,7 @@ def test_comparisons_of_different_strata_are_a_stratum():
     assert (row.n_comparisons, row.n_errors) == (len(inside), sum(t.error for t in inside))
 
 
-@pytest.mark.parametrize(
+@each(
     ("by", "strata", "named", "message"),
     [
         ("nothing", "region", {}, "nothing"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import concentration as slow
 
@@ -12,7 +12,6 @@ import fastfair as ff
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.EmptyGroupWarning")  # drawn by chance
-@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), n_subjects=st.integers(2, 45), n_groups=st.integers(1, 3))
 def test_shares_are_those_of_the_oracle(seed, n_subjects, n_groups):
     rng = np.random.default_rng(seed)

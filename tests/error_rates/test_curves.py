@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import calibration, naive
-from oracles.strategies import ANY, from_lists, score_lists
+from oracles.strategies import from_lists, score_lists
 from scipy.special import ndtr
 
 import fastfair as ff
@@ -93,27 +93,6 @@ def test_min_cllr_is_the_oracles_and_never_above_one(lists):
     assert 0 <= found <= 1 + 1e-12
 
 
-@given(score_lists(), st.floats(0.1, 4))
-def test_rates_do_not_change_under_increasing_maps(lists, slope):
-    plain = ff.roc(from_lists(*lists))
-    mapped = ff.roc(from_lists(*([math.atan(slope * s) for s in side] for side in lists)))
-    if len(mapped) == len(plain):  # atan may round two scores into one
-        assert np.array_equal(plain.fmr, mapped.fmr)
-        assert np.array_equal(plain.fnmr, mapped.fnmr)
-
-
-@given(st.lists(ANY, min_size=2, max_size=30), st.integers(0, 2**31))
-def test_order_of_rows_does_not_matter(scores, seed):
-    flags = np.arange(len(scores)) % 2 == 0
-    order = np.random.default_rng(seed).permutation(len(scores))
-    one, other = (
-        ff.roc(ff.Comparisons(scores, flags)),
-        ff.roc(ff.Comparisons(np.array(scores)[order], flags[order])),
-    )
-    for name in ("threshold", "fmr", "fnmr"):
-        assert np.array_equal(getattr(one, name), getattr(other, name))
-
-
 def test_det_coordinates_are_normal_deviates():
     rng = np.random.default_rng(2)
     curve = ff.det(from_lists(rng.normal(2, 1, 50).tolist(), rng.normal(0, 1, 50).tolist()))
@@ -154,36 +133,6 @@ def test_convex_hull_never_lies_above_the_other_equal_error_rates():
         c = from_lists(np.round(rng.normal(1, 1, 30), 1).tolist(), np.round(rng.normal(0, 1, 40), 1).tolist())
         assert ff.eer(c, "convex-hull").value <= ff.eer(c, "interpolated").value + 1e-12
         assert ff.eer(c).value <= ff.eer(c, "nearest-max").value
-
-
-def test_curves_are_drawn():
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    import matplotlib.pyplot as plt
-
-    rng = np.random.default_rng(6)
-    c = from_lists(rng.normal(2, 1, 50).tolist(), rng.normal(0, 1, 50).tolist())
-    assert ff.roc(c).plot(label="system").get_xlabel() == "False match rate"
-    _, axes = plt.subplots()
-    assert ff.det(c).plot(ax=axes) is axes
-    assert [label.get_text() for label in axes.get_xticklabels()][:2] == ["5", "20"]
-
-
-def test_drawing_leaves_out_only_what_cannot_be_seen():
-    import matplotlib as mpl
-
-    mpl.use("agg")
-
-    rng = np.random.default_rng(7)
-    curve = ff.det(from_lists(rng.normal(2, 1, 60_000).tolist(), rng.normal(0, 1, 60_000).tolist()))
-    drawn = curve.plot().lines[0].get_xydata()
-    finite = np.isfinite(curve.fmr_deviate) & np.isfinite(curve.fnmr_deviate)
-    whole = np.column_stack([curve.fmr_deviate, curve.fnmr_deviate])[finite]
-    assert 100 < len(drawn) < 10_000 < len(whole)
-    nearest = np.searchsorted(-drawn[:, 0], -whole[:, 0], side="right") - 1
-    assert np.abs(whole - drawn[np.clip(nearest, 0, None)])[:, 0].max() < 0.02
-    assert np.abs(drawn[[0, -1]] - whole[[0, -1]]).max() < 0.02
 
 
 @given(score_lists(), DTYPES, st.floats(0.01, 0.99), st.floats(0.1, 10), st.floats(0.1, 10), st.booleans())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
@@ -76,15 +74,6 @@ def test_rows_and_counts_are_those_of_looking_at_every_comparison(data, kind, n,
     assert [everybody[who] for who in found.subjects["subject"]] == sorted(everybody.values(), reverse=True)
 
 
-def test_one_rate_alone():
-    comparisons = made([0.1, 0.9, 0.8], [1, 0, 0], list("aab"), list("acd"))
-    assert ff.worst_comparisons(comparisons, AT, rate="fmr").error == ("false match", "false match")
-    found = ff.worst_comparisons(comparisons, AT, rate="fnmr")
-    assert found.error == ("false non-match",)
-    assert set(found.subjects) == {"subject", "false_nonmatches", "mated"}
-    assert set(found.errors) == {"mated"}
-
-
 def test_without_subjects_and_groups_there_are_scores_alone():
     found = ff.worst_comparisons(ff.Comparisons([0.9, 0.3, 0.4, 0.7], [1, 1, 0, 0]), AT)
     assert found.row is None
@@ -138,16 +127,6 @@ def test_a_scan_has_the_same_errors_without_rows(tmp_path):
     assert scanned.score.tolist() == whole.score.tolist()
     assert scanned.labels["reference"] == whole.labels["reference"]
     assert scanned.threshold == whole.threshold
-
-
-def test_exports_hold_all_rows(tmp_path):
-    found = ff.worst_comparisons(made([0.1, 0.9, 0.8], [1, 0, 0], list("aab"), list("acd")), AT)
-    written = json.loads(found.to_json(tmp_path / "worst.json"))
-    assert len(written["comparisons"]) == found.to_frame("polars").shape[0] == 3
-    assert written["subjects"][0] == {
-        "subject": "a", "false_nonmatches": 1, "mated": 1, "false_matches": 1, "nonmated": 1
-    }  # fmt: skip
-    assert found.subjects_to_frame("polars")["subject"].to_list() == list("abcd")
 
 
 def test_failed_comparisons_are_counted_and_not_listed():

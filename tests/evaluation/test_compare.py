@@ -14,9 +14,8 @@ from oracles import resampling as slow
 import fastfair as ff
 from fastfair.errors import FewResamplesWarning, InputError
 from fastfair.evaluation.contrasts import NO_DIFFERENCE
-from fastfair.evaluation.difference_tests import NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_MEASURES
+from fastfair.evaluation.difference_tests import NOTHING_TO_DRAW, OF_FEW_ERRORS
 from fastfair.measures._compute import measure_of
-from fastfair.uncertainty import joint_inversion
 from fastfair.uncertainty.joint_inversion import GAMMA
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -83,7 +82,7 @@ def test_measures_are_tested_where_both_systems_are_equally_unfair(paired, name,
         "fdr": lambda s: naive.fdr(s[0][1:], s[1][1:], 0.5),
         "max_min_ratio(fnmr)": lambda s: naive.max_min_ratio(s[1][1:]),
     }[name]
-    powers = np.linspace(0, 6, 241).tolist()
+    powers = np.linspace(0, 6, 121).tolist()
     limits = [
         oracles.inversion(measure, system, rows, 1 - GAMMA / 2, powers, higher)
         for system, rows in zip(systems, replicates, strict=True)
@@ -114,33 +113,6 @@ def test_verdicts_follow_adjusted_pvalues(paired):
             better = "first" if (contrast.difference < 0) == lower_is_better else "second"
             assert contrast.verdict == (better if contrast.pvalue_adjusted <= 0.05 else "undecided")
             assert 0 < contrast.pvalue <= 1
-
-
-def test_a_system_does_not_differ_from_itself(systems):
-    same = ff.compare(systems[0], systems[0], POINTS, n_resamples=300, rng=1)
-    for contrast in same.contrasts:
-        if np.isfinite(contrast.difference):
-            assert contrast.difference == 0
-            assert np.isnan([contrast.low, contrast.high, contrast.ratio_low, contrast.ratio_high]).all()
-            assert NO_DIFFERENCE in contrast.note
-            assert contrast.verdict in ("undecided", "withheld")
-            assert contrast.pvalue == 1 or contrast.verdict == "withheld"
-
-
-def test_measures_that_chance_moves_to_either_side_have_no_verdict(paired):
-    of_measures = [c for c in paired.contrasts if measure_of(c.name) is not None and np.isfinite(c.difference)]
-    withheld = [c for c in of_measures if c.verdict == "withheld"]
-    assert {measure_of(c.name).fairer for c in withheld} == {"nearer"}
-    assert {measure_of(c.name).fairer for c in of_measures if c.verdict != "withheld"} == {"lower", "higher"}
-    for contrast in withheld:
-        assert OF_MEASURES in contrast.note
-        assert np.isnan([contrast.pvalue, contrast.pvalue_adjusted]).all()
-    garbe = paired.contrast("garbe", None, POINTS[1])
-    assert garbe.low < garbe.difference < garbe.high
-    assert 0 <= garbe.ratio_low < garbe.ratio_high
-    again = paired.with_intervals(0.5).contrast("garbe", None, POINTS[1])
-    assert (again.pvalue, again.note) == (garbe.pvalue, garbe.note)
-    assert garbe.low < again.low < again.high < garbe.high
 
 
 def equal_systems(seed, shift=2.5, sizes=(40, 40, 40), harder=0.0, moved=()):
@@ -203,30 +175,6 @@ def test_a_system_is_less_fair_whose_errors_are_all_in_one_group():
     assert swapped.verdict == "second"
     same, _ = of_measures(ff.compare(unfair, unfair, at, "gini", metrics=[], n_resamples=100, rng=0))
     assert (same.difference, same.pvalue, same.verdict) == (0, 1, "undecided")
-
-
-def test_numbers_of_errors_of_two_systems_are_drawn_apart():
-    """The same draws for both would make every difference as large as the data's unusual."""
-    drawn = []
-    real = joint_inversion._joint_pvalue
-
-    def spy(first, second, difference):
-        drawn.append((first.replicates, second.replicates))
-        return real(first, second, difference)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(joint_inversion, "_joint_pvalue", spy)
-        for seed in range(20):
-            found = ff.compare(
-                *equal_systems(seed, sizes=(15, 40, 60)), ff.at_threshold(4.0), "gini", metrics=[], n_resamples=400,
-                rng=seed,
-            )  # fmt: skip
-            if all(of_measures(found)[1]):
-                break
-    one, other = drawn[-2]
-    assert one.shape == other.shape
-    for first, second in zip(one[1:4], other[1:4], strict=True):
-        assert abs(np.corrcoef(first, second)[0, 1]) < 0.2
 
 
 def test_where_samples_are_drawn_a_measure_with_a_group_without_errors_has_no_verdict():

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from helpers.small_embeddings import scanned, two_systems
-from hypothesis import given
-from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair.errors import InputError
@@ -28,26 +26,6 @@ def test_all_quantities_have_the_bits_of_all_pairs(roles, groups):
     assert found.first.comparisons is None
     assert bits(found) == bits(wanted)
     assert bits(found.with_intervals(0.8, "basic")) == bits(wanted.with_intervals(0.8, "basic"))
-
-
-@pytest.mark.jit
-@given(st.integers(0, 2**16), st.booleans(), st.integers(0, 4), st.sampled_from([3, 1000]), st.sampled_from([0.0, 0.2]))
-def test_rates_have_the_bits_of_all_pairs(seed, roles, groups, steps, noise):
-    systems = two_systems(seed, roles=roles, groups=groups, steps=steps, noise=noise)
-    asked = {"metrics": [], "measures": [], "n_resamples": 2, "rng": 1, "incomplete_groups": "nan"}
-    wanted = ff.compare(*(e.comparisons() for e in systems), ff.at_fmr(0.02), **asked)
-    found = ff.compare(*scanned(systems, 0.8), ff.at_fmr(0.02), **asked)
-    assert found.second.settings["thresholds"] == wanted.second.settings["thresholds"]
-    assert bits(found) == bits(wanted)
-
-
-@pytest.mark.jit
-def test_threads_do_not_matter():
-    systems = two_systems(2)
-    one, other = (
-        ff.compare(*scanned(systems, n_threads=n), ff.at_fmr(0.02), n_resamples=70, rng=0, n_threads=n) for n in (1, 3)
-    )
-    assert bits(one) == bits(other)
 
 
 @pytest.mark.jit

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from helpers.each import each
 
 import fastfair as ff
 from fastfair import measures as m
@@ -232,23 +233,6 @@ def test_replicates_of_a_group_that_lacks_comparisons_have_nan_measures_and_the_
     assert of_rates[0] == of_rates[1]
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
-def test_measures_of_fnmr_have_the_same_intervals_where_no_group_has_nonmated_comparisons():
-    rng = np.random.default_rng(1)
-    reference, labels = rng.integers(0, 30, 900), np.array(["a", "b"])
-    scores = np.where((reference % 2 == 0) & (np.arange(900) < 600), 9.0, rng.normal(size=900))
-    of_fnmr = []
-    for step in (1, 2):  # the next subject is of the other group, the one after it of the same
-        probe = (reference + step * (np.arange(900) >= 600)) % 30
-        c = ff.Comparisons(scores, None, reference, probe, labels[reference % 2], labels[probe % 2])
-        found = ff.evaluate(c, POINT, "std", metrics=[], n_resamples=130, rng=0, incomplete_groups="nan")
-        by_name = {q.name: q for q in found.quantities}
-        assert math.isnan(by_name["std(fmr)"].estimate) == (step == 1)
-        assert by_name["std(fnmr)"].method == "inversion"
-        of_fnmr.append(by_name["std(fnmr)"])
-    assert of_fnmr[0] == of_fnmr[1]
-
-
 def test_without_groups_there_are_no_measures():
     c = ff.Comparisons([0.9, 0.1], [1, 0])
     names = {"threshold", "fmr", "fnmr", "eer", "min_dcf", "cllr", "min_cllr"}
@@ -257,7 +241,7 @@ def test_without_groups_there_are_no_measures():
         ff.evaluate(c, measures="gini", n_resamples=0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ({"measures": ["giny"]}, "did you mean 'gini'"),

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
+from helpers.each import each
 from helpers.small_embeddings import two_systems
-from hypothesis import given
-from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair.data import pair_search
@@ -44,18 +43,6 @@ def test_everything_has_the_bits_of_all_pairs(roles, groups, few_kept):
 
 
 @pytest.mark.jit
-@given(st.integers(0, 2**16), st.booleans(), st.integers(0, 4), st.sampled_from([3, 99]), st.sampled_from(POINTS[:4]))
-def test_rates_have_the_bits_of_all_pairs(seed, roles, groups, steps, at):
-    e = two_systems(seed, roles=roles, groups=groups, steps=steps)[0]
-    asked = {"metrics": [], "measures": [], "n_resamples": 2, "rng": 1, "incomplete_groups": "nan"}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pair_search, "_FEW", 0)
-        patch.setattr(enough_pairs, "_MOST_FOR_GROUPS", 1.0)
-        found = ff.evaluate(e, at, **asked)
-    assert bits(found) == bits(ff.evaluate(e.comparisons(), at, **asked))
-
-
-@pytest.mark.jit
 def test_more_pairs_are_kept_until_they_suffice(few_kept, monkeypatch):
     e, shares = two_systems(2)[0], []
     scan = ff.Embeddings._scanned
@@ -73,29 +60,7 @@ def test_more_pairs_are_kept_until_they_suffice(few_kept, monkeypatch):
 
 
 @pytest.mark.jit
-def test_a_claim_has_the_bits_of_all_pairs(few_kept):
-    e = two_systems(4)[0]
-    for statement, at in (("fnmr <= 20 %", ff.at_fmr(0.02)), ("fmr <= 0.02", ff.at_threshold(0.6))):
-        assert repr(ff.claim(e, statement, at, n_resamples=50, rng=0)) == repr(
-            ff.claim(e.comparisons(), statement, at, n_resamples=50, rng=0)
-        )
-
-
-@pytest.mark.jit
-@pytest.mark.parametrize("roles", [False, True])
-def test_a_comparison_of_systems_has_the_bits_of_all_pairs(roles, few_kept):
-    systems = two_systems(1, roles=roles, groups=3)
-    asked = {"metrics": METRICS, "n_resamples": 70, "rng": 1}
-    wanted = ff.compare(*(e.comparisons() for e in systems), POINTS[:4], **asked)
-    found = ff.compare(*systems, POINTS[:4], **asked)
-    assert repr(found.contrasts) == repr(wanted.contrasts)
-    assert repr(ff.compare(systems[0], systems[1].comparisons(), POINTS[:4], **asked).contrasts) == repr(
-        wanted.contrasts
-    )
-
-
-@pytest.mark.jit
-@pytest.mark.parametrize(
+@each(
     "asked",
     [
         {"metrics": ["cllr"]}, {"metrics": "min_cllr"}, {"n_resamples": 0}, {"unit": "sample"}, {"method": "bca"},

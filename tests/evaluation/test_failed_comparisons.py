@@ -12,7 +12,6 @@ from helpers.failed_comparisons import evaluated as evaluated_at
 
 import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, InputError
-from fastfair.evaluation.tracing import curve_of, distributions_of, edges_of
 
 POINTS = [ff.at_fmr(0.05), ff.at_threshold(1.0), ff.at_eer(), ff.at_fnmr(0.4), ff.at_mean_group_eer()]
 
@@ -105,21 +104,3 @@ def test_systems_that_leave_different_failures_out_are_not_compared():
     assert counted.contrast("fnmr").difference < 0
     same = ff.compare(first, first, ff.at_threshold(1), measures=(), metrics=(), rng=0, n_resamples=50)
     assert same.contrast("fnmr").difference == 0
-
-
-def test_plots_show_scores_alone():
-    c = made("non-match", failing=0.3)
-    found = evaluated(c, n_resamples=0)
-    edges = edges_of(found)
-    assert np.isfinite(edges).all()
-    for k, group in enumerate((None, *c.groups)):
-        of_class = distributions_of(found, group, edges)
-        n_scored = [
-            len(side) - len(lost) if group is None else int(by_group.cells[k - 1, k - 1] - failed.cells[k - 1, k - 1])
-            for side, lost, by_group, failed in zip(
-                (c.mated, c.nonmated), c.failed.sides, (c.mated_by_group, c.nonmated_by_group), c.failed_by_group,
-                strict=True,
-            )
-        ]  # fmt: skip
-        assert of_class.bins.sum(axis=1).tolist() == n_scored
-    assert (curve_of(found, None).false_nonmatches >= len(c.failed.mated)).all()

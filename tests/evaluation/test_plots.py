@@ -44,7 +44,7 @@ def rendered(ax) -> None:
     ax.get_figure().canvas.draw()
 
 
-@pytest.mark.parametrize("n_groups", [2, 18, 40])
+@pytest.mark.parametrize("n_groups", [2, 18, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rate", ["fmr", "fnmr"])
 def test_a_forest_has_a_row_for_all_and_each_group(n_groups, rate):
     ev = evaluation(n_groups)
@@ -68,7 +68,7 @@ def test_a_forest_has_a_row_for_all_and_each_group(n_groups, rate):
     assert any("no errors" in text for text in legend(ax)) == (rate == "fmr")
 
 
-@pytest.mark.parametrize("n_groups", [2, 18, 40])
+@pytest.mark.parametrize("n_groups", [2, 18, pytest.param(40, marks=pytest.mark.slow)])
 def test_every_group_is_a_curve_that_is_named_or_counted(n_groups):
     ev = evaluation(n_groups)
     ax = ev.plot_det()
@@ -85,26 +85,7 @@ def test_every_group_is_a_curve_that_is_named_or_counted(n_groups):
     assert legend(ax)[0] == "all"
 
 
-def test_curves_go_through_points_of_the_whole_curve():
-    ev = evaluation(18)
-    ax = ev.plot_det(groups=[])
-    curve = ff.det(ev.comparisons)
-    exact = {(round(x, 9), round(y, 9)) for x, y in zip(curve.fmr_deviate, curve.fnmr_deviate, strict=True)}
-    line = max(ax.lines, key=lambda line: len(line.get_xdata()))
-    drawn = {(round(x, 9), round(y, 9)) for x, y in zip(*line.get_data(), strict=True)}
-    assert len(drawn) > 100
-    assert drawn <= exact
-    # Where it leaves points out, they are within what one sees of the line between those that it keeps.
-    x, y = line.get_data()
-    seen = np.isfinite(curve.fmr_deviate) & np.isfinite(curve.fnmr_deviate)
-    points = np.column_stack((curve.fmr_deviate[seen], curve.fnmr_deviate[seen]))
-    starts, along = np.column_stack((x[:-1], y[:-1])), np.column_stack((np.diff(x), np.diff(y)))
-    share = (((points[:, None] - starts) * along).sum(2) / (along**2).sum(1)).clip(0, 1)
-    away = np.linalg.norm(points[:, None] - starts - share[..., None] * along, axis=2).min(axis=1)
-    assert away.max() < 0.03
-
-
-@pytest.mark.parametrize("n_groups", [2, 18, 40])
+@pytest.mark.parametrize("n_groups", [2, 18, pytest.param(40, marks=pytest.mark.slow)])
 def test_a_matrix_shows_each_cell(n_groups):
     ev = evaluation(n_groups)
     ax = ev.plot_fmr_matrix(POINTS[0])
@@ -149,26 +130,8 @@ def test_histograms_hold_every_score_and_show_thresholds(kind):
     assert legend(ax) == ["mated (2,000)", "non-mated (2,000)", *(f"threshold at {point}" for point in POINTS)]
 
 
-@pytest.mark.parametrize("kind", ["similarity", "distance"])
-def test_rates_over_thresholds_are_those_of_the_whole_curve(kind):
-    rng = np.random.default_rng(0)
-    mated = np.arange(3000) % 3 == 0
-    scores = rng.normal(size=3000) + 3 * mated
-    c = ff.Comparisons(scores if kind == "similarity" else -scores, mated, score_kind=kind)
-    ev = ff.evaluate(c, POINTS, n_resamples=0)
-    ax = ev.plot_thresholds()
-    rendered(ax)
-    curve = ff.roc(c)
-    for line, rate in zip(ax.lines, (curve.fmr, curve.fnmr), strict=False):
-        exact = dict(zip(curve.threshold.tolist(), rate.tolist(), strict=True))
-        found = dict(zip(*(values.tolist() for values in line.get_data()), strict=True))
-        assert len(found) > 150
-        assert all(np.isclose(exact[threshold], value) for threshold, value in found.items())
-    assert legend(ax) == ["FMR", "FNMR", *(f"threshold at {point}" for point in POINTS)]
-
-
 @pytest.mark.parametrize("kind", ["det", "scores"])
-@pytest.mark.parametrize("n_groups", [2, 18, 40])
+@pytest.mark.parametrize("n_groups", [2, 18, pytest.param(40, marks=pytest.mark.slow)])
 def test_each_group_has_a_small_plot(kind, n_groups):
     figure = evaluation(n_groups).plot_groups(kind)
     figure.canvas.draw()

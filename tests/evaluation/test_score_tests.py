@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import paired as slow
 from oracles.strategies import comparisons_of_system, two_systems
@@ -20,7 +20,6 @@ POINTS = (ff.at_threshold(3.0), ff.at_fmr(0.3), ff.at_fnmr(0.2), ff.at_eer())
 
 @pytest.mark.jit
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of groups that lack comparisons
-@settings(deadline=None, max_examples=60)
 @given(two_systems(), st.sampled_from([1, 30]))
 def test_pvalues_are_those_of_the_plain_formulas(found, enough):
     with pytest.MonkeyPatch.context() as patch:

@@ -19,11 +19,11 @@ from fastfair.error_rates.rates import Rates
 
 def test_a_sample_of_calls_ends_as_allowed():
     told = []
-    counts = calls.run(600, seed=21, tell=told.append)
+    counts = calls.run(200, seed=21, tell=told.append)
     assert told == []
-    assert counts["refused"] > 200
-    assert counts["accepted"] > 10
-    assert counts["same"] > 10
+    assert counts["refused"] > 60
+    assert counts["accepted"] > 3
+    assert counts["same"] > 3
 
 
 def test_every_public_function_has_a_valid_call():
@@ -32,12 +32,16 @@ def test_every_public_function_has_a_valid_call():
     assert expected - bases <= set(valid_calls.calls())
 
 
-@pytest.mark.parametrize("name", sorted(valid_calls.calls()))
-def test_the_valid_calls_are_valid(name, tmp_path, monkeypatch):
+def test_the_valid_calls_are_valid(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # toy data
-        calls.call(name, valid_calls.calls()[name])
+        for name, given in valid_calls.calls().items():
+            try:
+                calls.call(name, given)
+            except Exception as error:
+                error.add_note(f"the call of {name}")
+                raise
 
 
 def faulty(what):

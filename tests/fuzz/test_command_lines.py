@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import click
-import pytest
+from helpers.each import each
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -21,7 +21,7 @@ def test_a_sample_of_command_lines_ends_as_allowed():
     assert counts["exit 2"] > 20
 
 
-@pytest.mark.parametrize("verb", command_lines.VERBS)
+@each("verb", command_lines.VERBS)
 def test_the_lines_that_others_are_made_of_are_valid(verb):
     with calls.away():
         command_lines.make_files()

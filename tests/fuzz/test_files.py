@@ -6,12 +6,15 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import pytest
+
 _spec = importlib.util.spec_from_file_location("fuzz_files", Path(__file__).with_name("files.py"))
 files = importlib.util.module_from_spec(_spec)
 sys.modules["fuzz_files"] = files
 _spec.loader.exec_module(files)
 
 
+@pytest.mark.slow
 def test_damaged_files_are_refused_or_read_as_they_are(capsys):
     counts = files.run(300, first=0)
     assert not any(counts[kind] for kind in files.BAD), capsys.readouterr().out

@@ -12,12 +12,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from helpers.data_sets import population
+from helpers.each import each
 from helpers.failure_groups import counts_of, groups_of
 from helpers.small_embeddings import small_embeddings
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import groups as slow
-from oracles.resampling import dyadic_variance, log_normal
+from oracles.resampling import log_normal
 
 import fastfair as ff
 from fastfair._lib import seeds
@@ -73,15 +74,10 @@ def drawn_groups(draw: st.DrawFn) -> tuple[slow.Groups, list[slow.Drawn]]:
     return groups, draw(st.lists(once, min_size=1, max_size=6))
 
 
-def as_float(value: slow.Value) -> float:
-    return float(value)
-
-
 # Given draws, against the oracle.
 
 
 @pytest.mark.parametrize("name", STATISTICS)
-@settings(max_examples=200)
 @given(case=drawn_groups())
 def test_statistics_of_replicates_are_the_oracles(name, case):
     groups, draws = case
@@ -116,7 +112,6 @@ def studentized(groups: slow.Groups, g: int) -> float:
     return float(difference) / math.sqrt(variance) if variance else math.copysign(math.inf, difference)
 
 
-@settings(max_examples=200)
 @given(groups_of(fewest=2))
 def test_differences_from_the_rest_are_the_oracles(groups):
     found = of_counts(counts_of(groups)).difference_from_rest()
@@ -244,16 +239,6 @@ def test_threads_and_more_replicates_change_no_bit():
     assert not np.array_equal(ff.fnmr_test(counts, n_resamples=37, rng=10).replicates, fewer.replicates)
 
 
-def test_subjects_in_another_order_and_groups_of_other_names_are_the_same_test():
-    counts = some_counts()
-    order = np.random.default_rng(1).permutation(counts.failures.size)
-    names = np.array(["A", "B", "C"])[counts.subject_group]
-    other = ff.FailureCounts(counts.failures[order], counts.attempts[order], names[order])
-    tests = [ff.fnmr_test(c, n_resamples=64, rng=0) for c in (counts, other)]
-    assert np.array_equal(tests[0].replicates, tests[1].replicates)
-    assert np.array_equal(tests[0].group_pvalue, tests[1].group_pvalue)
-
-
 def test_no_follow_up():
     test = ff.fnmr_test(some_counts(), n_resamples=9, follow_up=False, rng=0)
     assert np.isnan(test.group_pvalue).all()
@@ -284,8 +269,8 @@ def test_scores_and_vectors_are_counted_first():
 # What cannot be tested.
 
 
-@pytest.mark.parametrize("value", [0, 1])
-@pytest.mark.parametrize("name", STATISTICS)
+@each("value", [0, 1])
+@each("name", STATISTICS)
 def test_no_failure_and_nothing_else(value, name):
     counts = ff.FailureCounts([2 * value] * 6, [2] * 6, list("aaabbb"))
     with pytest.warns(NotComputableWarning, match=f"{('none', 'all')[value]} of the attempts are errors") as told:
@@ -367,16 +352,6 @@ def test_where_nothing_varies_and_groups_are_alike_nothing_is_found():
     assert (test.group_pvalue == 1).all()
 
 
-def test_one_attempt_each():
-    counts = ff.FailureCounts([0, 1] * 8, [1] * 16, list("aaaabbbb") * 2)
-    test = ff.fnmr_test(counts, n_resamples=99, rng=0)
-    assert (test.icc == 0).all()
-    np.testing.assert_allclose(test.design_effect, 1)
-    assert test.statistic == pytest.approx(0, abs=1e-12)
-    assert test.pvalue == 1
-    assert "no subject has two attempts" in test.summary()
-
-
 def test_groups_that_are_exactly_alike_have_pvalues_of_one():
     group = [(1, 3), (0, 1), (2, 2), (0, 3)]
     test = ff.fnmr_test(counts_of([group, group * 2, group[::-1] * 3]), n_resamples=99, rng=0)
@@ -407,8 +382,8 @@ def test_groups_with_one_subject(test):
         test(ff.FailureCounts([1, 0], [2, 2], list("ab")), incomplete_groups="drop")
 
 
-@pytest.mark.parametrize("test", [ff.fnmr_test, ff.margin_of_error])
-@pytest.mark.parametrize(
+@each("test", [ff.fnmr_test, ff.margin_of_error])
+@each(
     ("arguments", "words"),
     [
         ({"n_resamples": 0}, "n_resamples must be a whole number of at least 1"),
@@ -442,23 +417,6 @@ def test_unknown_statistics_quantiles_and_centers():
 
 
 # Margins of error.
-
-
-def test_quantiles_of_the_same_replicates():
-    counts = some_counts(worse=0.4)
-    usual, paper = (
-        ff.margin_of_error(counts, quantile=name, n_resamples=199, confidence_level=0.9, rng=4)
-        for name in ("family-wise", "paper")
-    )
-    assert np.array_equal(usual.replicates, paper.replicates)
-    assert usual.margin == np.quantile(usual.replicates, 0.9)
-    assert paper.margin == pytest.approx(np.quantile(usual.replicates, 0.95))
-    for found in (usual, paper):
-        assert (found.low, found.high) == (found.fnmr - found.margin, found.fnmr + found.margin)
-        expected = np.abs(counts.group_fnmr - counts.fnmr) > found.margin
-        assert found.outside == tuple(np.array(counts.groups)[expected].tolist())
-        assert np.array_equal(found.group_fnmr, counts.group_fnmr)
-    assert "x" in usual.outside
 
 
 def test_the_replicates_are_those_of_the_test():
@@ -525,56 +483,6 @@ def test_sentences_of_a_test_that_finds_nothing():
     assert "Detectably" not in said
 
 
-def test_tables_json_and_sentences_of_a_margin(tmp_path):
-    counts = some_counts(300, worse=0.5)
-    found = ff.margin_of_error(counts, n_resamples=199, rng=0)
-    frame = found.to_frame("pandas")
-    assert frame["group"].tolist() == ["f", "m", "x"]
-    assert frame["outside"].tolist() == [group in found.outside for group in "fmx"]
-    np.testing.assert_array_equal(frame["fnmr"], counts.group_fnmr)
-    content = json.loads(found.to_json(tmp_path / "margin.json"), parse_constant=pytest.fail)
-    assert content["margin"] == found.margin
-    assert content["groups"] == rows_of(frame)
-    assert content["outside"] == list(found.outside)
-    said = found.summary()
-    assert f"{counts.n_failures.sum()} of {counts.n_attempts.sum()} attempts of 300 people failed" in said
-    assert f"margin of error is {100 * found.margin:.3g} percentage points" in said
-    assert f"between {100 * found.low:.3g} % and {100 * found.high:.3g} %" in said
-    assert (
-        f"1 of 3 groups is above that range, farther than chance explains: x ({100 * found.group_fnmr[2]:.3g} %)."
-        in said
-    )
-    assert "2 of 3 groups are below that range" in said
-    inside = ff.margin_of_error(some_counts(60), n_resamples=99, rng=0)
-    assert inside.outside == ()
-    assert "All 3 groups lie in that range: no difference was detected" in inside.summary()
-
-
-def test_results_are_drawn():
-    counts = some_counts(300, worse=0.5)
-    test, margin = (f(counts, n_resamples=199, rng=0) for f in (ff.fnmr_test, ff.margin_of_error))
-    for result, apart in ((test, "differs from the others"), (margin, "outside")):
-        own = plt.figure().add_subplot()
-        assert result.plot(own) is own
-        ax = result.plot()
-        ax.figure.canvas.draw()
-        assert [label.get_text() for label in ax.get_yticklabels()] == ["f", "m", "x"]
-        assert ax.get_xlabel() == "False non-match rate"
-        assert apart in [text.get_text() for text in ax.get_legend().get_texts()]
-        assert any(line.get_xdata()[0] == counts.fnmr for line in ax.lines)
-    plt.close("all")
-
-
-def test_intervals_that_hold_together_are_those_of_sidaks_level():
-    counts = some_counts(300)
-    test = ff.fnmr_test(counts, n_resamples=199, rng=0)
-    want = counts.confidence_interval(0.95 ** (1 / 3))
-    assert np.array_equal((test.simultaneous_low, test.simultaneous_high), want)
-    of_matches = ff.fmr_test(impostors(), ff.at_threshold(2.0), n_resamples=199, rng=0)
-    assert (of_matches.simultaneous_low < of_matches.low).all()
-    assert (of_matches.simultaneous_high > of_matches.high).all()
-
-
 # False match rates.
 
 
@@ -599,8 +507,8 @@ def impostors(n_subjects: int = 60, tau: float = 0.3, seed: int = 0, shift: floa
 AT = ff.at_threshold(2.0)
 
 
-@pytest.mark.parametrize("name", STATISTICS)
-@pytest.mark.parametrize("at", [AT, ff.at_fmr(0.03), ff.at_eer()])
+@each("name", STATISTICS)
+@each("at", [AT, ff.at_fmr(0.03), ff.at_eer()])
 def test_false_matches_of_groups_are_tested_with_the_replicates_of_evaluations(name, at):
     c = impostors(20, shift=0.5)
     test = ff.fmr_test(c, at, statistic=name, n_resamples=150, rng=3)
@@ -635,30 +543,6 @@ def test_false_matches_of_groups_are_tested_with_the_replicates_of_evaluations(n
     for g in range(3):
         expected = log_normal(rate[g], test.standard_error[g], 0.95)
         assert (test.low[g], test.high[g]) == pytest.approx(expected)
-
-
-@pytest.mark.jit
-def test_replicates_of_false_matches_have_the_dyadic_standard_error():
-    c = impostors()
-    test = ff.fmr_test(c, AT, n_resamples=4000, rng=0)
-    for k, group in enumerate(test.groups):
-        side, inside = c.nonmated, c.nonmated_by_group.reference_group == k
-        dyads = zip(
-            (side.similarities[inside] >= 2).astype(int).tolist(), side.reference[inside].tolist(),
-            side.probe[inside].tolist(), strict=True,
-        )  # fmt: skip
-        everyone = dict.fromkeys(side.reference[inside].tolist() + side.probe[inside].tolist(), group)
-        variance = dyadic_variance(list(dyads), everyone, {group: len(everyone)})
-        assert test.standard_error[k] == pytest.approx(math.sqrt(variance), rel=0.06)
-
-
-@pytest.mark.jit
-def test_threads_change_no_bit_of_false_matches():
-    c = impostors(30)
-    one, two = (ff.fmr_test(c, AT, n_resamples=300, rng=1, n_threads=n) for n in (1, 2))
-    for name in ("replicates", "standard_error", "group_pvalue"):
-        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
-    assert np.array_equal(ff.fmr_test(c, AT, n_resamples=300, rng=one.settings["rng"]).replicates, one.replicates)
 
 
 def test_false_matches_of_embeddings_are_those_of_their_comparisons():
@@ -707,7 +591,7 @@ def test_groups_with_two_subjects():
     assert (test.bootstrap_low.size, test.group_pvalue.size) == (2, 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "words"),
     [
         ({"n_resamples": 0}, "n_resamples must be a whole number of at least 1"),
@@ -723,22 +607,6 @@ def test_groups_with_two_subjects():
 def test_what_is_refused_of_false_matches(arguments, words):
     with pytest.raises(InputError, match=words):
         ff.fmr_test(**{"data": impostors(5), "at": AT, **arguments})
-
-
-def test_what_is_said_of_false_matches():
-    test = ff.fmr_test(impostors(40, shift=1), AT, n_resamples=199, rng=0)
-    said = test.summary()
-    assert said.startswith(f"The overall FMR is {100 * test.fmr:.3g} % and ranges from")
-    assert "1 in 200 of studies" in said
-    assert f"Detectably higher than in the other groups, of 3 tested: x ({100 * test.group_fmr[2]:.3g} %)." in said
-    content = json.loads(test.to_json(), parse_constant=pytest.fail)
-    assert content["fmr"] == test.fmr
-    frame = test.to_frame("pandas")
-    assert content["groups"] == rows_of(frame)
-    np.testing.assert_array_equal(frame["fmr"], test.group_fmr)
-    np.testing.assert_array_equal(frame["n_comparisons"], test.n_trials)
-    assert test.plot().get_xlabel() == "False match rate"
-    plt.close("all")
 
 
 def test_groups_of_few_subjects_are_named():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
@@ -53,22 +51,6 @@ def test_counts_are_the_oracles(rate, rows):
         assert counts.rate_name == counts.without([]).rate_name == rate
 
 
-def test_failures_to_acquire_have_the_intervals_and_tests_of_other_attempts():
-    failed, who, sex = samples()
-    counts = ff.FailureCounts.from_failures(failed, who, sex)
-    decided = ff.FailureCounts.from_decisions(failed, who, sex)
-    assert np.array_equal(counts.confidence_interval(), decided.confidence_interval())
-    for function in (ff.fnmr_test, ff.margin_of_error):
-        found, expected = (function(one, n_resamples=199, rng=1) for one in (counts, decided))
-        assert np.array_equal(found.replicates, expected.replicates)
-        content, other = (json.loads(one.to_json()) for one in (found, expected))
-        assert (content.pop("rate"), other.pop("rate")) == ("fta", "fnmr")
-        for one, name in ((content, "fta"), (other, "fnmr")):
-            assert one.pop(name) == counts.rate
-            assert [group.pop(name) for group in one["groups"]] == counts.group_rate.tolist()
-        assert content == other
-
-
 @pytest.mark.parametrize(("rate", "attempts"), [("fta", "acquisitions"), ("fte", "enrolments")])
 def test_results_speak_of_the_rate(rate, attempts, tmp_path):
     counts = ff.FailureCounts.from_failures(*samples(), rate=rate)
@@ -93,17 +75,6 @@ def test_results_speak_of_the_rate(rate, attempts, tmp_path):
         assert not hasattr(result, "fnmr")
         with pytest.raises(AttributeError, match=f"what failed are {attempts}. Use rate and group_rate"):
             _ = result.group_fnmr
-
-
-def test_pages_of_before_are_of_fnmrs(tmp_path):
-    counts = ff.FailureCounts.from_decisions(*samples())
-    page = tmp_path / "page.html"
-    ff.report([f(counts, n_resamples=99, rng=0) for f in (ff.fnmr_test, ff.margin_of_error)], page)
-    text = page.read_text()
-    assert text.count('"rate":"fnmr",') == 2
-    page.write_text(text.replace('"rate":"fnmr",', ""))
-    for result in ff.read_results(page):
-        assert result.plot().get_xlabel() == "False non-match rate"
 
 
 def test_remarks_on_enrolments_do_not_ask_for_a_second_one():

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
+from helpers.each import each
 from helpers.failure_groups import LABELS, counts_of, groups_of
 from helpers.small_embeddings import KINDS, small_embeddings
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import groups as slow
 from oracles.strategies import from_rows, grouped
@@ -17,7 +16,7 @@ from scipy.special import logit
 import fastfair as ff
 from fastfair.error_rates.operating_points import threshold_key
 from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError
-from fastfair.group_tests import counting, subject_kinds
+from fastfair.group_tests import counting
 
 
 def subjects_of(counts: ff.FailureCounts) -> dict[str, list[tuple[int, int]]]:
@@ -60,19 +59,6 @@ def test_kinds_are_subjects_counted(groups):
     assert dict(zip(pairs, kinds.subjects.tolist(), strict=True)) == {pair: of_all.count(pair) for pair in of_all}
     assert (np.diff(kinds.subjects) <= 0).all()
     assert kinds.end.tolist() == [kinds.subjects.size]
-
-
-@settings(max_examples=30)
-@given(groups_of())
-def test_kinds_are_the_same_counted_and_sorted(groups):
-    found = []
-    for cells in (0, 10**6):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(subject_kinds, "_CELLS_A_SUBJECT", cells)
-            found.append(counts_of(groups).kinds)
-    for name in ("failures", "attempts", "subjects", "end"):
-        assert np.array_equal(*(getattr(kinds, name) for kinds in found))
-        assert getattr(found[0], name).dtype == getattr(found[1], name).dtype == np.int64
 
 
 def test_counts_that_only_just_fit():
@@ -148,19 +134,6 @@ def test_comparisons_are_counted(rows, at):
     assert subjects_of(ff.FailureCounts.from_comparisons(c, at)) == counted(rows, c.to_threshold(threshold_key(c, at)))
 
 
-def test_the_groups_of_comparisons_are_kept():
-    who = list("ppqqpq")
-    other = list("ppqqqp")
-    c = ff.Comparisons(
-        [0.9, 0.1, 0.2, 0.8, 0, 0], [1, 1, 1, 1, 0, 0], who, other,
-        {"gender": list("ffmmfm"), "age": list("oooooo")}, {"gender": list("ffmmmf"), "age": list("oooooo")},
-    )  # fmt: skip
-    counts = ff.FailureCounts.from_comparisons(c, ff.at_threshold(0.5))
-    assert counts.groups == c.groups == ("f & o", "m & o")
-    assert counts.grouping == ("gender", "age")
-    assert ff.FailureCounts.from_comparisons(c.by("gender"), ff.at_threshold(0.5)).groups == ("f", "m")
-
-
 def test_mated_comparisons_across_groups_are_left_out_and_told():
     c = ff.Comparisons(
         [0.9, 0.1, 0.2, 0], [1, 1, 1, 0], list("ppqp"), list("ppqq"), list("ffmf"), list("fmmm")
@@ -224,7 +197,6 @@ def test_comparisons_that_cannot_be_counted():
         )
 
 
-@settings(max_examples=60)
 @given(
     st.integers(0, 10**6),
     st.integers(2, 9),
@@ -243,39 +215,12 @@ def test_embeddings_are_counted_as_their_comparisons(seed, n_subjects, similarit
 
 
 @pytest.mark.jit
-@pytest.mark.parametrize("fmr", [0.0, 1e-5, 1e-4, 1e-3, 0.03, 0.6])
-def test_more_embeddings_than_a_tile(fmr):
-    e = ff.von_mises_fisher_embeddings(300, 4, 16, concentration=(20, 60), rng=3)
-    e = ff.Embeddings(e.vectors, e.subject, group=[f"g{k % 5}" for k in e.subject])
-    counts = [ff.FailureCounts.from_embeddings(e, ff.at_fmr(fmr), n_threads=n) for n in (1, 2)]
-    expected = ff.FailureCounts.from_comparisons(e.comparisons(), ff.at_fmr(fmr))
-    for found in counts:
-        assert np.array_equal(found.failures, expected.failures)
-        assert np.array_equal(found.attempts, expected.attempts)
-        assert np.array_equal(found.subject_group, expected.subject_group)
-
-
-@pytest.mark.jit
 def test_too_few_pairs_kept_at_first_are_looked_for_again(monkeypatch):
     e = ff.von_mises_fisher_embeddings(300, 4, 16, concentration=(20, 60), rng=3)
     e = ff.Embeddings(e.vectors, e.subject, group=[f"g{k % 5}" for k in e.subject])
     enough = ff.FailureCounts.from_embeddings(e, ff.at_fmr(0.03))
     monkeypatch.setattr(counting, "_SPARE_DEVIATIONS", -40)
     assert np.array_equal(ff.FailureCounts.from_embeddings(e, ff.at_fmr(0.03)).failures, enough.failures)
-
-
-def test_false_matches_tied_by_the_thousand_are_all_found():
-    """Half of the non-mated pairs are alike, far more than are looked for at first."""
-    vectors = np.repeat(np.array([[1.0, 0.0], [0.0, 1.0]]), 40, axis=0)
-    vectors[::8] += 0.25
-    e = ff.Embeddings(vectors, np.arange(80) // 2, group=np.array(list("fm"))[np.arange(80) % 4 // 2])
-    for fmr in (0.001, 0.2, 0.45):
-        at = ff.at_fmr(fmr)
-        found, expected = (
-            ff.FailureCounts.from_embeddings(e, at),
-            ff.FailureCounts.from_comparisons(e.comparisons(), at),
-        )
-        assert subjects_of(found) == subjects_of(expected)
 
 
 def test_embeddings_that_cannot_be_counted():
@@ -291,7 +236,7 @@ def test_embeddings_that_cannot_be_counted():
 # What is refused, said and kept.
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "words", "row"),
     [
         (([0, -1], [1, 1], "ab"), "failures must be whole numbers of at least 0.* row 1 .* -1", 1),
@@ -324,7 +269,7 @@ def test_counts_that_are_refused(arguments, words, row):
     assert refused.value.row == row
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "words"),
     [
         (([0, 2], "pq", "ab"), "failed must be 0 or 1, but row 1"),
@@ -344,33 +289,12 @@ def test_decisions_that_are_refused(arguments, words):
         ff.FailureCounts.from_decisions(failed, list(subject), group if isinstance(group, dict) else list(group))
 
 
-def test_whole_numbers_of_any_type_will_do():
-    expected = ff.FailureCounts([0, 1, 1], [1, 2, 3], list("aab"))
-    for failures, attempts in (
-        (np.array([0.0, 1.0, 1.0]), np.array([1, 2, 3], np.uint8)),
-        ([False, True, True], np.array([1, 2, 3], np.float32)),
-    ):
-        found = ff.FailureCounts(failures, attempts, ["a", "a", "b"])
-        assert found.failures.dtype == found.attempts.dtype == np.int64
-        assert subjects_of(found) == subjects_of(expected)
-
-
 def test_groups_are_sorted_and_subjects_in_the_order_given():
     counts = ff.FailureCounts([0, 1, 2], [3, 3, 3], [10, 9, 10])
     assert counts.groups == ("9", "10")
     assert counts.subject_group.tolist() == [1, 0, 1]
     assert repr(counts) == "FailureCounts(3 subjects, 9 attempts, 3 failures, 2 groups)"
     assert repr(ff.FailureCounts([1], [1], ["a"])) == "FailureCounts(1 subject, 1 attempt, 1 failure, 1 group)"
-
-
-def test_arrays_are_read_only_and_copies():
-    failures = np.array([0, 1])
-    counts = ff.FailureCounts(failures, np.array([1, 2]), list("ab"))
-    for name in ("failures", "attempts", "subject_group"):
-        with pytest.raises(ValueError, match="read-only"):
-            getattr(counts, name)[0] = 1
-    failures[0] = 1
-    assert counts.failures.tolist() == [0, 1]
 
 
 def test_remarks_name_the_groups():
@@ -381,22 +305,3 @@ def test_remarks_name_the_groups():
     assert every.startswith("x: all attempts failed")
     assert counts.without(list("fmx")).remarks() == []
     assert ff.FailureCounts([0, 0], [1, 1], list("fm")).remarks()[0].startswith("f, m: no subject has two attempts")
-
-
-@given(groups_of(fewest=2), st.data())
-def test_without_is_as_if_groups_had_not_been_there(groups, data):
-    gone = data.draw(st.sets(st.integers(0, len(groups) - 1), max_size=len(groups) - 1))
-    found = counts_of(groups).without([LABELS[g] for g in gone])
-    assert subjects_of(found) == {LABELS[g]: sorted(group) for g, group in enumerate(groups) if g not in gone}
-    kept = [group for g, group in enumerate(groups) if g not in gone]
-    assert found.fnmr == pytest.approx(float(slow.overall_rate(kept)))
-
-
-def test_without_knows_its_groups():
-    counts = ff.FailureCounts([0, 1], [1, 2], list("ab"))
-    with pytest.raises(InputError, match="group must be one of 'a', 'b', not 'c'"):
-        counts.without(["c"])
-    assert counts.without([]).groups == counts.groups
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert repr(counts.without(["a", "b"])) == "FailureCounts(0 subjects, 0 attempts, 0 failures, 0 groups)"

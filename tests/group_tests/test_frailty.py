@@ -81,7 +81,7 @@ def null_of(rate: float, kappa: list[float], again: float) -> Frailty:
 )
 def test_errors_are_drawn_as_by_the_oracle(kappa, again, rate):
     """Means of all counts, and variances of errors, over many replicates."""
-    comparisons, n = all_pairs((12, 7), 4), 3000
+    comparisons, n = all_pairs((12, 7), 4), 1000
     design, _ = count_errors(*columns(comparisons), 2)
     rng = np.random.default_rng(1)
     ours = replicate(design, null_of(rate, kappa, again), 4 * n, KEY)
@@ -211,18 +211,6 @@ def test_groups_are_named_only_where_the_test_finds_a_difference():
     assert test.different == ("group 2",)
     assert (of_ratios.group_pvalue_adjusted >= of_ratios.pvalue).all()
     np.testing.assert_array_equal(of_ratios.group_pvalue, test.group_pvalue)
-
-
-def test_labels_of_subjects_and_the_order_of_rows_play_no_part():
-    c = fair((12, 15), shift=0.5)
-    side, group = c.nonmated, np.array(c.groups)[c.nonmated_by_group.reference_group]
-    order = np.random.default_rng(0).permutation(len(side))
-    scores = np.append(side.similarities[order], [9.0, 9.0])
-    ends = [np.append(x[order], [0, 20]) for x in (side.probe, side.reference)]
-    group = np.append(group[order], ["group 0", "group 1"])
-    other = ff.Comparisons(scores, np.arange(scores.size) >= len(side), *ends, group, group)
-    one, two = (ff.fmr_test(data, ff.at_threshold(1.5), n_resamples=50, rng=0) for data in (c, other))
-    assert (one.statistic, one.pvalue) == pytest.approx((two.statistic, two.pvalue))
 
 
 def test_groups_of_too_few_subjects_take_no_part():

@@ -53,20 +53,6 @@ def test_counts_and_draws_are_those_of_a_list(seed, roles, groups, steps, thresh
 
 
 @pytest.mark.jit
-@pytest.mark.parametrize("roles", [False, True])
-@pytest.mark.parametrize("statistic", ["deviance", "f", "max-difference", "max-ratio"])
-def test_of_false_matches_has_the_bits_of_all_pairs(roles, statistic):
-    e = two_systems(3, roles=roles, groups=3)[0]
-    (scan,) = scanned([e], 0.3)
-    assert scan.kept.nonmated.keys.size < 0.5 * e.n_nonmated
-    for at in ALL_POINTS[:4]:
-        asked = {"statistic": statistic, "n_resamples": 70, "rng": 1}
-        wanted = ff.fmr_test(e.comparisons(), at, **asked)
-        assert same(ff.fmr_test(scan, at, **asked, n_threads=3), wanted)
-        assert same(ff.fmr_test(e, at, **asked), wanted)
-
-
-@pytest.mark.jit
 @given(**some_vectors, at=st.sampled_from(ALL_POINTS))
 def test_of_false_non_matches_has_the_bits_of_all_pairs(seed, roles, groups, steps, at):
     e = two_systems(seed, roles=roles, groups=groups, steps=steps)[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +31,7 @@ def test_columns_of_text_are_coded_as_labels_are(rows, kinds):
         assert found.probe.tolist() == expected.probe.tolist()
 
 
-@pytest.mark.parametrize("missing", ["", " ", "nan", "<NA>", "\x1c", None])
+@each("missing", ["", " ", "nan", "<NA>", "\x1c", None])
 def test_a_missing_label_is_told_with_its_column_and_row(missing):
     frame = pl.DataFrame({"score": [0.1, 0.2], "reference": ["a", "b"], "probe": ["a", missing]})
     with pytest.raises(InputError, match=r"probe.*missing in row 1"):

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers.each import each
 
 import fastfair as ff
 from fastfair._lib import sample_names
@@ -105,7 +106,7 @@ def test_ids_that_look_like_paths_are_said_to(write):
         ff.read_comparisons(write("s.csv", numbered.replace("_", "x")))
 
 
-@pytest.mark.parametrize(
+@each(
     ("names", "pattern"),
     [
         (["ann/1.jpg", "bob/22.jpg"], "^([^/]+)/"), (["Ann_Lee_0001.jpg", "Bob_0002.jpg"], r"^(.+)_\d+"),

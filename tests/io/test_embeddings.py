@@ -15,7 +15,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given as for_all
-from hypothesis import settings
 from hypothesis import strategies as st
 
 import fastfair as ff
@@ -98,6 +97,7 @@ def test_fields_of_our_own_names(write):
     assert e.similarity == "inner_product"
 
 
+@pytest.mark.slow
 def test_roles_come_from_a_field_or_as_labels(write):
     role = ["reference", "probe"] * len(VECTORS)
     role = role[: len(VECTORS)]
@@ -118,21 +118,6 @@ def test_roles_come_from_a_field_or_as_labels(write):
         ff.read_embeddings(path, template="subject")
     with pytest.raises(InputError, match="'whta' \\(did you mean 'what'"):
         ff.read_embeddings(path, role="whta")
-
-
-def test_fields_of_other_names(write):
-    path = write({"feature": VECTORS, "image": PATHS, "sex": FIELDS["sex"]})
-    is_the_same(ff.read_embeddings(path, "feature", "image", subject_pattern=r"^([^/]+)/", groups=["sex"]), ("f", "m"))
-    with pytest.raises(InputError, match=r"has no (array|column|dataset) 'vectors': name one with vectors=; its"):
-        ff.read_embeddings(path, subject="image")
-    with pytest.raises(
-        InputError, match=r"'featur' \(did you mean 'feature'\?\): name one with vectors=; its .*feature"
-    ):
-        ff.read_embeddings(path, "featur", "image")
-    with pytest.raises(InputError, match=r"'imag' \(did you mean 'image'"):
-        ff.read_embeddings(path, "feature", "imag")
-    with pytest.raises(InputError, match="'sez' \\(did you mean 'sex'"):
-        ff.read_embeddings(path, "feature", "image", groups="sez")
 
 
 def test_what_is_wrong_with_the_vectors_names_the_file(write):
@@ -302,6 +287,7 @@ def write_parts(folder, suffix, cuts):
             WRITERS[f"v{suffix}"](path, fields)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".npz", ".parquet", ".h5"])
 def test_parts_with_labels_are_one_set(suffix, tmp_path):
     write_parts(tmp_path / "v", suffix, [1, 3])
@@ -315,7 +301,6 @@ def test_parts_with_labels_are_one_set(suffix, tmp_path):
 
 
 @for_all(st.lists(st.integers(0, 5), max_size=4).map(sorted), st.sampled_from(["cosine", "negative_euclidean"]))
-@settings(max_examples=20, deadline=None)
 def test_parts_of_arrays_have_the_bits_of_one_file(cuts, similarity):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)

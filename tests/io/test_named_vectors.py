@@ -97,6 +97,7 @@ def test_many_datasets_are_not_all_listed(tmp_path):
         ff.read_named_vectors(path)
 
 
+@pytest.mark.slow
 def test_thousands_of_datasets_take_their_time(tmp_path, monkeypatch):
     monkeypatch.setattr("fastfair.io.hdf5_files._SECONDS", 3.0)
     vectors = np.random.default_rng(0).normal(size=(3000, 4)).astype(np.float32)

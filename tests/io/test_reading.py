@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import os
 import subprocess
 import sys
 import time
@@ -16,12 +14,13 @@ import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair.cli.main import cli
-from fastfair.errors import FileFormatError, InputError, MissingFileError
+from fastfair.errors import FileFormatError, InputError
 from fastfair.io import reading, text_files
 
 HEADER = "score,mated,reference,probe\n"
@@ -72,40 +71,12 @@ def test_frames_files_and_arrays_have_one_rule(write):
         assert (sizes(c), c.subjects.tolist()) == ((3, 1), ["ann", "bob"])
 
 
-@pytest.mark.parametrize("kind", ["bob-4", "bob-5"])
-def test_rows_that_begin_as_comments_do_are_rows(write, kind):
-    rows = ["a a f 0.9", "#b #b f 0.8", "#b c f 0.1"]
-    rows = [f"{r.split()[0]} m {r.split(' ', 1)[1]}" if kind == "bob-5" else r for r in rows]
-    c = ff.read_comparisons(write("s.txt", "# scores of today\n" + "\n".join(rows)), format=kind)
-    assert (sizes(c), c.subjects.tolist()) == ((2, 1), ["#b", "a", "c"])
-    with pytest.raises(FileFormatError, match=r"line 3: expected .* found '# note' .*comments stand before the first"):
-        ff.read_comparisons(write("s.txt", f"# top\n{rows[0]}\n# note\n{rows[2]}\n"), format=kind)
-    with pytest.raises(FileFormatError, match=r"line 1: .* begins as comments do, but reads as data"):
-        ff.read_comparisons(write("s.txt", "\n".join([*rows[1:], rows[0]])), format=kind)
-
-
-def test_trials_that_begin_as_comments_do_are_trials(write):
-    trials = write("t", "a a-1 target\n#b b-1 target\n#b c-1 nontarget\n")
-    for scores in ("a a-1 0.9\n#b b-1 0.8\n#b c-1 0.1\n", "0.9\n0.8\n0.1\n"):
-        assert sizes(ff.read_comparisons(write("s", scores), trials=trials)) == (2, 1)
-    for text in ("#b b-1 target\na a-1 target\na c-1 nontarget\n", "# trials\n#b b-1 target\na a-1 nontarget\n"):
-        with pytest.raises(FileFormatError, match=r"line [12]: '#b b-1 target' begins as comments do"):
-            ff.read_comparisons(write("s", "0.1\n0.2\n"), trials=write("t", text))
-
-
-def test_named_rows_that_begin_as_comments_do_are_rows(write):
-    who = write("w.csv", "# who\nid,sex\nann,f\n#bob,m\n")
-    scores = write("s.csv", "score,reference,probe\n0.9,ann,ann\n0.1,ann,#bob\n")
-    c = ff.read_comparisons(scores, metadata=who, metadata_id="id", groups="sex")
-    assert (c.subjects.tolist(), c.groups) == (["#bob", "ann"], ("f", "m"))
-
-
 ROWS = ["score,mated", "0.9,1", "0.8,1", "0.1,0"]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("top", [[], ["# a comment"], ['# 5" wide', "", "  "]])
-@pytest.mark.parametrize("quoted", [False, True])
+@each("end", ["\n", "\r\n", "\r"])
+@each("top", [[], ["# a comment"], ['# 5" wide', "", "  "]])
+@each("quoted", [False, True])
 def test_every_line_end_ends_a_line(write, end, top, quoted):
     rows = [f'"{r}"'.replace(",", '","') for r in ROWS] if quoted else ROWS
     for text in (end.join([*top, *rows]), end.join([*top, *rows, ""]), end.join([*top, *rows[:3], "", *rows[3:]])):
@@ -116,11 +87,6 @@ def test_every_line_end_ends_a_line(write, end, top, quoted):
     assert sizes(ff.read_comparisons(matrix, format="matrix")) == (3, 6)
     with pytest.raises(FileFormatError, match=f"line {len(top) + 5}: column 'score' must be a number, not 'x'"):
         ff.read_comparisons(write("s.csv", end.join([*top, *rows, "x,1"])))
-
-
-def test_a_return_in_a_comment_loses_no_row(write):
-    assert sizes(ff.read_comparisons(write("s.txt", "# c\ra a f 0.9\nb b f 0.8\na b f 0.1\n"))) == (2, 1)
-    assert sizes(ff.read_comparisons(write("s.csv", "# c\rscore,mated\n0.9,1\n0.1,0\n"))) == (1, 1)
 
 
 def test_lines_are_counted_through_quoted_line_ends(write):
@@ -135,7 +101,7 @@ def test_lines_are_counted_through_quoted_line_ends(write):
         )
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "message"),
     [
         ('0.9,1,a"b,a\n', "line 2: a quote stands inside a field"),
@@ -176,7 +142,7 @@ def test_whole_numbers_that_float64_would_merge_are_refused(write, number):
     assert exact.nonmated.similarities.tolist() == [-9007199254740994.0]
 
 
-@pytest.mark.parametrize("number", ["1e400", "-1e400", "inf", "-Infinity", "nan", "NaN"])
+@each("number", ["1e400", "-1e400", "inf", "-Infinity", "nan", "NaN"])
 def test_numbers_that_are_not_finite_are_refused_with_their_line(write, number):
     trials = write("t", "1 a/1 a/2\n0 a/1 b/1\n")
     for name, text, options in (
@@ -245,7 +211,7 @@ def test_one_side_is_not_taken_for_both(write):
         ff.read_comparisons(path, groups=[("race_1", "race_2", "x")])
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other", "shared"),
     [
         ("x_1", "x_2", "x"), ("x1", "x2", "x"), ("x_a", "x_b", "x"), ("reference_x", "probe_x", "x"),
@@ -306,7 +272,7 @@ def test_labels_that_contradict_the_metadata_are_refused(columns):
         assert c.groups == ("f",)
 
 
-@pytest.mark.parametrize("missing", ["nan", "NaN", "<NA>", "NaT", " ", ""])
+@each("missing", ["nan", "NaN", "<NA>", "NaT", " ", ""])
 def test_missing_labels_written_as_text_are_missing(write, missing):
     with pytest.raises(InputError, match="line 3: column 'sex' is missing"):
         ff.read_comparisons(write("s.csv", f"score,mated,sex\n0.9,1,f\n0.1,0,{missing}\n"), groups="sex")
@@ -320,24 +286,13 @@ def test_missing_labels_written_as_text_are_missing(write, missing):
         )
 
 
-def test_a_large_table_of_metadata_is_read_in_linear_time(write):
-    n = 100_000
-    rows = [f"s{k},f\n" for k in range(n)]
-    scores = pl.DataFrame({"score": [0.9, 0.1], "reference": ["s0", "s0"], "probe": ["s0", "s1"]})
-    begun = time.perf_counter()
-    with pytest.raises(InputError, match=rf"more than one row for subject 's7' .*: line 9 and line {n + 2}"):
-        ff.read_comparisons(
-            scores, metadata=write("w.csv", "id,sex\n" + "".join(rows) + "s7,f\n"), metadata_id="id", groups="sex"
-        )
-    assert time.perf_counter() - begun < 10
-
-
 def test_cells_written_for_spreadsheets_come_back(write):
     text = "score,reference,probe,sex\n0.9,'=a,'=a,'+f\n0.1,'=a,''@b,'+f\n"
     c = ff.read_comparisons(write("s.csv", text), groups="sex")
     assert (c.subjects.tolist(), c.groups) == (["'@b", "=a"], ("+f",))
 
 
+@pytest.mark.slow
 def test_pandas_without_pyarrow():
     code = """
 import sys
@@ -393,7 +348,7 @@ def test_columns_of_odd_types_are_refused(kind, tmp_path):
         )
 
 
-@pytest.mark.parametrize("kind", FINE)
+@each("kind", FINE)
 def test_columns_of_rare_types_are_labels(kind):
     frame = pl.DataFrame({"score": [0.9, 0.1], "mated": [1, 0], "group": FINE[kind]})
     assert len(ff.read_comparisons(frame, groups="group").groups) == 2
@@ -415,44 +370,12 @@ def test_names_of_columns_that_are_none():
         ff.read_comparisons(frame, groups="score")
 
 
-def test_paths_that_are_no_files(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    readers = (ff.read_comparisons, ff.read_embeddings, ff.read_failure_counts)
-    for read in readers:
-        for path, error, message in (
-            (tmp_path / "pipe", FileFormatError, "is a pipe or a device"), ("/dev/null", FileFormatError, "a device"),
-            (tmp_path, FileFormatError, "is a folder"), ("x" * 5000, InputError, "longer than file systems allow"),
-            ("a\0b", InputError, ""), ("a\udc80b", InputError, ""),
-            (tmp_path / "none.csv", MissingFileError, "there is no file"), (b"x", InputError, ""),
-            ("", InputError, ""), (5, InputError, ""), (None, InputError, ""),
-        ):  # fmt: skip
-            with pytest.raises(error, match=message or None):
-                read(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("s.csv.gz", b"score,mated\n0.9,1\n0.1,0\n"), ("s.csv.gz", gzip.compress(b"", mtime=0)),
-        ("s.csv.gz", b"\x1f\x8b"),
-        ("s.csv.gz", gzip.compress(b"score,mated\n0.9,1\n0.1,0\n", mtime=0)[:-4]),
-        ("s.csv.gz", gzip.compress(b"score,mated\n0.9,1\n0.1,0\n", mtime=0) + b"rest"),
-        ("s.csv", gzip.compress(b"score", mtime=0)),
-        ("s.npz", b"PK\x03\x04"), ("s.npz", b"PK\x05\x06" + bytes(18)), ("s.parquet", b"PAR1" + bytes(8) + b"PAR1"),
-        ("s.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': ('<f8'"),
-    ],
-)  # fmt: skip
-def test_broken_files_are_errors_of_ours(write, name, content):
-    with pytest.raises(InputError, match=name):
-        ff.read_comparisons(write(name, content))
-
-
 def npy(header, data=b""):
     text = header.encode() + b" " * 20 + b"\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + data
 
 
-@pytest.mark.parametrize(
+@each(
     "header",
     [
         "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000)}",
@@ -517,6 +440,7 @@ def virtual(other):
     return layout
 
 
+@pytest.mark.slow
 def test_hdf5_that_comes_to_no_end_or_crashes_is_damaged(tmp_path, monkeypatch):
     path = hdf5(tmp_path / "v.h5", vectors=np.float32([[1, 0], [0, 1], [1, 1]]), subject=["a", "a", "b"])
     assert len(ff.read_embeddings(path).vectors) == 3

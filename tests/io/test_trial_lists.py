@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from helpers.each import each
 from oracles import listed_pairs as slow
 
 import fastfair as ff
@@ -63,7 +64,7 @@ def wanted(folder, **options):
     )
 
 
-@pytest.mark.parametrize("kind", lists())
+@each("kind", lists())
 def test_every_format_has_what_a_score_file_has(kind, folder):
     text, options = lists()[kind]
     (folder / "trials").write_text(text)
@@ -141,7 +142,7 @@ def test_rows_without_metadata_are_left_out_before_they_are_scored(folder):
         ff.read_comparisons("t.csv", embeddings="v.npz", missing_metadata="drop", **options)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "options", "message"),
     [
         ("1 ann/1 ann/2\n0 ann/1 eve/9\n", {}, "trials: line 2: probe 'eve/9' in row 1 .* has no vector"),

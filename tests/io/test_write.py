@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import ANY
@@ -184,8 +185,8 @@ def test_labels_that_would_not_come_back_are_refused(tmp_path, attributes, suffi
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("policy", ["exclude", "non-match"])
+@each("suffix", SUFFIXES)
+@each("policy", ["exclude", "non-match"])
 def test_failed_comparisons_have_no_score_in_a_file(suffix, policy):
     warned = pytest.warns(DroppedWarning, match="failed") if policy == "exclude" else nullcontext()
     scores = [0.5, np.nan, 0.25, np.nan, 0.125]

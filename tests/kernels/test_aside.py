@@ -13,6 +13,7 @@ import time
 import pytest
 from fastfair.kernels import _jit
 from fastfair.kernels._aside import _Abandoned, aside, deal, deal_in_order
+from helpers.each import each
 from helpers.interrupted import SOON, interrupted
 
 
@@ -36,19 +37,6 @@ def test_each_item_is_worked_on_once_and_its_result_told_here(n_threads):
     assert found == {k: k * k for k in range(7)}
 
 
-def test_no_more_threads_work_than_asked_for():
-    at_work, most = set(), []
-
-    def work(_: int) -> None:
-        at_work.add(threading.current_thread())
-        most.append(len(at_work))
-        time.sleep(0.02)
-        at_work.discard(threading.current_thread())
-
-    deal(work, range(12), 3, lambda *_: None)
-    assert max(most) == 3
-
-
 def test_an_error_ends_the_work_and_is_raised_here():
     seen = []
 
@@ -62,8 +50,8 @@ def test_an_error_ends_the_work_and_is_raised_here():
     assert seen == [0, 1, 2]
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 9])
-@pytest.mark.parametrize("ahead", [1, 3, 20])
+@each("n_threads", [1, 2, 9])
+@each("ahead", [1, 3, 20])
 def test_results_come_in_order_and_no_more_are_begun_than_may_wait(n_threads, ahead):
     begun, pace = [], random.Random(n_threads)
 
@@ -121,26 +109,6 @@ def test_an_interrupt_waits_for_nothing_and_nothing_more_is_begun():
     assert begun == [0, 1]
 
 
-def test_a_wait_inside_work_that_was_given_up_ends():
-    release, ended = threading.Event(), []
-
-    def work(_: int) -> None:
-        try:
-            aside(lambda: release.wait(30))
-        except BaseException as error:
-            ended.append(type(error))
-            raise
-
-    interrupt_in(0.2)
-    with pytest.raises(KeyboardInterrupt):
-        deal(work, range(1), 1, lambda *_: None)
-    deadline = time.perf_counter() + SOON
-    while not ended and time.perf_counter() < deadline:
-        time.sleep(0.01)
-    release.set()
-    assert ended == [_Abandoned]
-
-
 LONG_WORK = """
     import atexit, sys, time
     from fastfair.kernels._aside import aside
@@ -160,19 +128,7 @@ def test_an_interrupt_that_nobody_catches_ends_the_process_though_work_goes_on(t
     assert took < SOON
 
 
-def test_an_interrupt_that_is_caught_lets_work_end_before_the_process(tmp_path):
-    code = """
-    try:
-        aside(work)
-    except KeyboardInterrupt:
-        print("caught", flush=True)
-        sys.exit(7)
-    """
-    done, _ = interrupted(LONG_WORK.replace("SECONDS", "1") + code, tmp_path)
-    assert done.returncode == 7, done.stderr
-    assert done.stdout == "caught\nworked\ntidied\n"
-
-
+@pytest.mark.slow
 @pytest.mark.jit
 def test_a_kernel_that_compiles_when_interrupted_is_there_the_next_time(tmp_path):
     code = """
@@ -201,29 +157,7 @@ def test_a_kernel_that_compiles_when_interrupted_is_there_the_next_time(tmp_path
     assert done.stdout == "caught []\n5 1\n"
 
 
-@pytest.mark.jit
-def test_a_kernel_that_compiles_does_not_hold_up_the_end_of_a_process(tmp_path):
-    code = """
-        import sys, time
-        from numba.core import event
-        from numba.core.registry import CPUDispatcher
-        from fastfair.kernels import groups
-        def endlessly(self, *args):
-            print("ready", flush=True)
-            while True:
-                with event.trigger_event("numba:run_pass", {"name": "one of many"}):
-                    time.sleep(0.01)
-        CPUDispatcher._compile_for_args = endlessly
-        try:
-            groups.count_cells(1, 1, 1, 1, 1)
-        except KeyboardInterrupt:
-            sys.exit(7)
-    """
-    done, took = interrupted(code, tmp_path)
-    assert (done.returncode, done.stderr) == (7, "")
-    assert took < SOON
-
-
+@pytest.mark.slow
 @pytest.mark.jit
 def test_kernels_are_compiled_and_imported_aside(tmp_path):
     code = """
@@ -245,6 +179,7 @@ def test_kernels_are_compiled_and_imported_aside(tmp_path):
     assert done.stdout == "True False\n"
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_an_interrupt_of_a_kernel_that_returns_arrays_is_one(tmp_path):
     (tmp_path / "work.py").write_text(
@@ -276,6 +211,21 @@ def test_an_interrupt_of_a_kernel_that_returns_arrays_is_one(tmp_path):
         assert (done.stdout, done.stderr) == ("caught\n", "")
 
 
+@pytest.mark.slow
+def test_an_interrupt_that_is_caught_lets_work_end_before_the_process(tmp_path):
+    code = """
+    try:
+        aside(work)
+    except KeyboardInterrupt:
+        print("caught", flush=True)
+        sys.exit(7)
+    """
+    done, _ = interrupted(LONG_WORK.replace("SECONDS", "1") + code, tmp_path)
+    assert done.returncode == 7, done.stderr
+    assert done.stdout == "caught\nworked\ntidied\n"
+
+
+@pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.parametrize("cause", [KeyboardInterrupt, ValueError])
 def test_a_fault_of_the_machine_code_that_an_interrupt_caused_is_told_from_others(cause, monkeypatch):
@@ -295,3 +245,24 @@ def test_a_fault_of_the_machine_code_that_an_interrupt_caused_is_told_from_other
     monkeypatch.setattr(_jit, "_call", faulty)
     with pytest.raises(KeyboardInterrupt if cause is KeyboardInterrupt else SystemError):
         work()
+
+
+@pytest.mark.slow
+def test_a_wait_inside_work_that_was_given_up_ends():
+    release, ended = threading.Event(), []
+
+    def work(_: int) -> None:
+        try:
+            aside(lambda: release.wait(30))
+        except BaseException as error:
+            ended.append(type(error))
+            raise
+
+    interrupt_in(0.2)
+    with pytest.raises(KeyboardInterrupt):
+        deal(work, range(1), 1, lambda *_: None)
+    deadline = time.perf_counter() + SOON
+    while not ended and time.perf_counter() < deadline:
+        time.sleep(0.01)
+    release.set()
+    assert ended == [_Abandoned]

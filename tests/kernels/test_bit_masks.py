@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from fastfair.kernels import bit_masks, pairs
 from fastfair.kernels._jit import jit
-from hypothesis import given, settings
+from helpers.each import each
+from hypothesis import given
 from hypothesis import strategies as st
 
 
@@ -22,9 +22,9 @@ def places_reaching(row, start, bound):
     return found[:n]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("values", [[0.0, -0.0, 1.0, -1.0], [np.nextafter(np.float32(0.5), 1), 0.5], [-np.inf, 1e-42]])
-@pytest.mark.parametrize("start", [0, 3, 65])
+@each("dtype", [np.float32, np.float64])
+@each("values", [[0.0, -0.0, 1.0, -1.0], [np.nextafter(np.float32(0.5), 1), 0.5], [-np.inf, 1e-42]])
+@each("start", [0, 3, 65])
 def test_masks_are_those_of_comparisons(dtype: type, values: list[float], start: int):
     row = np.random.default_rng(start).choice(np.array(values, dtype), 200)
     for bound in (*map(dtype, values), dtype(-np.inf), dtype(np.inf)):
@@ -32,7 +32,6 @@ def test_masks_are_those_of_comparisons(dtype: type, values: list[float], start:
         assert places_reaching(row, start, bound).tolist() == wanted
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 99),
     share=st.sampled_from([0.0, 0.02, 0.5, 1.0]),

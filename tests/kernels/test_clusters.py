@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fastfair.kernels import clusters, philox, weights
+from fastfair.kernels import clusters, weights
+from helpers.each import each
 from scipy import stats
 
 KEY = np.array([3, 4], np.uint32)
@@ -44,7 +45,7 @@ SWITCHES = [(n, edge / n * side) for n in (100, 1000, 10**6) for edge in (10, 40
 
 
 @pytest.mark.jit
-@pytest.mark.parametrize(
+@each(
     ("n", "chance"),
     [(n, p) for n in (1, 2, 7, 61, 400, 10_000, 10**6) for p in (1e-5, 0.003, 0.11, 0.31, 0.5)] + SWITCHES,
 )
@@ -61,39 +62,6 @@ def test_binomial_numbers_have_their_law(n, chance):
 def test_a_few_binomial_numbers(n, chance):
     """As the test above, short enough for kernels that are not compiled."""
     assert fit(binomial(n, chance, 20), n, chance) > 1e-3
-
-
-def test_what_is_certain_is_not_drawn():
-    assert (binomial(12, 0.0, 2) == 0).all()
-    assert (binomial(12, 1.0, 2) == 12).all()
-    assert (binomial(0, 0.4, 2) == 0).all()
-    assert (binomial(10**6, 1.0, 1) == 10**6).all()
-    replicates = np.arange(64) % 3
-    assert (binomial(replicates, 1.0, 1) == replicates).all()
-    assert (binomial(replicates, 0.3, 1) <= replicates).all()
-
-
-@pytest.mark.jit
-@pytest.mark.parametrize("least", [0, 5, 24, 25, 26, 60])
-@pytest.mark.parametrize("chance", [0.4, 0.6])
-def test_lanes_with_numbers_of_their_own(least, chance):
-    """25 times 0.4 is where rejection begins to be right: one replicate below takes all to the other method."""
-    replicates = least + np.arange(64) % 4 * 40
-    drawn = binomial(replicates, chance, 6000)
-    for n in np.unique(replicates):
-        assert fit(drawn[:, replicates == n], int(n), chance) > 1e-4
-    assert abs(np.corrcoef(drawn[:, 2], drawn[:, 6])[0, 1]) < 5 / np.sqrt(len(drawn))
-
-
-def test_some_replicates_have_the_words_that_all_have():
-    every, some = np.empty((4, 64), np.uint64), np.zeros((4, 64), np.uint64)
-    philox.fill(8, 2, PURPOSE, 1000, KEY, every)
-    chosen = np.array([3, 4, 9, 33, 62, 0])
-    replicates = np.zeros(64, np.int64)
-    replicates[: chosen.size] = 1000 + chosen
-    philox.fill_some(8, 2, PURPOSE, replicates, chosen.size, KEY, some)
-    assert np.array_equal(some[:, : chosen.size], every[:, chosen])
-    assert (some[:, chosen.size :] == 0).all()
 
 
 # Sums over subjects.

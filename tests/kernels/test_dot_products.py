@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from fastfair.kernels import dot_products as kernels
-from hypothesis import given, settings
+from helpers.each import each
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import ordered_products as slow
 
@@ -24,7 +24,6 @@ def some_vectors(seed: int, n: int, d: int, spread: int) -> np.ndarray:
     return x.astype(np.float32)
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 10**6), steps=st.integers(1, 4), spread=st.sampled_from([0, 3, 20, 60]))
 def test_products_are_those_of_fractions_rounded_one_by_one(seed: int, steps: int, spread: int):
     x = some_vectors(seed, 4, 16 * steps, spread)
@@ -44,8 +43,8 @@ def test_what_is_below_the_least_float_is_rounded_once():
     assert panel.tolist() == [[float(slow.dot(a, b)) for b in tiny] for a in tiny]
 
 
-@pytest.mark.parametrize("d", [16, 48, 512])
-@pytest.mark.parametrize("size", [96, 100])
+@each("d", [16, 48, 512])
+@each("size", [96, 100])
 def test_a_product_is_the_same_in_a_block_and_alone(d: int, size: int):
     x = some_vectors(d, 2 * size, d, 2)
     panel = np.empty((size, size), np.float32)
@@ -77,7 +76,6 @@ def test_mated_pairs_have_the_products_of_the_panel():
             assert value == panel[i, j - 48] if i < 48 <= j else np.isnan(value)
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), steps=st.integers(1, 6), spread=st.sampled_from([0, 5, 30]))
 def test_rounding_changes_a_product_by_no_more_than_is_said(seed: int, steps: int, spread: int):
     x = some_vectors(seed, 3, 16 * steps, spread)

@@ -11,7 +11,7 @@ import pytest
 from fastfair.kernels import _processor
 from fastfair.kernels import int8_products as kernels
 from fastfair.kernels._jit import CACHE_FOLDER, config
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 WAYS = kernels.known_ways()
@@ -54,7 +54,6 @@ def test_what_whole_numbers_leave_is_measured(name: str, dtype: type):
 
 
 @pytest.mark.parametrize("name", WAYS)
-@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), steps=st.integers(1, 9), corner=st.sampled_from([(0, 0), (96, 0), (0, 96)]))
 def test_pairs_whose_products_reach_limits_are_marked(name: str, seed: int, steps: int, corner: tuple[int, int]):
     rng = np.random.default_rng(seed)
@@ -122,6 +121,7 @@ def test_ways_are_those_of_the_features_that_code_is_compiled_for(monkeypatch: p
     assert kernels.known_ways() == []
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_no_instruction_is_used_that_numba_was_told_not_to(tmp_path):
     code = (

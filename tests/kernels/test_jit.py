@@ -11,6 +11,7 @@ from pathlib import Path
 
 import fastfair.kernels
 import pytest
+from helpers.each import each
 
 KERNELS = Path(fastfair.kernels.__path__[0])
 LIBRARY = Path(fastfair.__path__[0])
@@ -62,6 +63,7 @@ def answer(folder: Path) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_a_changed_helper_in_another_file_changes_the_result(tmp_path):
     package = make_package(tmp_path, CALLER)
     assert answer(tmp_path) == "11"
@@ -70,6 +72,7 @@ def test_a_changed_helper_in_another_file_changes_the_result(tmp_path):
     assert answer(tmp_path) == "12"
 
 
+@pytest.mark.slow
 def test_numba_alone_would_keep_the_old_result(tmp_path):
     package = make_package(tmp_path, BARE_CALLER)
     assert answer(tmp_path) == "11"
@@ -77,6 +80,7 @@ def test_numba_alone_would_keep_the_old_result(tmp_path):
     assert answer(tmp_path) == "11", "numba now sees changes in other files: the fingerprint can go"
 
 
+@pytest.mark.slow
 def test_an_unwritable_cache_folder_warns_and_does_not_break_import(tmp_path):
     make_package(tmp_path, CALLER)
     blocked = tmp_path / "a_file"
@@ -90,6 +94,7 @@ def test_an_unwritable_cache_folder_warns_and_does_not_break_import(tmp_path):
     assert "RuntimeWarning" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_second_process_loads_what_the_first_compiled(tmp_path):
     make_package(tmp_path, CALLER)
     answer(tmp_path)
@@ -97,6 +102,7 @@ def test_the_second_process_loads_what_the_first_compiled(tmp_path):
     assert run(code, tmp_path).stdout.strip() == "1"
 
 
+@pytest.mark.slow
 def test_what_is_loaded_needs_none_of_what_compiles(tmp_path):
     make_package(tmp_path, CALLER)
     answer(tmp_path)
@@ -109,6 +115,7 @@ def test_what_is_loaded_needs_none_of_what_compiles(tmp_path):
     assert run("from toy.caller import call; call(10); print(call(0.5))", tmp_path).stdout.strip() == "1.5"
 
 
+@pytest.mark.slow
 def test_checked_and_unchecked_code_do_not_share_a_folder(tmp_path):
     make_package(tmp_path, CALLER)
     code = "from toy._jit import CACHE_FOLDER; print(CACHE_FOLDER)"
@@ -121,7 +128,7 @@ def names_in(tree: ast.AST) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)
+@each("path", SOURCES)
 def test_there_is_one_decorator(path):
     compilers = {"njit", "jit", "generated_jit", "vectorize", "guvectorize", "cfunc", "stencil"}
     used = names_in(ast.parse(path.read_text())) & compilers
@@ -132,12 +139,7 @@ def test_there_is_one_decorator(path):
                 assert node.module == "_jit"
 
 
-def test_a_bare_njit_is_seen():
-    assert "njit" in names_in(ast.parse("import numba\n@numba.njit\ndef f(): pass"))
-    assert "njit" in names_in(ast.parse("from numba import njit\n@njit\ndef f(): pass"))
-
-
-@pytest.mark.parametrize("path", sorted(KERNELS.glob("*.py")), ids=lambda p: p.name)
+@each("path", sorted(KERNELS.glob("*.py")))
 def test_kernels_import_numpy_numba_and_each_other_alone(path):
     allowed = {"numpy", "numba", "llvmlite", "__future__"}  # llvmlite is what numba compiles with
     for node in ast.walk(ast.parse(path.read_text())):
@@ -153,13 +155,14 @@ def test_kernels_import_numpy_numba_and_each_other_alone(path):
         assert roots <= allowed | {"typing"}, f"{path.name} imports {roots - allowed}"
 
 
-@pytest.mark.parametrize("path", sorted(KERNELS.glob("*.py")), ids=lambda p: p.name)
+@each("path", sorted(KERNELS.glob("*.py")))
 def test_kernels_take_arguments_that_one_can_hold_in_mind(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef):
             assert len(node.args.args) <= MOST_ARGUMENTS, f"{node.name} takes {len(node.args.args)} arguments"
 
 
+@pytest.mark.slow
 def test_calls_from_several_threads_give_the_same_numbers():
     code = textwrap.dedent("""
         import threading, numpy as np, fastfair as ff
@@ -182,6 +185,7 @@ CALLED = "import warnings; warnings.simplefilter('always'); from toy.caller impo
 TWO = f"{CALLER}\n@jit\ndef other(x):\n    return x - 1\n"
 
 
+@pytest.mark.slow
 def test_a_damaged_file_of_machine_code_is_a_warning_and_made_again(tmp_path):
     package = make_package(tmp_path, TWO)
     assert run(CALLED, tmp_path).stdout.split() == ["11"]
@@ -214,19 +218,7 @@ def test_a_damaged_file_of_machine_code_is_a_warning_and_made_again(tmp_path):
     assert not list(package.rglob("*tmp*"))
 
 
-def test_a_folder_of_damaged_files_is_told_of_once(tmp_path):
-    package = make_package(tmp_path, TWO)
-    both = f"{CALLED}; from toy.caller import other; print(other(10))"
-    assert run(both, tmp_path).stdout.split() == ["11", "9"]
-    files = list(package.rglob("*.nbc"))
-    assert len(files) == 3, "one each of call, shift and other"
-    for path in files:
-        path.write_bytes(path.read_bytes()[:-1])
-    done = run(both, tmp_path)
-    assert (done.returncode, done.stdout.split()) == (0, ["11", "9"]), done.stderr
-    assert done.stderr.count("RuntimeWarning: ") == done.stderr.count(".nbc is damaged") == 1
-
-
+@pytest.mark.slow
 def test_the_file_of_another_kernel_is_not_taken_for_it(tmp_path):
     package = make_package(tmp_path, TWO)
     assert run(f"{CALLED}; from toy.caller import other; print(other(10))", tmp_path).returncode == 0
@@ -237,16 +229,7 @@ def test_the_file_of_another_kernel_is_not_taken_for_it(tmp_path):
     assert "is damaged" in done.stderr
 
 
-def test_a_missing_file_of_machine_code_is_made_without_a_word(tmp_path):
-    package = make_package(tmp_path, TWO)
-    run(CALLED, tmp_path)
-    files = {path.name for path in package.rglob("*.nbc")}
-    next(package.rglob("call-*.nbc")).unlink()
-    done = run(CALLED, tmp_path)
-    assert (done.stdout.split(), done.stderr) == (["11"], "")
-    assert {path.name for path in package.rglob("*.nbc")} == files
-
-
+@pytest.mark.slow
 def test_a_place_that_cannot_be_read_or_written_is_a_warning(tmp_path):
     package = make_package(tmp_path, TWO)
     run(CALLED, tmp_path)
@@ -260,6 +243,7 @@ def test_a_place_that_cannot_be_read_or_written_is_a_warning(tmp_path):
     assert not list(package.rglob("*tmp*"))
 
 
+@pytest.mark.slow
 def test_a_disk_without_room_is_a_warning(tmp_path):
     package = make_package(tmp_path, TWO)
     limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); {CALLED}"
@@ -270,12 +254,14 @@ def test_a_disk_without_room_is_a_warning(tmp_path):
     assert not [path for path in package.rglob("*") if ".nbc" in path.name]
 
 
+@pytest.mark.slow
 def test_without_the_compiler_kernels_are_plain_functions(tmp_path):
     make_package(tmp_path, CALLER)
     code = "import types; from toy.caller import call; print(call(10), isinstance(call, types.FunctionType))"
     assert run(code, tmp_path, NUMBA_DISABLE_JIT="1").stdout.split() == ["11", "True"]
 
 
+@pytest.mark.slow
 def test_kernels_can_be_sent_to_other_processes(tmp_path):
     make_package(tmp_path, CALLER)
     sent = "import pickle; from toy.caller import call; call(1); print(pickle.dumps(call).hex())"

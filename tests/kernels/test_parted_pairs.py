@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 from fastfair.kernels import parted_pairs as kernels
 from fastfair.kernels.partners import Runs
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 PLACES, DROPPED = 4, 2
@@ -21,7 +21,6 @@ def packed_of(pairs: list[tuple[int, int, int]]) -> np.ndarray:
     return np.array([(key << 2 * PLACES) | (i << PLACES) | j for key, i, j in pairs], np.int64)
 
 
-@settings(max_examples=60, deadline=None)
 @given(pairs=PAIRS, parts=PARTS, cut=st.integers(0, 80), seed=st.integers(0, 99))
 def test_pairs_are_counted_and_written_by_part(pairs, parts, cut, seed):
     rng = np.random.default_rng(seed)
@@ -68,7 +67,6 @@ def test_pairs_are_counted_and_written_by_part(pairs, parts, cut, seed):
     assert found == wanted
 
 
-@settings(max_examples=40, deadline=None)
 @given(pairs=PAIRS, parts=PARTS, step=st.integers(1, 5))
 def test_every_so_manyth_pair_is_counted_for_both_of_its_rows(pairs, parts, step):
     row = np.arange(16, dtype=np.int32)[::-1].copy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fastfair.kernels import partners, row_sums
+from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,8 +47,8 @@ def test_totals_are_sums_of_products(given_runs, repeated, largest, dtype, seed)
 
 
 @pytest.mark.jit
-@pytest.mark.parametrize("largest", [1, row_sums.LARGEST, row_sums.LARGEST + 1, 255])
-@pytest.mark.parametrize("repeated", [False, True])
+@each("largest", [1, row_sums.LARGEST, row_sums.LARGEST + 1, 255])
+@each("repeated", [False, True])
 def test_long_runs_of_the_largest_weights_do_not_overflow(largest, repeated):
     weights = np.full((3, 64), largest, np.uint8)
     n = 30 * row_sums.LONGEST + 7

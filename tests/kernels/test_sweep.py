@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 from fastfair.kernels import replicated_eer, sweep
+from helpers.each import each
 
 ONE = np.full((3, 64), 255, np.uint8)
 
@@ -26,7 +27,7 @@ def test_sums_pass_2_to_the_31():
     assert n * 255**2 > 2**32
 
 
-@pytest.mark.parametrize("largest", [1, 2, 7, 16, 181, 254, 255])
+@each("largest", [1, 2, 7, 16, 181, 254, 255])
 def test_narrow_sums_hold_what_they_are_given(largest):
     """Whatever the largest weight, sums are emptied before they could pass 2^16."""
     rng = np.random.default_rng(largest)
@@ -63,6 +64,7 @@ def test_shares_at_thresholds_pass_2_to_the_31():
     assert y_sums[0, 0] == (n - 64) * 255**2
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_the_hot_loops_are_vectorised():
     """64 replicates are multiplied and added in registers of many, whatever the instruction set."""
@@ -86,6 +88,7 @@ def test_the_hot_loops_are_vectorised():
     assert (sums == n).all()
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_an_interrupt_is_heeded_at_once():
     code = textwrap.dedent("""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 from fastfair.kernels import unit_errors
 from fastfair.kernels.partners import Runs
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 UNITS = 6
 PAIR = st.tuples(st.integers(0, UNITS - 1), st.integers(0, UNITS - 1)).filter(lambda pair: pair[0] != pair[1])
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     steps=st.lists(st.tuples(st.lists(PAIR, max_size=12), st.lists(PAIR, max_size=12)), min_size=1, max_size=4),
     beyond=st.lists(PAIR, max_size=5),

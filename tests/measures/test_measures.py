@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import naive
@@ -58,18 +59,7 @@ def call(measure: m.Measure, fmr, fnmr, fmr_all, fnmr_all):
     return measure.function(fmr, fmr_all) if measure.inputs == "metric and average" else measure.function(fmr)
 
 
-@pytest.mark.parametrize("measure", m.MEASURES.values(), ids=list(m.MEASURES))
-def test_leading_axes_pass_through_whole(measure):
-    rng = np.random.default_rng(0)
-    fmr, fnmr = rng.random((2, 3, 4, 5))
-    fmr_all, fnmr_all = rng.random((2, 3, 4))
-    whole = call(measure, fmr, fnmr, fmr_all, fnmr_all)
-    assert whole.shape == ((3, 4, 5) if measure.per_group else (3, 4))
-    for place in np.ndindex(3, 4):
-        agree(whole[place], call(measure, fmr[place], fnmr[place], fmr_all[place], fnmr_all[place]))
-
-
-@pytest.mark.parametrize("measure", m.MEASURES.values(), ids=list(m.MEASURES))
+@each("measure", m.MEASURES.values())
 def test_facts_hold_on_data(measure):
     rng = np.random.default_rng(1)
     fmr, fnmr = rng.random((2, 2000, 4))
@@ -89,7 +79,7 @@ def test_facts_hold_on_data(measure):
         assert (far.mean() < near.mean()) == (measure.fairer == "higher")
 
 
-@pytest.mark.parametrize("measure", m.MEASURES.values(), ids=list(m.MEASURES))
+@each("measure", m.MEASURES.values())
 def test_ratio_is_what_fails_for_a_group_without_errors(measure):
     zeros = np.array([0.0, 0.1, 0.2])
     values = call(measure, zeros, zeros, 0.1, 0.1)
@@ -172,8 +162,8 @@ def test_unknown_metrics_of_a_measure_are_refused():
     assert not m.MEASURES["inequity_rate"].bounded
 
 
-@pytest.mark.parametrize("values", [[np.inf, 0.5], [np.inf, np.inf], [1e-320, 0.5], [1e150, 1e-308], [1e150, 1e150]])
-@pytest.mark.parametrize("measure", ff.measures.MEASURES.values(), ids=lambda m: m.name)
+@each("values", [[np.inf, 0.5], [np.inf, np.inf], [1e-320, 0.5], [1e150, 1e-308], [1e150, 1e150]])
+@each("measure", ff.measures.MEASURES.values())
 def test_extreme_values_give_no_warning_of_numpy(measure, values):
     given = {"one metric": (values,), "metric and average": (values, values[0])}.get(measure.inputs)
     if given is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers.command_line import run
+from helpers.each import each
 
 import fastfair as ff
 from fastfair.errors import InputError
@@ -12,7 +13,7 @@ from fastfair.measures import MEASURES
 from fastfair.measures._names import _MEASURE_OF, _OTHER_NAMES, measure_name, printed_name, quantity_name
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@each("name", MEASURES)
 def test_every_name_of_a_measure_means_it(name):
     for called in (name, MEASURES[name].title, *_OTHER_NAMES[name]):
         for typed in (called, called.upper(), called.lower(), called.replace("-", " "), called.replace("_", "-")):

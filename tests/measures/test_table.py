@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from helpers.command_line import run
+from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -107,7 +108,7 @@ def test_one_rate_alone():
     assert {name.rpartition("(")[2] for name in found["name"]} == {"fmr)"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "message"),
     [
         ({"fmr": "FM.{group}"}, r"no column is called like fmr='FM.\{group\}' \(did you mean 'FMR"),

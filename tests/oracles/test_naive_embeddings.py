@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.each import each
 from oracles import embeddings as slow
 from oracles import naive
 
@@ -59,7 +60,7 @@ def test_similarities():
         slow.similarities(vectors, "dot")
 
 
-@pytest.mark.parametrize(
+@each(
     ("t", "weighting", "fmr", "fnmr", "fnmr_v"),
     [
         # a-b: 1/6 a pair, a-c: 1/3, b-c: 1/2; then a third each.
@@ -80,53 +81,7 @@ def test_rates(t, weighting, fmr, fnmr, fnmr_v):
     assert slow.fnmr_v(S, SUBJECT, t, weighting) == fnmr_v
 
 
-def test_direction():
-    """s >= the float above s0 is the paper's s > s0; s < it is s <= s0."""
-    assert slow.fmr(S, SUBJECT, above(0.4), "comparison") == Fraction(sum(s > 0.4 for s in [0.6, 0.4, 0.6, 0.4]), 11)
-    assert slow.fnmr(S, SUBJECT, above(0.5), "comparison") == Fraction(sum(s <= 0.5 for s in [0.9, 0.5, 0.5, 0.4]), 4)
-
-
-def test_order_of_the_vectors_does_not_matter():
-    """Subjects may lie anywhere: vectors shuffled, the same rates."""
-    order = [5, 3, 0, 4, 2, 1]
-    shuffled = matrix(6, {(x, y): S[min(i, j), max(i, j)] for x, i in enumerate(order) for y, j in enumerate(order)})
-    subject = [SUBJECT[i] for i in order]
-    for weighting, t in itertools.product(WEIGHTINGS, [0.2, 0.4, 0.5, 0.6]):
-        assert slow.fmr(shuffled, subject, t, weighting) == slow.fmr(S, SUBJECT, t, weighting)
-        assert slow.fnmr(shuffled, subject, t, weighting) == slow.fnmr(S, SUBJECT, t, weighting)
-        assert slow.fnmr_v(shuffled, subject, t, weighting) == slow.fnmr_v(S, SUBJECT, t, weighting)
-
-
-@pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_nothing_behind_a_rate(weighting):
-    groups = {"a": "x", "b": "x", "c": "y"}
-    assert slow.fmr(S, SUBJECT, 0.4, weighting, "x", groups) == Fraction(1, 3)  # a-b alone
-    assert slow.fnmr(S, SUBJECT, 0.6, weighting, "x", groups) == slow.fnmr(S, SUBJECT, 0.6, weighting)
-    for rate in (slow.fmr, slow.fnmr, slow.fnmr_v):
-        assert math.isnan(rate(S, SUBJECT, 0.4, weighting, "y", groups))
-        assert math.isnan(rate(S, SUBJECT, math.nan, weighting))
-    assert math.isnan(slow.threshold_at_fmr(0.1, S[:3, :3], SUBJECT[:3], weighting))
-    assert math.isnan(slow.roc([0.1], S[:3, :3], SUBJECT[:3], weighting)[0])
-    assert math.isnan(slow.v_roc([0.1], S[:3, :3], SUBJECT[:3], weighting)[0])
-
-
-def test_a_vector_that_meets_itself_never_fails_but_duplicates_may():
-    similarity = slow.similarities([[1.0, 0.0], [1.0, 0.0]], "cosine")
-    assert similarity.tolist() == [[1, 1], [1, 1]]
-    subject = ["a", "a"]
-    assert slow.fnmr(similarity, subject, 1.0, "identity") == 0
-    assert slow.fnmr(similarity, subject, above(1.0), "identity") == 1
-    assert slow.fnmr_v(similarity, subject, above(1.0), "identity") == Fraction(1, 2)
-    assert slow.fnmr(similarity, subject, above(1.0), "identity", draw=slow.Draw(None, [2, 0])) == 0
-
-
-def test_unknown_weighting():
-    for rate in (slow.fmr, slow.fnmr, slow.fnmr_v):
-        with pytest.raises(ValueError, match="subject"):
-            rate(S, SUBJECT, 0.4, "subject")
-
-
-@pytest.mark.parametrize(
+@each(
     ("level", "weighting", "s0", "fnmr", "fnmr_v"),
     [
         (0.0, "identity", 0.6, Fraction(5, 6), Fraction(17, 36)),
@@ -144,25 +99,6 @@ def test_threshold_and_curve(level, weighting, s0, fnmr, fnmr_v):
     assert slow.threshold_at_fmr(level, S, SUBJECT, weighting) == above(s0)
     assert slow.roc([level], S, SUBJECT, weighting) == [float(fnmr)]
     assert slow.v_roc([level], S, SUBJECT, weighting) == [float(fnmr_v)]
-
-
-def test_threshold_of_float32():
-    single = matrix(6, PAIRS, np.float32)
-    expected = np.nextafter(np.float32(0.4), np.float32(1))
-    assert slow.threshold_at_fmr(1 / 6, single, SUBJECT, "identity") == float(expected)
-    assert slow.roc([1 / 6], single, SUBJECT, "identity") == [0.5]
-
-
-def test_level_met_within_a_billionth():
-    """3 of 10 meets 0.3, which as a float is below 3/10, and not 0.3 (1 - 1e-8)."""
-    pairs = dict.fromkeys(itertools.combinations(range(7), 2), 0.0)
-    pairs.update({(0, 2): 0.9, (1, 3): 0.8, (1, 6): 0.7})
-    similarity = matrix(7, pairs)
-    subject = ["a"] * 2 + ["b"] * 5
-    assert Fraction(0.3) < Fraction(3, 10)
-    for weighting in WEIGHTINGS:
-        assert slow.threshold_at_fmr(0.3, similarity, subject, weighting) == above(0.0)
-        assert slow.threshold_at_fmr(0.3 * (1 - 1e-8), similarity, subject, weighting) == above(0.7)
 
 
 def random_data(seed):
@@ -184,8 +120,8 @@ def random_draw(rng, subject, unit):
     return slow.Draw(subjects if "subject" in unit else None, vectors if "sample" in unit else None)
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("unit", [None, "sample", "subject", "subject+sample"])
+@each("seed", range(8))
+@each("unit", [None, "sample", "subject", "subject+sample"])
 def test_threshold_is_the_lowest_that_meets_the_level(seed, unit):
     rng, similarity, subject = random_data(seed)
     draw = random_draw(rng, subject, unit) if unit else None
@@ -196,20 +132,7 @@ def test_threshold_is_the_lowest_that_meets_the_level(seed, unit):
         assert t == above(min(meets))
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_comparisons_of_the_same_weight_are_a_score_file(seed):
-    _, similarity, subject = random_data(seed)
-    mated, nonmated = [], []
-    for i, j in itertools.combinations(range(len(subject)), 2):
-        (mated if subject[i] == subject[j] else nonmated).append(float(similarity[i, j]))
-    for level in (0.0, 0.07, 0.33, 1.0):
-        t = slow.threshold_at_fmr(level, similarity, subject, "comparison")
-        assert t == naive.threshold_at_fmr(nonmated, level)
-        assert float(slow.fmr(similarity, subject, t, "comparison")) == naive.fmr(nonmated, t)
-        assert float(slow.fnmr(similarity, subject, t, "comparison")) == naive.fnmr(mated, t)
-
-
-@pytest.mark.parametrize(
+@each(
     ("draw", "weighting", "t", "fmr", "fnmr"),
     [
         # a has the vectors 0, 0, 1: mated inf, 0.9, 0.9; a-b 0.6 0.6 0.4 0.4 0.3 0.3; a-c 0.6 0.6 0.2.
@@ -236,48 +159,6 @@ def test_replicates(draw, weighting, t, fmr, fnmr):
     assert slow.fnmr(S, SUBJECT, t, weighting, draw=draw) == fnmr
 
 
-def test_replicate_curves():
-    draws = [
-        slow.Draw(None, [1, 1, 1, 1, 1, 1]),
-        slow.Draw(None, [2, 1, 0, 1, 1, 1]),  # FMR 1/3 from 0.6 up: 0.1 rejects it, 0.4 and 0.5 find it
-        slow.Draw({"a": 3, "b": 0, "c": 0}, None),  # one subject: no FMR
-        slow.Draw({"a": 0, "b": 0, "c": 3}, None),
-    ]
-    levels = [0.1, 0.4]
-    curves = slow.replicate_roc(levels, S, SUBJECT, "identity", draws)
-    assert curves[0] == slow.roc(levels, S, SUBJECT, "identity") == [float(Fraction(5, 6)), 0]
-    assert curves[1] == [0.5, 0.5]
-    assert np.isnan(curves[2:]).all()
-
-
-def test_a_draw_keeps_the_number_of_vectors():
-    with pytest.raises(ValueError, match="'a' has 3 vectors, 4 were drawn"):
-        slow.dataset(SUBJECT, slow.Draw(None, [2, 1, 1, 1, 1, 1]))
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("unit", ["sample", "subject", "subject+sample"])
-def test_replicates_are_products_of_weights(seed, unit):
-    rng, similarity, subject = random_data(seed)
-    n = len(subject)
-    similarity = np.arange(float(n * n)).reshape(n, n)  # every pair is known by its score
-    draw = random_draw(rng, subject, unit)
-    W = draw.subjects or dict.fromkeys(subject, 1)
-    w = draw.vectors or [1] * n
-    of_mated, of_nonmated, self_pairs = Counter(), Counter(), 0
-    for i in range(n):
-        self_pairs += W[subject[i]] * w[i] * (w[i] - 1) // 2
-        for j in range(i + 1, n):
-            if subject[i] == subject[j]:
-                of_mated[similarity[i, j]] += W[subject[i]] * w[i] * w[j]
-            else:
-                of_nonmated[similarity[i, j]] += W[subject[i]] * W[subject[j]] * w[i] * w[j]
-    of_mated[math.inf] = self_pairs
-    data = slow.dataset(subject, draw)
-    assert Counter(s for s, _ in slow.mated(similarity, data, "comparison")) == of_mated
-    assert Counter(s for s, _ in slow.nonmated(similarity, data, "comparison")) == of_nonmated
-
-
 def all_sample_draws(subject):
     """Every way to draw n_k vectors inside each subject, all equally likely."""
     ways = []
@@ -289,8 +170,8 @@ def all_sample_draws(subject):
         yield slow.Draw(None, [times[i] for i in range(len(subject))])
 
 
-@pytest.mark.parametrize("weighting", WEIGHTINGS)
-@pytest.mark.parametrize("t", [0.4, 0.5, 0.6, 2.0])
+@each("weighting", WEIGHTINGS)
+@each("t", [0.4, 0.5, 0.6, 2.0])
 def test_expectation_over_all_draws_of_vectors(weighting, t):
     draws = list(all_sample_draws(SUBJECT))
     assert len(draws) == 27 * 4
@@ -344,35 +225,3 @@ def test_fairness(weighting):
     assert slow.fairness(list, "FNMR", *given, draw) == [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
     found = slow.fairness(list, "FMR", *given, draw)
     assert found == [pytest.approx([x, math.nan], nan_ok=True) for x in (0.25, 0.5, 0.5)]
-
-
-def test_bands():
-    replicates = [[0.3, 0.0], [0.35, 1.0], [0.4, 2.0], [0.45, 3.0], [0.5, math.nan]]
-    estimate, v = [0.5, 1.0], [0.4, 1.0]
-
-    def first(method, level):
-        band = slow.band(method, estimate, v, replicates, level)
-        assert all(math.isnan(end) for end in band[1])
-        return band[0]
-
-    assert first("percentile", 0.5) == pytest.approx((0.35, 0.45))
-    assert first("percentile", 0.9) == pytest.approx((0.31, 0.49))
-    assert first("recentered", 0.5) == pytest.approx((0.45, 0.55))
-    assert first("recentered", 0.9) == pytest.approx((0.41, 0.59))
-    # sd = sqrt(0.025 / 4), z = 0.6744898
-    assert first("gaussian", 0.5) == pytest.approx((0.5 - 0.0533231, 0.5 + 0.0533231), abs=1e-7)
-    with pytest.raises(ValueError, match="basic"):
-        slow.band("basic", estimate, v, replicates, 0.5)
-
-
-def test_gaussian_is_centred_on_the_mean_of_the_recentered_replicates():
-    low, high = slow.gaussian([0.2, 0.4], estimate=0.5, v_statistic=0.2, level=0.95)
-    assert (low + high) / 2 == pytest.approx(0.6)
-    assert high - low == pytest.approx(2 * 1.959964 * math.sqrt(0.02), abs=1e-6)
-
-
-def test_normalised_uncertainty():
-    assert slow.normalised_uncertainty([0.3, 0.35, 0.4, 0.45, 0.5], 0.5, 0.4) == pytest.approx(0.1581139, abs=1e-7)
-    assert slow.normalised_uncertainty([0.0, 0.1], 0.0, 0.0) == math.inf
-    assert math.isnan(slow.normalised_uncertainty([0.0, 0.0], 0.0, 0.0))
-    assert math.isnan(slow.normalised_uncertainty([0.1], 0.1, 0.1))

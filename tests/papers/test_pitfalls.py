@@ -14,10 +14,9 @@ from papers.figure_style import style
 from papers.page_parts import Figure, Range, Table
 from papers.pitfalls import consistency as audits
 from papers.pitfalls import printed, rules
-from papers.pitfalls.runs import run, within
+from papers.pitfalls.runs import run
 from papers.pitfalls.tables import hours_until_success, success_within
 from papers.settings import Settings
-from papers.verdict_rules import together
 
 METRIC = {"eer_percent": "eer", "min_cdet": "min_dcf", "eer": "eer"}
 MEASURE = {
@@ -59,58 +58,6 @@ def test_audit_finds_a_wrong_cell(monkeypatch):
     assert audits.audit()[0].verdict == "in part"
 
 
-def test_outcomes_by_share():
-    assert [rules.by_share(share) for share in (0, 0.02, 0.5, 0.974, 0.98)] == [
-        "fails",
-        "fails",
-        "open",
-        "open",
-        "holds",
-    ]
-    assert together(["holds", "holds"]) == "holds"
-    assert together(["open", "holds"]) == "in part"
-
-
-def test_outcomes_of_ratios_levels_and_similarity():
-    assert rules.ratio_outcome(Range(3, 2, 4), 2.7) == "holds"
-    assert rules.ratio_outcome(Range(3, 0.5, 4), 2.7) == "open"
-    assert rules.ratio_outcome(Range(3, 2, 4), 5) == "in part"
-    assert rules.ratio_outcome(Range(1, 0.5, 2), 5) == "fails"
-    nrb = Range(0.7, 0.2, 0.9)
-    assert rules.level_outcome(Range(0.997, 0.995, 0.999), nrb) == "holds"
-    assert rules.level_outcome(Range(0.991, 0.98, 0.999), nrb) == "in part"
-    assert rules.level_outcome(Range(0.95, 0.94, 0.96), nrb) == "fails"
-    assert rules.level_outcome(Range(0.997, 0.995, 0.999), Range(0.7, 0, 0.9)) == "open"
-    assert rules.level_outcome(Range(0.997, 0.995, 0.999), Range(math.inf, math.nan, math.nan)) == "open"
-    assert [rules.similarity_outcome(x, 1, 0.7) for x in (0.8, 0.6)] == ["holds", "in part"]
-    assert [rules.similarity_outcome(0.8, share, 0.7) for share in (0.9, 0.01)] == ["open", "fails"]
-    assert [rules.swap_outcome(*pairs) for pairs in ((3, 1), (3, 0), (0, 0))] == ["holds", "open", "fails"]
-
-
-def test_orders_are_opposed_where_fairer_by_one_is_less_fair_by_the_other():
-    fdr = np.array([[0.99, 0.8, 0.9], [0.9, 0.9, 0.9], [0.8, 0.99, 0.9]])  # (points, replicates)
-    nrb = np.array([[0.9, 0.9, np.inf], [0.6, 0.6, np.inf], [0.3, 0.3, np.inf]])
-    share, pairs = rules.opposed(fdr, nrb)
-    # Opposed throughout; ordered alike; two infinite values have no order.
-    assert share == pytest.approx(1 / 3)
-    assert pairs.tolist() == [1, 0, 0]
-    assert rules.rises(np.array([[1, 1], [2, 3], [3, 2]])) == 0.5
-
-
-def test_pairs_are_swapped_for_certain_where_replicates_agree():
-    x, y = np.tile([1.0, 2.0, 3.0], (41, 1)), np.tile([2.0, 1.0, 3.0], (41, 1))
-    assert rules.certainly_swapped(x, y) == (1, 1)
-    y[1:21, :2] = [1, 2]
-    assert rules.certainly_swapped(x, y) == (1, 0)
-    assert rules.certainly_swapped(x, x) == (0, 0)
-
-
-def test_order_is_kept_or_not():
-    values = np.array([[1.0, 3.0, 2.0], [0.0, 0.0, 1.0], [1.0, 2.0, 3.0]])
-    measured = np.array([[0.0, 2.0, 1.0], [-np.inf, -np.inf, 0.0], [1.0, 3.0, 2.0]])
-    assert rules.keeps_order(values, measured).tolist() == [True, True, False]
-
-
 def test_rank_correlation_is_spearmans():
     from scipy.stats import spearmanr
 
@@ -119,30 +66,11 @@ def test_rank_correlation_is_spearmans():
     assert rules.rank_correlation(x, y) == pytest.approx([spearmanr(a, b).statistic for a, b in zip(x, y, strict=True)])
 
 
-def test_spread_keeps_infinite_replicates():
-    found = rules.spread(np.append(np.arange(9.0), np.inf), 3)
-    assert (found.value, found.low, found.high) == (3, 0, np.inf)
-    assert rules.spread(np.append(np.arange(9.0), np.nan), 3).high == 8
-    assert rules.written(found) == "3.00 [0.00, infinity]"
-
-
 def test_attacks():
     assert hours_until_success(0.001) == pytest.approx(16.7, abs=0.05)
     assert hours_until_success(0.0) == math.inf
     assert success_within(17, 0.001) == pytest.approx(1 - 0.999**1020)
     assert success_within(17, 0.0) == 0
-
-
-def test_within_keeps_the_groups_asked():
-    reference, probe = list("adbcabcd"), list("adbcdcab")
-    group = dict(zip("abcd", "xyzx", strict=True))
-    of_sides = [[group[subject] for subject in side] for side in (reference, probe)]
-    c = ff.Comparisons([0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1], [1] * 4 + [0] * 4, reference, probe, *of_sides)
-    kept = within(c, ["x"])
-    # Of the non-mated trials only the one of a and d is within a group.
-    assert kept.groups == ("x",)
-    assert kept.mated.similarities.tolist() == [0.8, 0.9]
-    assert kept.nonmated.similarities.tolist() == [0.4]
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +83,7 @@ def runs(voxceleb, settings):
     return run(settings)
 
 
+@pytest.mark.slow
 # `write_pages` silences what the page itself tells of its few errors; this is below it.
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 @pytest.mark.jit
@@ -171,6 +100,7 @@ def test_numbers_of_voxceleb(runs):
     assert runs.large.fdr_replicates.shape == (5, 5, 64)
 
 
+@pytest.mark.slow
 # `write_pages` silences what the page itself tells of its few errors; this is below it.
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 @pytest.mark.jit

@@ -9,7 +9,8 @@ import warnings
 import numpy as np
 import pytest
 from fastfair.kernels import dyadic
-from hypothesis import given, settings
+from helpers.each import each
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import planned_studies
 from scipy import stats
@@ -30,7 +31,6 @@ def ring(n: int, design: Design) -> tuple[np.ndarray, np.ndarray]:
 
 
 @given(st.integers(6, 14), st.sampled_from([None, 2, 4]), st.sampled_from([1, 2]), st.data())
-@settings(max_examples=60)
 def test_the_variance_is_that_of_the_kernel(n, n_partners, n_samples, data):
     design = Design(n_partners, n_samples)
     first, second = ring(n, design) if n_partners else tuple(a.astype(np.int32) for a in np.triu_indices(n, 1))
@@ -50,6 +50,7 @@ def test_the_variance_is_that_of_the_kernel(n, n_partners, n_samples, data):
     assert freedom == pytest.approx(expected[0, dyadic.FREEDOM], rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("design", "matches"),
     [
@@ -99,7 +100,6 @@ def test_limits_are_those_of_claims(n, n_partners, n_samples, matches):
     st.sampled_from([1e-3, 0.01, 0.1]), st.sampled_from([0.0, 0.2, 0.5, 0.7]), st.sampled_from([0.5, 0.8, 0.95]),
     st.sampled_from([Design(None, 1), Design(10, 1), Design(None, 2)]),
 )  # fmt: skip
-@settings(max_examples=20, deadline=None)
 def test_subjects_that_would_do_if_comparisons_were_independent(claimed, part, assurance, design):
     """The first number with which Clopper and Pearson's limit is low enough in so many studies."""
 
@@ -113,24 +113,6 @@ def test_subjects_that_would_do_if_comparisons_were_independent(claimed, part, a
     assert share(found) >= assurance
     if found > 5:
         assert share(found - 1) < assurance
-
-
-def test_more_covariance_or_fewer_partners_need_more():
-    plan = ff.plan_fmr(**SETTING)
-    assert plan.needed.n_subjects == plan.n_subjects
-    assert plan.needed.assurance >= 0.8
-    assert plan.needed.limit <= plan.needed.limit_assured <= 0.01
-    assert plan.n_subjects > plan.n_independent
-    none = ff.plan_fmr(**SETTING | {"covariance": 0.0})
-    much = ff.plan_fmr(**SETTING | {"covariance": 3.0})
-    assert none.n_subjects < plan.n_subjects < much.n_subjects
-    few = ff.plan_fmr(**SETTING, n_partners=10)
-    assert few.n_subjects > plan.n_subjects
-    assert few.needed.n_comparisons < plan.needed.n_comparisons  # which say more, as fewer share a subject
-    assert few.needed.n_pairs == few.needed.n_comparisons == 5 * few.n_subjects
-    again = ff.plan_fmr(**SETTING, n_samples=2, again=0.9)
-    assert again.needed.n_comparisons == 4 * again.needed.n_pairs
-    assert again.needed.n_comparisons > 2 * plan.needed.n_comparisons
 
 
 def test_no_false_match_expected():
@@ -171,27 +153,7 @@ def test_what_is_out_of_reach_is_told():
     assert json.loads(plan.to_json())["n_subjects"] is None
 
 
-def test_a_plan_is_told_as_text_table_and_picture():
-    plan = ff.plan_fmr(**SETTING, n_partners=10, n_samples=2, again=0.5)
-    text = plan.summary()
-    for part in ("FMR at most 1 %; expected is 0.4 %", "relative covariance of 1 ", "2 samples of each", "10 others"):
-        assert part in text
-    assert f"independent, {plan.n_independent:,} subjects" in text
-    frame = plan.to_frame("polars")
-    assert frame.height == len(plan.studies) == 7
-    assert plan.n_subjects in frame["n_subjects"].to_list()
-    assert frame["assurance"].is_sorted() or frame["assurance"].diff().min() > -0.1
-    content = json.loads(plan.to_json())
-    assert content["settings"]["n_partners"] == 10
-    assert content["studies"] == frame.to_dicts()
-    ax = plan.plot()
-    assert [line.get_label() for line in ax.get_lines()][:3] == [
-        "limit that 80 % of studies keep", "median limit", "limit if comparisons were independent",
-    ]  # fmt: skip
-    assert ax.texts[0].get_text() == f"{plan.n_subjects:,}"
-
-
-@pytest.mark.parametrize(
+@each(
     ("changed", "message"),
     [
         ({"claimed": 0.5}, "claimed must be at most 0.1"),

@@ -9,7 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from helpers.each import each
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import planned_studies
 from scipy.special import ndtr
@@ -31,7 +32,6 @@ correlations = st.one_of(st.sampled_from([Fraction(0), Fraction(1)]), st.fractio
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=6), rates, correlations)
-@settings(max_examples=40)
 def test_subjects_with_the_attempts_of_a_pilot(pilot, fnmr, correlation):
     subjects = Subjects(Attempts.of(pilot), float(fnmr), float(correlation))
     expected = planned_studies.kinds(pilot, fnmr, correlation)
@@ -100,6 +100,7 @@ def test_goats_are_planned_for():
 # Whole studies.
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.parametrize("attempts", [{"n_attempts": 3}, {"attempts": PILOT, "n_attempts": None}])
 def test_studies_find_and_keep_as_often_as_said(attempts):
@@ -113,6 +114,7 @@ def test_studies_find_and_keep_as_often_as_said(attempts):
     assert 0.2 < plan.power[1] < plan.power[0]
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_varying_attempts_need_more_subjects():
     """With as many attempts on average; studies that took them for equal would often miss the margin."""
@@ -133,17 +135,6 @@ def test_studies_without_a_failure_find_nothing_and_keep_no_margin():
     rare = SETTING | {"fnmr": 1e-9, "n_simulations": 20}
     assert math.isinf(ff.plan_margin(**rare, assurance=0.5).margin)
     assert ff.plan_power(**rare, difference=1e-9).power == 0
-
-
-@pytest.mark.jit
-def test_power_broadcasts_and_grows():
-    plan = ff.plan_power(
-        **SETTING | {"n_subjects": [50, 200, 800]}, difference=[[0.05], [0.1], [-0.08]], n_simulations=500
-    )
-    assert plan.power.shape == plan.difference.shape == plan.n_groups.shape == (3, 3)
-    assert (np.diff(plan.power, axis=1) > 0).all()
-    assert plan.to_frame("polars").columns[-3:] == ["difference", "margin", "power"]
-    assert (plan.seed, plan.n_simulations, plan.attempts) == (0, 500, None)
 
 
 @pytest.mark.slow
@@ -186,7 +177,7 @@ def test_what_is_out_of_reach_is_nan_with_a_warning_that_names_it():
     assert reached.n_subjects == pytest.approx(exactly, rel=0.05)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "message"),
     [
         ({}, "give margin or difference"),
@@ -231,19 +222,6 @@ def test_summaries_say_what_is_planned_for_each_setting():
         "max_subjects are too few; with so many, 0 % of studies have a margin of at most 0.1 percentage points" in short
     )
     assert f"with {needed.n_subjects[1]:,.0f} subjects in each group" in enough
-
-
-@pytest.mark.jit
-def test_the_summary_of_many_settings_is_their_range():
-    wanted = np.concatenate(([0.0001], np.linspace(0.1, 0.3, 11)))
-    few = WITHOUT_SUBJECTS | {"n_simulations": 100}
-    with pytest.warns(OutOfReachWarning):
-        needed = ff.plan_subjects(**few, margin=wanted, max_subjects=100)
-    known = needed.n_subjects[1:]
-    assert needed.summary() == (
-        f"12 settings: from {known.min():,.0f} to {known.max():,.0f} subjects in each group. "
-        "In 1 of them max_subjects are too few."
-    )
 
 
 @pytest.mark.jit

@@ -9,7 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.each import each
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import discarding, resampling
 from scipy.stats import chi2
@@ -48,7 +49,6 @@ def curve(c: ff.Comparisons, quality: object, **asked: object) -> ff.DiscardCurv
 
 
 @given(seed=st.integers(0, 10**6), rate=st.sampled_from(["fnmr", "fmr"]), levels=st.integers(1, 12))
-@settings(max_examples=30, deadline=None)
 def test_counts_rates_and_shares_are_those_of_the_oracle(seed, rate, levels):
     c, quality, rows = drawn(seed, levels=levels)
     found = curve(c, quality, rate=rate, fractions=[0, 0.2, 0.45, 0.9])
@@ -74,7 +74,6 @@ def test_counts_rates_and_shares_are_those_of_the_oracle(seed, rate, levels):
 @given(
     seed=st.integers(0, 10**6), n=st.integers(1, 25), levels=st.integers(1, 9), limit=st.fractions(Fraction(1, 50), 1)
 )
-@settings(max_examples=60, deadline=None)
 def test_the_area_and_what_each_comparison_adds_are_those_of_the_oracle(seed, n, levels, limit):
     rng = np.random.default_rng(seed)
     limit = Fraction(min(float(limit), 0.99))
@@ -106,7 +105,6 @@ def test_the_interval_of_errors_that_weigh_alike_is_that_of_a_poisson_count(coun
 
 
 @given(seed=st.integers(0, 10**6), mated=st.booleans())
-@settings(max_examples=20, deadline=None)
 def test_the_standard_error_of_an_area_is_the_dyadic_robust_one(seed, mated):
     c, _, rows = drawn(seed)
     values = np.random.default_rng(seed).normal(size=30)
@@ -121,7 +119,6 @@ def test_the_standard_error_of_an_area_is_the_dyadic_robust_one(seed, mated):
 
 
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=10, deadline=None)
 def test_the_order_of_comparisons_changes_nothing(seed):
     c, quality, rows = drawn(seed, levels=3)
     order = np.random.default_rng(seed).permutation(len(rows))
@@ -195,17 +192,7 @@ def test_a_group_of_which_nothing_is_left_is_nan_with_a_warning():
     assert "NaN" not in found.to_json()
 
 
-def test_groups_that_quality_discards_alike_and_unalike():
-    c, quality, rows = drawn(7, n=2000, n_subjects=200, levels=100)
-    alike = curve(c, quality).of("0")[-1]
-    assert alike.discarded_low < 0.5 < alike.discarded_high
-    worse = [one - 40 * (row["group"] == "0") for row, one in zip(rows, quality, strict=True)]
-    found = curve(c, worse)
-    assert found.of("0")[-1].discarded_low > found.of("1")[-1].discarded_high
-    assert "of the comparisons of 0" in found.summary()
-
-
-@pytest.mark.parametrize(
+@each(
     ("quality", "asked", "told"),
     [
         ([1.0], {}, "one value for each of the 60"),
@@ -241,18 +228,6 @@ def test_quality_is_read_with_the_scores(tmp_path):
         ff.read_comparisons(path, quality="sharpness")
     with pytest.raises(InputError, match="has no columns of quality"):
         ff.read_comparisons("docs/samples/bob-4.txt", quality="quality", format="bob-4")
-
-
-def test_quality_stays_with_comparisons_that_are_left(tmp_path):
-    path, who = tmp_path / "scores.csv", tmp_path / "who.csv"
-    path.write_text("score,reference,probe,q\n0.9,a,a,3\n0.1,x,a,9\n0.2,a,b,1\n0.8,b,b,2\n")
-    who.write_text("name,sex\na,f\nb,m\n")
-    with pytest.warns(FastfairWarning, match="1 of 4"):
-        c = ff.read_comparisons(
-            path, metadata=who, metadata_id="name", groups="sex", missing_metadata="drop", quality="q"
-        )
-    assert np.asarray(c.quality).tolist() == [3, 1, 2]
-    assert np.asarray(c.by("sex").quality).tolist() == [3, 1, 2]
 
 
 def test_failed_comparisons_that_are_left_out_need_no_quality(tmp_path):

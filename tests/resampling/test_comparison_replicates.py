@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from helpers.data_sets import population
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import naive
 from oracles import resampling as slow
@@ -89,7 +89,6 @@ def same(found: float, expected: float, tolerance: float = 1e-12) -> bool:
 
 @pytest.mark.parametrize("scheme", ["product", "dyadic"])
 @pytest.mark.parametrize("unit", UNITS)
-@settings(max_examples=25)
 @given(
     rows=sampled(), dtype=st.sampled_from([np.float32, np.float64]), method=st.sampled_from(["nearest", "interpolated"])
 )
@@ -148,7 +147,6 @@ def test_replicates_are_those_of_the_data_resampled(unit, scheme, rows, dtype, m
             assert same(hull_eers[k, r], slow.shrunk_hull_eer(part, part_weights, y[k], x[k]))
 
 
-@settings(max_examples=30)
 @given(rows=sampled(), unit=st.sampled_from(UNITS))
 def test_whole_numbers_of_weight_are_the_rates_of_the_explicit_data_set(rows, unit):
     """With plain product weights a replicate is a data set with every comparison written down that often."""
@@ -174,7 +172,6 @@ def test_whole_numbers_of_weight_are_the_rates_of_the_explicit_data_set(rows, un
         assert same(found.metrics["min_cllr"][0, r], naive.min_cllr(mated, nonmated))
 
 
-@settings(max_examples=60)
 @given(rows=sampled())
 def test_shrinkage_is_that_of_the_double_sums(rows):
     c = comparisons_of(rows)
@@ -206,7 +203,6 @@ def test_shrinkage_is_that_of_the_double_sums(rows):
                     assert (shrinkage[k, point] < 1) == (v < vp * (1 - 1e-12) and vp > 0)
 
 
-@settings(max_examples=30)
 @given(rows=sampled())
 def test_min_cllr_is_shrunk_as_the_mean_of_calibrated_costs(rows):
     c = comparisons_of(rows)

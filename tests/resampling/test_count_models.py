@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import count_models as slow
 
@@ -13,7 +13,6 @@ from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import NO_METRICS
 
 
-@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), n_subjects=st.integers(4, 12), n=st.integers(20, 90))
 def test_models_are_those_of_the_oracle(seed, n_subjects, n):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import zero_errors as slow
 
@@ -25,7 +25,6 @@ def clustered(draw: st.DrawFn) -> list[tuple[float, bool, int, int]]:
     return rows + [(s, True, a, a) for s, a in mated]
 
 
-@settings(max_examples=100)
 @given(rows=clustered(), n_groups=st.integers(1, 2))
 def test_independent_comparisons_are_those_of_the_oracle(rows, n_groups):
     scores, mated, reference, probe = map(list, zip(*rows, strict=True))

@@ -8,11 +8,11 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair._lib import jobs, seeds, threads
+from fastfair._lib import jobs, seeds
 from fastfair._lib.workers import ONE_THREAD, Workers
 from fastfair.resampling import blocks, preparation
 from fastfair.resampling.comparison_replicates import Resampler
@@ -51,7 +51,6 @@ def same(one, other):
 
 
 @pytest.mark.jit
-@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 10**6),
     st.integers(30, 400),
@@ -87,33 +86,7 @@ def test_replicates_that_reach_further_make_lists_longer(n_threads):
     assert same(found, expected)
 
 
-@pytest.mark.jit
-def test_a_part_of_many_comparisons_is_kept_from_the_start():
-    rng = np.random.default_rng(0)
-    n = 120_000
-    reference = rng.integers(0, 300, n)
-    mated = rng.random(n) < 0.3
-    probe = np.where(mated, reference, (reference + rng.integers(1, 300, n)) % 300)
-    c = ff.Comparisons(rng.normal(size=n) + 4 * mated, mated, reference, probe, reference % 2, probe % 2)
-    point = [ff.at_fmr(0.01)]
-    resampler = Resampler(c, point, metrics=Metrics(("eer",)))
-    kept = resampler.prepared.x
-    assert kept.end[0] < 0.2 * kept.sizes[0]
-    found = resampler.replicate(256, KEY)
-    assert resampler.prepared.x is kept
-    of_costs = Resampler(c, point, metrics=Metrics(("min_dcf",)))
-    assert of_costs.prepared.x.end[0] < 0.2 * kept.sizes[0]
-    # Metrics that need all scores keep them.
-    full = Resampler(c, point, metrics=Metrics(("eer", "min_dcf", "min_cllr")))
-    assert full.prepared.x.complete
-    expected = full.replicate(256, KEY)
-    assert np.array_equal(found.fmr, expected.fmr)
-    assert np.array_equal(found.fnmr, expected.fnmr)
-    assert np.array_equal(found.metrics["eer"], expected.metrics["eer"])
-    assert np.array_equal(of_costs.replicate(256, KEY).metrics["min_dcf"], expected.metrics["min_dcf"])
-    assert resampler.prepared.complete(False).end[0] == kept.sizes[0]
-
-
+@pytest.mark.slow
 @pytest.mark.jit
 def test_lists_that_are_too_short_for_other_processes_are_extended_here(tmp_path, monkeypatch):
     asked = []
@@ -132,23 +105,3 @@ def test_lists_that_are_too_short_for_other_processes_are_extended_here(tmp_path
             assert needed < prepared.x.end[0] < prepared.x.sizes[0]
             assert same(found, expected)
     assert len(asked) == 3  # nothing is asked of the workers again
-
-
-@pytest.mark.jit
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_preparation_and_intervals_keep_to_the_number_of_threads(monkeypatch, n_threads):
-    used = []
-
-    def deal(work, items, n, told):
-        used.append(min(n, len(items)))
-        for number, item in enumerate(items):
-            told(number, work(item))
-
-    c = comparisons_of(5, 4000, 6)
-    everything = ff.evaluate(c, POINTS, n_resamples=64, rng=0, n_threads=2)
-    monkeypatch.setattr(threads, "_SMALL", 10)
-    monkeypatch.setattr(threads, "deal", deal)
-    found = ff.evaluate(c, POINTS, n_resamples=64, rng=0, n_threads=n_threads)
-    assert max(used) == n_threads
-    lows = [np.array([q.low for q in one.quantities], float) for one in (found, everything)]
-    assert np.array_equal(*lows, equal_nan=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from oracles import linearized as slow
 from oracles.strategies import comparisons_of_system, two_systems
 
@@ -21,7 +21,6 @@ def linearized(comparisons: ff.Comparisons) -> LinearizedRates:
     return LinearizedRates(Resampler(comparisons, POINTS, metrics=NO_METRICS).prepared)
 
 
-@settings(max_examples=20)
 @given(found=two_systems())
 def test_standard_errors_and_correlations_are_those_of_the_plain_formulas(found):
     first = comparisons_of_system(found, 0)

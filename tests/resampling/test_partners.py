@@ -7,13 +7,11 @@ import itertools
 import numpy as np
 import pytest
 from fastfair.kernels import unit_sums
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import pair_sums as slow
 
 import fastfair as ff
-from fastfair._lib import threads
-from fastfair.resampling import comparison_lists, partners, sorted_comparisons
 from fastfair.resampling.comparison_lists import make_lists
 from fastfair.resampling.partners import group_comparisons
 from fastfair.resampling.sorted_comparisons import SortedComparisons
@@ -47,7 +45,6 @@ def in_lists(lists):
     ]
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 150), st.integers(2, 9), st.booleans(), st.sampled_from([1, 3, 40]))
 def test_totals_and_sums_are_those_of_lists_of_pairs(seed, n, n_subjects, repeated, largest):
     lists = lists_of(comparisons_of(seed, n, n_subjects, repeated))
@@ -73,23 +70,6 @@ def test_totals_and_sums_are_those_of_lists_of_pairs(seed, n, n_subjects, repeat
         wrong = slice(lists.start[k], lists.start[k] + stops[0, k])
         alone = lists.partners.variance(k, (lists.a, lists.b), wrong, lists.stratum, lists.stratum_size)
         assert alone == pytest.approx(variances[0, k], rel=1e-12)
-
-
-def test_sums_have_the_same_bits_with_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr(threads, "_SMALL", 10)
-    monkeypatch.setattr(sorted_comparisons, "_PIECE", 100)
-    c = comparisons_of(3, 3000, 90, False)
-    found = []
-    for n_threads in (1, 2, 7):
-        for module in (partners, comparison_lists):
-            monkeypatch.setattr(module, "count_threads", lambda _, n=n_threads: n)
-        lists = lists_of(c)
-        errors = lists.count_errors(np.repeat(np.array([[3], [6], [1]]), lists.end.size, axis=1))
-        found.append((*lists.partners.runs[:4], lists.keys, lists.a, lists.b, *lists.variances(errors)))
-    for others in found[1:]:
-        for one, other in zip(found[0], others, strict=True):
-            assert np.array_equal(one, other)
-    assert np.unique(found[0][1]).tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("repeated", [False, True])

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import warnings
 from collections import defaultdict
@@ -20,7 +19,7 @@ from fastfair.data.subsets import subset
 from fastfair.errors import FastfairWarning
 
 from .populations import FAIR, Population
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 Found = dict[str, list[bool]]
 COLUMNS = ("FMR", "FNMR", "FMR of groups", "FNMR of groups", "given: FMR", "given: FNMR")
@@ -185,18 +184,14 @@ def study(setting: str, name: str, n_data_sets: int, processes: int | None = 1) 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--processes", type=int)
-    parser.add_argument("--settings", nargs="*", help="names; by default all")
-    asked = parser.parse_args()
+    asked = study_parser(main.__doc__, 1000).parse_args()
     print("| Population | At | " + " | ".join(COLUMNS) + " |\n|---|---|" + "--:|" * len(COLUMNS))
-    for setting in asked.settings or SETTINGS:
+    for setting in asked.only or SETTINGS:
         for name in POINTS:
             shares = study(setting, name, asked.data_sets, asked.processes)
             cells = [f"{100 * share:.1f}" for share in shares.values()]
             print(f"| {setting} | {name} | " + " | ".join(cells) + " |", flush=True)
-    for setting in asked.settings or SETTINGS:
+    for setting in asked.only or SETTINGS:
         shares = study_of_expected(setting, asked.data_sets, asked.processes)
         shares |= study_of_own(setting, asked.data_sets, asked.processes)
         print(f"| {setting} | " + " | ".join(f"{kind}: {100 * one:.1f}" for kind, one in shares.items()) + " |")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
 import warnings
@@ -23,7 +22,7 @@ from fastfair.data.rescoring import with_ratios
 from fastfair.errors import FastfairWarning
 
 from .populations import SMALL_TO_LARGE, Population
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 Floats = NDArray[np.float64]
 RESAMPLES = 500
@@ -130,14 +129,10 @@ def study(
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--populations", nargs="*", help="names; by default all")
-    parser.add_argument("--processes", type=int)
-    asked = parser.parse_args()
+    asked = study_parser(main.__doc__, 1000).parse_args()
     print("| Population | Prior | Added | " + " | ".join(LOOKS) + " |\n|---|--:|--:|" + "--:|" * len(LOOKS))
     for population in NORMAL:
-        if asked.populations and population.name not in asked.populations:
+        if asked.only and population.name not in asked.only:
             continue
         for application in APPLICATIONS:
             for added in ADDED:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import warnings
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from fastfair.measures import MEASURES
 
 from .interval_study import POPULATIONS, thresholds, truth
 from .populations import Population
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 TIMES = (1, 2, ROOM)
 # In which few subjects cause most false matches.
@@ -182,12 +181,8 @@ def table(populations: Sequence[Population], found: Sequence[tuple[tuple[str, ..
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=400)
-    parser.add_argument("--populations", nargs="*", help="names; by default all")
-    parser.add_argument("--processes", type=int)
-    asked = parser.parse_args()
-    chosen = [one for one in POPULATIONS if not asked.populations or one.name in asked.populations]
+    asked = study_parser(main.__doc__, 400).parse_args()
+    chosen = [one for one in POPULATIONS if not asked.only or one.name in asked.only]
     found = []
     for population in chosen:
         found.append(study(population, asked.data_sets, asked.processes))

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import warnings
 
@@ -17,7 +16,7 @@ from fastfair.errors import FastfairWarning
 
 from .interval_study import thresholds
 from .populations import FAIR, Population
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 RESAMPLES = 500
 TIMES = 2  # as large as the true rate is what is claimed where the claim is true
@@ -57,14 +56,10 @@ def study(population: Population, name: str, n_data_sets: int, processes: int | 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--populations", nargs="*", help="names; by default all")
-    parser.add_argument("--processes", type=int)
-    asked = parser.parse_args()
+    asked = study_parser(main.__doc__, 1000).parse_args()
     print("| Population | At | " + " | ".join(LOOKS) + " |\n|---|---|" + "--:|" * len(LOOKS))
     for population in FAIR:
-        if asked.populations and population.name not in asked.populations:
+        if asked.only and population.name not in asked.only:
             continue
         for name in POINTS:
             shares = study(population, name, asked.data_sets, asked.processes)

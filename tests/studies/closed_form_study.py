@@ -6,7 +6,6 @@ operating points are those of `paired_study`; coverage of the rates themselves i
 
 from __future__ import annotations
 
-import argparse
 import functools
 import warnings
 from collections import defaultdict
@@ -19,7 +18,7 @@ from fastfair.errors import FastfairWarning
 
 from .paired_study import points_of, truths
 from .populations import FAIR, Population
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 LEVELS = (1e-2,)
 EVERY = 10  # data sets, of which one is compared with replicates, too
@@ -97,12 +96,8 @@ def table(studies: dict[str, Found]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--populations", nargs="*", help="names; by default all")
-    parser.add_argument("--processes", type=int)
-    asked = parser.parse_args(arguments)
-    wanted = [p for p in FAIR if not asked.populations or p.name in asked.populations]
+    asked = study_parser(main.__doc__, 1000).parse_args(arguments)
+    wanted = [p for p in FAIR if not asked.only or p.name in asked.only]
     print(table({p.name: study(p, asked.data_sets, asked.processes) for p in wanted}))
 
 

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
 import warnings
@@ -21,7 +20,7 @@ from scipy.special import ndtr
 import fastfair as ff
 from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str | None, str | None]  # a quantity's name, group and operating point
@@ -488,15 +487,12 @@ def method_table(studies: Sequence[Study], methods: Sequence[str] = METHODS) -> 
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--populations", nargs="*", help="names; by default all")
+    parser = study_parser(main.__doc__, 1000)
     parser.add_argument("--full", action="store_true", help="every quantity of every population, too")
     parser.add_argument("--variants", nargs="*", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--methods", nargs="*", choices=METHODS, default=METHODS)
-    parser.add_argument("--processes", type=int)
     asked = parser.parse_args()
-    wanted = [p for p in POPULATIONS if not asked.populations or p.name in asked.populations]
+    wanted = [p for p in POPULATIONS if not asked.only or p.name in asked.only]
     studies = [
         study(p, asked.data_sets, variants=asked.variants, methods=asked.methods, processes=asked.processes)
         for p in wanted

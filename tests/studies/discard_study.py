@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import warnings
 from collections import defaultdict
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 import fastfair as ff
 from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 Floats = NDArray[np.float64]
 Found = dict[str, list[bool]]  # for each interval whether it holds the truth
@@ -165,10 +164,7 @@ def study(name: str, rate: str, n_data_sets: int, processes: int | None = 1) -> 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--processes", type=int)
-    asked = parser.parse_args()
+    asked = study_parser(main.__doc__, 1000).parse_args()
     print("| Population | Rate | " + " | ".join(COLUMNS) + " |\n|---|---|" + "--:|" * len(COLUMNS))
     for name in KINDS:
         for rate in ("fnmr", "fmr"):

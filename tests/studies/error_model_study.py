@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
 import warnings
@@ -17,7 +16,7 @@ from scipy.optimize import brentq
 import fastfair as ff
 from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 ALPHA = 0.05
 LOOKS = ("value", "different", "attribute", "naive", "contradiction", "unknown", "interval")
@@ -172,17 +171,14 @@ def study(faces: Faces, name: str, n_data_sets: int, processes: int | None = 1) 
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--populations", nargs="*", help="names; by default all")
+    parser = study_parser(main.__doc__, 1000)
     parser.add_argument("--ratios", nargs="*", type=float, default=(1.0, *RATIOS))
-    parser.add_argument("--processes", type=int)
     asked = parser.parse_args()
     for ratio in asked.ratios:
         print(f"\nOdds ratio {ratio:g}\n\n| Population | At | " + " | ".join(LOOKS) + " |")
         print("|---|---|" + "--:|" * len(LOOKS))
         for faces in PLACEBO:
-            if asked.populations and faces.name not in asked.populations:
+            if asked.only and faces.name not in asked.only:
                 continue
             for name in POINTS:
                 shares = study(replace(faces, odds_ratio=ratio), name, asked.data_sets, asked.processes)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import warnings
 from collections import defaultdict
@@ -18,7 +17,7 @@ from scipy.stats import beta, norm
 import fastfair as ff
 from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 Floats = NDArray[np.float64]
 Found = dict[str, list[bool]]  # for each column whether an interval holds the truth, or a test finds a difference
@@ -193,10 +192,8 @@ def study_of_samples(name: str, factor: float, n_data_sets: int, processes: int 
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=150)
+    parser = study_parser(main.__doc__, 150)
     parser.add_argument("--of-samples", type=int, default=1000)
-    parser.add_argument("--processes", type=int)
     asked = parser.parse_args()
     print("| Population | " + " | ".join(COLUMNS) + " |\n|---|" + "--:|" * len(COLUMNS))
     for name in KINDS:

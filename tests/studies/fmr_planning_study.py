@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import warnings
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import fastfair as ff
 from fastfair.claims.claimed_rates import SUPPORTED
 from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 LOOKS = ("limit at most what is claimed", "claim supported")
 _NEVER = 1e-12  # the FMR of studies in which no false match is expected
@@ -93,15 +92,11 @@ def study(setting: Setting, n_data_sets: int, processes: int | None = 1) -> tupl
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--settings", nargs="*", help="names; by default all")
-    parser.add_argument("--processes", type=int)
-    asked = parser.parse_args()
+    asked = study_parser(main.__doc__, 1000).parse_args()
     heads = ("Setting", "Claimed", "Expected", "Subjects", "If independent", "Comparisons", "Promised", *LOOKS)
     print("| " + " | ".join(heads) + " |\n|---|" + "--:|" * (len(heads) - 1))
     for setting in SETTINGS:
-        if asked.settings and setting.name not in asked.settings:
+        if asked.only and setting.name not in asked.only:
             continue
         plan, shares = study(setting, asked.data_sets, asked.processes)
         cells = [f"{setting.claimed:g}", f"{setting.fmr:g}", f"{plan.n_subjects:,}", f"{plan.n_independent:,}",

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
 import warnings
@@ -25,7 +24,7 @@ from fastfair.resampling.blocks import Replicates
 from fastfair.uncertainty.entries import Selection, entries
 
 from .populations import _LAWS, FAIR, SMALL_TO_LARGE, Population
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 Floats = NDArray[np.float64]
 Key = tuple[str, str | None, str | None]  # a quantity's name, group and operating point
@@ -362,13 +361,10 @@ def ranges(studies: Sequence[Study]) -> str:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--populations", nargs="*", help="names; by default all")
-    parser.add_argument("--processes", type=int)
+    parser = study_parser(main.__doc__, 1000)
     parser.add_argument("--closed-form", action="store_true", help="rates alone, without replicates")
     asked = parser.parse_args()
-    wanted = [p for p in POPULATIONS if not asked.populations or p.name in asked.populations]
+    wanted = [p for p in POPULATIONS if not asked.only or p.name in asked.only]
     what: dict[str, Any] = {"measures": (), "metrics": (), "n_resamples": 0} if asked.closed_form else {}
     studies = [study(population, asked.data_sets, processes=asked.processes, **what) for population in wanted]
     print(f"{table(studies)}\n\n{ranges(studies)}")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import warnings
 from collections import defaultdict
@@ -21,7 +20,7 @@ from fastfair.errors import FastfairWarning
 from fastfair.measures._compute import measure_of
 
 from .populations import FAIR, Population
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 RESAMPLES = 1000
 LEVEL = 0.05
@@ -251,16 +250,13 @@ def worse(population: Population) -> Population:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--populations", nargs="*", help="names; by default all")
+    parser = study_parser(main.__doc__, 1000)
     parser.add_argument("--levels", nargs="*", type=float, default=[1e-2, 1e-3])
     parser.add_argument("--worse", action="store_true", help="the second system is less accurate, and less fair")
-    parser.add_argument("--processes", type=int)
     asked = parser.parse_args()
     studies = {}
     for population in FAIR:
-        if not asked.populations or population.name in asked.populations:
+        if not asked.only or population.name in asked.only:
             chosen = worse(population) if asked.worse else population
             found = study(chosen, asked.data_sets, asked.levels, asked.processes)
             studies[population.name] = found

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import warnings
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 import fastfair as ff
 from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 Counts = NDArray[np.int64]
 LOOKS = ("assurance promised", "margin met", "power promised", "group named", "fnmr_test finds a difference")
@@ -130,15 +129,11 @@ def study(setting: Setting, n_data_sets: int, processes: int | None = 1) -> tupl
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--settings", nargs="*", help="names; by default all")
-    parser.add_argument("--processes", type=int)
-    asked = parser.parse_args()
+    asked = study_parser(main.__doc__, 1000).parse_args()
     heads = ("Setting", "Margin", "Subjects", *LOOKS[:2], "Difference", "Subjects", *LOOKS[2:])
     print("| " + " | ".join(heads) + " |\n|---|" + "--:|" * (len(heads) - 1))
     for setting in SETTINGS:
-        if asked.settings and setting.name not in asked.settings:
+        if asked.only and setting.name not in asked.only:
             continue
         of_margin, of_power, shares = study(setting, asked.data_sets, asked.processes)
         cells = [f"{100 * share:.1f}" for share in shares.values()]

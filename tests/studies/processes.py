@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import multiprocessing
 import os
 from collections.abc import Callable, Sequence
@@ -41,3 +42,12 @@ def over_data_sets(
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
         waiting = [[pool.submit(look, part) for part in parts] for look in looks]
         return [[one.result() for one in of_look] for of_look in waiting]
+
+
+def study_parser(description: str | None, n_data_sets: int) -> argparse.ArgumentParser:
+    """Return what reads the command line of a study: how many data sets, of which populations or settings."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data-sets", type=int, default=n_data_sets)
+    parser.add_argument("--only", nargs="*", help="names of populations or settings; by default all")
+    parser.add_argument("--processes", type=int)
+    return parser

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import warnings
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ import fastfair as ff
 from fastfair.errors import FastfairWarning
 
 from .populations import FAIR, SMALL_TO_LARGE, Population
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 RESAMPLES = 300
 EQUAL = (0.0, 0.0, 0.0, 0.0)
@@ -143,10 +142,7 @@ def table(equal: dict[str, dict[str, Count]], unequal: dict[str, dict[str, Count
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=200)
-    parser.add_argument("--processes", type=int)
-    asked = parser.parse_args()
+    asked = study_parser(main.__doc__, 200).parse_args()
     equal, unequal = (
         {one.name: study(one, asked.data_sets, gaps, asked.processes) for one in POPULATIONS}
         for gaps in (EQUAL, UNEQUAL)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import warnings
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 import fastfair as ff
 from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 Floats = NDArray[np.float64]
 RESAMPLES = 500
@@ -108,10 +107,7 @@ def study(setting: Setting, n_data_sets: int, processes: int | None = 1) -> tupl
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--processes", type=int)
-    asked = parser.parse_args()
+    asked = study_parser(main.__doc__, 1000).parse_args()
     print("| Groups | " + " | ".join(HEADS) + " |\n|---|" + "--:|" * len(HEADS))
     for setting in SETTINGS:
         *shares, width, error = study(setting, asked.data_sets, asked.processes)

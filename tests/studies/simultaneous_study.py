@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import warnings
 
@@ -17,7 +16,7 @@ from fastfair.errors import FastfairWarning
 
 from .interval_study import thresholds, truth
 from .populations import FAIR, Population
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 RESAMPLES = 500
 # Rate, operating point
@@ -63,15 +62,11 @@ def study(population: Population, n_data_sets: int, processes: int | None = 1) -
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000)
-    parser.add_argument("--populations", nargs="*", help="names; by default all")
-    parser.add_argument("--processes", type=int)
-    asked = parser.parse_args()
+    asked = study_parser(main.__doc__, 1000).parse_args()
     heads = [f"{name.upper()}{', ' if at else ''}{at}" for name, at in LOOKS]
     print("| Population | " + " | ".join(heads) + " |\n|---|" + "--:|" * len(heads))
     for population in FAIR:
-        if asked.populations and population.name not in asked.populations:
+        if asked.only and population.name not in asked.only:
             continue
         single, together = 100 * study(population, asked.data_sets, asked.processes)
         cells = [f"{one:.1f} → {all_of_them:.1f}" for one, all_of_them in zip(single, together, strict=True)]

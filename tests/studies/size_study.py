@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import warnings
@@ -17,7 +16,7 @@ from fastfair.errors import FastfairWarning
 
 from .band_study import people, true_fnmr_of_people
 from .populations import Population
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 SIZES = (10, 20, 40, 80, 160)  # subjects of each group
 EXPECTED, OF_VERDICTS = 2, 5  # false matches of each group
@@ -77,10 +76,7 @@ def study(n_data_sets: int, processes: int | None = None) -> dict[str, list[floa
 
 def main() -> None:
     """Print the shares in per cent."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=400)
-    parser.add_argument("--processes", type=int)
-    asked = parser.parse_args()
+    asked = study_parser(main.__doc__, 400).parse_args()
     print(json.dumps(study(asked.data_sets, asked.processes), indent=1))
 
 

@@ -51,6 +51,7 @@ def test_requirements_are_at_the_truth_and_with_room():
             assert not edge.allows(room.bound), label
 
 
+@pytest.mark.slow
 def test_a_data_set_has_a_share_for_each_look_and_the_table_a_row_for_each_population():
     labels, shares = check_study.study(SMALL, 1)
     assert shares.shape == (len(labels), len(LOOKS))

@@ -57,6 +57,7 @@ def curves(data_sets) -> list[Decisions]:
     return group_test_study.study(scenarios, data_sets(1000))
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.parametrize("scenario", [EQUAL[0], *NULLS[-4:]], ids=name_of)
 def test_decisions_are_those_of_the_public_functions(scenario, monkeypatch):

@@ -11,6 +11,7 @@ from studies.populations import FAIR, Population
 import fastfair as ff
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("population", FAIR, ids=lambda population: population.name)
 def test_rates_are_those_of_what_is_drawn(population: Population):
     population = population.unfair(1.5, population.threshold(0.02))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.each import each
 from scipy import stats
 
 import fastfair as ff
@@ -106,41 +107,7 @@ def test_subjects_correlate_as_promised(effect):
     assert abs(np.corrcoef(own)[0, 1]) < noise  # a subject's two effects are apart
 
 
-def test_comparisons_are_dealt_evenly():
-    c = ff.Binormal(2).draw(25, 95, n_subjects=10, rng=0)
-    assert set(np.bincount(c.mated.reference)) == {2, 3}
-    assert set(np.bincount(c.nonmated.reference)) | set(np.bincount(c.nonmated.probe)) == {9, 10}
-    assert (c.nonmated.reference != c.nonmated.probe).all()
-    pairs = c.nonmated.reference * 10 + c.nonmated.probe
-    assert np.unique(pairs[c.nonmated.rows < 25 + 90]).size == 90  # each ordered pair once, before any twice
-    assert ff.Binormal(2).draw(1, 5, n_subjects=2, rng=0).subjects.tolist() == [0, 1]
-
-
-def test_the_function_draws_from_the_system():
-    options = {"n_subjects": 20, "subject_effect": 0.2, "group": "f", "rng": 5}
-    c = ff.binormal_comparisons(50, 70, fnmr=0.1, tnmr=0.8, **options)
-    again = ff.Binormal.of_rates(fnmr=0.1, tnmr=0.8).draw(50, 70, **options)
-    assert np.array_equal(c.mated.keys, again.mated.keys)
-    assert np.array_equal(c.nonmated.probe, again.nonmated.probe)
-    assert (c.groups, c.score_kind, c.subjects.size) == (("f",), "distance", 20)
-    alone = ff.binormal_comparisons(50, 70, fmr=0.1, rng=np.random.default_rng(0))
-    assert (alone.groups, alone.subjects) == ((), None)
-    distances = -alone.mated.similarities
-    assert ((distances > 0) & (distances < 1)).all()
-
-
-@pytest.mark.jit
-def test_intervals_hold_the_truth():
-    system = ff.Binormal.of_rates(fmr=0.02)
-    threshold = float(system.threshold_at_fmr(0.02))
-    c = system.draw(600, 4_000, n_subjects=200, subject_effect=0.1, rng=3)
-    found = ff.evaluate(c, at=[ff.at_threshold(threshold)], measures=[], n_resamples=500, rng=0)
-    for name in ("fmr", "fnmr"):
-        low, high = found.interval(name)
-        assert low < float(getattr(system, name)(threshold)) < high
-
-
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({}, "give one of fmr and fnmr, not neither"),

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from helpers.data_sets import MATCHERS, faces, lfw
+from helpers.each import each
 from helpers.small_embeddings import matrix_of
 from oracles import embeddings as slow
 
@@ -124,20 +124,7 @@ def test_errors_and_widths_follow_from_the_intervals():
     assert (found.v_statistics < found.estimates).all()
 
 
-def test_results_are_framed_and_drawn():
-    found = ff.coverage_experiment(3, 8, **SMALL, methods=("recentered", "percentile"), confidence_levels=(0.9, 0.5))
-    frame = found.to_frame("polars")
-    assert frame.shape == (8, 7)
-    row = frame.row(6, named=True)
-    assert (row["method"], row["confidence_level"], row["fmr"]) == ("percentile", 0.5, 0.05)
-    assert row["coverage"] == found.coverage[1, 1, 0]
-    assert row["truth"] == found.truth[0]
-    ax = found.plot()
-    assert ax.get_xlabel() == "Nominal coverage"
-    assert ax.get_legend().get_texts()[0].get_text() == "recentered, FMR 0.05"
-
-
-@pytest.mark.parametrize(
+@each(
     ("wrong", "match"),
     [
         ({"n_datasets": 1}, "n_datasets"),
@@ -185,7 +172,7 @@ def slack(nominal: np.ndarray, n: int = 1000) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.xdist_group("coverage")
 @pytest.mark.parametrize("fmr", [1e-3, 1e-2])
 def test_recentered_intervals_hold_the_truth_as_paper_5_table_1_says(fmr, study, published):
@@ -199,7 +186,7 @@ def test_recentered_intervals_hold_the_truth_as_paper_5_table_1_says(fmr, study,
 
 
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.xdist_group("coverage")
 def test_naive_intervals_collapse_as_in_paper_5_table_2(study, published):
     printed = pl.read_csv(published / "roc_coverage_table_2.csv")
@@ -216,7 +203,7 @@ def test_naive_intervals_collapse_as_in_paper_5_table_2(study, published):
 
 
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.xdist_group("coverage")
 def test_intervals_are_too_wide_where_few_false_matches_make_the_threshold(study):
     wide = study.width[0, 0] / (2 * 1.96) / study.estimates.std(axis=0)
@@ -235,41 +222,6 @@ def test_intervals_are_too_wide_where_few_false_matches_make_the_threshold(study
 
 MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
 FAIR = np.array([[1], [1], [0], [0]])  # value of each where groups do not differ
-
-
-def least_uncertain(e: ff.Embeddings, rate: str, levels: list[float]) -> tuple[list[str], list[str]]:
-    """Name the measures of the least deviation over value, and over distance from the fair value, at each FMR."""
-    bands = [ff.fairness_band(e, measure, rate, levels, n_resamples=500, rng=0) for measure in MEASURES]
-    names = np.array(MEASURES)
-    uncertainty, value = (np.array([getattr(band, name) for band in bands]) for name in ("uncertainty", "value"))
-    of_distance = uncertainty * value / (value - FAIR)
-    return names[uncertainty.argmin(axis=0)].tolist(), names[of_distance.argmin(axis=0)].tolist()
-
-
-@faces
-@pytest.mark.slow
-@pytest.mark.parametrize("matcher", MATCHERS)
-def test_max_geomean_is_mostly_least_uncertain_on_faces(matcher: str):
-    e, levels = lfw(matcher), [1e-4, 1e-3, 1e-2]
-    for rate in ("fmr", "fnmr"):
-        unfair = rate == "fnmr" and matcher == "mbf_insightface"  # a ratio of 5.5 at the highest FMR
-        least, least_of_distance = least_uncertain(e, rate, levels)
-        assert least == ["max_geomean_ratio"] * 2 + ["gini" if unfair else "max_geomean_ratio"]
-        assert least_of_distance == ["gini"] * 3
-
-
-@pytest.mark.jit
-@pytest.mark.parametrize(("spread", "least"), [(0, "max_geomean_ratio"), (30, "gini")])
-def test_max_geomean_is_least_uncertain_where_groups_are_alike(spread: int, least: str):
-    """Gini's relative deviation is large where its value is near 0, and least where groups differ much."""
-    rng = np.random.default_rng(0)
-    group = np.arange(200) % 2
-    concentrations = (90 + spread * (2 * group - 1)) * rng.uniform(0.7, 1.3, 200)
-    identities = ff.VonMisesFisherIdentities(rng.normal(size=(200, 64)), concentrations)
-    subject = np.repeat(np.arange(200), 10)
-    e = ff.Embeddings(identities.draw(10, rng=1), subject, group=group[subject])
-    assert least_uncertain(e, "fmr", [1e-3, 1e-2])[0] == ["max_geomean_ratio"] * 2
-    assert least_uncertain(e, "fnmr", [1e-3, 1e-2])[0] == [least] * 2
 
 
 def test_two_groups_max_geomean_is_the_root_of_max_min():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.each import each
 from scipy import integrate, special, stats
 
 import fastfair as ff
@@ -20,8 +21,8 @@ def mean_resultant_length(concentration, d):
     return special.ive(d / 2, concentration) / special.ive(d / 2 - 1, concentration)
 
 
-@pytest.mark.parametrize("d", [2, 3, 10, 64, 512])
-@pytest.mark.parametrize("per_dimension", [0, 0.05, 1, 5, 1000])
+@each("d", [2, 3, 10, 64, 512])
+@each("per_dimension", [0, 0.05, 1, 5, 1000])
 def test_mean_direction_and_its_length(d, per_dimension):
     n, concentration = 5_000, per_dimension * d
     x = one_subject(concentration, d, n)
@@ -36,7 +37,7 @@ def test_mean_direction_and_its_length(d, per_dimension):
     assert np.abs(spread - moment * np.eye(d - 1)).max() < 8 * moment / np.sqrt(n)
 
 
-@pytest.mark.parametrize(("d", "concentration"), [(2, 0.0), (2, 3.0), (3, 5.0), (16, 10.0), (64, 150.0), (512, 800.0)])
+@each(("d", "concentration"), [(2, 0.0), (2, 3.0), (3, 5.0), (16, 10.0), (64, 150.0), (512, 800.0)])
 def test_the_cosine_has_its_whole_distribution(d, concentration):
     """Its density is proportional to exp(k w) (1 - w^2)^((d - 3) / 2); in the angle the powers are one higher."""
     angle = np.arccos(np.clip(one_subject(concentration, d, 20_000)[:, 0], -1, 1))
@@ -49,31 +50,6 @@ def test_the_cosine_has_its_whole_distribution(d, concentration):
     assert found.pvalue > 1e-4
 
 
-def test_each_subject_has_its_own_concentration_and_number():
-    identities = ff.VonMisesFisherIdentities(np.eye(3) * 7, [0.5, 50, 5000])
-    assert np.array_equal(identities.centers, np.eye(3))
-    sizes = [30_000, 20_000, 10_000]
-    x = identities.draw(sizes, rng=3)
-    for center, part, concentration in zip(
-        np.eye(3), np.split(x, np.cumsum(sizes)[:-1]), identities.concentrations, strict=True
-    ):
-        assert (part @ center).mean() == pytest.approx(mean_resultant_length(concentration, 3), abs=0.02)
-
-
-def test_identities_are_uniform_and_shared_by_data_sets():
-    identities = ff.VonMisesFisherIdentities.random(4_000, 8, (10, 30), rng=0)
-    assert np.allclose(np.linalg.norm(identities.centers, axis=1), 1)
-    assert np.abs(identities.centers.mean(axis=0)).max() < 5 * np.sqrt(1 / 8 / 4_000)
-    assert stats.kstest(identities.concentrations, stats.uniform(10, 20).cdf).pvalue > 1e-4
-    first, second = identities.draw(2, rng=1), identities.draw(2, rng=2)
-    assert not np.array_equal(first, second)
-    own = np.einsum("ij,ij->i", first, second).mean()
-    expected = np.mean(mean_resultant_length(identities.concentrations, 8) ** 2)
-    assert own == pytest.approx(expected, abs=0.02)
-    with pytest.raises(ValueError, match="read-only"):
-        identities.centers[0] = 0
-
-
 def test_one_seed_serves_identities_and_draws():
     """The two streams are apart: neither vectors nor centres show in the other."""
     identities = ff.VonMisesFisherIdentities.random(500, 16, 0.0, rng=5)
@@ -81,34 +57,7 @@ def test_one_seed_serves_identities_and_draws():
     assert abs(np.corrcoef(x.ravel(), identities.centers.ravel())[0, 1]) < 0.05
 
 
-def test_embeddings_are_the_same_for_a_seed_of_any_kind():
-    arguments = {"n_subjects": 20, "n_samples": 3, "dim": 5, "concentration": (10, 20)}
-    e = ff.von_mises_fisher_embeddings(**arguments, rng=1)
-    assert (len(e), e.subjects.size, e.similarity, e.vectors.dtype) == (60, 20, "cosine", np.float32)
-    assert e.subject.tolist() == [k for k in range(20) for _ in range(3)]
-    seeds = [lambda: 1, lambda: np.random.SeedSequence(7), lambda: np.random.default_rng(7)]
-    drawn = [ff.von_mises_fisher_embeddings(**arguments, rng=make()).vectors for make in seeds for _ in range(2)]
-    assert all(np.array_equal(a, b) for a, b in zip(drawn[::2], drawn[1::2], strict=True))
-    assert np.array_equal(drawn[0], e.vectors)
-    generator = np.random.default_rng(7)
-    both = [ff.von_mises_fisher_embeddings(**arguments, rng=generator).vectors for _ in range(2)]
-    assert not np.array_equal(*both)
-    ragged = ff.von_mises_fisher_embeddings(3, [1, 2, 4], 5, np.array([10, 20]))
-    assert ragged.n_samples.tolist() == [1, 2, 4]
-
-
-def test_higher_concentrations_are_told_apart_better():
-    errors = []
-    for concentration in (20, 60, 180):
-        e = ff.von_mises_fisher_embeddings(60, 4, 32, concentration, rng=0)
-        rows = e.rows(slice(None))
-        i, j = np.triu_indices(len(e), 1)
-        c = ff.Comparisons((rows @ rows.T)[i, j], e.subject[i] == e.subject[j])
-        errors.append(ff.eer(c).value)
-    assert errors[0] > errors[1] > errors[2]
-
-
-@pytest.mark.parametrize(
+@each(
     ("changed", "message"),
     [
         ({"n_subjects": 1}, "n_subjects must be a whole number of at least 2, not 1"),
@@ -180,7 +129,7 @@ def test_decisions_are_the_same_for_a_seed():
     assert (first != other).any()
 
 
-@pytest.mark.parametrize(
+@each(
     ("changed", "message"),
     [
         ({"n_subjects": 0}, "n_subjects must be a whole number of at least 1, not 0"),

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from helpers.random_comparisons import drawn, rows_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import applied_thresholds as oracle
 
@@ -36,7 +36,6 @@ def test_the_law_of_a_rate_is_scipys(rate, relative, freedom, level):
     seed=st.integers(0, 10**6), kind=st.sampled_from(["fmr", "fnmr"]), rate=st.floats(0.001, 0.4),
     digits=st.integers(0, 3),
 )  # fmt: skip
-@settings(max_examples=25, deadline=None)
 def test_the_ends_of_a_threshold_are_the_last_whose_rates_may_be(seed, kind, rate, digits):
     c = drawn(seed, digits=digits)
     at = ff.at_fmr(rate) if kind == "fmr" else ff.at_fnmr(rate)
@@ -56,7 +55,6 @@ def test_the_ends_of_a_threshold_are_the_last_whose_rates_may_be(seed, kind, rat
     seed=st.integers(0, 10**6), mated=st.booleans(), fnmr=st.booleans(), first=st.sampled_from([0, 3, 9]),
     at=st.floats(-1, 2.5), at_other=st.floats(-1, 2.5),
 )  # fmt: skip
-@settings(max_examples=30, deadline=None)
 def test_correlations_of_shared_subjects_are_those_of_the_oracle(seed, mated, fnmr, first, at, at_other):
     one, other = drawn(seed, n_subjects=8, n=45), drawn(seed + 1, first, n_subjects=8, n=45)
     of_one, of_other, n, n_shared = numbered(one, other)

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from helpers.random_comparisons import drawn, rows_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import applied_thresholds as oracle
 
@@ -25,7 +25,6 @@ def quietly(function, *arguments, **asked):  # type: ignore[no-untyped-def]
 
 
 @given(seed=st.integers(0, 10**6), digits=st.integers(0, 2), thresholds=st.sets(st.integers(-20, 30), min_size=1))
-@settings(max_examples=20, deadline=None)
 def test_rates_are_shares_counted_in_loops_with_the_intervals_of_evaluate(seed, digits, thresholds):
     c = drawn(seed, n=120, digits=digits)
     given_thresholds = [one / 10 for one in thresholds]
@@ -42,7 +41,6 @@ def test_rates_are_shares_counted_in_loops_with_the_intervals_of_evaluate(seed, 
 
 
 @given(seed=st.integers(0, 10**6), digits=st.integers(0, 2), weight=st.floats(0.02, 0.98))
-@settings(max_examples=20, deadline=None)
 def test_expected_errors_are_at_thresholds_of_least_cost(seed, digits, weight):
     evaluation, development = drawn(seed, 100, n=90, digits=digits), drawn(seed + 1, n=90, digits=digits)
     (row,) = quietly(ff.expected_performance_curve, evaluation, development, weight).of()

@@ -60,7 +60,7 @@ def test_shares_and_limits_are_those_of_the_oracle(name, evaluation, system, rep
         if power != 1:  # where moved replicates are the replicates, but for rounding
             assert found == pytest.approx(slow.shares(ORACLES[name], system, replicates, power, higher), abs=0.003)
     found = [limits[k] for limits in inverted.intervals(0.9)]
-    powers = np.linspace(0, 5, 201).tolist()
+    powers = np.linspace(0, 5, 101).tolist()
     expected = slow.inversion(ORACLES[name], system, replicates, 0.9, powers, higher)
     assert found == pytest.approx(expected, abs=0.05 * (expected[1] - expected[0]))
 
@@ -202,27 +202,6 @@ def test_each_kind_of_quantity_has_its_method(evaluation):
     assert {methods[name] for name in ("min_dcf", "min_cllr")} == {"log"}
     assert {q.method for q in evaluation.quantities if q.name.startswith("group_to_average")} == {"log"}
     assert evaluation.with_intervals(method="bca").quantity("garbe").method == "bca"
-
-
-def test_a_group_without_errors_only_where_sed_is_taken_leaves_other_measures_as_they_are():
-    """At the mean of the groups' EER thresholds, but not at the operating point: no numbers of errors are drawn."""
-    rng = np.random.default_rng(0)
-    n = 40
-    scores = [rng.normal(mean, spread, n) for mean, spread in ((11, 0.7), (9.5, 0.7), (1, 1.0), (-1, 1.0))]
-    scores[2][0], scores[3][0] = 12.0, 12.0
-    subject = np.concatenate([np.repeat(np.arange(20), 2), np.repeat(np.arange(20, 40), 2)])
-    reference = np.concatenate([subject[:n], subject[:n], subject[n:], subject[n:]])
-    probe = np.concatenate([subject[:n], np.roll(subject[:n], 2), subject[n:], np.roll(subject[n:], 2)])
-    mated = np.repeat([1, 0, 1, 0], n)
-    group = np.repeat(["x", "y"], 2 * n)
-    c = ff.Comparisons(np.concatenate(scores), mated, reference, probe, group, group)
-    found = ff.evaluate(c, ff.at_threshold(10.5), n_resamples=100, rng=0)
-    for rate in ("fmr", "fnmr"):
-        assert all(found.quantity(rate, g).estimate > 0 for g in "xy")
-    sed = found.quantity("sed_mean")
-    assert np.isfinite(sed.estimate)
-    assert sed.method != "inversion"
-    assert found.quantity("gini(fnmr)").method == "inversion"
 
 
 @pytest.mark.parametrize("n_at_once", [2**17, 1000, 1])

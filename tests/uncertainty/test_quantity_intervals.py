@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers.data_sets import columns
+from helpers.each import each
 from oracles import intervals as naive_intervals
 
 import fastfair as ff
@@ -222,7 +223,7 @@ def test_a_threshold_that_few_subjects_hold_is_noted():
         assert (noted in ev.quantity("threshold").note) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "group", "at", "expected"),
     [
         ("min_dcf", "f", None, True),
@@ -292,16 +293,6 @@ def test_seeds(comparisons):
     ev = ff.evaluate(comparisons, HELD, n_resamples=64)
     assert ev.interval("eer") == limits(ev.settings["rng"])
     assert json.loads(ev.to_json())["settings"]["rng"] == ev.settings["rng"]
-
-
-def test_threads_change_nothing_and_progress_is_told(comparisons):
-    told = []
-    arguments = {"n_resamples": 500, "rng": 0}
-    one = ff.evaluate(comparisons, [HELD, FOUND], n_threads=1, progress=lambda *x: told.append(x), **arguments)
-    two = ff.evaluate(comparisons, [HELD, FOUND], n_threads=2, **arguments)
-    assert one.to_json() == two.to_json()
-    assert told == sorted(told)
-    assert told[-1] == (500, 500)
 
 
 def test_a_progress_bar(comparisons, capsys):
