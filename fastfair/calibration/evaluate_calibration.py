@@ -91,11 +91,11 @@ def evaluate_calibration(
     Examples
     --------
     >>> import fastfair as ff
-    >>> scores = ff.datasets.voxceleb1_h("resnetse34v2", groups="Gender")
+    >>> scores = ff.binormal_comparisons(2000, 20_000, fmr=0.01, n_subjects=200, rng=0)
     >>> found = ff.evaluate_calibration(ff.calibrate(scores, rng=0).comparisons, ff.Application(0.01), rng=0)
-    >>> women = found.cost(ff.Application(0.01), "f")
-    >>> round(women.actual, 3), round(women.minimum, 3), women.verdict
-    (0.288, 0.279, 'undecided')
+    >>> cost = found.cost(ff.Application(0.01))
+    >>> round(cost.actual, 3), round(cost.minimum, 3), cost.verdict
+    (0.277, 0.27, 'undecided')
     """
     require_ratios(comparisons, "calibration")
     asked = checked_applications(applications)

@@ -101,6 +101,7 @@ def test_tables_and_files_hold_what_the_library_gives(faces, tmp_path):
     assert f"{100 * columns('fnmr', None)['estimate'][1]:.3g} % [" in line
 
 
+@pytest.mark.slow
 def test_plots_show_a_curve_and_tables_the_levels_asked(faces, tmp_path):
     arguments = ["embeddings", faces, "--group", "sex", "--group", "land", "--fmr", 0.02, *FEW_REPLICATES]
     done = run(*arguments, "--output", tmp_path / "out", "--plots")

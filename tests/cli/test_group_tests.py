@@ -271,7 +271,6 @@ def test_subjects_and_power(tmp_path):
     ("asked", "sizes", "named"),
     [
         ({"n_subjects": (100.0,)}, [25, 50, 100, 200, 400], ["100 subjects"]),
-        ({"n_subjects": (200.0,), "difference": (0.05,)}, [50, 100, 200, 400, 800], ["200 subjects"]),
         ({"margin": (0.03,)}, None, ["wanted: 3 %"]),
         ({"difference": (0.05,)}, None, ["wanted: 80 %"]),
     ],

@@ -98,8 +98,7 @@ def test_buckets_hold_all_comparisons_those_of_a_pair_together(tmp_path, n_subje
 
 @pytest.mark.parametrize("at_once", [1, 40, 10**6])
 @pytest.mark.parametrize("spilled", [(), (1,), (0, 2)])
-@pytest.mark.parametrize("types", ["fff", "ddd", "fdf", "dff"])
-@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize(("types", "n_threads"), [("fff", 1), ("ddd", 3), ("fdf", 3), ("dff", 1)])
 def test_buckets_hold_the_key_of_each_comparison_beside_its_subjects(tmp_path, types, spilled, at_once, n_threads):
     """All keys are those of float64 scores as soon as any are."""
     rng = np.random.default_rng(at_once)

@@ -19,11 +19,11 @@ from fastfair.error_rates.rates import Rates
 
 def test_a_sample_of_calls_ends_as_allowed():
     told = []
-    counts = calls.run(200, seed=21, tell=told.append)
+    counts = calls.run(100, seed=21, tell=told.append)
     assert told == []
-    assert counts["refused"] > 60
-    assert counts["accepted"] > 3
-    assert counts["same"] > 3
+    assert counts["refused"] > 30
+    assert counts["accepted"] > 1
+    assert counts["same"] > 1
 
 
 def test_every_public_function_has_a_valid_call():

@@ -37,4 +37,4 @@ def run_program(*arguments: object, cwd: Path | None = None) -> CompletedProcess
             main.main()
         except SystemExit as ended:
             code = int(ended.code or 0)
-    return CompletedProcess(words, code, out.getvalue().decode(), err.getvalue().decode())
+        return CompletedProcess(words, code, out.getvalue().decode(), err.getvalue().decode())

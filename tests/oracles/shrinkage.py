@@ -17,7 +17,7 @@ def shrink(errors: list[int], n: list[int], level: float) -> list[tuple[float, f
     low, high = (math.log(p / (1 - p)) for p in (min(about), max(about)))
     low, high = low - math.log(4), high + math.log(4)
     harmonic = len(n) / sum(1 / m for m in n)
-    laws, logs = [], []
+    laws, roots = [], []
     for i in range(N_MEANS):
         mean = 1 / (1 + math.exp(-(low + (high - low) * i / (N_MEANS - 1))))
         for j in range(N_SHARES):
@@ -25,9 +25,9 @@ def shrink(errors: list[int], n: list[int], level: float) -> list[tuple[float, f
             size = share / (1 - share) * harmonic
             a, b = mean * size, (1 - mean) * size
             laws.append((a, b))
-            logs.append(
-                0.5 * math.log(share) + sum(stats.betabinom.logpmf(x, m, a, b) for x, m in zip(errors, n, strict=True))
-            )
+            roots.append(0.5 * math.log(share))
+    chances = [stats.betabinom.logpmf(x, m, *np.array(laws).T) for x, m in zip(errors, n, strict=True)]
+    logs = (np.array(roots) + sum(chances)).tolist()
     weights = [math.exp(one - max(logs)) for one in logs]
     total = sum(weights)
     kept = [(w / total, *law) for w, law in zip(weights, laws, strict=True) if w / total > 1e-5]

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import ast
 import math
-import re
-import sys
-import warnings
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 import fastfair as ff
 import papers
-from fastfair.errors import FastfairWarning
-from papers.all_pages import NAMES, write_pages
 from papers.command import make_pages
 from papers.figure_style import new_figure, style
 from papers.page_files import write_page
 from papers.page_parts import Figure, Page, Range, Table, Verdict, verdict_table
 from papers.sed.printed import TABLES
-from papers.settings import Settings
 
 VERDICT = Verdict("A claim", "Table 1", "A rule", "3 of 4", "in part")
 
@@ -71,40 +64,6 @@ def test_a_page_its_tables_and_figures_become_files(written):
 # --------------------------------------------------------------------------------------------------
 # All pages
 # --------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def made_up_pages(monkeypatch) -> list[Settings]:
-    """Put made-up pages in the place of the papers', and keep the settings that they are made with."""
-    seen: list[Settings] = []
-
-    def module(name: str) -> SimpleNamespace:
-        def page(settings: Settings) -> Page:
-            seen.append(settings)
-            settings.tell(f"{name}: a step")
-            warnings.warn("few errors", FastfairWarning, stacklevel=1)
-            return made_up_page(name)
-
-        return SimpleNamespace(page=page)
-
-    for name in NAMES:
-        monkeypatch.setitem(sys.modules, f"papers.{name}", module(name))
-    return seen
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("made_up_pages")
-def test_all_pages_are_written_with_an_index(tmp_path):
-    told: list[str] = []
-    files = write_pages(tmp_path, NAMES, Settings.of(quick=False, tell=told.append))
-    assert told == [f"{name}: a step" for name in NAMES]
-    assert len(files) == 2 + 6 * len(NAMES)
-    assert sorted(files) == sorted(path for path in tmp_path.rglob("*") if path.is_file())
-    index = files[0].read_text()
-    assert re.findall(r"\(([a-z_]+)\.md\)", index) == list(NAMES)
-    assert "2,000 bootstrap replicates, 100 sets of synthetic systems and 1,000 simulated data sets, seed 0." in index
-    assert "complete run" not in index
-    assert 'href="sed.html"' in files[1].read_text()
 
 
 # --------------------------------------------------------------------------------------------------

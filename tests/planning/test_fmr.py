@@ -67,6 +67,7 @@ def test_numbers_of_false_matches_vary_as_the_formula_says(design, matches):
     assert found.errors.var() / mean**2 == pytest.approx(matches.relative_variance(design, 80), rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.parametrize(
     ("n", "n_partners", "n_samples", "matches"),

@@ -164,7 +164,7 @@ def study(name: str, rate: str, n_data_sets: int, processes: int | None = 1) -> 
 
 def main() -> None:
     """Print the table."""
-    asked = study_parser(main.__doc__, 1000).parse_args()
+    asked = study_parser(main.__doc__, 1000, named=False).parse_args()
     print("| Population | Rate | " + " | ".join(COLUMNS) + " |\n|---|---|" + "--:|" * len(COLUMNS))
     for name in KINDS:
         for rate in ("fnmr", "fmr"):

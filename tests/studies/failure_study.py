@@ -192,7 +192,7 @@ def study_of_samples(name: str, factor: float, n_data_sets: int, processes: int 
 
 def main() -> None:
     """Print the tables."""
-    parser = study_parser(main.__doc__, 150)
+    parser = study_parser(main.__doc__, 150, named=False)
     parser.add_argument("--of-samples", type=int, default=1000)
     asked = parser.parse_args()
     print("| Population | " + " | ".join(COLUMNS) + " |\n|---|" + "--:|" * len(COLUMNS))

@@ -44,10 +44,11 @@ def over_data_sets(
         return [[one.result() for one in of_look] for of_look in waiting]
 
 
-def study_parser(description: str | None, n_data_sets: int) -> argparse.ArgumentParser:
+def study_parser(description: str | None, n_data_sets: int, *, named: bool = True) -> argparse.ArgumentParser:
     """Return what reads the command line of a study: how many data sets, of which populations or settings."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data-sets", type=int, default=n_data_sets)
-    parser.add_argument("--only", nargs="*", help="names of populations or settings; by default all")
+    if named:
+        parser.add_argument("--only", nargs="*", help="names of populations or settings; by default all")
     parser.add_argument("--processes", type=int)
     return parser

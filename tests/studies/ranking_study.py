@@ -142,7 +142,7 @@ def table(equal: dict[str, dict[str, Count]], unequal: dict[str, dict[str, Count
 
 def main() -> None:
     """Print the table."""
-    asked = study_parser(main.__doc__, 200).parse_args()
+    asked = study_parser(main.__doc__, 200, named=False).parse_args()
     equal, unequal = (
         {one.name: study(one, asked.data_sets, gaps, asked.processes) for one in POPULATIONS}
         for gaps in (EQUAL, UNEQUAL)

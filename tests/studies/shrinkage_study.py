@@ -107,7 +107,7 @@ def study(setting: Setting, n_data_sets: int, processes: int | None = 1) -> tupl
 
 def main() -> None:
     """Print the table."""
-    asked = study_parser(main.__doc__, 1000).parse_args()
+    asked = study_parser(main.__doc__, 1000, named=False).parse_args()
     print("| Groups | " + " | ".join(HEADS) + " |\n|---|" + "--:|" * len(HEADS))
     for setting in SETTINGS:
         *shares, width, error = study(setting, asked.data_sets, asked.processes)

@@ -76,7 +76,7 @@ def study(n_data_sets: int, processes: int | None = None) -> dict[str, list[floa
 
 def main() -> None:
     """Print the shares in per cent."""
-    asked = study_parser(main.__doc__, 400).parse_args()
+    asked = study_parser(main.__doc__, 400, named=False).parse_args()
     print(json.dumps(study(asked.data_sets, asked.processes), indent=1))
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from oracles import climb as slow
 
 import fastfair as ff
+from fastfair import measures
 from fastfair._lib import seeds
 from fastfair.errors import InputError, TargetMissedWarning
 from fastfair.synthesis.hill_climbing import ACCEPTANCE, KINDS
@@ -281,3 +282,43 @@ def test_measures_of_all_systems_come_in_seconds(family, measured):
     again = family.measures(ff.at_fmr(1e-2))
     assert time.perf_counter() - begin < 20
     assert len(again) == len(measured)
+
+
+@pytest.mark.jit
+@pytest.mark.parametrize("kind", KINDS)
+def test_measures_are_those_of_rates_by_hand(kind):
+    system = ff.biased_system("1:1:3:5", kind=kind, **SMALL, rng=0)
+    at = ff.at_fmr(0.02)
+
+    def by_hand(threshold):
+        accepted = [made.distances <= threshold for made in system.sets]
+        fmr = [yes[~made.mated].mean() for yes, made in zip(accepted, system.sets, strict=True)]
+        fnmr = [1 - yes[made.mated].mean() for yes, made in zip(accepted, system.sets, strict=True)]
+        return np.array(fmr), np.array(fnmr)
+
+    overall = ff.rates(system.overall, at)
+    fmr, fnmr = by_hand(overall.threshold)
+    eers = [ff.eer(made.comparisons()) for made in system.sets]
+    values, mean = np.array([one.value for one in eers]), np.mean([one.threshold for one in eers])
+    overall_eer = ff.eer(system.overall).value
+    at_mean = ff.rates(system.overall, ff.at_threshold(mean))
+    sed = measures.sed(*by_hand(mean), at_mean.fmr, at_mean.fnmr)
+    expected = {
+        "fdr": measures.fdr(fmr, fnmr, 0.3),
+        "inequity_rate": measures.inequity_rate(fmr, fnmr, 0.3),
+        "garbe": measures.garbe(fmr, fnmr, 0.3),
+        "std(eer)": measures.std(values),
+        "std(fmr)": measures.std(fmr),
+        "mape(fmr)": measures.mape(fmr, overall.fmr),
+        "group_to_average_ratio(fnmr)": measures.group_to_average_ratio(fnmr, overall.fnmr),
+        "nrb(eer)": measures.nrb(values, overall_eer),
+        "max_min_ratio(fnmr)": measures.max_min_ratio(fnmr),
+        "sed": sed,
+        "sed_mean": sed.mean(),
+        "sed_std": sed.std(),
+    }
+    found = system.measures(at, alpha=0.3)
+    for name, value in expected.items():
+        rows = [row for row in found if row.measure == name]
+        assert [row.group for row in rows] == ([None] if np.ndim(value) == 0 else list(system.groups.groups))
+        assert [row.value for row in rows] == pytest.approx(np.atleast_1d(value), rel=1e-12)

@@ -38,7 +38,7 @@ def slow_level(replicates: list[list[float]], estimates: list[float], level: flo
 )
 def test_the_level_is_that_of_the_oracle(seed, groups, n_others, level):
     rng = np.random.default_rng(seed)
-    drawn = rng.normal(size=(groups, 40)) + rng.normal(size=40) * rng.integers(0, 3)
+    drawn = rng.normal(size=(groups, 20)) + rng.normal(size=20) * rng.integers(0, 3)
     estimates = drawn.mean(axis=1) + 0.1
     want = slow_level(drawn.tolist(), estimates.tolist(), level, n_others)
     step = (1 - level) / 2000
