@@ -155,24 +155,6 @@ def test_systems_of_a_page_are_evaluations_without_bands(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
-def test_curves_are_made_again(tmp_path):
-    c, few = comparisons().by("sex"), {"n_resamples": 20, "rng": 0}
-    curves = [
-        ff.roc_band(c, [0.1, 0.3], **few),
-        ff.fairness_band(c, "inequity_rate", "fnmr", [0.001, 0.1], **few),
-        ff.fairness_band(c, "group_to_min_difference", "fnmr", [0.1, 0.3], method="percentile", **few),
-    ]
-    back, first, again = made_again(curves, tmp_path)
-    assert again == first
-    for curve, one in zip(curves, back, strict=True):
-        assert type(one) is type(curve)
-        assert one.replicates.size == 0
-        for name, value in vars(curve).items():
-            if name != "replicates":
-                np.testing.assert_array_equal(getattr(one, name), value)
-
-
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 @pytest.mark.parametrize("groups", [["--group", "sex"], pytest.param([], marks=pytest.mark.slow)])
 def test_the_page_of_vectors_is_made_again(groups, tmp_path):
     made = ff.von_mises_fisher_embeddings(40, 4, 16, concentration=(20, 60), rng=0)

@@ -8,8 +8,9 @@ import pytest
 from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.label_codes import codes_of
+from oracles.label_codes import codes_of, order_of
 
+import fastfair as ff
 from fastfair._lib import distinct_entries, label_codes, threads
 from fastfair._lib.frames import FrameColumns
 from fastfair.data import sorting
@@ -162,3 +163,65 @@ def test_text_of_data_frames_is_coded_as_by_hand(request, kind, as_many):
         assert coded.codes.dtype == np.uint16
     found, (one, other) = label_codes.encode_together(("reference", "probe"), (column, np.array(["a", "c"])))
     assert (found.tolist(), found[one].tolist(), found[other].tolist()) == (sorted({*clean, "c"}), clean, ["a", "c"])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 2)), min_size=1, max_size=30),
+    st.booleans(),
+)
+@pytest.mark.usefixtures("_as_if_many")
+def test_labels_of_subjects_are_found_where_each_has_one(rows, alike):
+    subjects = sorted({subject for a, b, _ in rows for subject in (a, b)})
+    columns = []
+    for side in (0, 1):
+        subject = np.array([subjects.index(row[side]) for row in rows], np.uint16)
+        columns.append((subject, np.array([row[side] % 3 if alike else row[2] for row in rows], np.uint16)))
+    held = [{int(v) for s, of in columns for v in of[s == k]} for k in range(len(subjects))]
+    expected = [min(labels) for labels in held] if all(len(labels) == 1 for labels in held) else None
+    for few in (0, 1000):
+        distinct_entries.FEW = few
+        found = distinct_entries.one_of_each(len(subjects), columns)
+        assert (None if found is None else found.tolist()) == expected
+
+
+def _columns_of(rng, n, dtype, one_group):
+    subject = rng.integers(0, 9, (2, n))
+    mated = subject[0] == subject[1]
+    mated[:2], subject[1, 0], subject[1, 1] = [True, False], subject[0, 0], (subject[0, 1] + 1) % 9
+    group = np.array(list("fmx"))[subject % 3 if one_group else rng.integers(0, 3, (2, n))]
+    scores = rng.integers(-3, 4, n) / 3 if rng.random() < 0.5 else rng.normal(size=n)
+    return {
+        "scores": scores.astype(dtype), "mated": mated, "reference": subject[0], "probe": subject[1],
+        "reference_group": {"g": group[0], "h": np.where(group[0] == "f", "u", "v")},
+        "probe_group": {"g": group[1], "h": np.where(group[1] == "f", "u", "v")},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("one_group", [True, False])
+@pytest.mark.parametrize("kind", ["similarity", "distance"])
+@pytest.mark.parametrize("as_many", [True, False])
+def test_many_rows_are_sorted_with_all_that_belongs_to_them(request, dtype, one_group, kind, as_many):
+    if as_many:
+        request.getfixturevalue("_as_if_many")
+    rng = np.random.default_rng([dtype().itemsize, one_group, len(kind)])
+    for n in (2, 3, 7, 100):
+        given_columns = _columns_of(rng, n, dtype, one_group)
+        c = ff.Comparisons(**given_columns, score_kind=kind)
+        signed = given_columns["scores"] * (1 if kind == "similarity" else -1)
+        for side, wanted, grouped in ((c.mated, True, c.mated_by_group), (c.nonmated, False, c.nonmated_by_group)):
+            rows = order_of(signed.tolist(), given_columns["mated"].tolist(), wanted)
+            assert side.rows.tolist() == rows
+            assert np.array_equal(side.similarities, signed[rows])
+            assert np.array_equal(c.subjects[side.reference], given_columns["reference"][rows])
+            assert np.array_equal(c.subjects[side.probe], given_columns["probe"][rows])
+            assert side.reference.dtype == side.probe.dtype == np.int32
+            assert list(side.reference_attributes) == list(side.probe_attributes) == ["g", "h"]
+            for codes, labels in (
+                (side.reference_attributes, given_columns["reference_group"]),
+                (side.probe_attributes, given_columns["probe_group"]),
+            ):
+                for name in "gh":
+                    assert np.array_equal(np.array(c.attributes[name])[codes[name]], labels[name][rows])
+            joined = [f"{g} & {h}" for g, h in zip(*(given_columns["probe_group"][k][rows] for k in "gh"), strict=True)]
+            assert np.array(c.groups)[grouped.probe_group].tolist() == joined

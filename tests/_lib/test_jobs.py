@@ -257,3 +257,13 @@ def test_a_folder_that_cannot_be_written_to_is_an_error_at_once(tmp_path):
 def test_importing_this_does_not_import_dask():
     code = "import sys; from fastfair._lib import jobs; assert not {'distributed', 'dask'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_progress_tells_of_every_part(tmp_path):
+    for executor, checkpoint in ((None, None), (ThreadPoolExecutor(2), None), (None, tmp_path), (None, tmp_path)):
+        told = []
+        done(Squares(VALUES), Workers(1, lambda *both: told.append(both), executor, checkpoint))  # noqa: B023 - called before the next turn
+        assert told[-1] == (1000, 1000)
+        assert [one for one, _ in told] == sorted(one for one, _ in told)
+        if executor is not None:
+            executor.shutdown()

@@ -225,3 +225,57 @@ def test_after_an_interrupt_nothing_is_left_and_nothing_more_is_written(old):
     late = "nothing is written after an interrupt"
     assert said.splitlines() == ["['old.txt']", late, late]
     assert old.read_text() == "old"
+
+
+def test_links_are_written_through(tmp_path, old):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "link").symlink_to(old)
+    (inner / "dangling").symlink_to("../made")
+    whole_files.write_text(inner / "link", "new")
+    whole_files.write_text(inner / "dangling", "new")
+    assert (inner / "link").is_symlink()
+    assert old.read_text() == (tmp_path / "made").read_text() == "new"
+
+
+def test_file_and_folder_are_synced_in_this_order(old, monkeypatch):
+    done = []
+    real_sync, real_replace = os.fsync, os.replace
+    monkeypatch.setattr(
+        os, "fsync", lambda fd: (done.append("dir" if stat.S_ISDIR(os.fstat(fd).st_mode) else "file"), real_sync(fd))
+    )
+    monkeypatch.setattr(os, "replace", lambda *a: (done.append("replace"), real_replace(*a)))
+    whole_files.write_text(old, "new")
+    assert done == ["file", "replace", "dir"]
+
+
+def test_a_folder_is_made_with_its_parents(tmp_path):
+    (tmp_path / "there").mkdir()
+    whole_files.check_folder(tmp_path / "there" / "a" / "b")
+    whole_files.check_folder(tmp_path / "there")
+    assert list((tmp_path / "there").iterdir()) == []
+    assert whole_files.ready_folder(tmp_path / "a" / "b") == tmp_path / "a" / "b"
+    assert whole_files.ready_folder(tmp_path / "a" / "b").is_dir()
+    assert list((tmp_path / "a" / "b").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_an_interrupt_does_not_wait_for_a_thread_that_hangs(old):
+    said = run(
+        f"""
+        import os, threading, time
+        from fastfair._lib import whole_files
+        def hang(*args):
+            renaming.set()
+            time.sleep(60)
+        renaming = threading.Event()
+        os.replace = hang
+        threading.Thread(target=whole_files.write_text, args=({str(old)!r}, "new"), daemon=True).start()
+        renaming.wait()
+        start = time.monotonic()
+        whole_files.abandon()
+        print(time.monotonic() - start < 1, os.listdir({str(old.parent)!r}), flush=True)
+        os._exit(0)
+        """
+    )
+    assert said == "True ['old.txt']\n"

@@ -8,7 +8,6 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from helpers.each import each
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # benchmarks are not installed
 
@@ -34,29 +33,6 @@ def refusing(name, error):
 
 def measured(*args, **options):
     return rows.measure(row(*args, **options))
-
-
-@each(
-    ("target", "ours", "theirs", "ratio", "met"),
-    [
-        (targets.AtMost(2), [4, 2], [1, 3], 2, True),
-        (targets.AtMost(1.9), [4, 2], [1, 3], 2, False),
-        (targets.AtLeast(10), [1], [10], 10, True),
-        (targets.AtLeast(10.1), [1], [10], 10, False),
-        (targets.AtMostSeconds(3), [3], [1], 3, True),
-        (targets.AtMostSeconds(3), [3.1], [9], 3.1 / 9, False),
-        (targets.AtMostMore(20), [22], [2], 11, True),
-        (targets.AtMostMore(20), [22.1], [2], 11.05, False),
-        (targets.NoTarget(), [1], [4], 4, None),
-        (targets.NoTarget(faster=False), [1], [4], 0.25, None),
-    ],
-)
-def test_the_least_seconds_are_judged_by_the_target(target, ours, theirs, ratio, met):
-    found = measured("a", target, ours, theirs)
-    assert (found.ours, found.theirs) == (min(ours), min(theirs))
-    assert found.ratio == pytest.approx(ratio)
-    assert found.met is met
-    assert found.agree is True
 
 
 def test_the_ratio_of_medians_and_the_spread_are_of_all_rounds():

@@ -49,58 +49,6 @@ def test_a_page_has_the_numbers_that_are_printed(faces, tmp_path):
     assert str(faces) in text
 
 
-def test_tables_and_files_hold_what_the_library_gives(faces, tmp_path):
-    asked = ["--fmr", "0.05,0.02", "--fmr", 0.05, "--weighting", "comparison", "--unit", "subject+sample"]
-    done = run(
-        "embeddings", faces, "--group", "sex", *asked, "--method", "percentile", "--confidence-level", 0.9,
-        "--measure", "gini", "--measure", "fdr", "--measure", "group_to_min_difference", "--alpha", 0.3,
-        *FEW_REPLICATES, "--output", tmp_path,
-    )  # fmt: skip
-    assert done.exit_code == 0, done.output
-    assert "[low, high]: 90 % intervals, 8 replicates over subjects and their samples, percentile method" in done.output
-    e = ff.read_embeddings(faces, groups="sex")
-    settings = {
-        "weighting": "comparison", "unit": "subject+sample", "method": "percentile", "confidence_level": 0.9,
-        "n_resamples": 8, "rng": 3,
-    }  # fmt: skip
-    rows = pl.read_csv(tmp_path / "bands.csv")
-    written = json.loads((tmp_path / "bands.json").read_text())
-    assert len(written["quantities"]) == len(rows)
-    assert written["settings"]["fmr"] == [0.02, 0.05]
-    assert written["settings"]["rng"] == 3
-
-    def columns(name: str, group: str | None) -> dict[str, np.ndarray]:
-        chosen = rows.filter((pl.col("name") == name) & pl.col("group").eq_missing(group))
-        return {column: chosen[column].to_numpy() for column in ("estimate", "low", "high", "band_low", "uncertainty")}
-
-    def same(name: str, group: str | None, band: ff.RocBand | ff.FairnessBand, value: np.ndarray, at=np.s_[:]) -> None:
-        found = columns(name, group)
-        np.testing.assert_allclose(found["estimate"], value[at], rtol=1e-12)
-        for column in ("low", "high", "band_low", "uncertainty"):
-            np.testing.assert_allclose(found[column], getattr(band, column)[at], rtol=1e-12)
-
-    for group in (None, "f", "m"):
-        band = ff.roc_band(e, [0.02, 0.05], group=group, **settings)
-        same("fnmr", group, band, band.fnmr)
-    np.testing.assert_allclose(columns("threshold", None)["estimate"], band.threshold)
-    for rate in ("fmr", "fnmr"):
-        band = ff.fairness_band(e, "gini", rate, [0.02, 0.05], **settings)
-        same(f"gini({rate})", None, band, band.value)
-        band = ff.fairness_band(e, "group_to_min_difference", rate, [0.02, 0.05], **settings)
-        for k, group in enumerate(e.groups):
-            same(f"group_to_min_difference({rate})", group, band, band.value, np.s_[:, k])
-    band = ff.fairness_band(e, "fdr", "fnmr", [0.02, 0.05], alpha=0.3, **settings)
-    same("fdr", None, band, band.value)
-    of_pairs = e.comparisons()
-    for level in (0.02, 0.05):
-        expected = ff.rates(of_pairs, ff.at_fmr(level)).group_fmr
-        shown = rows.filter((pl.col("name") == "fmr") & (pl.col("operating_point") == f"FMR={level:g}"))
-        np.testing.assert_allclose(shown["estimate"], expected)
-        assert shown["n_comparisons"].to_list() == [12 * 11 // 2 * 16] * 2
-    line = next(line for line in done.output.splitlines() if line.startswith("FMR=0.05"))
-    assert f"{100 * columns('fnmr', None)['estimate'][1]:.3g} % [" in line
-
-
 @pytest.mark.slow
 def test_plots_show_a_curve_and_tables_the_levels_asked(faces, tmp_path):
     arguments = ["embeddings", faces, "--group", "sex", "--group", "land", "--fmr", 0.02, *FEW_REPLICATES]

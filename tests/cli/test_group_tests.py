@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 from helpers.command_line import run, run_program
 from helpers.each import each
-from oracles import planned_studies
 
 import fastfair as ff
 from fastfair.cli import plan as plan_verb
@@ -115,24 +114,6 @@ def test_tables_and_files_hold_what_the_library_gives(folder, tmp_path):
     assert line.split()[-1] in ("inside", "below")
 
 
-def test_scores_counts_and_decisions_give_the_same(folder):
-    shared = [*FEW_REPLICATES, "--json"]
-    runs = [
-        run("group-test", folder / "scores.csv", "--rate", "fnmr", "--group", "sex", "--at", "threshold=0.5", *shared),
-        run("group-test", folder / "counts.parquet", "--input", "counts", *shared),
-        run("group-test", folder / "counts.tsv", "--input", "counts", "--group", "group", *shared),
-        run("group-test", folder / "decisions.csv", "--input", "decisions", *shared),
-    ]
-    found = [json.loads(done.stdout) for done in runs]
-    assert list(found[0]) == ["fastfair", "fnmr_test", "margin", "inputs"]
-    assert [content.pop("inputs") for content in found] == [
-        [str(folder / name)] for name in ("scores.csv", "counts.parquet", "counts.tsv", "decisions.csv")
-    ]
-    for content in found:
-        assert content["fnmr_test"]["settings"].pop("at") == content["margin"]["settings"].pop("at")
-        assert content == found[0]
-
-
 def test_one_rate_and_the_old_name(folder, tmp_path):
     words = [folder / "scores.csv", "--group", "sex", "--at", "threshold=0.5", *FEW_REPLICATES, "--json"]
     both = json.loads(run("group-test", *words).stdout)
@@ -220,28 +201,6 @@ def rows_of(table: str) -> list[list[str]]:
     return [line.replace(" %", "%").split() for line in table.splitlines() if line[:8].strip().isdigit()]
 
 
-def test_margins_of_every_combination(tmp_path):
-    done = plan(
-        "--subjects", "100,400", "--quantile", "paper", "--confidence-level", 0.9, "--output", tmp_path, "--plots"
-    )
-    assert done.exit_code == 0, done.output
-    assert "confidence level 90 %, paper quantile, exact" in done.stdout
-    settings = {"n_attempts": 2, "fnmr": 0.05, "correlation": 0.25, "quantile": "paper", "confidence_level": 0.9}
-    expected = ff.plan_margin(n_groups=[[3], [10]], n_subjects=[100, 400], method="exact", **settings)
-    rows = pl.read_csv(tmp_path / "plan.csv")
-    np.testing.assert_array_equal(rows["margin"], expected.margin.ravel())
-    assert [row[:2] for row in rows_of(done.stdout)] == [["3", "100"], ["3", "400"], ["10", "100"], ["10", "400"]]
-    assert [row[-1] for row in rows_of(done.stdout)] == [f"{100 * margin:.3g}%" for margin in expected.margin.ravel()]
-    written = found_in(tmp_path, "plan")
-    assert written["plan"] == rows.to_dicts()
-    assert written["settings"] == {"confidence_level": 0.9, "quantile": "paper", "method": "exact"}
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "config.toml", "plan.json", "plan.csv", "plan.png", "plan.svg"
-    }  # fmt: skip
-    again = plan("--subjects", "100,400", "--quantile", "paper", "--confidence-level", 0.9, "--json")
-    assert json.loads(again.stdout) == written
-
-
 @pytest.mark.slow
 @pytest.mark.jit
 def test_subjects_and_power(tmp_path):
@@ -306,38 +265,6 @@ def test_attempts_of_a_pilot(tmp_path):
     content = json.loads(run("plan", *others, "--subjects", 100, "--json").stdout)
     assert content["plan"][0]["margin"] == ff.plan_margin(**settings, n_subjects=100).margin[0]
     assert content["settings"]["attempts"] == {"1": 0.5, "2": 0.25, "8": 0.25}
-
-
-@pytest.mark.jit
-def test_a_plan_for_fmr(tmp_path):
-    asked = ["--claimed", 0.01, "--n-simulations", 100, "--seed", 3]
-    stated = ["--fmr", 0.004, "--covariance", 1, "--partners", 20, "--samples", 2, "--again", 0.3, "--assurance", 0.7]
-    done = run("plan", "fmr", *asked, *stated, "--output", tmp_path, "--plots")
-    assert done.exit_code == 0, done.output
-    expected = ff.plan_fmr(
-        claimed=0.01, fmr=0.004, covariance=1, n_partners=20, n_samples=2, again=0.3, assurance=0.7, n_simulations=100,
-        rng=3,
-    )  # fmt: skip
-    assert expected.summary() in done.stdout
-    assert f"{expected.n_subjects:,}" in [row[0] for row in rows_of(done.stdout)]
-    assert pl.read_csv(tmp_path / "plan_fmr.csv")["n_subjects"].to_list() == [
-        one.n_subjects for one in expected.studies
-    ]
-    assert json.loads((tmp_path / "plan_fmr.json").read_text()) == json.loads(expected.to_json()) | {"inputs": []}
-    assert {path.name for path in tmp_path.iterdir()} == {"config.toml"} | {
-        f"plan_fmr.{kind}" for kind in ("json", "csv", "png", "svg")
-    }
-    pilot = planned_studies.compared(100, None, 1, (0.02, 1.0, 0.0), np.random.default_rng(0))
-    ff.write_comparisons(pilot, tmp_path / "scores.csv")
-    done = run(
-        "plan", "fmr", *asked, "--fmr", 0.004, "--pilot", tmp_path / "scores.csv", "--at", "threshold=0", "--json"
-    )
-    known = {"fmr": 0.004, "pilot": ff.read_comparisons(tmp_path / "scores.csv"), "at": ff.at_threshold(0)}
-    assert (
-        json.loads(done.stdout)["covariance"] == ff.plan_fmr(claimed=0.01, **known, n_simulations=100, rng=3).covariance
-    )
-    with pytest.raises(InputError, match="give covariance, or"):
-        run("plan", "fmr", *asked, "--fmr", 0.004)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.command_line import run
-from helpers.each import each
 
 import fastfair as ff
 from fastfair.cli.figures import figures_of_scores
@@ -128,22 +127,3 @@ def test_measures_of_systems_are_drawn_where_their_table_is():
     np.testing.assert_array_equal(line.get_ydata(), [one.value for one in found])
     assert ax.get_title(loc="left") == "FDR"
     assert [text.get_text() for text in ax.get_xticklabels()] == ["V", "VI"]
-
-
-@each(
-    ("arguments", "message"),
-    [
-        ([], "nothing says what to make: give one of"),
-        (["--fmr", 0.01, "--fnmr", 0.01], "nothing says what to make: give one of"),
-        (["--fmr", 0.01, "--rate", 0.01], "--rate cannot go with --generator climb of one set"),
-        (["--fmr", 0.01, "--subjects", 9], "--subjects cannot go with --generator climb of one set"),
-        (["--fmr", 0.01, "--generator", "binormal", "--n-steps", 9], "--n-steps cannot go with --generator binormal"),
-        (["--ratios", "1:2", "--generator", "climb"], "--generator cannot go with --ratios"),
-        (["--family", "--kind", "fmr"], "--kind cannot go with --family"),
-        (["--ratios", "1:2", "--kind", "eer"], "'eer' is not one of"),
-    ],
-)
-def test_options_that_do_not_go_together(arguments, message):
-    done = run("synthesize", *arguments)
-    assert done.exit_code == 2
-    assert message in " ".join(done.output.split())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import operator
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
 from helpers.each import each
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair._lib import validation
@@ -230,3 +234,32 @@ def test_comparisons_do_not_depend_on_how_many_are_written_at_once(with_roles, m
         assert with_roles or (lower < upper).all()
         grouped = getattr(parts, f"{kind}_by_group")
         assert np.array_equal(grouped.reference_group, e.subject_group[other.reference])
+
+
+def test_arrays_are_shared_and_cannot_be_written_through():
+    vectors = VECTORS.copy()
+    e = ff.Embeddings(vectors, SUBJECT, SEX)
+    assert np.shares_memory(e.vectors, vectors)
+    assert vectors.flags.writeable
+    for name in ("vectors", "subject", "subjects", "subject_group", "n_samples", "pairing.order"):
+        with pytest.raises(ValueError, match="read-only"):
+            operator.attrgetter(name)(e)[:] = 0
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        e.similarity = "inner_product"
+
+
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=30), st.integers(0, 3))
+def test_counts_and_order_are_those_of_a_loop(subject, n_groups):
+    group = [s % n_groups for s in subject] if n_groups else None
+    pairs = [subject[i] == subject[j] for j in range(len(subject)) for i in range(j)]
+    vectors = np.ones((len(subject), 1))
+    if all(pairs) or not any(pairs):
+        with pytest.raises(InputError, match=r"no (non-)?mated pairs"):
+            ff.Embeddings(vectors, subject, group)
+        return
+    e = ff.Embeddings(vectors, subject, group)
+    assert (e.n_mated, e.n_nonmated) == (sum(pairs), len(pairs) - sum(pairs))
+    expected = sorted(range(len(subject)), key=lambda i: (str(group[i]) if n_groups else "", subject[i], i))
+    assert e.pairing.order.tolist() == expected
+    if n_groups:
+        assert [e.groups[k] for k in e.subject_group[e.subject]] == list(map(str, group))

@@ -14,8 +14,9 @@ from oracles import resampling as slow
 import fastfair as ff
 from fastfair.errors import FewResamplesWarning, InputError
 from fastfair.evaluation.contrasts import NO_DIFFERENCE
-from fastfair.evaluation.difference_tests import NOTHING_TO_DRAW, OF_FEW_ERRORS
+from fastfair.evaluation.difference_tests import NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_MEASURES
 from fastfair.measures._compute import measure_of
+from fastfair.uncertainty import joint_inversion
 from fastfair.uncertainty.joint_inversion import GAMMA
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -325,3 +326,43 @@ def test_export_and_other_intervals(paired, tmp_path):
     for method in ("basic", "normal", "bca"):
         other = paired.with_intervals(method=method).contrast("eer")
         assert other.low < other.difference < other.high
+
+
+def test_measures_that_chance_moves_to_either_side_have_no_verdict(paired):
+    of_measures = [c for c in paired.contrasts if measure_of(c.name) is not None and np.isfinite(c.difference)]
+    withheld = [c for c in of_measures if c.verdict == "withheld"]
+    assert {measure_of(c.name).fairer for c in withheld} == {"nearer"}
+    assert {measure_of(c.name).fairer for c in of_measures if c.verdict != "withheld"} == {"lower", "higher"}
+    for contrast in withheld:
+        assert OF_MEASURES in contrast.note
+        assert np.isnan([contrast.pvalue, contrast.pvalue_adjusted]).all()
+    garbe = paired.contrast("garbe", None, POINTS[1])
+    assert garbe.low < garbe.difference < garbe.high
+    assert 0 <= garbe.ratio_low < garbe.ratio_high
+    again = paired.with_intervals(0.5).contrast("garbe", None, POINTS[1])
+    assert (again.pvalue, again.note) == (garbe.pvalue, garbe.note)
+    assert garbe.low < again.low < again.high < garbe.high
+
+
+def test_numbers_of_errors_of_two_systems_are_drawn_apart():
+    """The same draws for both would make every difference as large as the data's unusual."""
+    drawn = []
+    real = joint_inversion._joint_pvalue
+
+    def spy(first, second, difference):
+        drawn.append((first.replicates, second.replicates))
+        return real(first, second, difference)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(joint_inversion, "_joint_pvalue", spy)
+        for seed in range(20):
+            found = ff.compare(
+                *equal_systems(seed, sizes=(15, 40, 60)), ff.at_threshold(4.0), "gini", metrics=[], n_resamples=400,
+                rng=seed,
+            )  # fmt: skip
+            if all(of_measures(found)[1]):
+                break
+    one, other = drawn[-2]
+    assert one.shape == other.shape
+    for first, second in zip(one[1:4], other[1:4], strict=True):
+        assert abs(np.corrcoef(first, second)[0, 1]) < 0.2

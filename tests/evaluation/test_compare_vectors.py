@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from helpers.small_embeddings import scanned, two_systems
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair.errors import InputError
@@ -76,3 +78,14 @@ def test_other_data_are_refused(tmp_path):
         ff.compare(of_files, of_files, rng=0)
     with pytest.raises(InputError, match="no intervals without replicates: give n_resamples of at least 2"):
         ff.compare(scan, other.scanned(0.5), ff.at_fmr(0.02), metrics=[], n_resamples=0)
+
+
+@pytest.mark.jit
+@given(st.integers(0, 2**16), st.booleans(), st.integers(0, 4), st.sampled_from([3, 1000]), st.sampled_from([0.0, 0.2]))
+def test_rates_have_the_bits_of_all_pairs(seed, roles, groups, steps, noise):
+    systems = two_systems(seed, roles=roles, groups=groups, steps=steps, noise=noise)
+    asked = {"metrics": [], "measures": [], "n_resamples": 2, "rng": 1, "incomplete_groups": "nan"}
+    wanted = ff.compare(*(e.comparisons() for e in systems), ff.at_fmr(0.02), **asked)
+    found = ff.compare(*scanned(systems, 0.8), ff.at_fmr(0.02), **asked)
+    assert found.second.settings["thresholds"] == wanted.second.settings["thresholds"]
+    assert bits(found) == bits(wanted)

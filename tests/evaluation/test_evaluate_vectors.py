@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from helpers.each import each
 from helpers.small_embeddings import two_systems
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair.data import pair_search
@@ -112,3 +114,15 @@ def test_how_many_pairs_are_guessed(monkeypatch):
     alone = ff.Embeddings(np.eye(5)[[0, 0, 1, 2, 3, 4]], [0, 0, 1, 2, 3, 4])
     monkeypatch.setattr(enough_pairs, "_OF_A_SUBJECT", 1)
     assert guess(alone, [], True, 1) >= enough_pairs._MOST_FOR_GROUPS
+
+
+@pytest.mark.jit
+@given(st.integers(0, 2**16), st.booleans(), st.integers(0, 4), st.sampled_from([3, 99]), st.sampled_from(POINTS[:4]))
+def test_rates_have_the_bits_of_all_pairs(seed, roles, groups, steps, at):
+    e = two_systems(seed, roles=roles, groups=groups, steps=steps)[0]
+    asked = {"metrics": [], "measures": [], "n_resamples": 2, "rng": 1, "incomplete_groups": "nan"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pair_search, "_FEW", 0)
+        patch.setattr(enough_pairs, "_MOST_FOR_GROUPS", 1.0)
+        found = ff.evaluate(e, at, **asked)
+    assert bits(found) == bits(ff.evaluate(e.comparisons(), at, **asked))

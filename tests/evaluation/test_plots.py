@@ -140,25 +140,6 @@ def test_each_group_has_a_small_plot(kind, n_groups):
     assert all(title.startswith(" _group") for title in titles)
 
 
-def test_measures_are_drawn_by_their_distance_from_the_fair_value():
-    ev = evaluation(18, 100)
-    ax = ev.plot_measures(POINTS[1])
-    rendered(ax)
-    names = [label.get_text() for label in ax.get_yticklabels()]
-    measured = ("fdr", "sed_", *(f"{name}(" for name in ff.measures.MEASURES), "inequity_rate", "garbe")
-    found = [
-        q for q in ev.quantities if q.name.startswith(measured) and q.group is None and q.at in (None, POINTS[1])
-    ]  # fmt: skip
-    assert len(found) == len(names) > 15
-    assert {"FDR", "Gini of FNMR", "NRB of EER", "NRB of minDCF", "mean SED"} <= set(names)
-    row = names.index("Gini of FNMR")
-    gini = ev.quantity("gini(fnmr)", at=POINTS[1])
-    mark = next(line for line in ax.lines if line.get_marker() == "o" and line.get_ydata()[0] == row)
-    assert np.isclose(mark.get_xdata()[0], gini.estimate / max(gini.high, gini.estimate))
-    unknown = [text.get_text() for text in ax.texts].count("not computable: see its note")
-    assert unknown == sum(not np.isfinite(q.estimate) for q in found) > 0
-
-
 def test_plots_say_what_they_lack():
     ev = evaluation(2)
     with pytest.raises(InputError, match=r"at FMR=0.01, FMR=0.05: choose one with at="):

@@ -440,39 +440,6 @@ def test_a_group_at_the_margin_is_inside():
 # What results say.
 
 
-def rows_of(frame) -> list[dict]:
-    return frame.to_dict("records")
-
-
-def test_tables_json_and_sentences_of_a_test(tmp_path):
-    counts = some_counts(150, worse=0.5)
-    test = ff.fnmr_test(counts, n_resamples=199, rng=0)
-    frame = test.to_frame("pandas")
-    assert frame["group"].tolist() == ["f", "m", "x"]
-    for column, expected in (
-        ("n_attempts", counts.n_attempts), ("n_errors", counts.n_failures), ("fnmr", counts.group_fnmr),
-        ("icc", counts.icc), ("group_pvalue_adjusted", test.group_pvalue_adjusted), ("low", test.low),
-    ):  # fmt: skip
-        np.testing.assert_array_equal(frame[column], expected)
-    text = test.to_json(tmp_path / "test.json")
-    assert (tmp_path / "test.json").read_text().strip() == text.strip()
-    content = json.loads(text, parse_constant=pytest.fail)
-    assert content["pvalue"] == test.pvalue
-    assert content["fnmr"] == counts.fnmr
-    assert content["different"] == list(test.different)
-    assert content["groups"] == rows_of(frame)
-    assert content["settings"]["rng"] == 0
-    said = test.summary()
-    assert test.pvalue == 1 / 200
-    assert "1 in 200 of studies" in said
-    assert "p = 0.005" in said
-    assert f"F = {test.statistic:.3g}, 199 replicates" in said
-    assert "the groups differ detectably, at the level of 5 %" in said
-    rates = dict(zip(test.groups, (f"{100 * rate:.3g} %" for rate in test.group_fnmr), strict=True))
-    assert f"Detectably higher than in the other groups, of 3 tested: x ({rates['x']})." in said
-    assert all(f"{g} ({rates[g]})" in said.split("Detectably lower")[1] for g in "fm")
-
-
 def test_sentences_of_a_test_that_finds_nothing():
     test = ff.fnmr_test(ONE_ALONE.without(["c"]), statistic="max-ratio", n_resamples=99, rng=0)
     said = test.summary()
@@ -618,3 +585,63 @@ def test_groups_of_few_subjects_are_named():
                        np.append(both[1], 0), np.append(group, "many"), np.append(group, "many"))  # fmt: skip
     with pytest.warns(NarrowIntervalsWarning, match="groups of 10 subjects or fewer: 'few'"):
         ff.fmr_test(c, ff.at_threshold(1.0), n_resamples=50, rng=0)
+
+
+def test_tables_json_and_sentences_of_a_test(tmp_path):
+    counts = some_counts(150, worse=0.5)
+    test = ff.fnmr_test(counts, n_resamples=199, rng=0)
+    frame = test.to_frame("pandas")
+    assert frame["group"].tolist() == ["f", "m", "x"]
+    for column, expected in (
+        ("n_attempts", counts.n_attempts), ("n_errors", counts.n_failures), ("fnmr", counts.group_fnmr),
+        ("icc", counts.icc), ("group_pvalue_adjusted", test.group_pvalue_adjusted), ("low", test.low),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(frame[column], expected)
+    text = test.to_json(tmp_path / "test.json")
+    assert (tmp_path / "test.json").read_text().strip() == text.strip()
+    content = json.loads(text, parse_constant=pytest.fail)
+    assert content["pvalue"] == test.pvalue
+    assert content["fnmr"] == counts.fnmr
+    assert content["different"] == list(test.different)
+    assert content["groups"] == rows_of(frame)
+    assert content["settings"]["rng"] == 0
+    said = test.summary()
+    assert test.pvalue == 1 / 200
+    assert "1 in 200 of studies" in said
+    assert "p = 0.005" in said
+    assert f"F = {test.statistic:.3g}, 199 replicates" in said
+    assert "the groups differ detectably, at the level of 5 %" in said
+    rates = dict(zip(test.groups, (f"{100 * rate:.3g} %" for rate in test.group_fnmr), strict=True))
+    assert f"Detectably higher than in the other groups, of 3 tested: x ({rates['x']})." in said
+    assert all(f"{g} ({rates[g]})" in said.split("Detectably lower")[1] for g in "fm")
+
+
+def test_intervals_that_hold_together_are_those_of_sidaks_level():
+    counts = some_counts(300)
+    test = ff.fnmr_test(counts, n_resamples=199, rng=0)
+    want = counts.confidence_interval(0.95 ** (1 / 3))
+    assert np.array_equal((test.simultaneous_low, test.simultaneous_high), want)
+    of_matches = ff.fmr_test(impostors(), ff.at_threshold(2.0), n_resamples=199, rng=0)
+    assert (of_matches.simultaneous_low < of_matches.low).all()
+    assert (of_matches.simultaneous_high > of_matches.high).all()
+
+
+def test_quantiles_of_the_same_replicates():
+    counts = some_counts(worse=0.4)
+    usual, paper = (
+        ff.margin_of_error(counts, quantile=name, n_resamples=199, confidence_level=0.9, rng=4)
+        for name in ("family-wise", "paper")
+    )
+    assert np.array_equal(usual.replicates, paper.replicates)
+    assert usual.margin == np.quantile(usual.replicates, 0.9)
+    assert paper.margin == pytest.approx(np.quantile(usual.replicates, 0.95))
+    for found in (usual, paper):
+        assert (found.low, found.high) == (found.fnmr - found.margin, found.fnmr + found.margin)
+        expected = np.abs(counts.group_fnmr - counts.fnmr) > found.margin
+        assert found.outside == tuple(np.array(counts.groups)[expected].tolist())
+        assert np.array_equal(found.group_fnmr, counts.group_fnmr)
+    assert "x" in usual.outside
+
+
+def rows_of(frame) -> list[dict]:
+    return frame.to_dict("records")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair.cli.main import cli
-from fastfair.errors import FileFormatError, InputError
+from fastfair.errors import FileFormatError, InputError, MissingFileError
 from fastfair.io import reading, text_files
 
 HEADER = "score,mated,reference,probe\n"
@@ -494,3 +495,39 @@ def test_scores_in_the_order_of_the_trials_and_in_another_are_the_same(write):
         assert c.nonmated.similarities.tolist() == [0.2, 0.3]
     with pytest.raises(FileFormatError, match=r"has the score 0\.1 in line 1 and 0\.7 in line 5"):
         ff.read_comparisons(write("x.txt", "\n".join([*scores, "a/1 a/2 0.7"])), trials=listed, format="voxceleb")
+
+
+@pytest.mark.parametrize("kind", ["bob-4", "bob-5"])
+def test_rows_that_begin_as_comments_do_are_rows(write, kind):
+    rows = ["a a f 0.9", "#b #b f 0.8", "#b c f 0.1"]
+    rows = [f"{r.split()[0]} m {r.split(' ', 1)[1]}" if kind == "bob-5" else r for r in rows]
+    c = ff.read_comparisons(write("s.txt", "# scores of today\n" + "\n".join(rows)), format=kind)
+    assert (sizes(c), c.subjects.tolist()) == ((2, 1), ["#b", "a", "c"])
+    with pytest.raises(FileFormatError, match=r"line 3: expected .* found '# note' .*comments stand before the first"):
+        ff.read_comparisons(write("s.txt", f"# top\n{rows[0]}\n# note\n{rows[2]}\n"), format=kind)
+    with pytest.raises(FileFormatError, match=r"line 1: .* begins as comments do, but reads as data"):
+        ff.read_comparisons(write("s.txt", "\n".join([*rows[1:], rows[0]])), format=kind)
+
+
+def test_trials_that_begin_as_comments_do_are_trials(write):
+    trials = write("t", "a a-1 target\n#b b-1 target\n#b c-1 nontarget\n")
+    for scores in ("a a-1 0.9\n#b b-1 0.8\n#b c-1 0.1\n", "0.9\n0.8\n0.1\n"):
+        assert sizes(ff.read_comparisons(write("s", scores), trials=trials)) == (2, 1)
+    for text in ("#b b-1 target\na a-1 target\na c-1 nontarget\n", "# trials\n#b b-1 target\na a-1 nontarget\n"):
+        with pytest.raises(FileFormatError, match=r"line [12]: '#b b-1 target' begins as comments do"):
+            ff.read_comparisons(write("s", "0.1\n0.2\n"), trials=write("t", text))
+
+
+def test_paths_that_are_no_files(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    readers = (ff.read_comparisons, ff.read_embeddings, ff.read_failure_counts)
+    for read in readers:
+        for path, error, message in (
+            (tmp_path / "pipe", FileFormatError, "is a pipe or a device"), ("/dev/null", FileFormatError, "a device"),
+            (tmp_path, FileFormatError, "is a folder"), ("x" * 5000, InputError, "longer than file systems allow"),
+            ("a\0b", InputError, ""), ("a\udc80b", InputError, ""),
+            (tmp_path / "none.csv", MissingFileError, "there is no file"), (b"x", InputError, ""),
+            ("", InputError, ""), (5, InputError, ""), (None, InputError, ""),
+        ):  # fmt: skip
+            with pytest.raises(error, match=message or None):
+                read(path)

@@ -496,3 +496,15 @@ def test_limits_of_rates_without_errors_that_rest_on_scores_not_kept_are_wider(t
         assert found.estimate == expected.estimate == 0
         assert found.high >= expected.high
         assert "for 1 independent comparisons" in found.note
+
+
+def test_a_scan_shows_how_much_was_kept(tmp_path):
+    scan = scanned(written(tmp_path / "parts", table_of(0), 2))
+    assert (
+        repr(scan)
+        == f"ScannedComparisons({scan.n_mated} mated, {scan.n_nonmated} non-mated, similarity, 40 subjects, 2 groups)"
+    )
+    assert "lowest mated" in scan._repr_html_()
+    heard = []
+    scanned(tmp_path / "parts", progress=lambda done, n: heard.append((done, n)))
+    assert heard[-1][0] == heard[-1][1]

@@ -249,44 +249,6 @@ def test_inputs_are_named_with_their_hash(tmp_path):
             ff.report(evaluation("sex"), tmp_path / "report.html", inputs=what)
 
 
-def test_curves_and_fairness_over_fmrs_have_a_page(tmp_path):
-    c, levels = comparisons().by("sex"), [0.02, 0.1, 0.3]
-    roc = ff.roc_band(c, levels, n_resamples=50, rng=0)
-    fair = ff.fairness_band(c, "gini", "fnmr", levels, n_resamples=50, rng=0)
-    shares = ff.fairness_band(c, "group_to_min_difference", "fnmr", levels, n_resamples=50, method="percentile", rng=0)
-    text, page = written(tmp_path, [roc, fair, shares])
-    rows = [row for row in page.rows if row[0] == "10\N{NO-BREAK SPACE}%"]
-    assert [len(row) for row in rows] == [4, 4, 4]
-    assert rows[0][2] == f"{100 * roc.fnmr[1]:.3g}\N{NO-BREAK SPACE}% [{100 * roc.low[1]:.3g}, {100 * roc.high[1]:.3g}]"
-    assert rows[1][2] == f"{fair.value[1]:.4g} [{fair.low[1]:.4g}, {fair.high[1]:.4g}]"
-    assert rows[1][3] == f"[{fair.band_low[1]:.4g}, {fair.band_high[1]:.4g}]"
-    assert rows[2][2] == f"{shares.value[1, 0]:.4g} [{shares.low[1, 0]:.4g}, {shares.high[1, 0]:.4g}]"
-    for found, band, name in zip(embedded(text)["results"], (roc, fair), ("fnmr", "value"), strict=False):
-        assert found["value"] == getattr(band, name).tolist()
-        assert found["band_high"] == band.band_high.tolist()
-
-
-def test_two_systems_have_a_page(tmp_path):
-    c = comparisons()
-    found = ff.compare(c, comparisons(), AT, n_resamples=100, rng=0)
-    found.report(tmp_path / "two.html", inputs=())
-    page = Page((tmp_path / "two.html").read_text("utf-8"))
-    row = next(row for row in page.rows if row[0] == "FNMR, all")
-    one = found.contrast("fnmr")
-    assert row[1] == f"{one.first:.4g}"
-    assert row[5] == one.verdict
-    assert page.tags["figure"] == 3
-    counts = found.first.rates[0].counts
-    said = found.summary().splitlines()
-    assert said[0] == (
-        f"Both systems scored {counts.mated:,} mated and {counts.nonmated:,} non-mated comparisons of 24 subjects, "
-        "in 4 groups."
-    )
-    assert said[-1] == "Numbers in brackets are 95 % intervals, from 100 replicates over subjects."
-    of_group = next(row for row in page.rows if row[0] == found.first.groups[0] and len(row) == 5)
-    assert of_group[1] == f"{counts.group_mated[0]:,}"
-
-
 @pytest.mark.slow
 def test_pages_of_many_groups_name_each(tmp_path):
     labels = tuple(f"group {k} " + "x" * 50 for k in range(40))

@@ -202,25 +202,3 @@ def test_bad_settings_are_refused(changed, message):
 def pyplot():
     yield plt
     plt.close("all")
-
-
-@pytest.mark.jit  # whole studies are simulated
-def test_plans_are_drawn_over_any_setting(pyplot):
-    n, groups = np.array([50, 100, 200]), np.array([[2], [6]])
-    ax = ff.plan_margin(**SETTING | {"n_subjects": n, "n_groups": groups}, method="exact").plot(over="n_subjects")
-    assert [line.get_label() for line in ax.get_lines()] == ["G = 2", "G = 6"]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Subjects in each group", "Margin of error")
-    power = ff.plan_power(**SETTING | {"n_subjects": n}, difference=[[0.05], [0.1]], n_simulations=50, rng=0)
-    ax = power.plot(pyplot.figure().add_subplot())
-    assert [line.get_label() for line in ax.get_lines()] == ["δ = 5 %", "δ = 10 %"]
-    assert ax.get_ylabel() == "Power"
-    needed = ff.plan_subjects(**WITHOUT_SUBJECTS, margin=[0.05, 0.1], n_simulations=50, rng=0)
-    ax = needed.plot(over="wanted_margin", color="k")
-    (line,) = ax.get_lines()
-    assert line.get_color() == "k"
-    assert ax.xaxis.get_major_formatter()(0.05) == "5 %"
-    assert ax.get_legend() is None
-    with pytest.raises(
-        InputError, match=r"over must be one of 'n_groups', 'n_attempts'.*'wanted_assurance', not 'power'"
-    ):
-        needed.plot(over="power")
