@@ -29,7 +29,6 @@ print(len(seen.buffer))
 """
 
 
-@pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.parametrize("job", first_run._JOBS)
 def test_every_job_runs(job):
