@@ -63,6 +63,7 @@ def test_a_page_is_made_again_from_its_numbers(replicates, tmp_path):
         back[0].with_intervals(0.5)
 
 
+@pytest.mark.slow
 def test_evaluations_of_pages_are_drawn_as_before(tmp_path):
     ev = evaluation("sex")
     (back,), *_ = made_again([ev], tmp_path)
@@ -144,6 +145,7 @@ def test_chapters_of_many_systems_are_made_again(replicates, baseline, tmp_path)
         back.with_intervals(0.5)
 
 
+@pytest.mark.slow
 def test_systems_of_a_page_are_evaluations_without_bands(tmp_path):
     two = ff.compare(*(comparisons(system=k).by("sex") for k in (1, 2)), AT, n_resamples=0)
     (back,), *_ = made_again([two], tmp_path)

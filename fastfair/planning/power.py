@@ -195,8 +195,8 @@ def plan_subjects(
     --------
     >>> import fastfair as ff
     >>> settings = {"n_groups": 10, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.05}
-    >>> ff.plan_subjects(margin=[0.02, 0.03, 0.04], rng=0, **settings).n_subjects
-    array([950., 434., 250.])
+    >>> ff.plan_subjects(margin=[0.02, 0.04], rng=0, **settings).n_subjects
+    array([950., 250.])
     >>> plan = ff.plan_subjects(difference=0.05, rng=0, **settings)
     >>> float(plan.n_subjects), float(plan.power.round(2)), float(plan.margin.round(4))
     (335.0, 0.8, 0.0343)

@@ -179,6 +179,7 @@ def bits(found):
     return [np.asarray(part, np.float64).tobytes() for part in found]
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_what_holds_the_same_numbers_gives_the_same_bits(entry, tmp_path):

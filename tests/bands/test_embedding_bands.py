@@ -46,10 +46,10 @@ def draws_of(e: ff.Embeddings, unit: str, n: int, seed: int) -> list[slow.Draw]:
 def test_roc_bands_are_those_of_loops(weighting: str, method: str):
     e = small_embeddings(4, 7, 4)
     matrix, subject = matrix_of(e), e.subject.tolist()
-    settings = {"unit": "sample", "n_resamples": 20, "confidence_level": 0.9, "rng": 2}
+    settings = {"unit": "sample", "n_resamples": 8, "confidence_level": 0.9, "rng": 2}
     band = ff.roc_band(e, LEVELS, weighting=weighting, method=method, **settings)
     estimate, v = slow.roc(LEVELS, matrix, subject, weighting), slow.v_roc(LEVELS, matrix, subject, weighting)
-    replicates = slow.replicate_roc(LEVELS, matrix, subject, weighting, draws_of(e, "sample", 20, 2))
+    replicates = slow.replicate_roc(LEVELS, matrix, subject, weighting, draws_of(e, "sample", 8, 2))
     np.testing.assert_allclose(band.fnmr, estimate)
     np.testing.assert_allclose(band.v_statistic, v)
     np.testing.assert_allclose(band.replicates, replicates)

@@ -225,6 +225,7 @@ def test_subjects_and_power(tmp_path):
     assert [row[-3] for row in rows_of(done.stdout)] == ["-", "-"]
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.parametrize(
     ("asked", "sizes", "named"),

@@ -51,7 +51,7 @@ SWITCHES = [(n, edge / n * side) for n in (100, 1000, 10**6) for edge in (10, 40
 )
 def test_binomial_numbers_have_their_law(n, chance):
     for p in {chance, 1 - chance}:
-        drawn = binomial(n, p, 4000, stream=int(n * 31 * p) % 2**31)
+        drawn = binomial(n, p, 1500, stream=int(n * 31 * p) % 2**31)
         assert ((drawn >= 0) & (drawn <= n) & (drawn == np.floor(drawn))).all()
         assert fit(drawn, n, p) > 1e-4
         error = np.sqrt(n * p * (1 - p) / drawn.size)
@@ -168,7 +168,7 @@ def alike(first: np.ndarray, second: np.ndarray) -> float:
 @pytest.mark.jit
 @pytest.mark.parametrize("group", [GROUPS[0], GROUPS[1], [(0, 3, 80), (1, 3, 60), (2, 4, 2), (3, 4, 1), (4, 4, 1)]])
 def test_kinds_drawn_together_are_subjects_drawn_one_by_one(group):
-    n_replicates = 64 * 2000
+    n_replicates = 64 * 500
     size = sum(share for _, _, share in group)
     sums = drawn_sums([group], [size], n_replicates)[:, :, 0]
     found = np.stack((sums[clusters.FAILURES], sums[clusters.ATTEMPTS]))

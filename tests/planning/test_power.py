@@ -158,6 +158,7 @@ def test_subjects_for_a_margin_or_a_power_are_enough():
     assert plan.assurance is None
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_what_is_out_of_reach_is_nan_with_a_warning_that_names_it():
     with pytest.warns(

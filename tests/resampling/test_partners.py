@@ -81,6 +81,7 @@ def test_partners_are_kept_once_where_they_are_repeated_often(repeated):
     assert runs.partner.dtype == np.uint16
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_more_units_than_16_bits_can_number_are_kept_apart():
     n = 70_000
