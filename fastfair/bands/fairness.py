@@ -21,11 +21,12 @@ from fastfair.measures import MEASURES, ZERO_POLICIES, Measure
 from fastfair.measures._compute import BaseMetric, RatePair, measure_all
 from fastfair.measures._names import measure_name
 from fastfair.resampling.blocks import Replicates
+from fastfair.resampling.design_effects import ENOUGH_PAIRS
 from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
 from fastfair.uncertainty.entries import Selection
 from fastfair.uncertainty.held_thresholds import OF_FEW_SUBJECTS
 from fastfair.uncertainty.inversion import MovedSystems
-from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.quantities import NARROW, Quantity, noted
 from fastfair.uncertainty.ratios_to_average import ratio_of, widened
 
 from . import limits
@@ -302,7 +303,7 @@ def fairness_of_rates(
         )  # fmt: skip
         of_fmr = facts.inputs == "both rates" or rate == "fmr"
         narrow = limits.few_subjects_hold(found, np.full(len(points), of_fmr)).repeat(len(of_each)).tolist()
-        quantities = [replace(q, note=OF_FEW_SUBJECTS) if at else q for q, at in zip(quantities, narrow, strict=True)]
+        quantities = [noted(q, OF_FEW_SUBJECTS, NARROW) if at else q for q, at in zip(quantities, narrow, strict=True)]
         keys = ((name, group, None, k) for k in range(len(points)) for group in of_each)
         quantities, band = limits.of_measure(
             quantities, {key: k for k, key in enumerate(keys)}, about_estimate.reshape(len(quantities), -1),
@@ -333,15 +334,19 @@ def _widen_ratios(
     """Widen the intervals of groups' ratios to the average as `evaluate` does, and the band where it is narrower."""
     low, high = curve["low"], curve["high"]
     for group in range(value.shape[1]):
-        freedom, _ = found.behind[rate].freedom_and_independent(1 + group)
+        freedom = found.behind[rate].of_row(1 + group).freedom
         for level in range(len(value)):
             at = level, group
+            if found.behind[rate].errors[level, 1 + group] < ENOUGH_PAIRS:
+                low[at] = high[at] = curve["band_low"][at] = curve["band_high"][at] = np.nan
+                continue
             low[at], high[at] = widened(
                 measure, float(value[at]), (float(low[at]), float(high[at])), curve["replicates"][:, level, group],
                 float(freedom[level]), confidence_level,
             )  # fmt: skip
-    np.fmin(curve["band_low"], low, out=curve["band_low"])
-    np.fmax(curve["band_high"], high, out=curve["band_high"])
+    few = np.isnan(low)
+    np.fmin(curve["band_low"], low, out=curve["band_low"], where=~few)
+    np.fmax(curve["band_high"], high, out=curve["band_high"], where=~few)
 
 
 def _moved_systems(

@@ -15,7 +15,7 @@ from fastfair.uncertainty.entries import Key
 from fastfair.uncertainty.held_thresholds import OF_FEW_SUBJECTS, hangs_on_threshold, is_held_by_few_subjects
 from fastfair.uncertainty.interval_notes import INVERSION, NO_SUCH_ERRORS
 from fastfair.uncertainty.inversion import MovedSystems
-from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.quantities import NARROW, Quantity, noted
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 from fastfair.uncertainty.simultaneous import level_of_curve
 
@@ -76,19 +76,20 @@ def of_rate(
         )
     )  # fmt: skip
 
-    freedom, independent = behind.freedom_and_independent(row)
+    parts = behind.of_row(row)
 
     def uncertainty(quantities: tuple[Quantity, ...], of: Floats) -> Uncertainty:
         return Uncertainty(
             quantities, of, np.zeros(len(quantities), bool), settings.unit, settings.scheme,
             lambda: np.asarray(getattr(found.jackknife(), name)[:, row]),
-            freedom, independent, _no_systems, lambda: None, {}, settings.workers.n_threads,
+            parts.freedom, parts.independent, _no_systems, lambda: None, {}, settings.workers.n_threads,
+            few_held=parts.few_held, places=parts.places, raised=parts.raised,
         )  # fmt: skip
 
     confidence_level, method = settings.confidence_level, settings.method
     centred = recentered(replicates, estimate, expected)
     narrow = few_subjects_hold(found, hangs_on_threshold(centred, found.replicates.threshold)).tolist()
-    quantities = tuple(replace(q, note=OF_FEW_SUBJECTS) if at else q for q, at in zip(quantities, narrow, strict=True))
+    quantities = tuple(noted(q, OF_FEW_SUBJECTS, NARROW) if at else q for q, at in zip(quantities, narrow, strict=True))
     right = uncertainty(quantities, centred)
     of_curve = level_of_curve(centred, estimate, confidence_level)
     band = _one_way(found.levels, *ends_of(right.with_intervals(of_curve, "auto")), rising=name == "fmr")
@@ -211,7 +212,7 @@ def few_subjects_hold(found: RatesOverLevels, asked: NDArray[np.bool_]) -> NDArr
     behind = found.behind["fmr"]
     if behind.concentration is None:
         return np.zeros(found.levels.size, bool)
-    freedom = behind.freedom_and_independent(0)[0]
+    freedom = behind.of_row(0).freedom
     return np.array(
         [bool(level) and is_held_by_few_subjects(freedom[k], behind.concentration(k)) for k, level in enumerate(asked)]
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +30,9 @@ from fastfair.resampling.preparation import NO_METRICS
 from fastfair.resampling.units import UNITS, require_units
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry
+from fastfair.uncertainty.few_held_errors import FewHeldErrors
 from fastfair.uncertainty.held_thresholds import MOST_PER_ERROR
+from fastfair.uncertainty.one_more_subject import raised_by_one_more, raised_rate
 from fastfair.uncertainty.zero_errors import independent_comparisons
 
 Floats = NDArray[np.float64]
@@ -122,6 +124,23 @@ def workers_of(options: BandOptions) -> Workers:
     return workers.checked(options.get("rng"))
 
 
+class IntervalParts(NamedTuple):
+    """What the intervals of a rate at all levels are made of besides replicates, as in `Uncertainty`.
+
+    Attributes
+    ----------
+    freedom, independent, raised : (levels,) ndarray
+    few_held : FewHeldErrors or None
+    places : sequence of int
+    """
+
+    freedom: Floats
+    independent: Floats
+    raised: Floats
+    few_held: FewHeldErrors | None = None
+    places: Sequence[int] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Behind:
     """What is behind the FMRs, or the FNMRs, at all levels: of all comparisons, then of each group.
@@ -134,9 +153,8 @@ class Behind:
         Number of errors among them; where subjects count alike instead of pairs, as many as would make the rate.
     subjects : (1 + groups,) ndarray of int, or None
         Number of subjects who have such comparisons; None where it is not known who they are.
-    freedom_and_independent : callable
-        Computes, for the place of a rate among these, its degrees of freedom at each level, and the number of
-        independent comparisons that would tell as much of a rate of 0 or 1, NaN for other rates.
+    of_row : callable
+        Computes, for the place of a rate among these, what its intervals at all levels are made of.
     concentration : callable or None
         Computes, for the position of a level, the share of the errors of all comparisons that involve one of few
         subjects: 5 % of them, but no more than a third of the errors. None for embeddings, and without subjects.
@@ -145,7 +163,7 @@ class Behind:
     comparisons: NDArray[np.int64]
     errors: NDArray[np.int64]
     subjects: NDArray[np.int64] | None
-    freedom_and_independent: Callable[[int], tuple[Floats, Floats]]
+    of_row: Callable[[int], IntervalParts]
     concentration: Callable[[int], float] | None = None
 
 
@@ -258,13 +276,26 @@ def _behind_embeddings(
         behind_it = of_fmr if name == "fmr" else of_fmr[:, :1]
         freedom = np.maximum(np.minimum(freedom, behind_it), 1)
         independent = np.where((rates > 0) & (rates < 1), np.nan, comparisons)
-        table = np.broadcast_to(freedom, rates.shape), independent
-        found[name] = Behind(comparisons, errors, subjects, partial(_column_of_each, table))
+        raised = np.full(rates.shape, np.nan)
+        if name == "fnmr" and unit != "sample":
+            attempts = _typical_attempts(inside, pairing.mated)
+            raised = np.array(
+                [[raised_rate(x, n, m) for x, n, m in zip(row, mated, attempts, strict=True)] for row in rates]
+            )
+        parts = np.broadcast_to(freedom, rates.shape), independent, raised
+        found[name] = Behind(comparisons, errors, subjects, partial(_column_of_each, parts))
     return found
 
 
-def _column_of_each(tables: tuple[Floats, Floats], row: int) -> tuple[Floats, Floats]:
-    return tables[0][:, row], tables[1][:, row]
+def _typical_attempts(inside: NDArray[np.bool_], mated: NDArray[np.int64]) -> Floats:
+    """Return the sum of m^2 over the sum of m of the subjects' mated pairs, of all and of each group."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray((inside @ mated.astype(np.float64) ** 2) / (inside @ mated))
+
+
+def _column_of_each(parts: Sequence[Floats], row: int) -> IntervalParts:
+    freedom, independent, raised = (part[:, row] for part in parts)
+    return IntervalParts(freedom, independent, raised)
 
 
 def _no_jackknife() -> Replicates:
@@ -321,7 +352,7 @@ def _behind_comparisons(
             comparisons=np.array([n, *of_groups[:n_groups]]),
             errors=np.array(errors),
             subjects=None if subjects is None or of_each is None else np.array([subjects, *of_each[:n_groups]]),
-            freedom_and_independent=partial(_freedom_and_independent, name, data, found, resampler),
+            of_row=partial(_interval_parts, name, found, resampler),
             concentration=None if data.subjects is None else partial(_concentration, name, data, found),
         )
     return behind
@@ -331,18 +362,22 @@ def _concentration(name: str, data: Comparisons, found: list[Rates], level: int)
     return concentration(data, found[level], name == "fnmr", most_per_error=MOST_PER_ERROR)[0]
 
 
-def _freedom_and_independent(
-    name: str, data: Comparisons, found: list[Rates], resampler: Resampler, row: int
-) -> tuple[Floats, Floats]:
+def _interval_parts(name: str, found: Sequence[Rates], resampler: Resampler, row: int) -> IntervalParts:
+    data = resampler.prepared.comparisons
     entries = [
         Entry(name, data.groups[row - 1], level, getattr(rates, f"group_{name}")[row - 1], (row - 1, row - 1))
         if row
         else Entry(name, None, level, getattr(rates, name))
         for level, rates in enumerate(found)
     ]
-    return (
+    held = [Entry("fmr", None, level, rates.fmr) for level, rates in enumerate(found)]
+    at_given = degrees_of_freedom([*entries, *held], data, resampler, of_held=False)
+    return IntervalParts(
         degrees_of_freedom(entries, data, resampler),
         independent_comparisons(entries, data.groups, resampler),
+        raised_by_one_more(entries, resampler),
+        FewHeldErrors([*entries, *held], resampler, at_given),
+        range(len(entries)),
     )
 
 

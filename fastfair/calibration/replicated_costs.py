@@ -24,7 +24,9 @@ from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import Metrics, different_groups
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Selection, entries, estimates, measure_entries
+from fastfair.uncertainty.few_held_errors import FewHeldErrors
 from fastfair.uncertainty.inversion import MovedSystems
+from fastfair.uncertainty.one_more_subject import raised_by_one_more
 from fastfair.uncertainty.quantities import Quantity, find
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 from fastfair.uncertainty.zero_errors import independent_comparisons
@@ -37,7 +39,11 @@ METRICS = ("act_dcf", "min_dcf", "cllr")
 # Of act DCF; those of minDCF and Cllr stand beside them.
 COST_MEASURES = tuple(name for name, measure in MEASURES.items() if "act_dcf" in measure.metrics)
 # What is added to the Bayes threshold where a lower cost is looked for: fixed beforehand, so that nothing is fitted.
-SHIFTS = np.array([-4.0, -2.0, -1.0, 1.0, 2.0, 4.0])
+# The farthest accept and reject everything, which ratios that are wrong by orders of magnitude need.
+_NEAR, _FAR = (1.0, 2.0, 4.0), (8.0, 16.0, 64.0, 256.0, 1e9)
+SHIFTS = np.array([sign * shift for shift in (*_NEAR, *_FAR) for sign in (-1, 1)])
+# The share of the error probability that each shift has; together 1. Small faults are the usual ones.
+_SHARES = np.repeat([0.75 / (2 * len(_NEAR)), 0.25 / (2 * len(_FAR))], [2 * len(_NEAR), 2 * len(_FAR)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +157,7 @@ class ReplicatedCosts:
             [*entries(one, of_costs), *measure_entries(alone, of_measures)]
             for one, alone in zip((base, drawn), no_points, strict=True)
         )
+        freedom = degrees_of_freedom(listed, comparisons, resampler)
         at_bayes = self._at_points[:1]
         shares = concentrations(comparisons, at_bayes)
         return Uncertainty(
@@ -160,12 +167,16 @@ class ReplicatedCosts:
             drawing.unit,
             "dyadic" if drawing.unit == "subject" else "product",
             _no_jackknife,
-            degrees_of_freedom(listed, comparisons, resampler),
+            freedom,
             independent_comparisons(listed, comparisons.groups, resampler),
             partial(MovedSystems, no_points[0], no_points[1], of_measures, drawing.workers.n_threads),
             lambda: None,
             {entry.key: k for k, entry in enumerate(listed)} if measures else {},
             drawing.workers.n_threads,
+            self._costs,
+            FewHeldErrors(listed, resampler, freedom),
+            range(len(listed)),
+            raised_by_one_more(listed, resampler),
         )
 
     @property
@@ -212,7 +223,7 @@ class ReplicatedCosts:
         saved, error = self.gains
         with np.errstate(invalid="ignore", divide="ignore"):
             pvalues = np.where(error == 0, 1.0, stdtr(self.freedom, -saved / error))
-        return np.asarray(np.minimum(1.0, SHIFTS.size * pvalues.min(axis=0)))
+        return np.asarray(np.minimum(1.0, (pvalues / _SHARES[:, None]).min(axis=0)))
 
     @property
     def _errors(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -300,7 +311,7 @@ class Limits:
 
         of, tail = self._of, (1 - self._level) / 2
         saved, error = of.gains
-        reach = stdtrit(of.freedom, 1 - tail / SHIFTS.size)
+        reach = stdtrit(of.freedom, 1 - tail * _SHARES[:, None])
         low = np.maximum((saved - reach * error).max(axis=0), 0)
         correlation = correlations_of(np.array([of.replicates("act_dcf"), of.replicates("min_dcf")]))
         _, high = difference_interval(self.actual, self.minimum, correlation)

@@ -11,28 +11,21 @@ from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.scanned_comparisons import ScannedComparisons
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
+from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.measures._compute import measure_of
 from fastfair.resampling.preparation import METRICS
 from fastfair.uncertainty.interval_maker import two_sided_level
-from fastfair.uncertainty.interval_notes import NOT_KNOWN_WHOSE
 from fastfair.uncertainty.quantities import Quantity
 
 from .check_results import Check
-from .checked_quantity import MET, NOT_MET, OPEN, CheckedQuantity, written_value
+from .checked_quantity import MET, NOT_MET, CheckedQuantity, written_value
+from .evidence import Evidence
+from .judging import UNDECIDED, doubts_about, met_by_holm
 from .requirements import Requirement, read_requirement
 
-_NARROW = "too narrow"  # in notes of intervals that may not keep their promise
-# With few false matches it is not known whether few subjects cause most. In simulations where they do, up to 30 % of
-# FMRs that were just too high had a limit below the bound, and at most 5 % had one below a fourth of it.
-ROOM = 4
-_OF_FEW = (
-    f"with fewer than {ENOUGH_ERRORS} false matches it is not known whether few subjects cause most of them, so the "
-    f"bound has to leave room for {ROOM} times the limit"
-)
 _DEPENDENT = "comparisons of the same subjects were taken for independent, so the limit is too narrow"
 
 
@@ -103,13 +96,15 @@ def check(
     - number: a fraction, or a percentage such as "5 %".
 
     It is *met* where the one-sided confidence limit satisfies it: the upper limit for "<=". It is *not met* where the
-    opposite limit is beyond the bound, and else *open*. It is open as well where there is no limit, and where the limit
-    satisfies it, but a note says that the interval is too narrow, or a measure rests on fewer than 30 false matches. An
-    FMR with fewer than 30 false matches is met where the bound is four times the limit, as it is not known then
-    whether few subjects cause most of them. All requirements, and all groups of "*", have to be met, so that a system
-    which violates one of them passes with a probability of at most 1 minus the level, without an adjustment (an
-    intersection-union test [1]_). The opposite limits have a level adjusted for their number by Bonferroni's
-    inequality: with at most this probability is any requirement called not met although it is.
+    opposite limit is beyond the bound, and else *undecided*. It is undecided as well where there is no limit, and where
+    the limit satisfies it, but is in doubt: its flags say that the interval is too narrow, or that the operating point
+    is below the resolution of the data, or a measure rests on fewer than 30 false matches. An FMR with fewer than 30
+    false matches is met where the bound is four times the limit, as it is not known then whether few subjects cause
+    most of them. All requirements, and all groups of "*", have to be met, so that a system which
+    violates one of them passes with a probability of at most 1 minus the level, without an adjustment (an
+    intersection-union test [1]_). Where not all groups of "*" are met, each is judged by Holm's procedure. The opposite
+    limits have a level adjusted for their number by Bonferroni's inequality: with at most this probability is any
+    requirement called not met although it is.
 
     References
     ----------
@@ -127,7 +122,8 @@ def check(
     if not listed:
         raise InputError('requirements is empty: give at least one, such as "fnmr@fmr=0.001 <= 0.05"')
     wanted = [read_requirement(text, at) for text in dict.fromkeys(listed)]
-    expanded = [one for requirement in wanted for one in requirement.of_groups(comparisons.groups)]
+    of_each = [requirement.of_groups(comparisons.groups) for requirement in wanted]
+    expanded = [one for rows in of_each for one in rows]
     level = two_sided_level(intervals.level(confidence_level))
     if validation.count("n_resamples", n_resamples) < 2:
         raise InputError("a check needs replicates: n_resamples must be at least 2")
@@ -142,46 +138,81 @@ def check(
             progress=progress, alpha=alpha, eer_method=eer_method, p_target=p_target, c_miss=c_miss, c_fa=c_fa,
             zero_policy=zero_policy, incomplete_groups="nan",
         )  # fmt: skip
-        wide = evaluation.with_intervals(two_sided_level(1 - (1 - confidence_level) / len(expanded)))
-    doubt = _DEPENDENT if unit == "comparison" and _repeats_subjects(comparisons) else ""
-    rows = [_judged(one, evaluation, wide, 100 * confidence_level, doubt) for one in expanded]
+        opposite = evaluation.with_intervals(two_sided_level(1 - (1 - confidence_level) / len(expanded)))
+        doubt = _DEPENDENT if unit == "comparison" and _repeats_subjects(comparisons) else ""
+        rows: list[CheckedQuantity] = []
+        for together in of_each:
+            rows += _judged(together, evaluation, opposite, level, doubt)
     texts = [one.text for one in wanted]
     settings = evaluation.settings | {"requirements": texts, "confidence_level": confidence_level}
     return Check(tuple(texts), tuple(rows), confidence_level, settings)
 
 
-def _judged(one: Requirement, evaluation: Evaluation, wide: Evaluation, level: float, doubt: str) -> CheckedQuantity:
-    found, opposite = (_found(one, among) for among in (evaluation, wide))
-    limit = _end(found, one.is_upper)
-    beyond = _end(opposite, not one.is_upper)
-    doubts = [doubt, *(note for note in found.note.split("; ") if _NARROW in note and note != NOT_KNOWN_WHOSE)]
-    if one.name == "fmr" and (found.n_errors or 0) < ENOUGH_ERRORS:
-        doubts.append("" if one.allows(limit * ROOM if one.is_upper else limit / ROOM) else _OF_FEW)
-    verdict, reason = _verdict(one, found, (limit, beyond), level, "; ".join(filter(None, doubts)))
-    return CheckedQuantity(
-        one.text, one.name, one.group, one.at, one.relation, one.bound, found.estimate, limit, beyond, verdict, reason,
-        found.n_comparisons, found.n_errors, found.n_subjects,
-    )  # fmt: skip
+def _judged(
+    rows: Sequence[Requirement], evaluation: Evaluation, opposite: Evaluation, level: float, dependent: str
+) -> list[CheckedQuantity]:
+    """Judge the rows of one requirement; level: of the evaluation's two-sided intervals."""
+    one_sided = (1 + level) / 2
+    found = [_found(one, evaluation) for one in rows]
+    limits = [_end(quantity, one.is_upper) for one, quantity in zip(rows, found, strict=True)]
+    doubts = [_doubt(one, quantity, limit, dependent) for one, quantity, limit in zip(rows, found, limits, strict=True)]
+
+    def met_at(probability: float, which: Sequence[int]) -> list[int]:
+        wider = evaluation
+        if probability < 1 - one_sided:
+            wider = evaluation.with_intervals(two_sided_level(1 - probability))
+        ends = {k: _end(_found(rows[k], wider), rows[k].is_upper) for k in which}
+        return [k for k, end in ends.items() if rows[k].allows(end) and not doubts[k]]
+
+    met = met_by_holm(len(rows), met_at, 1 - one_sided)
+    judged = []
+    for k, (one, quantity, limit, doubt) in enumerate(zip(rows, found, limits, doubts, strict=True)):
+        beyond = _end(_found(one, opposite), not one.is_upper)
+        verdict, reason = _verdict(one, quantity, (limit, beyond), 100 * one_sided, doubt, is_met=k in met)
+        if verdict == UNDECIDED and one.name in ("fmr", "fnmr") and one.is_upper and not math.isnan(limit):
+            reason += _needed(evaluation, quantity, one.bound, one_sided)
+        judged.append(CheckedQuantity(
+            one.text, one.name, one.group, one.at, one.relation, one.bound, quantity.estimate, limit, beyond, verdict,
+            reason, quantity.n_comparisons, quantity.n_errors, quantity.n_subjects, quantity.flags,
+        ))  # fmt: skip
+    return judged
+
+
+def _doubt(one: Requirement, quantity: Quantity, limit: float, dependent: str) -> str:
+    """Say what puts a limit in doubt."""
+    doubt = doubts_about(quantity, lambda room: one.allows(limit * room if one.is_upper else limit / room))
+    return "; ".join(filter(None, (dependent, doubt)))
+
+
+def _needed(evaluation: Evaluation, quantity: Quantity, bound: float, level: float) -> str:
+    """Say how many subjects, or comparisons, would show that a rate is within the bound if it stays as it is."""
+    evidence = Evidence.of(evaluation, quantity)
+    times = math.inf if evidence is None else evidence.times_needed(bound, level)
+    there, what = (quantity.n_subjects, "subjects") if quantity.n_subjects else (quantity.n_comparisons, "comparisons")
+    if not there or not 1 < times < math.inf:
+        return ""
+    return f"; about {math.ceil(times * there):,} {what} with this rate would be enough"
 
 
 def _verdict(
-    one: Requirement, found: Quantity, limits: tuple[float, float], level: float, doubt: str
+    one: Requirement, found: Quantity, limits: tuple[float, float], level: float, doubt: str, *, is_met: bool
 ) -> tuple[str, str]:
     limit, opposite = limits
     estimate, bound, shown, beyond = (written_value(one.name, x) for x in (found.estimate, one.bound, limit, opposite))
-    most, least = ("at most", "at least") if one.is_upper else ("at least", "at most")
+    side, least = ("upper", "at least") if one.is_upper else ("lower", "at most")
     if math.isnan(limit):
-        return OPEN, f"it is {estimate}, without a limit: {found.note or 'it is not computable'}"
-    if one.allows(limit):
-        told = f"it is {estimate}, and {most} {shown} with {level:g} % confidence"
-        return (OPEN, f"{told}, but this limit is in doubt: {doubt}") if doubt else (MET, told)
-    if not one.allows(opposite):
-        return NOT_MET, f"it is {estimate}, and {least} {beyond}, which is not {one.relation} {bound}"
-    few = f" ({found.note})" if found.note else ""
-    return OPEN, (
-        f"it is {estimate}, but {most} {shown} with {level:g} % confidence, which is not {one.relation} {bound}: too "
-        f"few data to decide{few}"
-    )
+        return UNDECIDED, f"{estimate}, without a limit: {found.note or 'it is not computable'}"
+    told = f"{estimate}; the {side} limit is {shown} at {level:g} % confidence"
+    if is_met:
+        return MET, told
+    if not one.allows(limit) and not one.allows(opposite):
+        return NOT_MET, f"{estimate}, and {least} {beyond}, which is not {one.relation} {bound}"
+    if not one.allows(limit):
+        few = f" ({found.note})" if found.note else ""
+        return UNDECIDED, f"{told}, which is not {one.relation} {bound}: too few data to decide{few}"
+    if doubt:
+        return UNDECIDED, f"{told}, but this limit is in doubt: {doubt}"
+    return UNDECIDED, f"{told}, but not at the confidence that is needed for one of several groups"
 
 
 def _found(one: Requirement, evaluation: Evaluation) -> Quantity:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL, legend_below, row_axes
 
-from .checked_quantity import MET, NOT_MET, OPEN, CheckedQuantity, written_value
+from .checked_quantity import MET, NOT_MET, CheckedQuantity, written_value
+from .judging import UNDECIDED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLORS = {MET: USUAL, OPEN: GREY, NOT_MET: STANDS_OUT}
+_COLORS = {MET: USUAL, UNDECIDED: GREY, NOT_MET: STANDS_OUT}
 # Numbers of the axis between two powers of ten, by how far it reaches.
 _STEPS = ((3, (1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 6, 8)), (10, (1, 1.5, 2, 3, 5, 7)), (100, (1, 2, 5)))
 _LEAST = 0.01  # of what is required; what is lower is drawn there

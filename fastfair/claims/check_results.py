@@ -10,7 +10,8 @@ from fastfair._lib.results import Tabular
 from fastfair._lib.tables import columns_of, records
 from fastfair.errors import visible
 
-from .checked_quantity import MET, NOT_MET, OPEN, CheckedQuantity
+from .checked_quantity import MET, NOT_MET, CheckedQuantity
+from .judging import UNDECIDED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +47,7 @@ class Check(Tabular):
 
     @property
     def verdict(self) -> str:
-        """The verdict on all requirements together: "met", "not met" as soon as one is not, else "open"."""
+        """The verdict on all requirements together: "met", "not met" as soon as one is not, else "undecided"."""
         return _worst([row.verdict for row in self.rows])
 
     @property
@@ -65,7 +66,7 @@ class Check(Tabular):
         str
         """
         n, verdicts = len(self.requirements), list(self.verdicts.values())
-        told = ", ".join(f"{verdicts.count(one)} {one}" for one in (MET, NOT_MET, OPEN) if one in verdicts)
+        told = ", ".join(f"{verdicts.count(one)} {one}" for one in (MET, NOT_MET, UNDECIDED) if one in verdicts)
         text = [f"{n} requirement{'s' if n > 1 else ''}: {told}, with {100 * self.confidence_level:g} % confidence."]
         for requirement, verdict in self.verdicts.items():
             rows = [row for row in self.rows if row.requirement == requirement]
@@ -89,7 +90,7 @@ class Check(Tabular):
         Returns
         -------
         str
-            What is not met and what is open are failures, of the types "not met" and "open".
+            What is not met and what is undecided are failures, of the types "not met" and "undecided".
 
         Examples
         --------
@@ -134,4 +135,4 @@ class Check(Tabular):
 
 
 def _worst(verdicts: list[str]) -> str:
-    return next((one for one in (NOT_MET, OPEN) if one in verdicts), MET)
+    return next((one for one in (NOT_MET, UNDECIDED) if one in verdicts), MET)

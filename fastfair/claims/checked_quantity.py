@@ -10,7 +10,7 @@ from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.measures._names import printed_name
 from fastfair.uncertainty.quantities import TakenAt
 
-MET, NOT_MET, OPEN = "met", "not met", "open"
+MET, NOT_MET = "met", "not met"
 _IN_PER_CENT = ("fmr", "fnmr", "eer")
 
 
@@ -45,12 +45,14 @@ class CheckedQuantity(TakenAt):
     opposite_limit : float
         The one-sided limit on the other side, at a level adjusted for the number of quantities; beyond the bound, it
         shows that the requirement is not met.
-    verdict : {"met", "not met", "open"}
+    verdict : {"met", "not met", "undecided"}
         Whether the data show, at the level, that the requirement is met, that it is not, or neither.
     reason : str
         Why.
     n_comparisons, n_errors, n_subjects : int or None
         Numbers behind a rate; None for other quantities.
+    flags : str
+        Codes of what puts the limit in doubt, as in `Quantity`.
     """
 
     requirement: str
@@ -67,6 +69,7 @@ class CheckedQuantity(TakenAt):
     n_comparisons: int | None = None
     n_errors: int | None = None
     n_subjects: int | None = None
+    flags: str = ""
 
     @property
     def title(self) -> str:

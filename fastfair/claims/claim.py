@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
 from fastfair import intervals
 from fastfair._lib import argument_kinds, seeds, validation
 from fastfair._lib.arguments import checked
@@ -20,12 +18,11 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.uncertainty.quantities import Quantity
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
-from .claimed_rates import MANY_ERRORS, UNKNOWN_CONCENTRATION, ClaimedRate, verdict_of, with_adjusted
-from .evidence import Evidence, independent_limit
+from .claimed_rates import ClaimedRate, adjusted, verdict_of
+from .evidence import Evidence, independent_limit, pvalue_of_limits
+from .judging import doubts_about
 from .results import Claim
 from .statements import RATES, RELATION, RELATIONS, number_of
-
-NARROW = "likely too narrow"  # in notes of intervals
 
 
 @checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons", "Embeddings"), at=argument_kinds.point)
@@ -70,10 +67,12 @@ def claim(
     Notes
     -----
     The limits are the one-sided ones of `evaluate`, by the dyadic-robust variance of comparisons that share subjects,
-    and Clopper and Pearson's for the number of independent comparisons where there are no errors. A claim is supported
-    where the upper limit is at most what is claimed and not noted as likely too narrow, and contradicted where the
-    lower limit is above it. p-values of groups are adjusted for being several by Holm's procedure. That *every* group
-    keeps the claim needs no adjustment, as each of the groups has to pass.
+    and Clopper and Pearson's for the effective sample size where there are no errors. A claim is supported where the
+    upper limit is at most what is claimed and nothing puts it in doubt, and contradicted where the lower limit is above
+    it. In doubt are limits that are likely too narrow, FNMRs at an FMR below the resolution of the data, and FMRs with
+    fewer than 30 false matches, unless four times the limit is within the claim: few subjects may cause most of them.
+    All groups are supported where all unadjusted limits allow it, as each of them has to pass; otherwise p-values of
+    groups are adjusted for being several by Holm's procedure. `check` judges by the same rule.
 
     References
     ----------
@@ -103,10 +102,10 @@ def claim(
         raise InputError("a claim needs replicates: n_resamples must be at least 2")
     overall = _judged(evaluation, evaluation.quantity(rate), claimed, level)
     groups = [_judged(evaluation, evaluation.quantity(rate, group), claimed, level) for group in evaluation.groups]
-    adjusted = [intervals.holm([getattr(one, name) for one in groups]).tolist() for name in ("pvalue", "pvalue_above")]
-    judged = [with_adjusted(one, below, above, 1 - level) for one, below, above in zip(groups, *adjusted, strict=True)]
     settings = evaluation.settings | {"statement": statement.strip()}
-    return Claim(rate, claimed, at, evaluation.rates[0].threshold, level, overall, tuple(judged), settings)
+    return Claim(
+        rate, claimed, at, evaluation.rates[0].threshold, level, overall, adjusted(groups, 1 - level), settings
+    )
 
 
 def read_statement(statement: str) -> tuple[str, float]:
@@ -124,28 +123,20 @@ def read_statement(statement: str) -> tuple[str, float]:
 
 
 def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: float) -> ClaimedRate:
-    uncertainty = evaluation.uncertainty
-    assert isinstance(uncertainty, Uncertainty)
-    row = evaluation.quantities.index(quantity)
     n, errors, subjects = quantity.n_comparisons or 0, quantity.n_errors or 0, quantity.n_subjects or 0
-    freedom = float(uncertainty.freedom[row])
-    error = math.nan if quantity.standard_error is None else quantity.standard_error
     limit = math.nan if quantity.high is None else quantity.high
-    known = not math.isnan(limit)
-    evidence = Evidence(
-        quantity.estimate, error, freedom, float(uncertainty.independent[row]), max(1.0, subjects - freedom)
-    )
-    pvalue, above = (evidence.pvalue(claimed), evidence.pvalue_above(claimed)) if known else (math.nan, math.nan)
-    if pvalue <= 1 - level and limit > claimed:
-        # The limit may be a quantile of replicates, which find the threshold anew: their share is its p-value.
-        drawn = uncertainty.replicates[row]
-        pvalue = max(pvalue, (1 + np.count_nonzero(drawn > claimed)) / (1 + np.count_nonzero(~np.isnan(drawn))))
-    notes = [quantity.note] if quantity.note else []
-    if quantity.name == "fmr" and 0 < errors < MANY_ERRORS and subjects:
-        notes.append(UNKNOWN_CONCENTRATION)
-    is_narrow = NARROW in quantity.note
-    times = evidence.times_needed(claimed, level) if known else math.nan
-    needed = times * subjects if subjects else times * n
+    evidence = Evidence.of(evaluation, quantity)
+    pvalue = above = needed = math.nan
+    doubt = ""
+    if evidence is not None:
+        pvalue, above = evidence.pvalue(claimed), evidence.pvalue_above(claimed)
+        if evaluation.rates[0].at.kind != "threshold":  # the limits are those of the threshold, too
+            maker, row = evaluation.uncertainty, evaluation.quantities.index(quantity)
+            assert isinstance(maker, Uncertainty)
+            pvalue = max(pvalue, pvalue_of_limits(maker, row, claimed, upper=True)) if pvalue < 0.5 else pvalue
+            above = max(above, pvalue_of_limits(maker, row, claimed, upper=False)) if above < 0.5 else above
+        doubt = doubts_about(quantity, lambda room: limit * room <= claimed)
+        needed = evidence.times_needed(claimed, level) * (subjects or n)
     return ClaimedRate(
         group=quantity.group,
         estimate=quantity.estimate,
@@ -153,12 +144,12 @@ def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: f
         pvalue=pvalue,
         pvalue_adjusted=pvalue,
         pvalue_above=above,
-        verdict=verdict_of(pvalue, above, 1 - level, is_narrow),
-        is_narrow=is_narrow,
+        verdict=verdict_of(pvalue, above, 1 - level, doubt),
+        doubt=doubt,
         n_comparisons=n,
         n_errors=errors,
         n_subjects=quantity.n_subjects,
         independent_limit=independent_limit(errors, n, level) if n else math.nan,
         n_subjects_needed=math.ceil(needed - 1e-6) if math.isfinite(needed) else math.inf,
-        note="; ".join(notes),
+        note=quantity.note,
     )

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from fastfair import intervals
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 
-SUPPORTED, CONTRADICTED, OPEN = "supported", "contradicted", "open"
-MANY_ERRORS = 100
-UNKNOWN_CONCENTRATION = (
-    f"with fewer than {MANY_ERRORS} false matches it is hardly known whether few subjects cause most of them, which "
-    "would make the limit too low"
-)
+from .judging import UNDECIDED
+
+SUPPORTED, CONTRADICTED = "supported", "contradicted"
 
 
-def verdict_of(pvalue: float, above: float, significance: float, is_narrow: bool) -> str:
+def verdict_of(pvalue: float, above: float, significance: float, doubt: str) -> str:
     """Return the verdict of two p-values, of the rate being above what is claimed and of it not being so."""
-    if pvalue <= significance and not is_narrow:
+    if pvalue <= significance and not doubt:
         return SUPPORTED
-    return CONTRADICTED if above <= significance else OPEN
+    return CONTRADICTED if above <= significance else UNDECIDED
 
 
 @dataclass(frozen=True)
@@ -38,11 +37,12 @@ class ClaimedRate:
         p-values of the hypotheses that the rate is above what is claimed, and that it is not.
     pvalue_adjusted : float
         For a group, `pvalue` after Holm's adjustment for the number of groups; else the same.
-    verdict : {"supported", "contradicted", "open"}
+    verdict : {"supported", "contradicted", "undecided"}
         Whether the data show, at the level, that the rate is at most what is claimed, that it is above, or neither. Of
-        groups the adjusted p-values decide. Where the limit is likely too low, the claim is open instead of supported.
-    is_narrow : bool
-        Whether the limit is likely too low, as few subjects cause most errors; `note` says so.
+        groups the adjusted p-values decide, unless all groups are supported without an adjustment.
+    doubt : str
+        Why the claim is undecided although the limit is at most what is claimed; empty where nothing puts the limit in
+        doubt.
     n_comparisons, n_errors : int
         Numbers of comparisons and of errors.
     n_subjects : int or None
@@ -63,7 +63,7 @@ class ClaimedRate:
     pvalue_adjusted: float
     pvalue_above: float
     verdict: str
-    is_narrow: bool
+    doubt: str
     n_comparisons: int
     n_errors: int
     n_subjects: int | None
@@ -82,6 +82,17 @@ class ClaimedRate:
         return self.n_errors >= ENOUGH_ERRORS
 
 
-def with_adjusted(rate: ClaimedRate, pvalue: float, above: float, significance: float) -> ClaimedRate:
-    """Return the same with the verdict by p-values adjusted for several groups."""
-    return replace(rate, pvalue_adjusted=pvalue, verdict=verdict_of(pvalue, above, significance, rate.is_narrow))
+def adjusted(rates: Sequence[ClaimedRate], significance: float) -> tuple[ClaimedRate, ...]:
+    """Return the rates of groups with p-values adjusted for their number, and verdicts by these.
+
+    All are supported where all are by unadjusted p-values; see `judging`.
+    """
+    if rates and all(rate.verdict == SUPPORTED for rate in rates):
+        return tuple(replace(rate, pvalue_adjusted=max(one.pvalue for one in rates)) for rate in rates)
+    below, above = (
+        intervals.holm([getattr(rate, name) for rate in rates]).tolist() for name in ("pvalue", "pvalue_above")
+    )
+    return tuple(
+        replace(rate, pvalue_adjusted=p, verdict=verdict_of(p, opposite, significance, rate.doubt))
+        for rate, p, opposite in zip(rates, below, above, strict=True)
+    )

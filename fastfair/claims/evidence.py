@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from fastfair import intervals
+from fastfair.evaluation.result import Evaluation
+from fastfair.uncertainty.interval_notes import room_for
+from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 _LEAST_FREEDOM = 1.0
 _MOST_TIMES = 1e12  # as many subjects as there are; beyond it no number is named
@@ -22,9 +27,13 @@ class Evidence:
     standard_error, degrees_of_freedom : float
         As in `intervals.logit_interval`.
     independent : float
-        Where the rate is 0 or 1, the number of independent comparisons that would tell as much; else NaN.
+        The effective sample size where the rate is 0 or 1, or has one to four errors; else NaN.
     strata : float
         The number of subjects minus the degrees of freedom.
+    raised : float
+        By how much one more subject raises a rate of failure; NaN for other rates. See `one_more_subject`.
+    room : callable
+        How many times the limit may be too low, given how many times as many subjects there are.
     """
 
     estimate: float
@@ -32,6 +41,23 @@ class Evidence:
     degrees_of_freedom: float
     independent: float
     strata: float = 1.0
+    raised: float = math.nan
+    room: Callable[[float], float] = lambda _: 1.0
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, quantity: Quantity) -> Evidence | None:
+        """Return the evidence of a rate of an evaluation with replicates; None where it has no limit."""
+        maker, row = evaluation.uncertainty, evaluation.quantities.index(quantity)
+        assert isinstance(maker, Uncertainty)
+        if quantity.high is None or math.isnan(quantity.high):
+            return None
+        subjects, freedom = quantity.n_subjects or 0, float(maker.freedom[row])
+        error = math.nan if quantity.standard_error is None else quantity.standard_error
+
+        return cls(
+            quantity.estimate, error, freedom, float(maker.independent[row]), max(1.0, subjects - freedom),
+            float(maker.raised[row]), lambda times: room_for(quantity.name, (quantity.n_errors or 0) * times),
+        )  # fmt: skip
 
     def pvalue(self, claimed: float) -> float:
         """Return the p-value of the hypothesis that the rate is above what is claimed.
@@ -42,7 +68,12 @@ class Evidence:
             return float((1 - claimed) ** self.independent)
         if self.estimate == 1 or math.isnan(self.standard_error):
             return 1.0 if self.estimate == 1 else math.nan
-        return self._pvalues(claimed)[0]
+        own = self._pvalues(claimed)[0]
+        if math.isnan(self.raised):
+            return own
+        error = math.hypot(self.standard_error, self.raised)
+        raised, freedom = self.estimate + self.raised, self.degrees_of_freedom + 1
+        return max(own, intervals.logit_pvalues(raised, error, freedom, claimed)[0])
 
     def pvalue_above(self, claimed: float) -> float:
         """Return the p-value of the hypothesis that the rate is at most what is claimed."""
@@ -50,7 +81,15 @@ class Evidence:
             return 1.0
         if self.estimate == 1:
             return float(claimed**self.independent)
-        return math.nan if math.isnan(self.standard_error) else self._pvalues(claimed)[1]
+        if math.isnan(self.standard_error):
+            return math.nan
+        above = self._pvalues(claimed)[1]
+        if math.isnan(self.independent):
+            return above
+        from scipy.special import betainc
+
+        errors = self.estimate * self.independent
+        return max(above, float(betainc(errors, self.independent - errors + 1, claimed)))
 
     def _pvalues(self, claimed: float) -> tuple[float, float]:
         return intervals.logit_pvalues(self.estimate, self.standard_error, self.degrees_of_freedom, claimed)
@@ -63,23 +102,49 @@ class Evidence:
             standard_error=self.standard_error / math.sqrt(share),
             degrees_of_freedom=max(_LEAST_FREEDOM, freedom),
             independent=self.independent * share,
+            raised=self.raised / share,
         )
 
     def times_needed(self, claimed: float, level: float) -> float:
         """Return how many times as many subjects would support the claim with the same rate; infinite if none would."""
-        if self.pvalue(claimed) <= 1 - level:
+
+        def supports(times: float) -> bool:
+            return self.times(times).pvalue(claimed / self.room(times)) <= 1 - level
+
+        if supports(1.0):
             return 1.0
         if self.estimate >= claimed or math.isnan(self.pvalue(claimed)):
             return math.inf
         low, high = 1.0, 2.0
-        while self.times(high).pvalue(claimed) > 1 - level:
+        while not supports(high):
             low, high = high, 2 * high
             if high > _MOST_TIMES:
                 return math.inf
         while high / low > 1 + 1e-9:
             middle = math.sqrt(low * high)
-            low, high = (middle, high) if self.times(middle).pvalue(claimed) > 1 - level else (low, middle)
+            low, high = (low, middle) if supports(middle) else (middle, high)
         return high
+
+
+def pvalue_of_limits(maker: Uncertainty, row: int, claimed: float, *, upper: bool) -> float:
+    """Return the smallest error probability of a one-sided limit that is on the right side of what is claimed.
+
+    It is looked for between 1e-6 and 0.5, and 1 where there is none.
+    """
+    alone = maker.restricted_to([row])
+
+    def excludes(tail: float) -> bool:
+        (quantity,) = alone.with_intervals(1 - 2 * tail, "auto")
+        end = quantity.high if upper else quantity.low
+        return end is not None and (end <= claimed if upper else end >= claimed)
+
+    low, high = 1e-6, 0.499
+    if not excludes(high):
+        return 1.0
+    while high / low > 1.005:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if excludes(middle) else (middle, high)
+    return high
 
 
 def independent_limit(errors: int, comparisons: int, level: float) -> float:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL, legend_below, rate_ticks, row_axes
 
-from .claimed_rates import CONTRADICTED, OPEN, SUPPORTED, ClaimedRate
+from .claimed_rates import CONTRADICTED, SUPPORTED, ClaimedRate
+from .judging import UNDECIDED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLORS = {SUPPORTED: USUAL, OPEN: GREY, CONTRADICTED: STANDS_OUT}
+_COLORS = {SUPPORTED: USUAL, UNDECIDED: GREY, CONTRADICTED: STANDS_OUT}
 _NAMES = {"fmr": "False match rate", "fnmr": "False non-match rate"}
 
 

@@ -13,7 +13,8 @@ from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
 
-from .claimed_rates import CONTRADICTED, OPEN, SUPPORTED, UNKNOWN_CONCENTRATION, ClaimedRate
+from .claimed_rates import CONTRADICTED, SUPPORTED, ClaimedRate
+from .judging import UNDECIDED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +59,7 @@ class Claim(Tabular):
     def holds_in_every_group(self) -> bool:
         """Whether the data support the claim in each group on its own, and so in all of them at once."""
         alone = 1 - self.confidence_level
-        return bool(self.groups) and all(one.pvalue <= alone and not one.is_narrow for one in self.groups)
+        return bool(self.groups) and all(one.pvalue <= alone and not one.doubt for one in self.groups)
 
     @checked
     def summary(self) -> str:
@@ -80,13 +81,11 @@ class Claim(Tabular):
         text.append({
             SUPPORTED: "The data support the claim.",
             CONTRADICTED: f"The data contradict the claim: the {rate} is above {per_cent(self.claimed)}.",
-            OPEN: f"The data do not support the claim, and do not contradict it. {self._missing(one)}",
+            UNDECIDED: f"The data do not support the claim, and do not contradict it. {self._missing(one)}",
         }[one.verdict])  # fmt: skip
-        if UNKNOWN_CONCENTRATION in one.note:
-            text.append(f"{UNKNOWN_CONCENTRATION.capitalize()}.")
         if one.limit > one.independent_limit:
             text.append(f"If all comparisons were independent, the limit would be {per_cent(one.independent_limit)}.")
-        for verdict in (SUPPORTED, CONTRADICTED, OPEN):
+        for verdict in (SUPPORTED, CONTRADICTED, UNDECIDED):
             found = [f"{one.group} (limit {per_cent(one.limit)})" for one in self.groups if one.verdict == verdict]
             if found:
                 how_many = f"{len(found)} of {len(self.groups)} groups"
@@ -96,13 +95,12 @@ class Claim(Tabular):
         return "\n".join(map(visible, text))
 
     def _missing(self, one: ClaimedRate) -> str:
-        if one.is_narrow and one.limit <= self.claimed:
-            return "The limit is likely too low, as few subjects cause most errors."
+        doubt = f"The limit is in doubt: {one.doubt}. " if one.doubt and one.limit <= self.claimed else ""
         if math.isinf(one.n_subjects_needed):
-            return "More of such data would not support it, as the rate itself is not below."
+            return f"{doubt}More of such data would not support it, as the rate itself is not below."
         what = "comparisons" if one.n_subjects is None else "subjects"
         there = one.n_comparisons if one.n_subjects is None else one.n_subjects
-        return f"At this rate about {one.n_subjects_needed:,.0f} {what} would, in place of {there:,}."
+        return f"{doubt}At this rate about {one.n_subjects_needed:,.0f} {what} would, in place of {there:,}."
 
     def _content(self) -> dict[str, Any]:
         return {

@@ -19,7 +19,8 @@ from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import write_json
 from fastfair.claims.check import check
 from fastfair.claims.check_results import Check
-from fastfair.claims.checked_quantity import MET, NOT_MET, OPEN, CheckedQuantity, written_value
+from fastfair.claims.checked_quantity import MET, NOT_MET, CheckedQuantity, written_value
+from fastfair.claims.judging import UNDECIDED
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
 from fastfair.error_rates.worst_comparisons import worst_comparisons
@@ -47,7 +48,7 @@ from .verbs import Verb, input_files, watched
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-EXIT_CODES = {MET: 0, NOT_MET: 1, OPEN: 3}  # 2 is that of wrong options, files and requirements
+EXIT_CODES = {MET: 0, NOT_MET: 1, UNDECIDED: 3}  # 2 is that of wrong options, files and requirements
 _DEFAULT_POINT = at_fmr(1e-3)
 
 
@@ -64,7 +65,7 @@ def _options(command: Any) -> Any:
             "mean-group-eer. [default: fmr=0.001]",
         ),
         click.option(
-            "--allow-open", is_flag=True,
+            "--allow-undecided", is_flag=True,
             help="Exit with 0 also where the data do not decide; without it, with 3.",
         ),
         reading_options,
@@ -77,7 +78,7 @@ def _options(command: Any) -> Any:
         PAGE,
         click.option(
             "--worst", type=click.IntRange(min=0), default=0, metavar="N",
-            help="List the N worst comparisons behind each rate that is not met or open.",
+            help="List the N worst comparisons behind each rate that is not met or undecided.",
         ),
         click.option(
             "--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write the verdicts as JUnit XML, too."
@@ -105,7 +106,7 @@ def check_command(
     scores: Path,
     requirements: tuple[str, ...],
     at: OperatingPoint | None,
-    allow_open: bool,
+    allow_undecided: bool,
     as_json: bool,
     output: Path | None,
     plots: bool,
@@ -135,9 +136,9 @@ def check_command(
         None if report is None else (report, partial(write_report, found, inputs=input_files())),
     )
     if os.environ.get("GITHUB_ACTIONS") == "true" if github is None else github:
-        for line in github_lines(found, allow_open):
+        for line in github_lines(found, allow_undecided):
             click.echo(line, err=True)
-    sys.exit(EXIT_CODES[MET if allow_open and found.verdict == OPEN else found.verdict])
+    sys.exit(EXIT_CODES[MET if allow_undecided and found.verdict == UNDECIDED else found.verdict])
 
 
 def _worst(comparisons: Comparisons, found: Check, n: int) -> list[tuple[str, WorstComparisons]]:
@@ -174,12 +175,12 @@ def _figure(found: Check) -> Figure:
         return found.plot().figure  # type: ignore[return-value]  # it is in no sub-figure
 
 
-def github_lines(found: Check, allow_open: bool) -> list[str]:
-    """Return one line for each quantity that is not met or open, as GitHub Actions shows it beside a run."""
+def github_lines(found: Check, allow_undecided: bool) -> list[str]:
+    """Return one line for each quantity that is not met or undecided, as GitHub Actions shows it beside a run."""
     lines = []
     for row in found.rows:
         if row.verdict != MET:
-            kind = "warning" if allow_open and row.verdict == OPEN else "error"
+            kind = "warning" if allow_undecided and row.verdict == UNDECIDED else "error"
             title = _escaped(f"fastfair check, {row.verdict}").replace(":", "%3A").replace(",", "%2C")
             told = f"{visible(row.requirement)}: {visible(row.title)}: {visible(row.reason)}"
             lines.append(f"::{kind} title={title}::{_escaped(told)}")

@@ -215,6 +215,16 @@ class DetectionCosts:
         """The Bayes threshold: the log-likelihood ratio from which on accepting costs less than rejecting."""
         return float(np.log(self.false_match) - np.log(self.miss))
 
+    @property
+    def greatest(self) -> float:
+        """The greatest possible cost, of wrong decisions only."""
+        return float(self.of_rates(1.0, 1.0))
+
+    @property
+    def greatest_least(self) -> float:
+        """The greatest possible minimum cost: accepting or rejecting everything, whichever costs less."""
+        return min(self.miss, self.false_match) / self.unit
+
     def of_rates(self, fnmr: Any, fmr: Any) -> Any:
         """Return the cost of error rates."""
         return (self.miss * fnmr + self.false_match * fmr) / self.unit

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from fastfair.uncertainty.held_thresholds import (
     hangs_on_threshold,
     is_held_by_few_subjects,
 )
-from fastfair.uncertainty.quantities import HELD, Quantity
+from fastfair.uncertainty.quantities import HELD, NARROW, Quantity, noted
 
 Floats = NDArray[np.float64]
 
@@ -137,6 +136,5 @@ def noted_few_subjects(
         share = concentration(comparisons, rates, False, MOST_PER_ERROR)[0] if hanging.any() else 0.0
         if is_held_by_few_subjects(resampler.freedom(point), share):
             for k in np.array(rows)[hanging].tolist():
-                note = found[k].note
-                found[k] = replace(found[k], note=f"{note}; {OF_FEW_SUBJECTS}" if note else OF_FEW_SUBJECTS)
+                found[k] = noted(found[k], OF_FEW_SUBJECTS, NARROW)
     return tuple(found)

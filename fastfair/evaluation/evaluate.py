@@ -41,8 +41,10 @@ from fastfair.uncertainty.closed_form import closed_form
 from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates
+from fastfair.uncertainty.few_held_errors import FewHeldErrors
 from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.inversion import MovedSystems
+from fastfair.uncertainty.one_more_subject import raised_by_one_more
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 from fastfair.uncertainty.zero_errors import independent_comparisons
 
@@ -284,6 +286,9 @@ def _evaluated(
         quantities = noted_few_subjects(quantities, at_points, replicates, comparisons, resampler)
         freedom = degrees_of_freedom(listed, comparisons, resampler)
         independent = independent_comparisons(listed, comparisons.groups, resampler)
+        at_given = degrees_of_freedom(listed, comparisons, resampler, of_held=False)
+        few_held, places = FewHeldErrors(listed, resampler, at_given), list(range(len(listed)))
+        raised = raised_by_one_more(listed, resampler)
         if failures is not None:
             failures.prepare(unit, request.scheme, workers)
             more = failures.replicates(request.n_resamples, key, workers, drawn)
@@ -291,6 +296,7 @@ def _evaluated(
             held += [False] * len(more)
             freedom = np.append(freedom, failures.freedom(listed, freedom))
             independent = np.append(independent, failures.independent(listed, independent))
+            raised, places = np.append(raised, failures.raised()), places + failures.places(listed)
         uncertainty = Uncertainty(
             quantities,
             replicates,
@@ -304,6 +310,10 @@ def _evaluated(
             partial(_counted, resampler, base, selection, points, (request.n_resamples, key, n_threads)),
             {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
             n_threads,
+            request.costs,
+            few_held,
+            places,
+            raised,
         )
     if failures is not None and uncertainty is None:
         quantities = (*quantities, *failures.quantities)

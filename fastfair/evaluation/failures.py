@@ -24,12 +24,14 @@ from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_threshold
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.design_effects import ENOUGH_PAIRS
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.preparation import NO_METRICS
 from fastfair.uncertainty.closed_form import ClosedForm
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry, estimates
 from fastfair.uncertainty.interval_notes import FAILURE_RATES, OF_MATED, WITH_FAILURES
+from fastfair.uncertainty.one_more_subject import raised_rate
 from fastfair.uncertainty.quantities import Quantity
 from fastfair.uncertainty.zero_errors import independent_comparisons
 
@@ -126,10 +128,38 @@ class Failures:
         return np.fmin(found, self._of_scored(listed, of_listed))
 
     def independent(self, listed: Sequence[Entry], of_listed: Floats) -> Floats:
-        """Count the independent comparisons that would tell as much of rates of 0 or 1; arguments as in `freedom`."""
+        """Compute the effective sample sizes of rates of 1 or with fewer than five errors, given as in `freedom`."""
         found = independent_comparisons(self._as_errors, self.comparisons.groups, self.resampler)
-        least = np.fmin(found, self._of_scored(listed, of_listed))
-        return np.where([entry.value in (0, 1) for entry in self.entries], least, np.nan)
+        none_failed = [
+            entry.name in WITH_FAILURES and failed.value == 0
+            for entry, failed in zip(self.entries, self._as_errors, strict=True)
+        ]
+        least = np.fmin(np.where(none_failed, np.nan, found), self._of_scored(listed, of_listed))
+        few = [
+            entry.value in (0, 1) or (quantity.n_errors or 0) < ENOUGH_PAIRS
+            for entry, quantity in zip(self.entries, self.quantities, strict=True)
+        ]
+        return np.where(few, least, np.nan)
+
+    def raised(self) -> Floats:
+        """Compute by how much one more subject raises FRRs and rates of failure of mated comparisons."""
+        if self.resampler.units.unit != "subject":
+            return np.full(len(self.entries), np.nan)
+        attempts = self.resampler.typical_attempts()
+        return np.array([
+            raised_rate(one.estimate, one.n_comparisons or 1, attempts[1 + entry.cell[0] if entry.cell else 0])
+            if entry.name in OF_MATED
+            else np.nan
+            for entry, one in zip(self.entries, self.quantities, strict=True)
+        ])  # fmt: skip
+
+    def places(self, listed: Sequence[Entry]) -> list[int]:
+        """Return the place of the same rate without failures among other entries; -1 for rates of failure."""
+        place = {entry.key: k for k, entry in enumerate(listed)}
+        return [
+            place[_SCORED[entry.name], entry.group, None, entry.point] if entry.name in WITH_FAILURES else -1
+            for entry in self.entries
+        ]
 
     def _of_scored(self, listed: Sequence[Entry], of_listed: Floats) -> Floats:
         """Return what the same rate without failures has; NaN for rates of failure."""
@@ -162,6 +192,8 @@ class Failures:
             held=np.append(others.held, np.zeros(errors.size, bool)),
             freedom=np.append(others.freedom, self.freedom(listed, others.freedom)),
             independent=np.append(others.independent, self.independent(listed, others.independent)),
+            raised=np.append(others.raised, self.raised()),
+            places=[*others.places, *self.places(listed)],
         )
 
 

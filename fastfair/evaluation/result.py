@@ -150,7 +150,7 @@ class Evaluation(Plotted, Reported, Tabular):
         >>> c = ff.Comparisons([0.9, 0.3, 0.7, 0.4, 0.1, 0.6], [1, 1, 1, 0, 0, 0])
         >>> low, high = ff.evaluate(c, unit="comparison", rng=0).interval("eer")
         >>> round(low, 4), round(high, 4)
-        (0.0009, 0.9963)
+        (0.0, 0.9998)
         """
         found = self.quantity(name, group, at)
         if found.low is None:

@@ -8,6 +8,7 @@ from ._bands import depths as depths
 from ._bands import simultaneous_band
 from ._checks import level as level
 from ._pvalues import bootstrap_pvalue, holm
+from ._rates import exact_lower_limit as exact_lower_limit
 from ._rates import logit_interval as logit_interval
 from ._rates import logit_pvalues as logit_pvalues
 from ._rates import upper_limit_without_errors

@@ -108,6 +108,25 @@ def _odds_error(rate: Floats | float, standard_error: Floats | float, freedom: F
     return np.asarray(error * np.sqrt(1 + 1 / np.asarray(freedom)) / (rate * (1 - rate)))
 
 
+def exact_lower_limit(errors: float, comparisons: float, confidence_level: float) -> float:
+    """Compute the lower limit of Clopper and Pearson's two-sided interval; numbers may be effective ones, and broken.
+
+    Parameters
+    ----------
+    errors, comparisons : float
+        How many errors, more than 0, of how many independent comparisons.
+    confidence_level : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+    """
+    from scipy.special import betaincinv
+
+    return float(betaincinv(errors, comparisons - errors + 1, (1 - confidence_level) / 2))
+
+
 @checked
 def upper_limit_without_errors(n: float, confidence_level: float) -> float:
     """Compute the upper end of Clopper and Pearson's two-sided interval for no errors in n independent trials.

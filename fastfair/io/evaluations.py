@@ -160,6 +160,8 @@ def _as_read(
 class _IntervalsAsRead(IntervalMaker):
     """The intervals that a file has; there are no others, as it has no replicates."""
 
+    costs = None
+
     def __init__(
         self, asked: tuple[Any, ...], quantities: tuple[Quantity, ...], together: tuple[Quantity, ...]
     ) -> None:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib import memory
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError
-from fastfair.uncertainty.interval_notes import CONCENTRATED
+from fastfair.uncertainty.interval_notes import CONCENTRATED, ROOM
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -108,7 +109,8 @@ class Limits:
 
     def support(self, claimed: float) -> float:
         """Return the share of studies that support the claim, with a limit of at most what is claimed."""
-        return float(((self.limit <= claimed) & ~self.is_narrow).mean())
+        room = np.where(self.errors < ENOUGH_ERRORS, ROOM, 1)
+        return float(((room * self.limit <= claimed) & ~self.is_narrow).mean())
 
 
 def simulate(

@@ -119,7 +119,7 @@ def plan_fmr(
     >>> import fastfair as ff
     >>> plan = ff.plan_fmr(claimed=1e-3, fmr=5e-4, covariance=1.2, rng=0)
     >>> plan.n_subjects, plan.n_independent
-    (242, 198)
+    (382, 198)
     """
     claimed = validation.positive("claimed", validation.rate("claimed", claimed))
     if claimed > _MOST_RATE:

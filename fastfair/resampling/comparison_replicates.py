@@ -85,7 +85,7 @@ class Resampler:
     def independent_comparisons(
         self, mated: bool, cell: tuple[int, int] | None = None, nothing_but_errors: bool = False
     ) -> float:
-        """Count the independent comparisons that would tell as much of a rate without errors.
+        """Compute the effective sample size of a rate with no error, or with fewer than five.
 
         Parameters
         ----------
@@ -101,10 +101,28 @@ class Resampler:
         float
             The number of comparisons where the units drawn are not subjects; else see `design_effects`.
         """
-        k = self.prepared.position(cell)
         if self.units.unit != "subject":
-            return float((self.prepared.y if mated else self.prepared.x).sizes[k])
-        return independent_comparisons(self.prepared, mated, k, nothing_but_errors)
+            return float(self.n_comparisons(mated, cell))
+        return independent_comparisons(self.prepared, mated, self.prepared.position(cell), nothing_but_errors)
+
+    def n_comparisons(self, mated: bool, cell: tuple[int, int] | None = None) -> int:
+        """Return the number of mated or non-mated comparisons, of all or of a cell of groups."""
+        return int((self.prepared.y if mated else self.prepared.x).sizes[self.prepared.position(cell)])
+
+    def typical_attempts(self) -> Floats:
+        """Return the typical number of mated comparisons of a subject: the sum of m^2 over the sum of m.
+
+        Returns
+        -------
+        (1 + groups,) ndarray
+            Of all comparisons and of each group; NaN without mated comparisons.
+        """
+        from fastfair.kernels import pair_walk
+
+        lists = self.prepared.y
+        _, sums = lists.variances(np.zeros((1, lists.end.size), np.int64))
+        with np.errstate(invalid="ignore"):
+            return np.asarray(sums[0, :, pair_walk.REPEATS_SQUARED] / np.where(lists.sizes, lists.sizes, np.nan))
 
     @property
     def points(self) -> tuple[OperatingPoint, ...]:

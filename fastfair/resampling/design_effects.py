@@ -1,4 +1,4 @@
-"""How many independent comparisons would tell as much of a rate without errors as comparisons that share subjects."""
+"""The effective sample size of rates with no error or few, whose own errors do not tell the design effect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastfair.data.scanned_comparisons import KeptComparisons
 from .comparison_lists import ErrorLists
 from .preparation import Preparation
 
-_ENOUGH_PAIRS = 5  # of subjects that err, for a variance
+ENOUGH_PAIRS = 5  # of subjects that err, for a variance
 
 
 def independent_comparisons(prepared: Preparation, mated: bool, k: int, nothing_but_errors: bool = False) -> float:
@@ -46,11 +46,11 @@ def independent_comparisons(prepared: Preparation, mated: bool, k: int, nothing_
     if nothing_but_errors:
         lists = prepared.complete(mated)
     keys, *units = _of_list(lists, k, backwards=nothing_but_errors)
-    n_errors = kernels.errors_of_pairs(keys, *units, _ENOUGH_PAIRS)
+    n_errors = kernels.errors_of_pairs(keys, *units, ENOUGH_PAIRS)
     if n_errors == keys.size < n and not nothing_but_errors:  # more comparisons are needed than are kept
         lists = prepared.complete(mated)
         keys, *units = _of_list(lists, k, backwards=False)
-        n_errors = kernels.errors_of_pairs(keys, *units, _ENOUGH_PAIRS)
+        n_errors = kernels.errors_of_pairs(keys, *units, ENOUGH_PAIRS)
     if keys.size < n and (n_errors == keys.size or nothing_but_errors):
         if isinstance(prepared.comparisons, KeptComparisons) and prepared.comparisons.may_keep_more:
             raise not_kept("the limit of a rate without errors", keys_of(prepared.comparisons))

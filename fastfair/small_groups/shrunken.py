@@ -237,7 +237,7 @@ def _effective(quantity: Quantity, freedom: float, independent: float) -> float:
     """Return the number of independent comparisons that would tell as much of a rate."""
     from scipy.special import ndtri, stdtrit
 
-    if not math.isnan(independent):
+    if quantity.estimate in (0, 1):
         return independent
     p, error = quantity.estimate, quantity.standard_error
     if not error or math.isnan(error):

@@ -18,6 +18,7 @@ from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.uncertainty.closed_form import ClosedForm
+from fastfair.uncertainty.few_held_errors import law_of_held_rate
 from fastfair.uncertainty.quantities import Quantity
 
 KINDS = ("fmr", "fnmr", "eer")
@@ -86,7 +87,7 @@ def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_lev
         ends = _ends_of_eer(held, spread, least, confidence_level)
         relative = 1.0
     else:
-        low, high = _law(at.value, spread, least, confidence_level)
+        low, high = law_of_held_rate(at.value, spread, least, (1 - confidence_level) / 2)
         ends = _ends_of_rate(held, comparisons, (low, high))
         relative = high / at.value if at.value else 1.0
     laxest, strictest = (end if isinstance(end, float) else comparisons.to_threshold(of_key(end)) for end in ends)
@@ -106,19 +107,6 @@ def _error_of(found: Evaluation, quantity: Quantity, at: OperatingPoint) -> tupl
         own = float(found.uncertainty.errors[row])
         return max(own if math.isfinite(own) else 0.0, math.sqrt(rate * (1 - rate) / n)), freedom
     return math.sqrt(max(rate * (1 - rate), rate / n) / independent), freedom
-
-
-def _law(rate: float, spread: float, freedom: float, confidence_level: float) -> tuple[float, float]:
-    """Return quantiles of the data's rate where the population's is what is held."""
-    from scipy.special import gammaincinv, ndtri, stdtrit
-
-    if not rate or not spread:
-        return rate, rate
-    tail = (1 - confidence_level) / 2
-    wider = spread * stdtrit(freedom, 1 - tail) / ndtri(1 - tail) * math.sqrt(1 + 1 / freedom)
-    shape = (rate / wider) ** 2
-    low, high = (float(gammaincinv(shape, share)) * rate / shape for share in (tail, 1 - tail))
-    return low, min(high, 1.0)
 
 
 def _ends_of_rate(held: HeldThreshold, comparisons: Comparisons, rates: tuple[float, float]) -> tuple[int | float, ...]:

@@ -16,6 +16,7 @@ from fastfair.resampling.linearized_rates import LinearizedRates
 
 from .degrees_of_freedom import degrees_of_freedom
 from .entries import Entry
+from .few_held_errors import FewHeldErrors
 from .interval_maker import IntervalMaker
 from .interval_notes import (
     CLOSED_FORM,
@@ -26,6 +27,7 @@ from .interval_notes import (
     rests_on_any,
     with_interval,
 )
+from .one_more_subject import raised_by_one_more
 from .quantities import HELD, Quantity
 from .simultaneous import families
 from .zero_errors import independent_comparisons
@@ -47,8 +49,10 @@ class ClosedForm(IntervalMaker):
         Thresholds that were given, and rates that operating points hold.
     unit : str
         "subject" or "comparison".
-    freedom, independent : (quantities,) ndarray
+    freedom, independent, raised : (quantities,) ndarray
         As in `Uncertainty`.
+    few_held, places
+        As in `IntervalMaker`.
     """
 
     quantities: tuple[Quantity, ...]
@@ -57,6 +61,10 @@ class ClosedForm(IntervalMaker):
     unit: str
     freedom: Floats
     independent: Floats
+    raised: Floats
+    few_held: FewHeldErrors
+    places: Sequence[int]
+    costs: None = None  # no cost has an interval
 
     def _pointwise(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
         return self._of_rows(range(len(self.quantities)), confidence_level, method)
@@ -86,16 +94,16 @@ class ClosedForm(IntervalMaker):
         for row, k in enumerate(rows):
             quantity, held = self.quantities[k], bool(self.held[k])
             if math.isnan(errors[row]) and not held:
-                found.append(quantity)
+                found.append(self._within_few_held(quantity, k, confidence_level))
                 continue
             case = Case(
                 quantity if held else replace(quantity, standard_error=float(errors[row])),
                 low=float(low[row]), high=float(high[row]), made_by=CLOSED_FORM, method=method, shift=0.0,
                 varies=bool(errors[row] > 0), held=held, unit=self.unit, confidence_level=confidence_level,
                 independent=float(self.independent[k]), concentrated=rests_on_any(quantity, concentrated),
-                few=has_few_false_matches(quantity),
+                few=has_few_false_matches(quantity), raised=float(self.raised[k]), freedom=float(self.freedom[k]),
             )  # fmt: skip
-            found.append(with_interval(case))
+            found.append(self._within_few_held(with_interval(case), k, confidence_level))
         return tuple(found)
 
 
@@ -133,4 +141,7 @@ def closed_form(
         resampler.units.unit,
         degrees_of_freedom(entries, comparisons, resampler),
         independent_comparisons(entries, comparisons.groups, resampler),
+        raised_by_one_more(entries, resampler),
+        FewHeldErrors(entries, resampler, degrees_of_freedom(entries, comparisons, resampler, of_held=False)),
+        range(len(entries)),
     )

@@ -23,7 +23,9 @@ SIDES = {"fnmr": ("mated",), "fmr": ("non-mated",), "fmr_matrix": ("non-mated",)
 SIDES |= dict.fromkeys((*FITTED, "act_dcf"), SIDES["eer"])
 
 
-def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, resampler: Resampler) -> NDArray[np.float64]:
+def degrees_of_freedom(
+    entries: Sequence[Entry], comparisons: Comparisons, resampler: Resampler, *, of_held: bool = True
+) -> NDArray[np.float64]:
     """Count the degrees of freedom of each rate, EER, minDCF and min Cllr, and of groups' ratios of these, at least 1.
 
     They are infinite for all other entries, and for all entries where samples are drawn.
@@ -36,6 +38,8 @@ def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, resam
         The comparisons that were evaluated.
     resampler : Resampler
         The resampler of the evaluation.
+    of_held : bool
+        Whether an FNMR has at most the degrees of freedom of the FMR that holds its threshold.
 
     Returns
     -------
@@ -68,6 +72,6 @@ def degrees_of_freedom(entries: Sequence[Entry], comparisons: Comparisons, resam
         if SIDES[name] == ("non-mated",):
             assert entry.point is not None
             found[k] = max(1, min(found[k], resampler.freedom(entry.point, entry.cell or own.get(entry.group or ""))))
-        elif name == "fnmr" and entry.point is not None and resampler.points[entry.point].kind == "fmr":
+        elif of_held and name == "fnmr" and entry.point is not None and resampler.points[entry.point].kind == "fmr":
             found[k] = max(1, min(found[k], resampler.freedom(entry.point)))
     return found

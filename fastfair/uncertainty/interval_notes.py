@@ -8,9 +8,12 @@ from dataclasses import dataclass, replace
 
 from fastfair import intervals
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
+from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.measures._compute import measure_of
+from fastfair.resampling.design_effects import ENOUGH_PAIRS
 
-from .quantities import HELD, Quantity
+from .one_more_subject import limit_with_one_more
+from .quantities import HELD, NARROW, UNKNOWN_CONCENTRATION, Quantity, noted
 
 ENOUGH_EFFECTIVE_ERRORS = 10
 NOT_KNOWN_WHOSE = "too narrow if few subjects cause most of them"  # after "fewer than 30 errors"
@@ -19,6 +22,11 @@ CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involv
 _SHIFTED = 0.5  # standard errors between estimate and mean of replicates from which on intervals miss the truth
 _ROUNDING = 1e-12
 _OFTEN = 0.05  # share of replicates without a value from which on an interval must be read with care
+# Where few subjects cause most false matches, which fewer than 30 of these do not show, up to 30 % of FMRs that are
+# just too high had an upper limit below the bound in simulations, and at most 5 % one below a fourth of it. More
+# subjects do not help: moderately skewed ones needed room for 2 to 2.6 times the limit, 100 of them as well as 1,000,
+# and very skewed ones for 4 times.
+ROOM = 4
 RATES = ("fmr", "fnmr", "fmr_matrix")
 WITH_FAILURES = ("frr", "far")  # rates in which failed comparisons count
 OF_MATED = ("fnmr", "frr", "failure_rate_mated")
@@ -26,6 +34,7 @@ FAILURE_RATES = ("failure_rate_mated", "failure_rate_nonmated")
 FITTED = ("min_dcf", "min_cllr")  # costs at a threshold, or of a calibration, that is fitted to the same comparisons
 NO_GROUP_ERRS = "no group has errors"  # instead of a method
 NO_SUCH_ERRORS = "no group has such errors"
+FEW_GROUP_ERRORS = f"the group has fewer than {ENOUGH_PAIRS} such errors"  # instead of a method, too
 BY_PERCENTILES = "a group has no errors, so the interval is of percentiles: likely too narrow"
 FEW_DRAWN = "inversion with few errors"  # drawn anew
 INVERSION = "inversion"  # what the method of intervals by test inversion is called
@@ -51,10 +60,14 @@ class Case:
     unit, confidence_level
         As in `evaluate`.
     independent : float
-        For a rate or EER of 0 or 1, the number of independent comparisons that would tell as much; else NaN.
+        The effective sample size of a rate or EER of 0 or 1, and of a rate with one to four errors; else NaN.
     concentrated, few : bool
         Whether few subjects cause most of the false matches that a minDCF, a threshold or a fairness measure rests on,
         and whether there are fewer than 30 of these, or of an FMR's own, so that it is not known.
+    costs : DetectionCosts, optional
+        The costs of DCFs, which bound them.
+    raised, freedom : float
+        By how much one more subject raises a rate of failure, NaN for other quantities; and degrees of freedom.
     """
 
     quantity: Quantity
@@ -70,6 +83,9 @@ class Case:
     independent: float
     concentrated: bool
     few: bool
+    costs: DetectionCosts | None = None
+    raised: float = math.nan
+    freedom: float = math.inf
 
     @property
     def has_a_fair_side(self) -> bool:
@@ -88,25 +104,38 @@ def with_interval(case: Case) -> Quantity:
     for applies, settled in _SETTLED:
         if applies(case):
             return settled(case)
-    least, most = possible_values(case.quantity.name)
+    if case.method == "auto" and not math.isnan(case.independent):
+        # With one to four errors, an interval that is symmetric on the scale of log odds begins too high.
+        errors = case.quantity.estimate * case.independent
+        case.low = min(case.low, intervals.exact_lower_limit(errors, case.independent, case.confidence_level))
+    if case.method == "auto" and not math.isnan(case.raised) and case.quantity.name not in FITTED:
+        limit = limit_with_one_more(
+            case.quantity.estimate, case.quantity.standard_error or 0.0, case.freedom, case.raised,
+            case.confidence_level,
+        )  # fmt: skip
+        case.high = max(case.high, limit)
+    least, most = possible_values(case.quantity.name, case.costs)
     case.low, case.high = (min(max(end, least), most) for end in (case.low, case.high))
     if case.is_inverted and abs(case.low) < _ROUNDING:  # of a fair system's standard deviation, which is 0
         case.low = 0.0
     case.quantity = replace(
         case.quantity, low=case.low, high=case.high, method=INVERSION if case.is_inverted else case.made_by
     )
-    notes = [note(case) for applies, note in _NOTES if applies(case)]
-    return _noted(case.quantity, "; ".join(notes)) if notes else case.quantity
+    quantity = case.quantity
+    for applies, note, flag in _NOTES:
+        if applies(case):
+            quantity = noted(quantity, note(case), flag)
+    return quantity
 
 
-def one_sided(quantity: Quantity, alternative: str) -> Quantity:
+def one_sided(quantity: Quantity, alternative: str, costs: DetectionCosts | None) -> Quantity:
     """Return a quantity with one limit of its interval, the other end being the bound of possible values.
 
     What an operating point holds stays as it is, and so does what has no interval.
     """
     if quantity.low is None or math.isnan(quantity.low) or quantity.low == quantity.high == quantity.estimate:
         return quantity
-    least, most = possible_values(quantity.name)
+    least, most = possible_values(quantity.name, costs)
     return replace(quantity, low=least) if alternative == "less" else replace(quantity, high=most)
 
 
@@ -174,6 +203,11 @@ def has_few_false_matches(quantity: Quantity) -> bool:
     return is_known and 0 < (quantity.n_errors or 0) < ENOUGH_ERRORS
 
 
+def room_for(name: str, n_errors: float) -> float:
+    """Return how many times too low the limit of a quantity with so many errors may be, which a bound has to allow."""
+    return ROOM if name == "fmr" and n_errors < ENOUGH_ERRORS else 1.0
+
+
 def _without_errors(case: Case) -> Quantity:
     """Give a rate or EER of 0 or 1, which is the same in all replicates, Clopper and Pearson's interval."""
     quantity, confidence_level = case.quantity, case.confidence_level
@@ -191,11 +225,7 @@ def _without_errors(case: Case) -> Quantity:
             limit = widest if quantity.estimate == 0 else 1 - widest
             note += f"; if only subjects are independent, it extends to {limit:.3g}"
     low, high = (0.0, upper) if quantity.estimate == 0 else (1 - upper, 1.0)
-    return _noted(replace(quantity, low=low, high=high, method="clopper-pearson"), note)
-
-
-def _noted(quantity: Quantity, note: str) -> Quantity:
-    return replace(quantity, note=f"{quantity.note}; {note}" if quantity.note else note)
+    return noted(replace(quantity, low=low, high=high, method="clopper-pearson"), note)
 
 
 def _fixed(case: Case) -> Quantity:
@@ -205,17 +235,19 @@ def _fixed(case: Case) -> Quantity:
 def _no_interval(note: str = "") -> Callable[[Case], Quantity]:
     def settled(case: Case) -> Quantity:
         none = replace(case.quantity, low=math.nan, high=math.nan)
-        return _noted(none, f"no interval: {note}") if note else none
+        return noted(none, f"no interval: {note}") if note else none
 
     return settled
 
 
-def possible_values(name: str) -> tuple[float, float]:
-    """Return the least and the greatest value that a quantity of this name can have."""
+def possible_values(name: str, costs: DetectionCosts | None = None) -> tuple[float, float]:
+    """Return the least and the greatest value that a quantity of this name can have; costs: those of DCFs, if any."""
     if name in (*RATES, *WITH_FAILURES, *FAILURE_RATES, "eer", "min_cllr"):
         return 0.0, 1.0
     if name in ("act_dcf", "min_dcf", "cllr"):
-        return 0.0, math.inf
+        if costs is None or name == "cllr":
+            return 0.0, math.inf
+        return 0.0, costs.greatest if name == "act_dcf" else costs.greatest_least
     measure = measure_of(name)
     return measure.bounds if measure else (-math.inf, math.inf)
 
@@ -224,8 +256,9 @@ def possible_values(name: str) -> tuple[float, float]:
 _SETTLED: tuple[tuple[Callable[[Case], bool], Callable[[Case], Quantity]], ...] = (
     (lambda case: case.held, _fixed),
     (lambda case: not math.isfinite(case.quantity.estimate), _no_interval()),
-    (lambda case: not math.isnan(case.independent), _without_errors),
+    (lambda case: case.quantity.estimate in (0, 1) and not math.isnan(case.independent), _without_errors),
     (lambda case: case.made_by == NO_GROUP_ERRS, _no_interval(NO_SUCH_ERRORS)),
+    (lambda case: case.made_by == FEW_GROUP_ERRORS, _no_interval(FEW_GROUP_ERRORS)),
     (
         lambda case: case.unit == "subject" and case.quantity.n_subjects == 1,
         _no_interval("there is one subject, so replicates do not vary"),
@@ -241,17 +274,19 @@ _SETTLED: tuple[tuple[Callable[[Case], bool], Callable[[Case], Quantity]], ...] 
     ),
 )
 
-# Each that applies is noted, in this order.
-_NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
+# Each that applies is noted, in this order, with its code.
+_NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str], str], ...] = (
     (
         lambda case: has_few_effective_errors(case.quantity),
         lambda _: f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors: likely too narrow",
+        NARROW,
     ),
     (
         lambda case: case.made_by == FEW_DRAWN,
         lambda _: (
             "fewer than 10 errors in all groups, and none in one: likely too narrow where few subjects cause most"
         ),
+        NARROW,
     ),
     (
         lambda case: has_concentrated_errors(case.quantity),
@@ -259,10 +294,12 @@ _NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
             f"{100 * (case.quantity.concentration or 0.0):.0f} % of the errors involve the 5 % of subjects with most: "
             "likely too narrow"
         ),
+        NARROW,
     ),
     (
         lambda case: case.concentrated,
         lambda _: "few subjects cause most false matches: likely too narrow",
+        NARROW,
     ),
     (
         lambda case: (
@@ -274,14 +311,17 @@ _NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
             )
         ),
         lambda case: NOT_KNOWN_WHOSE if case.quantity.name in RATES else OF_FEW_FALSE_MATCHES,
+        UNKNOWN_CONCENTRATION,
     ),
     (
         lambda case: case.quantity.name.endswith("(min_dcf)"),
         lambda _: "minDCF is too low in small groups, as its threshold is fitted: likely too narrow",
+        NARROW,
     ),
     (
         lambda case: case.method == "auto" and not case.is_inverted and case.has_a_fair_side,
         lambda _: BY_PERCENTILES,
+        NARROW,
     ),
     (
         lambda case: (
@@ -292,13 +332,16 @@ _NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str]], ...] = (
         lambda _: (
             "replicates lie mostly to one side of the estimate, as chance makes groups differ: see Coverage in the docs"
         ),
+        "",
     ),
     (
         lambda case: (case.quantity.not_computable or 0.0) > _OFTEN,
         lambda case: f"not computable in {100 * (case.quantity.not_computable or 0.0):.0f} % of replicates",
+        "",
     ),
     (
         lambda case: not (math.isfinite(case.low) and math.isfinite(case.high)),
         lambda _: "the interval is unbounded, as groups have no errors in some replicates",
+        "",
     ),
 )

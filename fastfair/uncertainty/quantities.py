@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from fastfair._lib import validation
@@ -13,6 +13,8 @@ from fastfair.errors import InputError
 from fastfair.measures._names import printed_name, quantity_name
 
 HELD = "held by the operating point"
+# Codes of notes, which verdicts read.
+NARROW, BELOW_RESOLUTION, UNKNOWN_CONCENTRATION = "narrow", "below-resolution", "unknown-concentration"
 
 
 Group = str | tuple[str, str] | None  # a group, the reference's and the probe's, or all comparisons
@@ -59,6 +61,10 @@ class Quantity(TakenAt):
         without subjects, and for other quantities.
     note : str
         Warnings for the reader, such as "fewer than 30 errors"; may be empty.
+    flags : str
+        Codes of what verdicts depend on, separated by spaces; may be empty. "narrow": the interval is likely too
+        narrow. "below-resolution": too few errors are expected at the operating point. "unknown-concentration": there
+        are too few false matches to see whether few subjects cause most of them.
     probe_group : str or None
         For "fmr_matrix", the probe's group.
     """
@@ -78,11 +84,23 @@ class Quantity(TakenAt):
     note: str = ""
     probe_group: str | None = None
     concentration: float | None = None
+    flags: str = ""
 
     @property
     def key(self) -> Key:
         """The name, groups and operating point, which no other quantity of the evaluation shares."""
         return self.name, self.group, self.probe_group, self.at
+
+
+def noted(quantity: Quantity, note: str, flag: str = "") -> Quantity:
+    """Return a quantity with one more note, and its code."""
+    notes, flags = (quantity.note, note), dict.fromkeys((*quantity.flags.split(), *flag.split()))
+    return replace(quantity, note="; ".join(filter(None, notes)), flags=" ".join(flags))
+
+
+def has_flag(quantity: Quantity, *flags: str) -> bool:
+    """Return whether any of these codes is among the flags of a quantity."""
+    return not set(flags).isdisjoint(quantity.flags.split())
 
 
 def table_of(rows: Sequence[Any]) -> dict[str, list[Any]]:

@@ -13,16 +13,19 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib.threads import in_threads
+from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.errors import InputError
 
 from . import ratios_to_average
 from .count_inversion import CountedSystems
 from .entries import Key, n_calls
+from .few_held_errors import FewHeldErrors
 from .held_thresholds import widened
 from .interval_maker import IntervalMaker
 from .interval_notes import (
     FAILURE_RATES,
     FEW_DRAWN,
+    FEW_GROUP_ERRORS,
     FITTED,
     INVERSION,
     NO_GROUP_ERRS,
@@ -60,7 +63,7 @@ class Uncertainty(IntervalMaker):
     freedom : (quantities,) ndarray
         Degrees of freedom of rates, and of groups' ratios to the average.
     independent : (quantities,) ndarray
-        Numbers of independent comparisons that would tell as much of rates and EERs of 0 or 1; NaN for others.
+        Effective sample sizes of rates and EERs of 0 or 1, and of rates with one to four errors; NaN for others.
     systems : callable
         Makes the fairer and less fair systems whose replicates give fairness measures their intervals.
     counted : callable
@@ -69,6 +72,10 @@ class Uncertainty(IntervalMaker):
         The position in `quantities` of each key of the inversion; empty without measures.
     n_threads : int, optional
         Number of threads; all processors by default.
+    costs, few_held, places
+        As in `IntervalMaker`.
+    raised : (quantities,) ndarray
+        By how much one more subject raises rates of failure, EERs and minDCFs; NaN for others.
     """
 
     quantities: tuple[Quantity, ...]
@@ -83,9 +90,17 @@ class Uncertainty(IntervalMaker):
     counted: Callable[[], CountedSystems | None]
     rows: dict[Key, int]
     n_threads: int | None = None
+    costs: DetectionCosts | None = None
+    few_held: FewHeldErrors | None = None
+    places: Sequence[int] = ()
+    raised: Floats = field(default_factory=lambda: np.empty(0))
     _left_out: Floats | None = field(default=None, repr=False)
     _inverted: Inversion | None = field(default=None, repr=False)
     _by_counts: tuple[CountedSystems, Inversion] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.raised.size:
+            self.raised = np.full(len(self.quantities), np.nan)
 
     def left_out(self) -> Floats:
         """Return the jackknife, computed once."""
@@ -123,29 +138,31 @@ class Uncertainty(IntervalMaker):
                 varies=bool(varies[k]), held=bool(self.held[k]), unit=self.unit, confidence_level=confidence_level,
                 independent=float(self.independent[k]), concentrated=rests_on_any(quantity, concentrated),
                 few=has_few_false_matches(quantity) or (quantity.name not in FITTED and rests_on_any(quantity, few)),
+                costs=self.costs, raised=float(self.raised[k]), freedom=float(self.freedom[k]),
             )
             for k, quantity in enumerate(self.quantities)
         )  # fmt: skip
         found = tuple(map(with_interval, cases))
         if method != "auto":
             return found
-        return tuple(
+        found = tuple(
             widened(q, row, confidence_level) if _is_at_held_threshold(q) else q
             for q, row in zip(found, self.replicates, strict=True)
         )
+        return tuple(self._within_few_held(q, k, confidence_level) for k, q in enumerate(found))
 
     def _simultaneous(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
         found = list(self._pointwise(confidence_level, method))
         for rows in families(self.quantities):
             rows = [k for k in rows if not math.isnan(found[k].low or 0.0)]
-            drawn = [k for k in rows if math.isnan(self.independent[k])]
+            drawn = [k for k in rows if found[k].method != "clopper-pearson"]
             estimates = np.array([self.quantities[k].estimate for k in drawn])
             level = level_of_groups(self.replicates[drawn], estimates, confidence_level, len(rows) - len(drawn))
-            for k, wider in zip(rows, self._of(rows)._pointwise(level, method), strict=True):
+            for k, wider in zip(rows, self.restricted_to(rows)._pointwise(level, method), strict=True):
                 found[k] = replace(found[k], low=wider.low, high=wider.high)
         return tuple(found)
 
-    def _of(self, rows: Sequence[int]) -> Uncertainty:
+    def restricted_to(self, rows: Sequence[int]) -> Uncertainty:
         """Return the same of a few quantities."""
         new = {k: place for place, k in enumerate(rows)}
         keys = {key: new[k] for key, k in self.rows.items() if k in new}
@@ -156,6 +173,8 @@ class Uncertainty(IntervalMaker):
             held=self.held[rows],
             freedom=self.freedom[rows],
             independent=self.independent[rows],
+            raised=self.raised[rows],
+            places=[self.places[k] for k in rows] if self.places else (),
             rows=keys,
             _left_out=None if self._left_out is None else self._left_out[rows],
         )
@@ -196,11 +215,16 @@ class Uncertainty(IntervalMaker):
                 optimism = max(-shift[k], 0.0)
                 if estimates[k] + optimism > 0:
                     error = float(intervals.standard_error(self.replicates[k]))
-                    low[k], high[k] = _of_cost(estimates[k], optimism, error, self.freedom[k], confidence_level)
+                    ends = estimates[k], optimism, error, self.freedom[k], confidence_level
+                    low[k], high[k] = _of_cost(*ends, raised=0.0)
+                    if not math.isnan(self.raised[k]):
+                        high[k] = max(high[k], _of_cost(*ends, raised=float(self.raised[k]))[1])
                     made[k] = "log"
             for k, quantity in enumerate(self.quantities):
                 ratio = ratios_to_average.ratio_of(quantity.name)
-                if ratio:
+                if ratio and ratios_to_average.has_few_errors(quantity, self.quantities):
+                    made[k] = FEW_GROUP_ERRORS
+                elif ratio:
                     low[k], high[k] = ratios_to_average.widened(
                         ratio, quantity.estimate, (low[k], high[k]), self.replicates[k], self.freedom[k],
                         confidence_level,
@@ -262,18 +286,18 @@ def _finite_means(replicates: Floats) -> Floats:
 
 
 def _of_cost(
-    estimate: float, optimism: float, error: float, freedom: float, confidence_level: float
+    estimate: float, optimism: float, error: float, freedom: float, confidence_level: float, *, raised: float
 ) -> tuple[float, float]:
     """Compute the interval of a cost at a threshold, or of a calibration, that is fitted to the same comparisons.
 
     It is symmetric on the scale of logarithms. Replicates fit once more, so they lie below the estimate about half as
     far as this lies below the truth: the interval's middle is raised by this optimism, and twice it is part of the
-    error.
+    error. `raised`: by how much one more subject raises the cost, for the upper limit; see `one_more_subject`.
     """
     from scipy.special import stdtrit
 
-    center = estimate + optimism
-    widened = min(math.hypot(error, 2 * optimism), center) * math.sqrt(1 + 1 / freedom)
+    center, freedom = estimate + optimism + raised, freedom + (raised > 0)
+    widened = min(math.hypot(error, 2 * optimism, raised), center) * math.sqrt(1 + 1 / freedom)
     reach = float(stdtrit(freedom, (1 + confidence_level) / 2)) * widened / center
     return min(estimate, center * math.exp(-reach)), center * math.exp(reach)
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import fastfair as ff
-from fastfair.claims.claimed_rates import UNKNOWN_CONCENTRATION
 from fastfair.claims.evidence import Evidence, independent_limit
 from fastfair.errors import InputError
 from fastfair.intervals import logit_interval, upper_limit_without_errors
@@ -98,7 +97,7 @@ def test_without_errors_the_rule_of_3_is_close_to_the_limit():
 def test_verdicts_of_independent_comparisons():
     data = comparisons(50, 1000)
     verdicts = {limit: ff.claim(data, f"FMR <= {limit}", AT, rng=0).overall.verdict for limit in (0.1, 0.055, 0.03)}
-    assert verdicts == {0.1: "supported", 0.055: "open", 0.03: "contradicted"}
+    assert verdicts == {0.1: "supported", 0.055: "undecided", 0.03: "contradicted"}
     at_the_edge = ff.claim(data, "fmr < 0.0655", AT, rng=0).overall
     assert at_the_edge.limit == pytest.approx(at_the_edge.independent_limit, rel=0.1)
 
@@ -132,7 +131,7 @@ def test_a_group_without_such_comparisons_has_no_verdict_but_open():
     assert group.group == "m"
     assert math.isnan(group.limit)
     assert math.isnan(group.pvalue)
-    assert group.verdict == "open"
+    assert group.verdict == "undecided"
 
 
 @each(
@@ -181,17 +180,31 @@ def test_a_claim_stays_open_where_few_subjects_cause_most_errors():
     with pytest.warns(ff.errors.NarrowIntervalsWarning):
         found = ff.claim(hubs(2.0), "fmr <= 0.9", at, rng=0)
     assert found.overall.limit < 0.9
-    assert found.overall.is_narrow
-    assert found.overall.verdict == "open"
-    assert "few subjects cause most" in found.summary()
+    assert "likely too narrow" in found.overall.doubt
+    assert found.overall.verdict == "undecided"
+    assert "The limit is in doubt" in found.summary()
     assert ff.claim(hubs(0.0), "fmr <= 0.9", at, rng=0).overall.verdict == "supported"
 
 
-def test_with_few_false_matches_the_result_says_what_is_not_known():
-    found = ff.claim(comparisons(20, 1000), "fmr <= 0.1", AT, rng=0)
-    assert UNKNOWN_CONCENTRATION in found.overall.note
-    assert UNKNOWN_CONCENTRATION.capitalize() in found.summary()
-    assert UNKNOWN_CONCENTRATION not in ff.claim(comparisons(200, 1000), "fmr <= 0.5", AT, rng=0).overall.note
+def test_with_few_false_matches_a_claim_needs_room_as_in_check():
+    data = comparisons(20, 1000)
+    limit = ff.claim(data, "fmr <= 0.1", AT, rng=0).overall.limit
+    for room, verdict in ((3.9, "undecided"), (4.1, "supported")):
+        found = ff.claim(data, f"fmr <= {room * limit!r}", AT, rng=0).overall
+        checked = ff.check(data, f"fmr <= {room * limit!r}", AT, rng=0).rows[0]
+        assert (found.verdict == "supported") == (checked.verdict == "met") == (verdict == "supported")
+        assert ("leave room for" in found.doubt) == (verdict == "undecided")
+
+
+def test_all_groups_are_supported_together_or_judged_by_holm():
+    data = comparisons(400, 20_000, ("a", "b", "c", "d"))
+    limits = [group.limit for group in ff.claim(data, "fmr <= 2 %", AT, rng=0).groups]
+    for times, verdict, requirement in ((1.001, "supported", "met"), (0.999, "undecided", "undecided")):
+        bound = times * max(limits)
+        groups = ff.claim(data, f"fmr <= {bound!r}", AT, rng=0).groups
+        assert {group.verdict for group in groups} == {verdict}
+        assert all((group.pvalue_adjusted <= 0.05) == (verdict == "supported") for group in groups)
+        assert {row.verdict for row in ff.check(data, f"fmr[*] <= {bound!r}", AT, rng=0).rows} == {requirement}
 
 
 def test_exports_hold_all_rows(tmp_path):

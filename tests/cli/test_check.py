@@ -17,7 +17,7 @@ from fastfair.errors import InputError
 
 SCORES = "scores.csv"
 ASKED = ["--at", "threshold=0.5", "--group", "group", "--seed", 1, "--n-resamples", 99]
-MET, NOT_MET, OPEN = "fnmr <= 99 %", "fnmr <= 0.1 %", "fnmr <= 20.5 %"
+MET, NOT_MET, UNDECIDED = "fnmr <= 99 %", "fnmr <= 0.1 %", "fnmr <= 20.5 %"
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +49,15 @@ def asked(*texts: str) -> list[object]:
 
 
 def test_the_verdicts_of_these_samples_are_what_the_tests_below_need():
-    assert [checked(text).verdict for text in (MET, NOT_MET, OPEN)] == ["met", "not met", "open"]
+    assert [checked(text).verdict for text in (MET, NOT_MET, UNDECIDED)] == ["met", "not met", "undecided"]
 
 
 @each(
     ("texts", "more", "code"),
     [
-        ([MET], [], 0), ([NOT_MET], [], 1), ([OPEN], [], 3), ([OPEN], ["--allow-open"], 0), ([MET, OPEN], [], 3),
-        ([MET, OPEN, NOT_MET], [], 1), ([MET, OPEN, NOT_MET], ["--allow-open"], 1),
+        ([MET], [], 0), ([NOT_MET], [], 1), ([UNDECIDED], [], 3), ([UNDECIDED], ["--allow-undecided"], 0),
+        ([MET, UNDECIDED], [], 3),
+        ([MET, UNDECIDED, NOT_MET], [], 1), ([MET, UNDECIDED, NOT_MET], ["--allow-undecided"], 1),
     ],
 )  # fmt: skip
 def test_the_exit_code_tells_the_verdict(texts, more, code):
@@ -114,17 +115,17 @@ def test_files_are_written(tmp_path):
 
 
 def test_annotations_of_github_are_one_line_each(monkeypatch):
-    done = run("check", SCORES, *asked(MET, NOT_MET, OPEN), "--github")
+    done = run("check", SCORES, *asked(MET, NOT_MET, UNDECIDED), "--github")
     lines = [line for line in done.stderr.splitlines() if line.startswith("::")]
     assert [line.partition("::fnmr")[0] for line in lines] == [
-        "::error title=fastfair check%2C not met", "::error title=fastfair check%2C open"
+        "::error title=fastfair check%2C not met", "::error title=fastfair check%2C undecided"
     ]  # fmt: skip
     assert "fnmr <= 0.1 %25" in lines[0]
-    assert "::warning" in run("check", SCORES, *asked(OPEN), "--github", "--allow-open").stderr
-    assert "::error" not in run("check", SCORES, *asked(OPEN)).stderr
+    assert "::warning" in run("check", SCORES, *asked(UNDECIDED), "--github", "--allow-undecided").stderr
+    assert "::error" not in run("check", SCORES, *asked(UNDECIDED)).stderr
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert "::error" in run("check", SCORES, *asked(OPEN)).stderr
-    assert "::error" not in run("check", SCORES, *asked(OPEN), "--no-github").stderr
+    assert "::error" in run("check", SCORES, *asked(UNDECIDED)).stderr
+    assert "::error" not in run("check", SCORES, *asked(UNDECIDED), "--no-github").stderr
 
 
 def test_what_cannot_be_judged_is_refused():

@@ -325,3 +325,16 @@ def test_failed_comparisons_of_scores_are_counted_as_failures(tmp_path):
     assert found["fnmr_test"]["fnmr"] == pytest.approx(4 / 18)
     said = run("group-test", path, "--input", "decisions", "--failures", "exclude").output
     assert "--failures goes with --input" in said
+
+
+@pytest.mark.jit
+def test_a_plan_for_fmr():
+    asked = {"claimed": 0.01, "fmr": 0.004, "covariance": 1, "n_simulations": 20}
+    done = run(
+        "plan",
+        "fmr",
+        *[word for name, value in asked.items() for word in (f"--{name.replace('_', '-')}", value)],
+        "--seed",
+        3,
+    )
+    assert ff.plan_fmr(**asked, rng=3).summary() in done.stdout

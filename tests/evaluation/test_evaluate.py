@@ -120,6 +120,7 @@ def test_frames_and_json_hold_every_quantity(evaluation, tmp_path):
         "standard_error",
         "not_computable",
         "note",
+        "flags",
         "probe_group",
     }
     assert row["estimate"] == row["n_errors"] / row["n_comparisons"]

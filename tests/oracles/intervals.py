@@ -26,6 +26,16 @@ def logit(estimate: float, se: float, freedom: float, level: float) -> tuple[flo
     return low / (1 + low), high / (1 + high)
 
 
+def with_one_more(estimate: float, attempts: list[int], se: float, freedom: float, level: float) -> tuple[float, float]:
+    """The lower limit of a rate of failure of some subjects, and the upper one with another, half of whose fail."""
+    low, high = logit(estimate, se, freedom, level)
+    n, typical = sum(attempts), sum(m * m for m in attempts) / sum(attempts)
+    raised = (estimate * n + typical / 2) / (n + typical) - estimate
+    if raised > 0:
+        high = max(high, logit(estimate + raised, math.hypot(se, raised), freedom + 1, level)[1])
+    return low, high
+
+
 def of_all_or_none(estimate: float, n: int, level: float) -> tuple[float, float]:
     """Clopper and Pearson's interval of n comparisons without an error, or of n errors."""
     reach = 1 - ((1 - level) / 2) ** (1 / n)
@@ -45,7 +55,12 @@ def level_of_band(estimates: list[float], replicates: list[list[float]], level: 
 
 
 def band(
-    estimates: list[float], replicates: list[list[float]], n: int, freedom: list[float], level: float
+    estimates: list[float],
+    replicates: list[list[float]],
+    attempts: list[int],
+    freedom: list[float],
+    level: float,
+    new_subjects: bool = True,
 ) -> list[tuple[float, float]]:
     """Ends at each point of a falling curve, made of the intervals of `level_of_band`; FMRs ascend.
 
@@ -55,7 +70,11 @@ def band(
     ends = []
     for x, of_level, degrees in zip(estimates, replicates, freedom, strict=True):
         se = statistics.stdev(of_level)
-        low, high = logit(x, se, degrees, wide) if 0 < x < 1 else of_all_or_none(x, n, wide)
+        n = sum(attempts)
+        if not 0 < x < 1:
+            low, high = of_all_or_none(x, n, wide)
+        else:
+            low, high = with_one_more(x, attempts, se, degrees, wide) if new_subjects else logit(x, se, degrees, wide)
         if se > min(x, 1 - x) / 2:
             of_quantiles = resampling.percentile(of_level, wide)
             low, high = max(0, min(low, of_quantiles[0])), min(1, max(high, of_quantiles[1]))

@@ -86,7 +86,7 @@ def test_limits_are_those_of_claims(n, n_partners, n_samples, matches):
             c = planned_studies.compared(n, n_partners, n_samples, matches, np.random.default_rng([5, seed]))
             found = ff.claim(c, "fmr <= 0.5", ff.at_threshold(0.0), n_resamples=300, rng=seed)
             limits.append(found.overall.limit)
-            narrow.append(found.overall.is_narrow)
+            narrow.append(found.overall.doubt != "")
     drawn = false_matches.simulate(Design(n_partners, n_samples), FalseMatches(*matches), n, 0.95, 2000, [1])
     simulated = drawn.limit
     low, high = stats.binom.ppf([0.0005, 0.9995], len(narrow), drawn.is_narrow.mean()) / len(narrow)
@@ -120,8 +120,8 @@ def test_no_false_match_expected():
     plan = ff.plan_fmr(**SETTING | {"fmr": 0.0, "covariance": 0.0})
     assert plan.rule_of_3 == 300
     assert math.isinf(plan.rule_of_30)
-    assert plan.needed.n_comparisons >= 299  # log(20) / 0.01
-    assert plan.needed.limit == pytest.approx(1 - 0.05 ** (1 / plan.needed.n_comparisons))
+    assert plan.needed.n_comparisons >= 4 * 299  # log(20) / 0.01, with room for four times the limit
+    assert plan.needed.limit == pytest.approx(1 - 0.05 ** (1 / plan.needed.n_comparisons), rel=0.2)
     assert "without a false match." in plan.summary()
     assert json.loads(plan.to_json())["rule_of_30"] is None
 

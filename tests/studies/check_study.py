@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
-from fastfair.claims.check import ROOM
 from fastfair.claims.checked_quantity import MET, NOT_MET
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import FastfairWarning
 from fastfair.measures import MEASURES
+from fastfair.uncertainty.interval_notes import ROOM
 
 from .interval_study import POPULATIONS, thresholds, truth
 from .populations import Population

@@ -16,8 +16,9 @@ from oracles import applied_thresholds as oracle
 
 import fastfair as ff
 from fastfair.errors import FastfairWarning, InputError
-from fastfair.thresholds.held_interval import _law, found_threshold
+from fastfair.thresholds.held_interval import found_threshold
 from fastfair.thresholds.shared_subjects import added, correlation, numbered
+from fastfair.uncertainty.few_held_errors import law_of_held_rate
 
 
 def applied(*arguments: object, **asked: object) -> ff.AppliedThreshold:
@@ -28,7 +29,7 @@ def applied(*arguments: object, **asked: object) -> ff.AppliedThreshold:
 
 @given(rate=st.floats(1e-5, 0.5), relative=st.floats(0.01, 1.5), freedom=st.floats(1, 500), level=st.floats(0.5, 0.99))
 def test_the_law_of_a_rate_is_scipys(rate, relative, freedom, level):
-    found = _law(rate, relative * rate, freedom, level)
+    found = law_of_held_rate(rate, relative * rate, freedom, (1 - level) / 2)
     assert found == pytest.approx(oracle.law_of_rate(rate, relative * rate, freedom, level), rel=1e-6, abs=1e-12)
 
 

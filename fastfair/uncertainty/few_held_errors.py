@@ -1,0 +1,287 @@
+"""Limits of rates at thresholds that few errors hold.
+
+A threshold that holds an FMR at which fewer than ten errors are expected lies at the edge of the data. How far off it
+is, replicates do not tell. At the population's threshold the number of errors in the data varies about that expected,
+by a gamma law with the standard error of the rate held. So that threshold lies between two scores of the data: those
+beyond which the quantiles of this law leave errors. A rate there has the limits of a rate at given thresholds: the
+upper one at the score at which it is higher, the lower one at the other; half of the error probability belongs to the
+threshold, and half to the rate. Where the lower quantile is below one error, the strictest threshold may be beyond all
+scores, so that an FNMR has no upper limit but 1. Thresholds that hold an FNMR are the mirror image.
+
+An EER lies between the two rates at any threshold, and a minDCF is at most the cost there: where fewer than ten errors
+of a kind are behind them, they have the limits of the rates at their thresholds, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair import intervals
+from fastfair.data.class_keys import keys_of, not_kept
+from fastfair.data.scanned_comparisons import KeptComparisons
+from fastfair.error_rates.operating_points import FEWEST_ERRORS, allowed_errors
+from fastfair.resampling.comparison_lists import ErrorLists
+from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.design_effects import ENOUGH_PAIRS
+
+from .entries import Entry
+from .one_more_subject import limit_with_one_more, raised_rate
+
+Floats = NDArray[np.float64]
+Cell = tuple[int, int] | None
+_MOST_TIMES = 1e9  # as many comparisons as there are; beyond it no number is named
+_LOOKED_AT = 300  # errors; of more, it is not computed how many independent ones they are
+
+
+def law_of_held_rate(rate: float, spread: float, freedom: float, tail: float) -> tuple[float, float]:
+    """Compute quantiles of the data's rate at the threshold where the population's is what is held.
+
+    Parameters
+    ----------
+    rate, spread, freedom : float
+        What is held, its standard error and the degrees of freedom of that.
+    tail : float
+        The probability beyond each quantile.
+
+    Returns
+    -------
+    low, high : float
+    """
+    from scipy.special import gammaincinv, ndtri, stdtrit
+
+    if not rate or not spread:
+        return rate, rate
+    wider = spread * stdtrit(freedom, 1 - tail) / ndtri(1 - tail) * math.sqrt(1 + 1 / freedom)
+    shape = (rate / wider) ** 2
+    low, high = (float(gammaincinv(shape, share)) * rate / shape for share in (tail, 1 - tail))
+    return low, min(high, 1.0)
+
+
+class _Held(NamedTuple):
+    """A rate that an operating point holds, of n comparisons, its standard error and degrees of freedom."""
+
+    mated: bool
+    n: int
+    rate: float
+    spread: float
+    freedom: float
+
+    @property
+    def expected(self) -> float:
+        """The effective number of errors that are expected."""
+        return (self.rate / self.spread) ** 2 if self.rate else 0.0
+
+    def errors(self, tail: float) -> tuple[int, int]:
+        """Return the fewest and the most errors that chance leaves beyond the population's threshold."""
+        low, high = law_of_held_rate(self.rate, self.spread, self.freedom, tail)
+        return allowed_errors(low, self.n), min(self.n, math.ceil(high * self.n - 1e-9))
+
+    def comparisons_needed(self, tail: float) -> float:
+        """Return about how many comparisons would set the threshold's end toward harm; infinite where none would."""
+        low, high = 1.0, 1.0
+        while not self._times(high).errors(tail)[0]:
+            low, high = high, 2 * high
+            if high > _MOST_TIMES:
+                return math.inf
+        while high / low > 1.01:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if self._times(middle).errors(tail)[0] else (middle, high)
+        return high * self.n
+
+    def _times(self, share: float) -> _Held:
+        return self._replace(n=math.ceil(self.n * share), spread=self.spread / math.sqrt(share))
+
+
+class Limits(NamedTuple):
+    """Limits that an interval has to reach, NaN where there is none, and why it ends where the range of values does."""
+
+    low: float
+    high: float
+    missing: str = ""
+
+
+class FewHeldErrors:
+    """The limits of an evaluation's quantities at thresholds that few errors hold.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        The entries of the evaluation.
+    resampler : Resampler
+        Its resampler.
+    freedom : (entries,) ndarray
+        Their degrees of freedom at given thresholds.
+    """
+
+    def __init__(self, entries: Sequence[Entry], resampler: Resampler, freedom: Floats) -> None:
+        self._entries, self._resampler, self._prepared, self._freedom = entries, resampler, resampler.prepared, freedom
+        self._with_one_more = resampler.units.unit == "subject"
+        self._attempts: Floats | None = None
+        self._errors: dict[tuple[bool, int, int], tuple[float, float]] = {}
+        groups = self._prepared.comparisons.groups
+        own = {group: (k, k) for k, group in enumerate(groups)}
+        self._cells: list[Cell] = [entry.cell or own.get(entry.group or "") for entry in entries]
+        rows = {entry.point: k for k, entry in enumerate(entries) if self._is_held(entry)}
+        held = {point: self._held_rate(point, float(freedom[k])) for point, k in rows.items() if point is not None}
+        self._held = {point: one for point, one in held.items() if one.expected < FEWEST_ERRORS}
+
+    def value(self, row: int) -> float:
+        """Return an entry's estimate."""
+        return float(self._entries[row].value)
+
+    def _kind(self, entry: Entry) -> str | None:
+        """Return what the operating point of an entry holds."""
+        return None if entry.point is None else self._resampler.points[entry.point].kind
+
+    def _is_held(self, entry: Entry) -> bool:
+        return entry.name in ("fmr", "fnmr") and entry.group is None and entry.name == self._kind(entry)
+
+    def limits(self, row: int, confidence_level: float) -> Limits | None:
+        """Return the limits of an entry at a level; None where replicates tell them, and for row -1."""
+        if row < 0 or not math.isfinite(self._entries[row].value):
+            return None
+        entry, half = self._entries[row], (1 + confidence_level) / 2
+        if entry.name in ("fmr", "fnmr", "fmr_matrix"):
+            if entry.point in self._held:
+                return None if self._is_held(entry) else self._at_held_threshold(row, self._held[entry.point], half)
+            if self._kind(entry) == "eer" and self._cells[row] is None:
+                return self._between_rates(row, int(self._prepared.thresholds[entry.point or 0]), half)
+        elif entry.name in ("eer", "min_dcf"):
+            if not 0 < entry.value < 1:
+                return None
+            k = self._prepared.position(self._cells[row])
+            keys = self._prepared.eer_keys if entry.name == "eer" else self._prepared.cost_keys
+            return self._between_rates(row, int(keys[k]), half)
+        elif entry.point in self._held:  # a threshold or a measure
+            missing = self._missing(self._held[entry.point], (1 - half) / 2)
+            return Limits(math.nan, math.nan, missing) if missing else None
+        return None
+
+    @staticmethod
+    @cache
+    def _missing(held: _Held, tail: float) -> str:
+        """Say that too few errors are expected at an operating point to judge rates there; else nothing."""
+        if held.errors(tail)[0]:
+            return ""
+        kind, classes = ("false non-matches", "mated") if held.mated else ("false matches", "non-mated")
+        needed = held.comparisons_needed(tail)
+        would_do = f"; about {float(f'{needed:.2g}'):,.0f} {classes} comparisons would do" if needed < math.inf else ""
+        return f"below the resolution of the data, as {held.expected:.2g} {kind} are expected{would_do}"
+
+    def _held_rate(self, point: int, freedom: float) -> _Held:
+        """Return the rate that an operating point holds, as chance makes it vary at the population's threshold."""
+        prepared, at = self._prepared, self._resampler.points[point]
+        mated = at.kind == "fnmr"
+        lists = prepared.y if mated else prepared.x
+        n, errors = int(lists.sizes[0]), self._count(lists, 0, int(prepared.thresholds[point]))
+        binomial = at.value * (1 - at.value) / n
+        if errors > _LOOKED_AT:  # and so more than ten are independent
+            spread = math.sqrt(binomial)
+        elif errors < ENOUGH_PAIRS:
+            spread = math.sqrt(binomial * n / self._resampler.independent_comparisons(mated))
+        else:
+            spread = max(self._error(mated, lists, 0, errors)[0], math.sqrt(binomial))
+        return _Held(mated, n, at.value, spread, freedom)
+
+    @staticmethod
+    def _count(lists: ErrorLists, k: int, key: int) -> int:
+        """Count the errors of a list at a threshold key."""
+        limit = key if lists.mated else -key
+        return int(np.searchsorted(lists.keys[lists.start[k] : lists.end[k]], limit))
+
+    def _error(self, mated: bool, lists: ErrorLists, k: int, errors: int) -> tuple[float, float]:
+        """Return the standard error of a rate with so many errors, and its degrees of freedom if it is an FMR."""
+        from fastfair.kernels import dyadic
+
+        if (mated, k, errors) not in self._errors:
+            found = lists.variance(k, errors, from_the_end=False)
+            variance = min(found[dyadic.ROBUST], found[dyadic.PRODUCT])
+            freedom = math.inf if mated else float(found[dyadic.FREEDOM])
+            self._errors[mated, k, errors] = math.sqrt(max(variance, 0.0)) / int(lists.sizes[k]), freedom
+        return self._errors[mated, k, errors]
+
+    def _at_held_threshold(self, row: int, held: _Held, half: float) -> Limits:
+        """Return the limits of a rate where another one is held."""
+        few, many = held.errors((1 - half) / 2)
+        lists = self._prepared.y if held.mated else self._prepared.x
+        keys = lists.keys[: lists.end[0]]
+        if many < held.n and many >= keys.size:
+            lists = self._prepared.complete(held.mated)
+            keys = lists.keys[: lists.end[0]]
+        if many < held.n and many >= keys.size:
+            self._require_more()
+            many = held.n
+        near = None if few == 0 else int(keys[few - 1])  # on the side of few errors of the kind held
+        far = None if many >= held.n else int(keys[many])
+        if held.mated:  # few false non-matches: a lax threshold
+            laxest, strictest = near, far
+        else:  # keys of non-mated comparisons are inverted; thresholds lie above the scores
+            strictest, laxest = (None if key is None else ~key + 1 for key in (near, far))
+        is_fnmr = self._entries[row].name == "fnmr"
+        harm, other = (strictest, laxest) if is_fnmr else (laxest, strictest)
+        low = 0.0 if other is None else self._rate_limits(row, is_fnmr, other, half)[0]
+        if harm is None:
+            return Limits(low, 1.0, self._missing(held, (1 - half) / 2))
+        return Limits(low, self._rate_limits(row, is_fnmr, harm, half)[1])
+
+    def _between_rates(self, row: int, key: int, half: float) -> Limits | None:
+        """Return the limits of an EER or minDCF with few errors of a kind at its threshold."""
+        k = self._prepared.position(self._cells[row])
+        if not any(self._has_few(mated, k, self._cells[row], key) for mated in (True, False)):
+            return None
+        fnmr, fmr = (self._rate_limits(row, mated, key, half) for mated in (True, False))
+        if self._entries[row].name == "min_dcf":
+            return Limits(math.nan, float(self._prepared.costs.of_rates(fnmr[1], fmr[1])))
+        return Limits(min(fnmr[0], fmr[0]), max(fnmr[1], fmr[1]))
+
+    def _has_few(self, mated: bool, k: int, cell: Cell, key: int) -> bool:
+        lists = self._prepared.y if mated else self._prepared.x
+        errors, n = self._count(lists, k, key), int(lists.sizes[k])
+        if not n or errors > _LOOKED_AT:
+            return False
+        if errors < FEWEST_ERRORS:
+            return True
+        error = self._error(mated, lists, k, errors)[0]
+        return error > 0 and (errors / n / error) ** 2 < FEWEST_ERRORS
+
+    def _rate_limits(self, row: int, mated: bool, key: int, level: float) -> tuple[float, float]:
+        """Return the limits of a rate of an entry's comparisons at a given threshold, as evaluations have them."""
+        cell = self._cells[row]
+        k = self._prepared.position(cell)
+        lists = self._prepared.y if mated else self._prepared.x
+        limit = np.array([key if mated else -key])
+        if not lists.reach(limit):
+            lists = self._prepared.complete(mated)
+        if not lists.reach(limit):
+            self._require_more()
+            return 0.0, 1.0
+        errors, n = self._count(lists, k, key), int(lists.sizes[k])
+        if errors in (0, n):
+            upper = intervals.upper_limit_without_errors(
+                self._resampler.independent_comparisons(mated, cell, errors > 0), level
+            )
+            return (0.0, upper) if errors == 0 else (1 - upper, 1.0)
+        rate, (error, freedom) = errors / n, self._error(mated, lists, k, errors)
+        freedom = max(1.0, min(float(self._freedom[row]), freedom))
+        low, high = (float(end) for end in intervals.logit_interval(rate, error, freedom, level))
+        if errors < ENOUGH_PAIRS:
+            independent = self._resampler.independent_comparisons(mated, cell)
+            low = min(low, intervals.exact_lower_limit(rate * independent, independent, level))
+        if mated and self._with_one_more:
+            if self._attempts is None:
+                self._attempts = self._resampler.typical_attempts()
+            raised = raised_rate(rate, n, float(self._attempts[k]))
+            high = max(high, limit_with_one_more(rate, error, freedom, raised, level))
+        return low, high
+
+    def _require_more(self) -> None:
+        """Raise an error where a scan could keep more comparisons than it has."""
+        comparisons = self._prepared.comparisons
+        if isinstance(comparisons, KeptComparisons) and comparisons.may_keep_more:
+            raise not_kept("the limit of a rate at a threshold that few errors hold", keys_of(comparisons))

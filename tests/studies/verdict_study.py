@@ -1,0 +1,186 @@
+"""How often `check` errs where few errors are expected, and where goats, wolves or repeated attempts make them.
+
+`python -m studies.verdict_study`, run in `tests/`, prints the tables of the documentation. Each quantity is required
+to be at most what it truly is, so that "met" is an error; to be at most a hair more, so that "not met" is one; and to
+be at most 1.5 and 2 times that, which a system at two thirds and at half of the bound should be called met for.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr, ndtri
+from scipy.stats import gamma
+
+import fastfair as ff
+from fastfair.claims.checked_quantity import MET, NOT_MET
+from fastfair.errors import FastfairWarning
+
+from .processes import over_data_sets, study_parser
+
+N_NONMATED = 21_000
+EXPECTED = (21.0, 5.0, 2.0, 0.2, 0.02)  # false matches at the operating point
+TIMES = (1.5, 2.0)
+LOOKS = ("met wrongly", "not met wrongly", *(f"met at {times:g} times" for times in TIMES))
+QUANTITIES = ("fnmr@held", "fnmr[*]@held", "fnmr@given", "fmr@given", "eer", "min_dcf")
+RESAMPLES = 500
+_MOST_ATTEMPTS = 5  # where people try until they succeed
+_GRID = gamma.ppf((np.arange(200) + 0.5) / 200, 2.0)
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """People of some kinds, who differ in the means of their scores.
+
+    Attributes
+    ----------
+    name : str
+    sizes : tuple of int
+        Subjects of each group.
+    attempts : int or tuple of int
+        Mated comparisons of each subject, or between which two numbers; 0 for as many as it takes to succeed.
+    goats : float
+        The share of subjects who fail three quarters of their attempts at the operating point.
+    wolves : float
+        The share of subjects whose non-mated scores are one standard deviation higher.
+    quality : float
+        How much a gamma quality of each subject lowers mated scores and raises non-mated ones.
+    """
+
+    name: str
+    sizes: tuple[int, ...] = (200,)
+    attempts: int | tuple[int, int] = 2
+    goats: float = 0.0
+    wolves: float = 0.0
+    quality: float = 0.0
+
+    @property
+    def kinds(self) -> tuple[Floats, Floats, Floats]:
+        """The share of each kind of people, and what is added to their mated and non-mated scores."""
+        if self.quality:
+            lowered = self.quality * _GRID
+            return np.full(_GRID.size, 1 / _GRID.size), 2.3 - lowered, lowered / 2
+        share = np.array([1 - self.goats - self.wolves, self.goats, self.wolves])
+        return share, np.array([-ndtri(0.02), -ndtri(0.75), -ndtri(0.02)]), np.array([0.0, 0.0, 1.0])
+
+    def fmr(self, threshold: float) -> float:
+        """Return the FMR at a threshold."""
+        share, _, added = self.kinds
+        return float(share @ ndtr(added[:, None] + added - threshold) @ share)
+
+    def fnmr(self, above: float) -> float:
+        """Return the FNMR at a threshold so far above the operating point."""
+        share, mean, _ = self.kinds
+        failing = ndtr(above - mean)
+        if self.attempts == 0:
+            failed = sum(failing**k for k in range(1, 1 + _MOST_ATTEMPTS))
+            return float(share @ failed / (share @ (failed + 1 - failing**_MOST_ATTEMPTS)))
+        return float(share @ failing)
+
+    def threshold(self, expected: float) -> float:
+        """Return the threshold at which so many false matches are expected."""
+        return brentq(lambda t: self.fmr(t) - expected / N_NONMATED, -5, 15, xtol=1e-12)
+
+    def truth(self, expected: float) -> dict[str, float]:
+        """Return what each of `QUANTITIES` truly is."""
+        at = self.threshold(expected)
+        equal = brentq(lambda t: self.fmr(t) - self.fnmr(t - at), at - 15, at + 15)
+        costs = [0.05 * self.fnmr(t - at) + 0.95 * self.fmr(t) for t in np.linspace(at - 4, at + 4, 4001)]
+        fnmr = self.fnmr(0.0)
+        return dict(zip(QUANTITIES, (fnmr, fnmr, fnmr, self.fmr(at), self.fmr(equal), min(0.05, *costs)), strict=True))
+
+    def draw(self, rng: np.random.Generator, expected: float) -> ff.Comparisons:
+        """Draw people, their mated comparisons, and non-mated ones of any two of them."""
+        share, mean, added = self.kinds
+        at, n = self.threshold(expected), sum(self.sizes)
+        kind, group = rng.choice(share.size, n, p=share), np.repeat(np.arange(len(self.sizes)), self.sizes)
+        if self.attempts == 0:
+            drawn = at + mean[kind, None] + rng.normal(size=(n, _MOST_ATTEMPTS))
+            before = np.cumsum(drawn >= at, axis=1) - (drawn >= at)
+            who, mated = np.nonzero(before == 0)[0], drawn[before == 0]
+        else:
+            low, high = (self.attempts,) * 2 if isinstance(self.attempts, int) else self.attempts
+            who = np.repeat(np.arange(n), rng.integers(low, high + 1, n))
+            mated = at + mean[kind[who]] + rng.normal(size=who.size)
+        a = rng.integers(0, n, N_NONMATED)
+        b = (a + rng.integers(1, n, N_NONMATED)) % n
+        scores = np.append(mated, added[kind[a]] + added[kind[b]] + rng.normal(size=N_NONMATED))
+        reference, probe = np.append(who, a), np.append(who, b)
+        groups = (group[reference].astype(str), group[probe].astype(str)) if len(self.sizes) > 1 else (None, None)
+        return ff.Comparisons(scores, np.arange(scores.size) < who.size, reference, probe, *groups)
+
+
+SETTINGS = (
+    Setting("alike, 2 attempts"),
+    Setting("alike, 60 with 4 attempts", (60,), 4),
+    *(Setting(f"goats, {m} attempts", attempts=m, goats=0.03) for m in (1, 2, 4, 20)),
+    Setting("goats, 1 to 20 attempts", attempts=(1, 20), goats=0.03),
+    Setting("goats, until success", attempts=0, goats=0.03),
+    Setting("one quality", attempts=4, quality=0.35),
+    Setting("wolves", attempts=4, wolves=0.02),
+    Setting("goats in 300, 60, 25 and 12", (300, 60, 25, 12), 4, goats=0.03),
+)
+
+
+def _some(setting: Setting, expected: float, seeds: range) -> list[list[list[bool]]]:
+    """Judge data sets: of each of `QUANTITIES` the `LOOKS`, of "[*]" in any group."""
+    truth, points = setting.truth(expected), {"held": f"fmr={expected / N_NONMATED!r}"}
+    points["given"] = f"threshold={setting.threshold(expected)!r}"
+    found = []
+    for seed in seeds:
+        data = setting.draw(np.random.default_rng([seed, len(setting.name)]), expected)
+        looks = []
+        for name, value in truth.items():
+            written, _, at = name.partition("@")
+            if "[*]" in name and not data.groups:
+                looks.append([False] * len(LOOKS))
+                continue
+            asked = [f"{written}{'@' if at else ''}{points.get(at, '')} <= {value * x!r}" for x in (1, 1.0001, *TIMES)]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FastfairWarning)
+                rows = [ff.check(data, text, n_resamples=RESAMPLES, rng=seed, n_threads=1).rows for text in asked]
+            verdicts = [{row.verdict for row in of_text} for of_text in rows]
+            looks.append([MET in verdicts[0], NOT_MET in verdicts[1], *(one == {MET} for one in verdicts[2:])])
+        found.append(looks)
+    return found
+
+
+def study(setting: Setting, expected: float, n_data_sets: int, processes: int | None = 1) -> Floats:
+    """Return the (quantities, looks) shares of data sets; that with seed r is number r."""
+    (parts,) = over_data_sets([functools.partial(_some, setting, expected)], n_data_sets, processes)
+    return np.asarray(np.concatenate(parts).mean(axis=0))
+
+
+def table(rows: Sequence[tuple[str, float, Floats]], look: int) -> str:
+    """Lay out one of `LOOKS` in per cent."""
+    lines = ["| Population | false matches expected | " + " | ".join(QUANTITIES) + " |"]
+    lines.append("|---|" + "--:|" * (1 + len(QUANTITIES)))
+    for name, expected, shares in rows:
+        lines.append(f"| {name} | {expected:g} | " + " | ".join(f"{100 * x:.1f}" for x in shares[:, look]) + " |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the tables."""
+    asked = study_parser(main.__doc__, 200).parse_args()
+    rows = []
+    for setting in SETTINGS:
+        for expected in EXPECTED:
+            if not asked.only or setting.name in asked.only:
+                rows.append((setting.name, expected, study(setting, expected, asked.data_sets, asked.processes)))
+                print(rows[-1][0], expected, np.round(100 * rows[-1][2], 1).tolist(), flush=True)
+    for look, name in enumerate(LOOKS):
+        print(f"\n{name}\n{table(rows, look)}")
+    print(f"twice the binomial error of 5 %: {200 * math.sqrt(0.05 * 0.95 / asked.data_sets):.1f}")
+
+
+if __name__ == "__main__":
+    main()

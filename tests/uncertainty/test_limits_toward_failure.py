@@ -1,0 +1,135 @@
+"""Limits that allow for goats and for thresholds that few errors hold, against slow twins and known cases."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+from helpers.each import each
+from helpers.random_comparisons import drawn, rows_of
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import applied_thresholds as of_thresholds
+from oracles import intervals as naive
+
+import fastfair as ff
+from fastfair.errors import FastfairWarning
+from fastfair.uncertainty.few_held_errors import FewHeldErrors
+from fastfair.uncertainty.interval_notes import possible_values
+from fastfair.uncertainty.quantities import BELOW_RESOLUTION, has_flag
+
+
+def evaluated(c: ff.Comparisons, at: ff.OperatingPoint, **asked: object) -> ff.Evaluation:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FastfairWarning)
+        return ff.evaluate(c, at, **({"n_resamples": 0} | asked))
+
+
+@given(seed=st.integers(0, 10**6), threshold=st.floats(0, 3), group=st.sampled_from([None, "0", "1"]))
+def test_upper_limits_of_fnmr_are_those_with_one_more_subject(seed, threshold, group):
+    c = drawn(seed)
+    found = evaluated(c, ff.at_threshold(threshold))
+    q = found.quantity("fnmr", group)
+    if not 0 < q.estimate < 1 or q.n_errors < 5:
+        return
+    freedom = found.uncertainty.freedom[found.quantities.index(q)]
+    of_group = [subject for _, mated, subject, _ in rows_of(c) if mated and group in (None, str(subject % 2))]
+    attempts = list(Counter(of_group).values())
+    assert (q.low, q.high) == pytest.approx(naive.with_one_more(q.estimate, attempts, q.standard_error, freedom, 0.95))
+
+
+@given(seed=st.integers(0, 10**6), rate=st.floats(0.001, 0.03), level=st.sampled_from([0.5, 0.9, 0.95]))
+def test_fnmrs_at_fmrs_of_few_errors_have_the_limits_at_the_scores_that_chance_allows(seed, rate, level):
+    c = drawn(seed, digits=2)
+    found = evaluated(c, ff.at_fmr(rate))
+    few_held, row = found.uncertainty.few_held, found.quantities.index(found.quantity("fnmr"))
+    limits = few_held.limits(row, level)
+    if limits is None:
+        assert not few_held._held
+        return
+    (held,) = few_held._held.values()
+    half = (1 + level) / 2
+    low, high = of_thresholds.law_of_rate(rate, held.spread, held.freedom, half)
+    scores = sorted((score for score, mated, _, _ in rows_of(c) if not mated), reverse=True)
+    fewest, most = math.floor(low * len(scores) + 1e-9), math.ceil(high * len(scores) - 1e-9)
+    expected = [0.0, 1.0]
+    for end, k in ((1, fewest - 1), (0, most)):
+        if 0 <= k < len(scores):
+            at = ff.at_threshold(float(np.nextafter(scores[k], math.inf)))
+            expected[end] = evaluated(c, at, confidence_level=half).interval("fnmr")[end]
+    assert (limits.low, limits.high) == pytest.approx(tuple(expected), abs=1e-9)
+    assert (limits.missing != "") == (fewest == 0)
+
+
+def few_of(n: int, n_mated: int = 400) -> ff.Comparisons:
+    """Comparisons of strangers, of whom a tenth of the mated score low."""
+    rng = np.random.default_rng(0)
+    scores = np.append(np.where(np.arange(n_mated) % 10 == 0, 0.5, 5.0) + rng.random(n_mated), rng.normal(size=n))
+    a, b = np.arange(2 * (n + n_mated)).reshape(2, -1)
+    mated = np.arange(scores.size) < n_mated
+    return ff.Comparisons(scores, mated, a, np.where(mated, a, b))
+
+
+@each("n_resamples", [0, 200])
+def test_below_the_resolution_of_the_data_an_fnmr_has_no_upper_limit(n_resamples):
+    c = few_of(2000)
+    for fmr, is_below in ((2e-3, True), (4e-3, False)):
+        q = evaluated(c, ff.at_fmr(fmr), n_resamples=n_resamples, rng=0).quantity("fnmr")
+        assert has_flag(q, BELOW_RESOLUTION) == is_below
+        assert (q.high == 1) == is_below
+        assert ("non-mated comparisons would do" in q.note) == is_below
+    of_all = evaluated(c, ff.at_fmr(1e-3), n_resamples=n_resamples, rng=0)
+    assert has_flag(of_all.quantity("threshold"), BELOW_RESOLUTION)
+    assert not has_flag(of_all.quantity("fmr"), BELOW_RESOLUTION)
+    given = evaluated(c, ff.at_threshold(of_all.value("threshold")), n_resamples=n_resamples, rng=0).quantity("fnmr")
+    assert given.high < 0.2
+
+
+def test_the_number_of_comparisons_named_is_about_enough():
+    note = evaluated(few_of(1000), ff.at_fmr(1e-3)).quantity("fnmr").note
+    needed = int(note.partition("about ")[2].partition(" non-mated")[0].replace(",", ""))
+    for times, is_below in ((0.9, True), (1.1, False)):
+        q = evaluated(few_of(int(times * needed)), ff.at_fmr(1e-3)).quantity("fnmr")
+        assert has_flag(q, BELOW_RESOLUTION) == is_below
+
+
+def test_thresholds_that_hold_an_fnmr_are_the_mirror_image():
+    c = few_of(2000)
+    scores = -np.append(c.nonmated.similarities, c.mated.similarities)
+    turned = ff.Comparisons(scores, np.arange(scores.size) < 2000)
+    rows = evaluated(turned, ff.at_fnmr(2e-3), unit="comparison")
+    assert has_flag(rows.quantity("fmr"), BELOW_RESOLUTION)
+    assert rows.quantity("fmr").high == 1
+
+
+@given(seed=st.integers(0, 10**6), fmr=st.floats(0, 0.2), digits=st.integers(0, 2), costs=st.floats(0.01, 0.99))
+def test_every_interval_lies_in_the_range_of_its_quantity(seed, fmr, digits, costs):
+    c = drawn(seed, n=150, digits=digits)
+    found = evaluated(c, [ff.at_fmr(fmr), ff.at_threshold(1.0)], n_resamples=30, rng=seed, p_target=costs)
+    for q in found.quantities:
+        if q.low is None or math.isnan(q.low):
+            continue
+        least, most = possible_values(q.name, found.uncertainty.costs)
+        assert least <= q.low <= q.high <= most, q
+
+
+def test_a_lower_limit_of_one_to_four_errors_is_no_higher_than_clopper_and_pearsons():
+    for errors, exact in ((1, 0.0253), (2, 0.2422), (3, 0.6187), (5, 1.6235)):
+        n = 20_000
+        c = few_of(n)
+        top = np.sort(c.nonmated.similarities)[-errors - 1]
+        low, _ = evaluated(c, ff.at_threshold(float(np.nextafter(top, math.inf)))).interval("fmr")
+        assert (low * n <= exact * 1.001) == (errors < 5)
+
+
+def test_limits_of_eer_and_min_dcf_are_those_of_rates_where_few_errors_are_behind_them():
+    c = few_of(60)
+    found = evaluated(c, ff.at_fmr(0.3), metrics=["eer", "min_dcf"], n_resamples=100, rng=0)
+    assert isinstance(found.uncertainty.few_held, FewHeldErrors)
+    eer, cost = found.quantity("eer"), found.quantity("min_dcf")
+    at_eer = evaluated(c, ff.at_threshold(ff.eer(c).threshold), confidence_level=0.975)
+    assert eer.high >= max(at_eer.interval(name)[1] for name in ("fmr", "fnmr")) - 1e-12
+    assert cost.high <= 0.05
