@@ -18,7 +18,7 @@ from fastfair.data.sorted_scores import read_only
 from fastfair.errors import visible
 
 from .failure_rates import FailureRate, failure_rate
-from .subject_kinds import SubjectKinds, design_effect, kinds_of_all, kinds_of_groups, squared_deviations, sum_kinds
+from .subject_kinds import SubjectKinds, design_effect, kinds_of_groups, squared_deviations, sum_kinds
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -63,11 +63,6 @@ class CountedAttempts(Shown):
     def kinds(self) -> SubjectKinds:
         """Subjects with the same failures and attempts, counted together."""
         return kinds_of_groups(self.failures, self.attempts, self.subject_group, len(self.groups))
-
-    @cached_property
-    def all_kinds(self) -> SubjectKinds:
-        """Subjects of all groups with the same failures and attempts, counted together."""
-        return kinds_of_all(self.kinds)
 
     @cached_property
     def sums(self) -> Counts:

@@ -25,6 +25,7 @@ from fastfair.errors import FewResamplesWarning, InputError, NotComputableWarnin
 from fastfair.resampling.units import require_units
 
 from .failure_counts import FailureCounts
+from .failure_roots import draw_roots_of_failures
 from .false_matches import count_false_matches
 from .frailty import draw_roots
 from .inputs import (
@@ -35,7 +36,7 @@ from .inputs import (
     warn_of_few_subjects,
     warn_of_small_groups,
 )
-from .replicates import STATISTICS, GroupRates, group_pvalues, of_counts, pvalue, replicate
+from .replicates import STATISTICS, GroupRates, of_counts, pvalue, replicate
 from .results import FmrTest, FnmrTest, significance_level
 
 Floats = NDArray[np.float64]
@@ -76,7 +77,7 @@ def fnmr_test(
     confidence_level : float, default 0.95
         Confidence level of the intervals, in (0, 1); groups are found to differ at 1 minus this level.
     follow_up : bool, default True
-        Whether to test each group against all others as well.
+        Whether to name the groups that differ as well.
     incomplete_groups : {"raise", "drop"}
         What to do with groups of fewer than two subjects, from which no variance can be estimated: raise an error, or
         leave them out with a warning.
@@ -111,14 +112,17 @@ def fnmr_test(
     statistics, sketched in section V of [1]_, use the overall rate of the replicate. A replicate counts as larger where
     its variance within groups is not positive, or where a ratio needs shifted rates that are not positive.
 
-    The follow-up compares each group with all others together. A replicate draws the subjects of every group from those
-    of all groups; the statistic is the difference between the two rates divided by its standard error, and the p-value
-    is two-sided.
+    The follow-up names groups as `fmr_test` does, by tests of several groups at once ([2]_, closed testing), with the
+    signed roots of a Poisson deviance whose parts are divided by (1 - p) (1 + (m0 - 1) rho): of a group m0 is the sum
+    of m^2 over the sum of m attempts, and rho is the intra-class correlation of all groups together. A replicate draws
+    subjects with the attempts of their group, and their failures from a beta-binomial law with one rate and rho.
 
     References
     ----------
     .. [1] Schuckers et al., "Statistical Methods for Assessing Differences in False Non-Match Rates Across Demographic
        Groups", section IV-A.
+    .. [2] Marcus, Peritz and Gabriel, "On closed testing procedures with special reference to ordered analysis of
+       variance", Biometrika 63 (1976).
 
     Examples
     --------
@@ -139,16 +143,18 @@ def fnmr_test(
     with reporting(progress, f"{n_resamples:,} replicates") as report:
         replicated = replicate(counts, n_resamples, key, n_threads, report)
     found = _compare(observed, replicated, _statistic_of(observed, replicated, statistic), settings, "attempts")
-    of_groups = np.full(len(counts.groups), np.nan)
+    of_groups = adjusted = np.full(len(counts.groups), np.nan)
     if follow_up and not np.isnan(found["statistic"]):
-        _warn_of_few_resamples(n_resamples, len(counts.groups), significance_level(confidence_level))
-        of_groups = group_pvalues(counts, n_resamples, key, n_threads)
+        level = significance_level(confidence_level)
+        _warn_of_few_resamples(n_resamples, level)
+        roots = draw_roots_of_failures(counts, n_resamples, key, n_threads)
+        of_groups, adjusted = roots.pvalues(), np.maximum(roots.adjusted_pvalues(level), found["pvalue"])
     low, high = counts.confidence_interval(confidence_level)
     together = counts.confidence_interval(confidence_level ** (1 / len(counts.groups)))
     return FnmrTest(
         **found,
         group_pvalue=of_groups,
-        group_pvalue_adjusted=intervals.holm(of_groups),
+        group_pvalue_adjusted=adjusted,
         groups=counts.groups,
         n_subjects=counts.n_subjects,
         n_trials=counts.n_attempts,
@@ -411,13 +417,12 @@ def _compare(
     }
 
 
-def _warn_of_few_resamples(n_resamples: int, n_groups: int, alpha: float) -> None:
-    """Warn where even the smallest possible p-value of a group is not significant after Holm's adjustment."""
-    least = int(np.ceil(2 * n_groups / alpha))
+def _warn_of_few_resamples(n_resamples: int, alpha: float) -> None:
+    """Warn where even the smallest possible p-value of a group is not significant."""
+    least = int(np.ceil(1 / alpha))
     if n_resamples < least:
         warn(
-            f"with n_resamples={n_resamples} none of {n_groups} groups can be found to differ from the others, as "
-            f"adjusted p-values are at least {min(1, 2 * n_groups / (n_resamples + 1)):.2g}: use {least} or more, or "
-            "pass follow_up=False",
+            f"with n_resamples={n_resamples} no group can be found to differ from the others, as p-values are at least "
+            f"{1 / (n_resamples + 1):.2g}: use {least} or more, or pass follow_up=False",
             FewResamplesWarning,
         )

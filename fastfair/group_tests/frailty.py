@@ -177,12 +177,12 @@ def estimate(counts: Counts, design: Design) -> Frailty:
     again = share_of(repeated.sum(axis=-1), repeatable.sum(axis=-1))
     pooled = errors.sum(axis=-1) / design.size.sum()
     inflation = 1 + (again[..., None] * design.repeated + kappa * pooled[..., None] * design.sharing) / design.size
-    return Frailty(_common_rate(errors, design.size, inflation)[..., 0], kappa, again, inflation)
+    return Frailty(common_rate(errors, design.size, inflation)[..., 0], kappa, again, inflation)
 
 
 def signed_roots(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:
     """Compute the signed roots of the parts that groups, along the last axis, have in the quasi-deviance."""
-    expected = size * _common_rate(errors, size, inflation)
+    expected = size * common_rate(errors, size, inflation)
     return np.asarray(np.sign(errors - expected) * np.sqrt(_parts(errors, expected, inflation)))
 
 
@@ -262,6 +262,8 @@ class Roots:
         Of the replicates, estimated from each of them anew.
     size : (g,) ndarray
         Number of comparisons.
+    replicated_size : (r, g) ndarray, optional
+        That of the replicates; as in the data by default.
     """
 
     errors: NDArray[Any]
@@ -269,6 +271,7 @@ class Roots:
     replicated_errors: NDArray[Any]
     replicated_inflation: Floats
     size: Floats
+    replicated_size: Floats | None = None
 
     def deviance(self) -> tuple[float, Floats]:
         """Compute the quasi-deviance of the data and (r,) of the replicates."""
@@ -305,9 +308,10 @@ class Roots:
     def _of(self, groups: list[int]) -> tuple[Floats, Floats]:
         """Compare some groups with each other: (groups,) signed roots of the data, (r, groups) of the replicates."""
         size = self.size[groups]
+        replicated = size if self.replicated_size is None else self.replicated_size[:, groups]
         return (
             signed_roots(self.errors[groups], size, self.inflation[groups]),
-            signed_roots(self.replicated_errors[:, groups], size, self.replicated_inflation[:, groups]),
+            signed_roots(self.replicated_errors[:, groups], replicated, self.replicated_inflation[:, groups]),
         )
 
 
@@ -320,7 +324,7 @@ def draw_roots(
     return Roots(counts[:, 0], null.inflation, replicated[..., 0], estimate(replicated, design).inflation, design.size)
 
 
-def _common_rate(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:
+def common_rate(errors: NDArray[Any], size: Floats, inflation: Floats) -> Floats:
     """Compute (..., 1) the rate of all groups, in which those that are known better weigh more."""
     return np.asarray((errors / inflation).sum(axis=-1, keepdims=True) / (size / inflation).sum(axis=-1, keepdims=True))
 

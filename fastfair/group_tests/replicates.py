@@ -12,12 +12,12 @@ from fastfair._lib import memory
 from fastfair._lib.progress import Report
 
 from .failure_counts import FailureCounts
-from .group_sums import AT_ONCE, draw_groups
-from .subject_kinds import design_effect, squared_deviations
+from .group_sums import draw_groups
+from .subject_kinds import design_effect
 
 Floats = NDArray[np.float64]
 STATISTICS = ("f", "max-difference", "max-ratio")
-_SUBJECTS_OF_GROUPS, _SUBJECTS_OF_ALL = 3, 4  # kinds of draws, told apart in the random stream from those of `units`
+_SUBJECTS_OF_GROUPS = 3  # kind of draws, told apart in the random stream from those of `units`
 _ROUNDING = 1e-9  # statistics that are equal may differ by this share of them,
 _EQUAL = 1e-12  # and rates, and statistics that are 0, by this much
 
@@ -144,51 +144,3 @@ def pvalue(observed: ArrayLike, replicated: Floats) -> Any:
     """Compute (1 + the number of replicates, along the first axis, at least as large as observed) / (1 + all)."""
     share = (1 + exceedances(observed, replicated)) / (1 + len(replicated))
     return np.where(np.isnan(observed), np.nan, share)[()]
-
-
-def group_pvalues(
-    counts: FailureCounts, n_resamples: int, key: NDArray[np.uint32], n_threads: int | None = None
-) -> Floats:
-    """Test each group against all others together.
-
-    Replicates draw the subjects of every group from those of all groups, as if all groups were alike. The statistic is
-    the difference between the two rates divided by its standard error.
-
-    Parameters
-    ----------
-    counts : FailureCounts
-        Failure counts in which every group has subjects.
-    n_resamples, key, n_threads
-        As in `replicate`.
-
-    Returns
-    -------
-    (g,) ndarray
-        Two-sided p-values: twice the share of replicates that are as extreme as the data on the same side.
-    """
-    from fastfair.kernels import clusters
-
-    of_all, sizes = counts.all_kinds, counts.n_subjects
-    observed = _studentized(counts.sums)
-    n_groups = sizes.size
-    failures, attempts = np.tile(of_all.failures, n_groups), np.tile(of_all.attempts, n_groups)
-    share = np.tile(of_all.subjects.astype(np.float64), n_groups)
-    kinds = clusters.Kinds(failures, attempts, share, of_all.subjects.size * np.arange(1, n_groups + 1))
-    beyond = np.zeros((-(-n_resamples // AT_ONCE), 2, n_groups), np.int64)
-
-    def use(at: slice, sums: NDArray[np.int64]) -> None:
-        replicated = _studentized(sums)
-        beyond[at.start // AT_ONCE] = exceedances(observed, replicated), exceedances(-observed, -replicated)
-
-    draw_groups(kinds, sizes, _SUBJECTS_OF_ALL, n_resamples, key, use, n_threads)
-    rarer = beyond.sum(axis=0).min(axis=0)
-    return np.minimum(1.0, 2 * (1 + rarer) / (1 + n_resamples))
-
-
-def _studentized(sums: NDArray[np.int64]) -> Floats:
-    """Divide each group's difference from the rest by its standard error. sums: (5, ..., g)."""
-    rest = sums.sum(axis=-1, keepdims=True) - sums
-    difference = sums[1] / sums[0] - rest[1] / rest[0]
-    error = np.sqrt(sum(squared_deviations(part) / part[0].astype(np.float64) ** 2 for part in (sums, rest)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.abs(difference) < _EQUAL, 0.0, difference / error)

@@ -60,8 +60,8 @@ class GroupTest(Tabular):
     group_pvalue : (g,) ndarray
         p-value of each group on its own; NaN where groups were not tested.
     group_pvalue_adjusted : (g,) ndarray
-        The same p-values adjusted for being several, which limits the probability of any false finding: by Holm's
-        procedure for FNMRs, by tests of several groups at once for FMRs.
+        The same p-values adjusted for being several by tests of several groups at once, which limits the probability of
+        any false finding.
     replicates : (r,) ndarray
         The statistic in every replicate.
     confidence_level : float
@@ -167,15 +167,25 @@ class GroupTest(Tabular):
             if found:
                 text.append(f"Detectably {word} than in the other groups, of {n_tested} tested: {', '.join(found)}.")
         if self.pvalue < alpha and n_tested and not self.different:
-            text.append("Which groups differ from the others cannot be told.")
+            text.append("The test cannot say which groups differ.")
         return "\n".join(map(visible, text + self._remarks()))
 
     def _from_others(self) -> Floats:
-        """Return each group's rate minus that of the groups it was compared with."""
-        return self.difference
+        """Return each group's rate minus that of the groups that do not differ detectably."""
+        alike = ~np.isin(self.groups, self.different)
+        if not alike.any():
+            return self.difference
+        return np.asarray(self.group_rate - self.n_errors[alike].sum() / self.n_trials[alike].sum())
 
     def _remarks(self) -> list[str]:
-        return []
+        if len(self.groups) == 2 or not self.different:
+            return []
+        if len(self.different) == len(self.groups):
+            return ["No more than half of the groups are alike."]
+        return [
+            "Named are groups that have to be set aside, with as few others as possible, for the rest not to differ "
+            "detectably."
+        ]
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -249,10 +259,7 @@ class FnmrTest(GroupTest):
         return chapter_of_table(self, "FnmrTest", title)
 
     def _remarks(self) -> list[str]:
-        named = self.difference[np.isin(self.groups, self.different)]
-        both_sides = len(self.groups) > 2 and (named > 0).any() and (named < 0).any()
-        moved = "Each was compared with all others together, so the largest difference may make others seem to differ."
-        return [moved] * bool(both_sides) + self.counts.remarks()
+        return super()._remarks() + self.counts.remarks()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -276,22 +283,6 @@ class FmrTest(GroupTest):
     def error(self) -> str:
         """Name of the error rate, as in tables: "fmr"."""
         return "fmr"
-
-    def _from_others(self) -> Floats:
-        alike = ~np.isin(self.groups, self.different)
-        if not alike.any():
-            return self.difference
-        return np.asarray(self.group_rate - self.n_errors[alike].sum() / self.n_trials[alike].sum())
-
-    def _remarks(self) -> list[str]:
-        if len(self.groups) == 2 or not self.different:
-            return []
-        if len(self.different) == len(self.groups):
-            return ["No more than half of the groups are alike."]
-        return [
-            "Named are groups that have to be set aside, with as few others as possible, for the rest not to differ "
-            "detectably."
-        ]
 
     @property
     def fmr(self) -> float:

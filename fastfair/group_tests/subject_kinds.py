@@ -64,15 +64,6 @@ def kinds_of_groups(failures: Counts, attempts: Counts, group: NDArray[Any], n_g
     return SubjectKinds(cells % widths[2], cells // widths[2] % widths[1], sizes[order], end.astype(np.int64))
 
 
-def kinds_of_all(kinds: SubjectKinds) -> SubjectKinds:
-    """Count the kinds of all groups together, as if they were one group."""
-    pairs, which = np.unique(np.stack((kinds.failures, kinds.attempts)), axis=1, return_inverse=True)
-    sizes = np.bincount(which.ravel(), kinds.subjects).astype(np.int64)  # NumPy 2.0.0 gives two dimensions
-    order = np.argsort(-sizes, kind="stable")
-    failures, attempts = pairs[:, order]
-    return SubjectKinds(failures, attempts, sizes[order], np.array([order.size]))
-
-
 def sum_kinds(kinds: SubjectKinds) -> Counts:
     """Compute (5, g) sums over the subjects of each group, in the rows of `kernels.clusters`."""
     e, m = kinds.failures, kinds.attempts

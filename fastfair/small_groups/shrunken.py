@@ -17,7 +17,7 @@ from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, visible
 from fastfair.evaluation.result import Evaluation
-from fastfair.uncertainty.quantities import HELD, Quantity
+from fastfair.uncertainty.quantities import HELD
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 from .posterior import learn
@@ -45,7 +45,7 @@ class ShrunkenRates(Tabular):
     n_comparisons, n_errors : (g,) ndarray of int64
         Numbers of comparisons of each group, and of errors among them.
     n_effective : (g,) ndarray
-        Number of independent comparisons that would tell as much.
+        Effective sample size.
     raw, raw_low, raw_high : (g,) ndarray
         Each group's own rate with its interval, as in the evaluation.
     shrunken, low, high : (g,) ndarray
@@ -84,8 +84,8 @@ class ShrunkenRates(Tabular):
         rate, most = self.rate.upper(), int(self.borrowed.argmax())
         low, high = int(self.shrunken.argmin()), int(self.shrunken.argmax())
         text = [
-            f"Shrunken {rate}s of {len(self.groups)} groups at {self.at}: each is drawn towards the others, the more "
-            "the less its own data tell. They are no replacement of the raw rates.",
+            f"Shrunken {rate}s of {len(self.groups)} groups at {self.at}: groups with less data are shrunk more. They do "
+            "not replace the raw rates.",
             f"They range from {per_cent(self.shrunken[low])} ({self.groups[low]}) to {per_cent(self.shrunken[high])} "
             f"({self.groups[high]}); the raw ones from {per_cent(self.raw.min())} to {per_cent(self.raw.max())}.",
             f"{self.groups[most]} borrows most: {100 * self.borrowed[most]:.0f} % of its shrunken rate, "
@@ -157,11 +157,12 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
 
     Notes
     -----
-    A group's comparisons count as p (1 - p) / (s t / z)^2 independent ones, with the rate p, its bootstrap standard
-    error s, and the 97.5 % quantiles t of Student's law with the rate's degrees of freedom and z of the normal one.
-    Where a rate is 0 or 1 the count is that of its Clopper-Pearson interval. Intervals are posterior quantiles. They
-    hold their level on average over groups [1]_, not for a group that is unlike all others; see the page "Small
-    groups".
+    The effective sample size of a group is the number n of its comparisons over their design effect, for which one
+    correlation of all groups is estimated: 1 + (m0 - 1) rho for FNMRs, with the sum of m^2 over the sum of m attempts
+    m0 of the group's own subjects and the intra-class correlation rho, and for FMRs what repeated comparisons and
+    those that share a subject add (`fmr_test`). Where samples are drawn, it is p (1 - p) / s^2, with the rate p and its
+    bootstrap standard error s. Intervals are posterior quantiles. They hold their level on average over groups [1]_,
+    not for a group that is unlike all others: it stays drawn towards them, so look at its raw rate and limits, too.
 
     References
     ----------
@@ -181,7 +182,7 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
     >>> ev = ff.evaluate(c, ff.at_threshold(1.0), [], metrics=[], rng=0)
     >>> found = ff.shrunken_rates(ev, "fnmr")
     >>> found.raw.round(3).tolist(), found.shrunken.round(3).tolist()
-    ([0.133, 0.167, 0.2, 0.2], [0.158, 0.17, 0.182, 0.178])
+    ([0.133, 0.167, 0.2, 0.2], [0.158, 0.171, 0.183, 0.179])
     """
     validation.choice("rate", rate, RATES)
     evaluation.quantity(rate, None, at)  # refuses what is not there, or there more than once
@@ -205,12 +206,7 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
     raw = np.array([q.estimate for q in found])
     if not raw.any() or (raw == 1).all():
         raise InputError(f"no group has {'errors' if not raw.any() else 'anything but errors'}: nothing can be learned")
-    n = np.array(
-        [
-            _effective(q, float(uncertainty.freedom[k]), float(uncertainty.independent[k]))
-            for k, q in zip(rows, found, strict=True)
-        ]
-    )
+    n = _effective_sizes(evaluation, uncertainty, rows)
     laws, level = learn(raw * n, n), float(evaluation.settings["confidence_level"])
     low, high = (laws.quantiles(raw * n, n, share) for share in ((1 - level) / 2, (1 + level) / 2))
     assert found[0].at is not None
@@ -233,17 +229,25 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
     )
 
 
-def _effective(quantity: Quantity, freedom: float, independent: float) -> float:
-    """Return the number of independent comparisons that would tell as much of a rate."""
-    from scipy.special import ndtri, stdtrit
-
-    if quantity.estimate in (0, 1):
-        return independent
-    p, error = quantity.estimate, quantity.standard_error
-    if not error or math.isnan(error):
-        raise InputError(
-            f"the {quantity.name.upper()} of {visible(str(quantity.group))} does not vary in replicates, so nothing is "
-            "known of its uncertainty: leave the group out"
-        )
-    wider = float(stdtrit(freedom, 0.975) / ndtri(0.975)) if math.isfinite(freedom) else 1.0
-    return max(1.0, p * (1 - p) / (min(error, p, 1 - p) * wider) ** 2)
+def _effective_sizes(evaluation: Evaluation, uncertainty: Uncertainty, rows: list[int]) -> Floats:
+    """Return the effective sample sizes of groups' rates, at least 1."""
+    quantities = [evaluation.quantities[k] for k in rows]
+    at = [rates.at for rates in evaluation.rates].index(quantities[0].at)  # type: ignore[arg-type]  # rates have one
+    models = [] if uncertainty.few_held is None else uncertainty.few_held.resampler.count_models()
+    if models:
+        model = models[at][quantities[0].name]
+        model = model.take([evaluation.groups.index(str(q.group)) for q in quantities])
+        rate = model.errors.sum() / model.comparisons.sum()
+        effect = 1 + model.linear + model.quadratic * rate / model.comparisons
+        return np.asarray(np.maximum(model.comparisons / effect, 1.0))
+    found = []
+    for quantity, k in zip(quantities, rows, strict=True):
+        p, error = quantity.estimate, quantity.standard_error
+        if p not in (0, 1) and (not error or math.isnan(error)):
+            raise InputError(
+                f"the {quantity.name.upper()} of {visible(str(quantity.group))} does not vary in replicates, so "
+                "nothing is known of its uncertainty: leave the group out"
+            )
+        own = p * (1 - p) / min(error, p, 1 - p) ** 2 if error else float(uncertainty.independent[k])
+        found.append(max(1.0, own))
+    return np.array(found)

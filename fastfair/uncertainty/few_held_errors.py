@@ -117,10 +117,15 @@ class FewHeldErrors:
         Its resampler.
     freedom : (entries,) ndarray
         Their degrees of freedom at given thresholds.
+
+    Attributes
+    ----------
+    resampler : Resampler
+        As given.
     """
 
     def __init__(self, entries: Sequence[Entry], resampler: Resampler, freedom: Floats) -> None:
-        self._entries, self._resampler, self._prepared, self._freedom = entries, resampler, resampler.prepared, freedom
+        self._entries, self.resampler, self._prepared, self._freedom = entries, resampler, resampler.prepared, freedom
         self._with_one_more = resampler.units.unit == "subject"
         self._attempts: Floats | None = None
         self._errors: dict[tuple[bool, int, int], tuple[float, float]] = {}
@@ -137,7 +142,7 @@ class FewHeldErrors:
 
     def _kind(self, entry: Entry) -> str | None:
         """Return what the operating point of an entry holds."""
-        return None if entry.point is None else self._resampler.points[entry.point].kind
+        return None if entry.point is None else self.resampler.points[entry.point].kind
 
     def _is_held(self, entry: Entry) -> bool:
         return entry.name in ("fmr", "fnmr") and entry.group is None and entry.name == self._kind(entry)
@@ -176,7 +181,7 @@ class FewHeldErrors:
 
     def _held_rate(self, point: int, freedom: float) -> _Held:
         """Return the rate that an operating point holds, as chance makes it vary at the population's threshold."""
-        prepared, at = self._prepared, self._resampler.points[point]
+        prepared, at = self._prepared, self.resampler.points[point]
         mated = at.kind == "fnmr"
         lists = prepared.y if mated else prepared.x
         n, errors = int(lists.sizes[0]), self._count(lists, 0, int(prepared.thresholds[point]))
@@ -184,7 +189,7 @@ class FewHeldErrors:
         if errors > _LOOKED_AT:  # and so more than ten are independent
             spread = math.sqrt(binomial)
         elif errors < ENOUGH_PAIRS:
-            spread = math.sqrt(binomial * n / self._resampler.independent_comparisons(mated))
+            spread = math.sqrt(binomial * n / self.resampler.independent_comparisons(mated))
         else:
             spread = max(self._error(mated, lists, 0, errors)[0], math.sqrt(binomial))
         return _Held(mated, n, at.value, spread, freedom)
@@ -264,18 +269,18 @@ class FewHeldErrors:
         errors, n = self._count(lists, k, key), int(lists.sizes[k])
         if errors in (0, n):
             upper = intervals.upper_limit_without_errors(
-                self._resampler.independent_comparisons(mated, cell, errors > 0), level
+                self.resampler.independent_comparisons(mated, cell, errors > 0), level
             )
             return (0.0, upper) if errors == 0 else (1 - upper, 1.0)
         rate, (error, freedom) = errors / n, self._error(mated, lists, k, errors)
         freedom = max(1.0, min(float(self._freedom[row]), freedom))
         low, high = (float(end) for end in intervals.logit_interval(rate, error, freedom, level))
         if errors < ENOUGH_PAIRS:
-            independent = self._resampler.independent_comparisons(mated, cell)
+            independent = self.resampler.independent_comparisons(mated, cell)
             low = min(low, intervals.exact_lower_limit(rate * independent, independent, level))
         if mated and self._with_one_more:
             if self._attempts is None:
-                self._attempts = self._resampler.typical_attempts()
+                self._attempts = self.resampler.typical_attempts()
             raised = raised_rate(rate, n, float(self._attempts[k]))
             high = max(high, limit_with_one_more(rate, error, freedom, raised, level))
         return low, high

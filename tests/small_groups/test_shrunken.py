@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -71,7 +72,7 @@ def test_false_match_rates_are_shrunken_too():
 def test_the_result_is_told_drawn_and_written(tmp_path):
     found = ff.shrunken_rates(evaluation([12, 15, 4], [100, 100, 10]))
     assert "c borrows most" in found.summary()
-    assert "no replacement" in found.summary()
+    assert "do not replace the raw rates" in found.summary()
     assert found.to_frame("polars").columns[:3] == ["group", "n_comparisons", "n_errors"]
     content = json.loads(found.to_json(tmp_path / "found.json"))
     assert content["groups"][2]["shrunken"] == pytest.approx(found.shrunken[2])
@@ -99,7 +100,7 @@ def test_what_cannot_be_shrunken_is_refused():
         ff.shrunken_rates(ev, "eer")
 
 
-def test_a_group_whose_rate_does_not_vary_is_refused_by_name():
+def test_a_group_of_one_subject_is_shrunk_by_the_correlation_of_all():
     group = np.repeat(list("abcd"), [20, 20, 20, 1])
     subject = np.append(np.arange(group.size), group.size - 1)  # the last has two attempts, of which one fails
     group = np.append(group, "d")
@@ -111,5 +112,7 @@ def test_a_group_whose_rate_does_not_vary_is_refused_by_name():
     )  # fmt: skip
     with pytest.warns(EmptyGroupWarning):
         ev = ff.evaluate(c, AT, [], metrics=[], n_resamples=100, rng=0, incomplete_groups="nan")
-    with pytest.raises(InputError, match="FNMR of d does not vary in replicates"):
-        ff.shrunken_rates(ev)
+    found = ff.shrunken_rates(ev)
+    assert 1 <= found.n_effective[3] <= 2
+    assert math.isnan(found.raw_low[3])
+    assert 0 < found.low[3] < found.shrunken[3] < found.raw[3]

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
-from fastfair import intervals
 from fastfair._lib import seeds
+from fastfair.group_tests.failure_roots import draw_roots_of_failures
 from fastfair.group_tests.margins import CENTERS, QUANTILES, share_inside
-from fastfair.group_tests.replicates import STATISTICS, group_pvalues, of_counts, pvalue, replicate
+from fastfair.group_tests.replicates import STATISTICS, of_counts, pvalue, replicate
 
 from .processes import over_data_sets
 
@@ -29,7 +29,7 @@ Bools = NDArray[np.bool_]
 
 ALPHA = 0.05
 RESAMPLES = 500  # so that 25 of 501 are just below ALPHA
-FOLLOW_UP_RESAMPLES = 1600  # at least
+FOLLOW_UP_RESAMPLES = 1600
 MARGINS = tuple(f"{quantile}, {center}" for center in CENTERS for quantile in QUANTILES)
 NAMING = (*MARGINS, "follow-up")  # what names groups
 DECISIONS = (*STATISTICS, *NAMING)
@@ -116,12 +116,6 @@ FEW_AND_MANY = (10, 50)  # effective failures
 DIFFERENCES = (-0.08, -0.06, -0.04, -0.03, -0.02, -0.01, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08)
 
 
-def follow_up_resamples(n_groups: int) -> int:
-    """Return how many replicates bring the smallest level of Holm's procedure just above a whole number of them."""
-    step = round(2 / ALPHA) * n_groups
-    return -(-FOLLOW_UP_RESAMPLES // step) * step
-
-
 def decide(counts: ff.FailureCounts, seed: int) -> tuple[list[bool], list[Bools]]:
     """Say which statistics are significant, and which groups each entry of `NAMING` names."""
     key, _ = seeds.stream(seed)
@@ -137,7 +131,8 @@ def decide(counts: ff.FailureCounts, seed: int) -> tuple[list[bool], list[Bools]
         largest = np.abs(replicated.rate - middle).max(axis=1)
         margins = np.quantile(largest, [share_inside(1 - ALPHA, quantile) for quantile in QUANTILES])
         named += [distance > margin * (1 + 1e-9) for margin in margins]
-    named.append(intervals.holm(group_pvalues(counts, follow_up_resamples(size.size), key, 1)) < ALPHA)
+    roots = draw_roots_of_failures(counts, FOLLOW_UP_RESAMPLES, key, 1)
+    named.append((roots.adjusted_pvalues(ALPHA) < ALPHA) & significant[STATISTICS.index("f")])
     return significant, named
 
 

@@ -61,7 +61,7 @@ def curves(data_sets) -> list[Decisions]:
 @pytest.mark.jit
 @pytest.mark.parametrize("scenario", [EQUAL[0], *NULLS[-4:]], ids=name_of)
 def test_decisions_are_those_of_the_public_functions(scenario, monkeypatch):
-    monkeypatch.setattr(group_test_study, "follow_up_resamples", lambda n_groups: group_test_study.RESAMPLES)
+    monkeypatch.setattr(group_test_study, "FOLLOW_UP_RESAMPLES", group_test_study.RESAMPLES)
     given = {"n_resamples": group_test_study.RESAMPLES, "confidence_level": 1 - ALPHA, "n_threads": 1}
     for seed in range(20):
         counts = scenario.draw(seed)
