@@ -9,8 +9,10 @@ import numpy as np
 
 from fastfair import intervals
 
-from .cells import Floats
-from .fitting import Fit
+from .cells import Cells, Floats
+from .fitting import Fit, fit_without
+
+_FARTHEST, _STEPS = 20.0, 24  # of logarithms of odds ratios, and of bisections
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,45 @@ def difference(fit: Fit, with_value: Floats, with_baseline: Floats, weights: Flo
     if math.isnan(means[0]) or math.isnan(means[1]):
         return Estimate()
     return of_function(fit, means[0] - means[1], gradients[0] - gradients[1])
+
+
+def separated_ratio(cells: Cells, design: Floats, contrast: Floats, level: float) -> tuple[float, float, float]:
+    """Test an effect whose odds ratio is 0 or infinite in the data, and limit it to the side that is known.
+
+    Parameters
+    ----------
+    cells, design
+        As `fitting.fit` takes them.
+    contrast : (coefficients,) ndarray
+        A multiple of one coefficient, the logarithm of the odds ratio.
+    level : float
+        The confidence level of an interval, one end of which is the limit.
+
+    Returns
+    -------
+    pvalue, low, high : float
+        The p-value of a score test, and an interval with the end 0 or infinity; NaN where nothing is known.
+    """
+    (column,) = np.flatnonzero(contrast).tolist()
+
+    def score(log_ratio: float) -> Estimate:
+        offset = design[:, column] * log_ratio / contrast[column]
+        return estimate(fit_without(cells, design, [column], offset), np.ones(1))
+
+    found = score(0.0)
+    if math.isnan(found.value):
+        return math.nan, math.nan, math.nan
+    below = found.value < 0  # whether the odds ratio is 0 in the data
+
+    def excluded(log_ratio: float) -> bool:
+        at = score(log_ratio)
+        return (at.value < 0) == below and at.pvalue < 1 - level
+
+    held, left = (-_FARTHEST, _FARTHEST) if below else (_FARTHEST, -_FARTHEST)
+    for _ in range(_STEPS):
+        middle = (held + left) / 2
+        held, left = (held, middle) if excluded(middle) else (middle, left)
+    return found.pvalue, *((0.0, _exp(left)) if below else (_exp(left), math.inf))
 
 
 def joint_test(fit: Fit, contrasts: Floats) -> tuple[float, int, float, float]:

@@ -18,10 +18,10 @@ from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
 
 from .cells import RATES, UNITS, Cells, count_cells
-from .contrasts import difference, estimate, joint_test
+from .contrasts import difference, estimate, joint_test, separated_ratio
 from .designs import Term, make_design
 from .effects import AttributeTest, Effect
-from .fitting import Fit, fit
+from .fitting import Fit, fit, fit_without
 from .results import ErrorModel
 from .stratifying import StratifiedDifference, in_words, stratify
 
@@ -70,7 +70,8 @@ def error_model(
     Warns
     -----
     NotComputableWarning
-        Where a value has no errors, or nothing but errors, so that its odds ratio is not finite: it is NaN.
+        Where a value has no errors, or nothing but errors, so that its odds ratio is not finite: it is NaN, with a
+        limit and a p-value by a score test.
     ContradictingStrataWarning
         Where the order of two values of an attribute is another within the values of a second than overall.
 
@@ -85,6 +86,10 @@ def error_model(
     Variances allow for comparisons that share subjects: for FMR they are dyadic-robust, for FNMR those of clusters.
     Scores are corrected for being fitted, and t distributions have degrees of freedom that follow from how equally
     subjects contribute. The threshold is taken as given, even where it is found from the same comparisons.
+
+    A value without errors, or with nothing else, has a score test and, by its inversion, a limit to one side: errors
+    are compared with those expected without its effect. Their variance is that of the model times the overdispersion of
+    the other effects, or the robust one where that is larger.
 
     References
     ----------
@@ -115,7 +120,7 @@ def error_model(
     lost = [effect for effect in effects if effect.note and math.isnan(effect.odds_ratio)]
     if lost:
         told = "; ".join(f"{effect.attribute} {effect.value}: {effect.note}" for effect in lost)
-        warn(f"odds ratios that are not known: {told}", NotComputableWarning)
+        warn(f"odds ratios that are not known but for a limit: {told}", NotComputableWarning)
     contradictions = _contradictions(cells, names, level)
     for one in contradictions:
         warn(f"{one.by!r} and {one.strata!r} contradict each other: {in_words(one, rate)}", ContradictingStrataWarning)
@@ -149,9 +154,12 @@ def _effect(fitted: Fit, term: Term, level: float) -> Effect:
         fitted, term.with_value[fitted.kept], term.with_baseline[fitted.kept], cells.n[fitted.kept].astype(np.float64)
     )
     n, errors = int(cells.n[term.concerned].sum()), int(cells.errors[term.concerned].sum())
+    pvalue, ends = ratio.pvalue, ratio.ratio_interval(level)
+    if math.isnan(ratio.value) and fitted.kept.any():
+        pvalue, *ends = separated_ratio(cells, fitted.design, term.contrast, level)
     return Effect(
-        term.attribute, term.value, term.baseline, ratio.exponential, *ratio.ratio_interval(level),
-        ratio.standard_error, ratio.degrees_of_freedom, ratio.pvalue, change.value, *change.interval(level), n, errors,
+        term.attribute, term.value, term.baseline, ratio.exponential, *ends,
+        ratio.standard_error, ratio.degrees_of_freedom, pvalue, change.value, *change.interval(level), n, errors,
         _note(math.isnan(ratio.value), n, errors),
     )  # fmt: skip
 
@@ -168,7 +176,11 @@ def _tests(fitted: Fit, terms: list[Term], names: tuple[str, ...]) -> list[Attri
     found = []
     for k, name in enumerate(names):
         contrasts = np.stack([term.contrast for term in terms if term.position == k])
-        found.append(AttributeTest(name, *joint_test(fitted, contrasts)))
+        tested: Fit = fitted
+        if np.isnan(fitted.values(contrasts)).any() and fitted.kept.any():
+            columns = np.flatnonzero(contrasts.any(axis=0)).tolist()
+            tested, contrasts = fit_without(fitted.cells, fitted.design, columns), np.eye(len(columns))
+        found.append(AttributeTest(name, *joint_test(tested, contrasts)))
     return found
 
 

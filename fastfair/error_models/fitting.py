@@ -10,6 +10,7 @@ scores too small, T_k is multiplied by (1 - H_k H^-1)^-1/2, where H_k is the par
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -114,7 +115,7 @@ class Fit:
         return min(most, max(1.0, 2 / unequal)) if unequal > 0 else most
 
 
-def fit(cells: Cells, design: Floats) -> Fit:
+def fit(cells: Cells, design: Floats, offset: Floats | None = None) -> Fit:
     """Fit a logit of errors to counts of cells.
 
     Parameters
@@ -123,12 +124,15 @@ def fit(cells: Cells, design: Floats) -> Fit:
         Numbers of comparisons and of errors.
     design : (cells, coefficients) ndarray
         The row of each cell.
+    offset : (cells,) ndarray, optional
+        What is added to the log odds of each cell; 0 by default.
 
     Returns
     -------
     Fit
     """
     kept = ~separated(cells, design)
+    offset = np.zeros(cells.n.size) if offset is None else offset
     n, errors = cells.n[kept].astype(np.float64), cells.errors[kept].astype(np.float64)
     if not kept.any():  # nothing but errors, or none: no coefficient is known
         empty = np.zeros((0, design.shape[1]))
@@ -137,26 +141,68 @@ def fit(cells: Cells, design: Floats) -> Fit:
     _, singular, basis = np.linalg.svd(design[kept] * np.sqrt(n)[:, None], full_matrices=False)
     basis = basis[singular > _TINY * singular[0]]
     rows = design[kept] @ basis.T
-    location, information = _maximum(rows, n, errors)
+    location, information = _maximum(rows, n, errors, offset[kept])
     # In whitened coordinates the information is 1, so that variances of directions are comparable.
     factor = np.linalg.cholesky(information)
     rows = np.linalg.solve(factor, rows.T).T
     chances = np.where(cells.errors > 0, 1.0, 0.0)
-    chances[kept] = _expit(rows @ (factor.T @ location))
+    chances[kept] = _expit(rows @ (factor.T @ location) + offset[kept])
     covariance, scores, squares = _robust(cells, kept, rows, chances)
     coordinates = factor.T @ basis
     return Fit(cells, design, kept, chances, rows, coordinates, factor.T @ location, covariance, scores, squares)
+
+
+def fit_without(cells: Cells, design: Floats, tested: Sequence[int], offset: Floats | None = None) -> Fit:
+    """Fit a logit without some columns, and take one step of Newton's method along them, for score tests of these.
+
+    The estimates of the columns are those of the step, and their variance is the robust one of the scores where the
+    columns have no effect, but at least that of the model. So they are known, too, where the likelihood drives log odds
+    to infinity.
+
+    Parameters
+    ----------
+    cells, design, offset
+        As `fit` takes them.
+    tested : sequence of int
+        The columns.
+
+    Returns
+    -------
+    Fit
+        Whose coefficients are those of the columns.
+    """
+    others = np.setdiff1d(np.arange(design.shape[1]), tested)
+    null = fit(cells, design[:, others], offset)
+    p = null.chances[null.kept]
+    n, errors = cells.n[null.kept], cells.errors[null.kept]
+    of_tested, weights = design[null.kept][:, tested], (n * p * (1 - p))[:, None]
+    rows = of_tested - null.rows @ (null.rows.T @ (weights * of_tested))
+    values, vectors = np.linalg.eigh(rows.T @ (weights * rows))
+    known = values > _TINY * max(float(values[-1]), 1e-300)
+    to_rows = vectors[:, known] / np.sqrt(values[known])
+    rows = rows @ to_rows
+    covariance, scores, squares = _robust(cells, null.kept, rows, null.chances)
+    # Where errors are missing, residuals are too small to show their variance: it is at least that of the model, times
+    # the overdispersion of the fit, both of which are 1 for independent comparisons.
+    spread = max(1.0, float(np.trace(null.covariance)) / max(1, len(null.covariance)))
+    values_of, axes = np.linalg.eigh((covariance + covariance.T) / 2)
+    covariance = (axes * np.maximum(values_of, spread)) @ axes.T
+    coordinates = (vectors[:, known] * np.sqrt(values[known])).T
+    return Fit(
+        cells, design[:, tested], null.kept, null.chances, rows, coordinates, rows.T @ (errors - n * p), covariance,
+        scores, squares,
+    )  # fmt: skip
 
 
 def _expit(log_odds: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-log_odds)))
 
 
-def _maximum(rows: Floats, n: Floats, errors: Floats) -> tuple[Floats, Floats]:
+def _maximum(rows: Floats, n: Floats, errors: Floats, offset: Floats) -> tuple[Floats, Floats]:
     """Return the coefficients of the highest likelihood, found by Newton's method, and the information there."""
 
     def likelihood(at: Floats) -> float:
-        log_odds = rows @ at
+        log_odds = rows @ at + offset
         return float(errors @ log_odds - n @ np.logaddexp(0, log_odds))
 
     # Where every cell has the same chance, as the start.
@@ -164,7 +210,7 @@ def _maximum(rows: Floats, n: Floats, errors: Floats) -> tuple[Floats, Floats]:
     at = np.linalg.lstsq(rows, start, rcond=None)[0]
     height = likelihood(at)
     for _ in range(_STEPS):
-        chances = _expit(rows @ at)
+        chances = _expit(rows @ at + offset)
         information = (rows.T * (n * chances * (1 - chances))) @ rows
         step = np.linalg.solve(information, rows.T @ (errors - n * chances))
         while likelihood(at + step) < height - 1e-12 * abs(height):
@@ -172,7 +218,7 @@ def _maximum(rows: Floats, n: Floats, errors: Floats) -> tuple[Floats, Floats]:
         at = at + step
         height = likelihood(at)
         if float(step @ information @ step) < 1e-20:  # squared, in standard errors
-            chances = _expit(rows @ at)
+            chances = _expit(rows @ at + offset)
             return at, (rows.T * (n * chances * (1 - chances))) @ rows
     raise FastfairError("the logit of errors does not converge")
 

@@ -94,7 +94,10 @@ class ErrorModel(Tabular):
         both = "both " if self.rate == "fmr" and effect.value != DIFFERENT else ""
         name = f"{effect.attribute}, {both}{effect.value} against {both}{effect.baseline}"
         if math.isnan(effect.odds_ratio):
-            return f"{name}: not known, {effect.note}."
+            if math.isnan(effect.pvalue):
+                return f"{name}: not known, {effect.note}."
+            limit = f"at most {effect.high:.3g}" if effect.low == 0 else f"at least {effect.low:.3g}"
+            return f"{name}: {limit} times the odds of {_ERROR[self.rate]}, p = {effect.pvalue:.2g} ({effect.note})."
         change = ""
         if not math.isnan(effect.difference):
             change = (

@@ -84,8 +84,8 @@ class ShrunkenRates(Tabular):
         rate, most = self.rate.upper(), int(self.borrowed.argmax())
         low, high = int(self.shrunken.argmin()), int(self.shrunken.argmax())
         text = [
-            f"Shrunken {rate}s of {len(self.groups)} groups at {self.at}: groups with less data are shrunk more. They do "
-            "not replace the raw rates.",
+            f"Shrunken {rate}s of {len(self.groups)} groups at {self.at}: groups with less data are shrunk more. They "
+            "do not replace the raw rates.",
             f"They range from {per_cent(self.shrunken[low])} ({self.groups[low]}) to {per_cent(self.shrunken[high])} "
             f"({self.groups[high]}); the raw ones from {per_cent(self.raw.min())} to {per_cent(self.raw.max())}.",
             f"{self.groups[most]} borrows most: {100 * self.borrowed[most]:.0f} % of its shrunken rate, "

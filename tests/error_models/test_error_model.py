@@ -119,9 +119,31 @@ def test_a_value_without_errors_is_named_and_others_keep_their_effects():
     gender, region = model.effects
     assert gender.odds_ratio == pytest.approx((60 / 340) / (20 / 380))
     assert math.isnan(region.odds_ratio)
-    assert math.isnan(region.pvalue)
-    assert "not known, no errors in 600 comparisons" in model.summary()
-    assert math.isnan(model.tests[1].pvalue)
+    assert 0 == region.low < region.high < 0.2
+    assert region.pvalue < 1e-6
+    assert "(no errors in 600 comparisons)" in model.summary()
+    assert model.tests[1].pvalue == pytest.approx(region.pvalue)
+
+
+def test_the_limit_of_a_value_without_errors_is_near_the_exact_one():
+    """Of two values: the errors of the other are binomial given all, so the odds ratio's exact limit is known."""
+    data = table({("f", "A"): (0, 2000), ("m", "A"): (20, 2000)})
+    with pytest.warns(NotComputableWarning, match="gender f"):
+        (effect,) = ff.error_model(data, "gender", AT, baseline={"gender": "m"}).effects
+    share = 1 - 0.025 ** (1 / 20)
+    assert effect.high == pytest.approx(share / (1 - share), rel=0.4)
+    assert effect.pvalue < 0.005
+    with pytest.warns(NotComputableWarning, match="gender m"):
+        (turned,) = ff.error_model(data, "gender", AT, baseline={"gender": "f"}).effects
+    assert (turned.low, turned.high) == (pytest.approx(1 / effect.high, rel=1e-3), math.inf)
+
+
+def test_a_small_value_without_errors_is_no_evidence():
+    data = table({("f", "A"): (40, 2000), ("m", "A"): (0, 100)})  # 2 are expected
+    with pytest.warns(NotComputableWarning, match="gender m"):
+        model = ff.error_model(data, "gender", AT, baseline={"gender": "f"})
+    assert model.effects[0].high > 1
+    assert model.effects[0].pvalue > 0.05
 
 
 def test_without_errors_no_effect_is_known():
