@@ -212,9 +212,13 @@ def few_subjects_hold(found: RatesOverLevels, asked: NDArray[np.bool_]) -> NDArr
     behind = found.behind["fmr"]
     if behind.concentration is None:
         return np.zeros(found.levels.size, bool)
-    freedom = behind.of_row(0).freedom
+    parts = behind.of_row(0)
+    freedom, few_held = parts.freedom, parts.few_held.holds if parts.few_held else lambda _: False
     return np.array(
-        [bool(level) and is_held_by_few_subjects(freedom[k], behind.concentration(k)) for k, level in enumerate(asked)]
+        [
+            bool(level) and not few_held(k) and is_held_by_few_subjects(freedom[k], behind.concentration(k))
+            for k, level in enumerate(asked)
+        ]
     )
 
 

@@ -32,7 +32,7 @@ from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry
 from fastfair.uncertainty.few_held_errors import FewHeldErrors
 from fastfair.uncertainty.held_thresholds import MOST_PER_ERROR
-from fastfair.uncertainty.one_more_subject import raised_by_one_more, raised_rate
+from fastfair.uncertainty.one_more_subject import attempts_of_one_more, raised_by_one_more, raised_rate
 from fastfair.uncertainty.zero_errors import independent_comparisons
 
 Floats = NDArray[np.float64]
@@ -372,11 +372,12 @@ def _interval_parts(name: str, found: Sequence[Rates], resampler: Resampler, row
     ]
     held = [Entry("fmr", None, level, rates.fmr) for level, rates in enumerate(found)]
     at_given = degrees_of_freedom([*entries, *held], data, resampler, of_held=False)
+    attempts = attempts_of_one_more([*entries, *held], resampler)
     return IntervalParts(
         degrees_of_freedom(entries, data, resampler),
         independent_comparisons(entries, data.groups, resampler),
-        raised_by_one_more(entries, resampler),
-        FewHeldErrors([*entries, *held], resampler, at_given),
+        raised_by_one_more(entries, attempts[: len(entries)], resampler),
+        FewHeldErrors([*entries, *held], resampler, at_given, attempts),
         range(len(entries)),
     )
 

@@ -26,7 +26,7 @@ from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Selection, entries, estimates, measure_entries
 from fastfair.uncertainty.few_held_errors import FewHeldErrors
 from fastfair.uncertainty.inversion import MovedSystems
-from fastfair.uncertainty.one_more_subject import raised_by_one_more
+from fastfair.uncertainty.one_more_subject import attempts_of_one_more, raised_by_one_more
 from fastfair.uncertainty.quantities import Quantity, find
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 from fastfair.uncertainty.zero_errors import independent_comparisons
@@ -158,6 +158,7 @@ class ReplicatedCosts:
             for one, alone in zip((base, drawn), no_points, strict=True)
         )
         freedom = degrees_of_freedom(listed, comparisons, resampler)
+        attempts = attempts_of_one_more(listed, resampler)
         at_bayes = self._at_points[:1]
         shares = concentrations(comparisons, at_bayes)
         return Uncertainty(
@@ -174,9 +175,9 @@ class ReplicatedCosts:
             {entry.key: k for k, entry in enumerate(listed)} if measures else {},
             drawing.workers.n_threads,
             self._costs,
-            FewHeldErrors(listed, resampler, freedom),
+            FewHeldErrors(listed, resampler, freedom, attempts),
             range(len(listed)),
-            raised_by_one_more(listed, resampler),
+            raised_by_one_more(listed, attempts, resampler),
         )
 
     @property

@@ -117,6 +117,11 @@ def data_of(evaluation: Evaluated) -> Section:
         sentences.append(
             "Comparisons were drawn as if they were independent; where subjects repeat, intervals are too narrow."
         )
+    elif evaluation.n_subjects is not None:
+        sentences.append(
+            "Intervals allow for comparisons that share people. Errors of the same day or device are more alike than "
+            "others, which no interval here knows: with few sessions of each person, FNMRs vary more than they say."
+        )
     if not evaluation.groups or not evaluation.rates:
         return Section("Data", sentences)
     counts = evaluation.rates[0].counts

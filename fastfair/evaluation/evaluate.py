@@ -44,7 +44,7 @@ from fastfair.uncertainty.entries import Entry, Selection, entries, estimates
 from fastfair.uncertainty.few_held_errors import FewHeldErrors
 from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.inversion import MovedSystems
-from fastfair.uncertainty.one_more_subject import raised_by_one_more
+from fastfair.uncertainty.one_more_subject import attempts_of_one_more, raised_by_one_more
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 from fastfair.uncertainty.zero_errors import independent_comparisons
 
@@ -283,12 +283,13 @@ def _evaluated(
         if request.zero_policy == "raise":
             selection = replace(selection, zero_policy="keep")
         replicates = np.array([entry.value for entry in entries(drawn, selection)])
-        quantities = noted_few_subjects(quantities, at_points, replicates, comparisons, resampler)
         freedom = degrees_of_freedom(listed, comparisons, resampler)
         independent = independent_comparisons(listed, comparisons.groups, resampler)
         at_given = degrees_of_freedom(listed, comparisons, resampler, of_held=False)
-        few_held, places = FewHeldErrors(listed, resampler, at_given), list(range(len(listed)))
-        raised = raised_by_one_more(listed, resampler)
+        attempts = attempts_of_one_more(listed, resampler)
+        few_held, places = FewHeldErrors(listed, resampler, at_given, attempts), list(range(len(listed)))
+        quantities = noted_few_subjects(quantities, at_points, replicates, comparisons, few_held)
+        raised = raised_by_one_more(listed, attempts, resampler)
         if failures is not None:
             failures.prepare(unit, request.scheme, workers)
             more = failures.replicates(request.n_resamples, key, workers, drawn)

@@ -145,7 +145,9 @@ class Failures:
         """Compute by how much one more subject raises FRRs and rates of failure of mated comparisons."""
         if self.resampler.units.unit != "subject":
             return np.full(len(self.entries), np.nan)
-        attempts = self.resampler.typical_attempts()
+        prepared = self.resampler.prepared
+        keys = np.repeat(prepared.thresholds[:, None], prepared.y.end.size, axis=1)
+        (attempts,) = self.resampler.typical_attempts(prepared.y.count_errors(keys))
         return np.array([
             raised_rate(one.estimate, one.n_comparisons or 1, attempts[1 + entry.cell[0] if entry.cell else 0])
             if entry.name in OF_MATED

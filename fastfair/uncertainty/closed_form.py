@@ -27,7 +27,7 @@ from .interval_notes import (
     rests_on_any,
     with_interval,
 )
-from .one_more_subject import raised_by_one_more
+from .one_more_subject import attempts_of_one_more, raised_by_one_more
 from .quantities import HELD, Quantity
 from .simultaneous import families
 from .zero_errors import independent_comparisons
@@ -134,6 +134,8 @@ def closed_form(
         for k, entry in enumerate(entries)
         if entry.name in RATES and entry.point is not None
     }
+    at_given = degrees_of_freedom(entries, comparisons, resampler, of_held=False)
+    attempts = attempts_of_one_more(entries, resampler)
     return ClosedForm(
         quantities,
         np.array([rates.standard_error(*places[k]) if k in places else math.nan for k in range(len(entries))]),
@@ -141,7 +143,7 @@ def closed_form(
         resampler.units.unit,
         degrees_of_freedom(entries, comparisons, resampler),
         independent_comparisons(entries, comparisons.groups, resampler),
-        raised_by_one_more(entries, resampler),
-        FewHeldErrors(entries, resampler, degrees_of_freedom(entries, comparisons, resampler, of_held=False)),
+        raised_by_one_more(entries, attempts, resampler),
+        FewHeldErrors(entries, resampler, at_given, attempts),
         range(len(entries)),
     )

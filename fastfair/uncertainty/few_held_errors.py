@@ -117,6 +117,8 @@ class FewHeldErrors:
         Its resampler.
     freedom : (entries,) ndarray
         Their degrees of freedom at given thresholds.
+    attempts : (entries,) ndarray
+        Those of one more subject; see `one_more_subject`.
 
     Attributes
     ----------
@@ -124,10 +126,9 @@ class FewHeldErrors:
         As given.
     """
 
-    def __init__(self, entries: Sequence[Entry], resampler: Resampler, freedom: Floats) -> None:
+    def __init__(self, entries: Sequence[Entry], resampler: Resampler, freedom: Floats, attempts: Floats) -> None:
         self._entries, self.resampler, self._prepared, self._freedom = entries, resampler, resampler.prepared, freedom
-        self._with_one_more = resampler.units.unit == "subject"
-        self._attempts: Floats | None = None
+        self._attempts = attempts
         self._errors: dict[tuple[bool, int, int], tuple[float, float]] = {}
         groups = self._prepared.comparisons.groups
         own = {group: (k, k) for k, group in enumerate(groups)}
@@ -135,6 +136,10 @@ class FewHeldErrors:
         rows = {entry.point: k for k, entry in enumerate(entries) if self._is_held(entry)}
         held = {point: self._held_rate(point, float(freedom[k])) for point, k in rows.items() if point is not None}
         self._held = {point: one for point, one in held.items() if one.expected < FEWEST_ERRORS}
+
+    def holds(self, point: int) -> bool:
+        """Return whether the limits at an operating point allow for its few errors."""
+        return point in self._held
 
     def value(self, row: int) -> float:
         """Return an entry's estimate."""
@@ -177,7 +182,10 @@ class FewHeldErrors:
         kind, classes = ("false non-matches", "mated") if held.mated else ("false matches", "non-mated")
         needed = held.comparisons_needed(tail)
         would_do = f"; about {float(f'{needed:.2g}'):,.0f} {classes} comparisons would do" if needed < math.inf else ""
-        return f"below the resolution of the data, as {held.expected:.2g} {kind} are expected{would_do}"
+        number, effective = held.rate * held.n, ""
+        if held.expected < 0.9 * number:
+            effective = f", which tell as much as {held.expected:.2g} independent ones"
+        return f"below the resolution of the data: {number:.2g} {kind} are expected{effective}{would_do}"
 
     def _held_rate(self, point: int, freedom: float) -> _Held:
         """Return the rate that an operating point holds, as chance makes it vary at the population's threshold."""
@@ -278,10 +286,8 @@ class FewHeldErrors:
         if errors < ENOUGH_PAIRS:
             independent = self.resampler.independent_comparisons(mated, cell)
             low = min(low, intervals.exact_lower_limit(rate * independent, independent, level))
-        if mated and self._with_one_more:
-            if self._attempts is None:
-                self._attempts = self.resampler.typical_attempts()
-            raised = raised_rate(rate, n, float(self._attempts[k]))
+        if mated and not math.isnan(self._attempts[row]):
+            raised = raised_rate(rate, n, float(self._attempts[row]))
             high = max(high, limit_with_one_more(rate, error, freedom, raised, level))
         return low, high
 

@@ -2,8 +2,9 @@
 
 Where a few subjects fail most of their attempts, it is luck whether any of them is in the data, and the variance of the
 subjects that are in the data does not show it. So upper limits are computed from the data and one more subject of
-typical weight, sum m^2 / sum m attempts, half of which fail: the step of Agresti and Coull, for subjects. It raises the
-estimate, and its standard error by as much again. Lower limits are those of the data.
+typical weight, sum m^2 / sum m attempts, half of which fail: the step of Agresti and Coull, for subjects. Where those
+who fail try more often, as when people try until they succeed, the weight is theirs, sum e m / sum e. The subject
+raises the estimate, and its standard error by as much again. Lower limits are those of the data.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from .entries import Entry
 Floats = NDArray[np.float64]
 
 
-def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats:
-    """Compute by how much one more subject raises each FNMR, EER and minDCF that rests on failures.
+def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats:
+    """Compute how many attempts one more subject has for each FNMR, EER and minDCF.
 
     Parameters
     ----------
@@ -40,16 +41,44 @@ def raised_by_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floats
     (entries,) ndarray
         NaN for other entries, and where the units drawn are not subjects.
     """
-    found = np.full(len(entries), np.nan)
+    found, prepared = np.full(len(entries), np.nan), resampler.prepared
     if resampler.units.unit != "subject":
         return found
-    comparisons, attempts = resampler.prepared.comparisons, resampler.typical_attempts().tolist()
+    lists, n_points = prepared.y, prepared.thresholds.size
+    errors = np.zeros((n_points + 2, lists.end.size), np.int64)
+    errors[:n_points] = lists.count_errors(np.repeat(prepared.thresholds[:, None], lists.end.size, axis=1))
+    for row, keys in ((n_points, prepared.eer_keys), (n_points + 1, prepared.cost_keys)):
+        errors[row, : keys.size] = lists.count_errors(keys)
+    attempts, groups = resampler.typical_attempts(errors), prepared.comparisons.groups
+    places = {"eer": n_points, "min_dcf": n_points + 1}
     for row, entry in enumerate(entries):
-        group = None if entry.group is None else comparisons.groups.index(entry.group)
-        value, more = float(entry.value), attempts[0 if group is None else 1 + group]
-        if entry.name not in ("fnmr", "eer", "min_dcf") or math.isnan(more) or not value > 0:
+        if entry.name in ("fnmr", *places):
+            at = places.get(entry.name, entry.point)
+            found[row] = attempts[at, 0 if entry.group is None else 1 + groups.index(entry.group)]
+    return found
+
+
+def raised_by_one_more(entries: Sequence[Entry], attempts: Floats, resampler: Resampler) -> Floats:
+    """Compute by how much one more subject raises each FNMR, EER and minDCF that rests on failures.
+
+    Parameters
+    ----------
+    entries, resampler
+        As `attempts_of_one_more` takes them.
+    attempts : (entries,) ndarray
+        As it returns them.
+
+    Returns
+    -------
+    (entries,) ndarray
+        NaN for other entries.
+    """
+    found, comparisons = np.full(len(entries), np.nan), resampler.prepared.comparisons
+    for row, (entry, more) in enumerate(zip(entries, attempts.tolist(), strict=True)):
+        value = float(entry.value)
+        if math.isnan(more) or not value > 0:
             continue
-        keys = keys_of(comparisons, group)
+        keys = keys_of(comparisons, None if entry.group is None else comparisons.groups.index(entry.group))
         if entry.name == "fnmr":
             found[row] = raised_rate(value, keys.sizes[0], more)
         elif entry.name == "eer":

@@ -26,10 +26,17 @@ def logit(estimate: float, se: float, freedom: float, level: float) -> tuple[flo
     return low / (1 + low), high / (1 + high)
 
 
-def with_one_more(estimate: float, attempts: list[int], se: float, freedom: float, level: float) -> tuple[float, float]:
-    """The lower limit of a rate of failure of some subjects, and the upper one with another, half of whose fail."""
+def typical_attempts(failures: list[int], attempts: list[int]) -> float:
+    """How many attempts the subject behind an attempt has on average, or the one behind a failure if these are more."""
+    of_failing = sum(e * m for e, m in zip(failures, attempts, strict=True)) / sum(failures)
+    return max(sum(m * m for m in attempts) / sum(attempts), of_failing)
+
+
+def with_one_more(
+    estimate: float, n: int, typical: float, se: float, freedom: float, level: float
+) -> tuple[float, float]:
+    """The lower limit of a rate of failure, and the upper one with another subject, half of whose attempts fail."""
     low, high = logit(estimate, se, freedom, level)
-    n, typical = sum(attempts), sum(m * m for m in attempts) / sum(attempts)
     raised = (estimate * n + typical / 2) / (n + typical) - estimate
     if raised > 0:
         high = max(high, logit(estimate + raised, math.hypot(se, raised), freedom + 1, level)[1])
@@ -57,24 +64,26 @@ def level_of_band(estimates: list[float], replicates: list[list[float]], level: 
 def band(
     estimates: list[float],
     replicates: list[list[float]],
-    attempts: list[int],
+    n: int,
     freedom: list[float],
     level: float,
-    new_subjects: bool = True,
+    typical: list[float] | None = None,
 ) -> list[tuple[float, float]]:
     """Ends at each point of a falling curve, made of the intervals of `level_of_band`; FMRs ascend.
 
+    `typical`: attempts of one more subject at each point.
     With few errors (a standard error above x / 2 or (1 - x) / 2) they reach as far as the replicates' quantiles, too.
     """
     wide = level_of_band(estimates, replicates, level)
     ends = []
-    for x, of_level, degrees in zip(estimates, replicates, freedom, strict=True):
+    for k, (x, of_level, degrees) in enumerate(zip(estimates, replicates, freedom, strict=True)):
         se = statistics.stdev(of_level)
-        n = sum(attempts)
         if not 0 < x < 1:
             low, high = of_all_or_none(x, n, wide)
+        elif typical:
+            low, high = with_one_more(x, n, typical[k], se, degrees, wide)
         else:
-            low, high = with_one_more(x, attempts, se, degrees, wide) if new_subjects else logit(x, se, degrees, wide)
+            low, high = logit(x, se, degrees, wide)
         if se > min(x, 1 - x) / 2:
             of_quantiles = resampling.percentile(of_level, wide)
             low, high = max(0, min(low, of_quantiles[0])), min(1, max(high, of_quantiles[1]))

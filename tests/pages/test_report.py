@@ -142,19 +142,20 @@ def test_curves_have_their_bands(page_of_sex):
 def test_what_is_to_be_known_of_curves_is_among_the_limits(tmp_path):
     """Few subjects cause most false matches, so that the intervals of the curve are likely too narrow."""
     rng = np.random.default_rng(0)
-    who = np.arange(60)
+    who = np.arange(160)
     reference, probe = (one.ravel() for one in np.meshgrid(who, who, indexing="ij"))
     mated = reference == probe
-    scores = rng.normal(size=mated.size) + 4 * mated + 3 * ((reference == 3) | (probe == 3))
+    scores = rng.normal(size=mated.size) + 4 * mated + 3 * (np.minimum(reference, probe) < 8)
     c = ff.Comparisons(scores, mated, reference, probe)
     ev = ff.evaluate(c, AT, n_resamples=100, rng=0)
-    band = ff.roc_band(c, np.geomspace(30 / len(c.nonmated), 0.5, 12), n_resamples=100, rng=0)
+    band = ff.roc_band(c, np.geomspace(0.02, 0.5, 8), n_resamples=100, rng=0)
     assert "likely too narrow" in band.note
     _, page = written(tmp_path, ev)
     said = "".join(page.text).replace("\N{NO-BREAK SPACE}", " ")
     where, remark = band.note.split("; ")[0].split(": ", 1)
     assert f"DET curves: {remark}" in said
-    assert f"all at {where}" in said
+    assert where.startswith("FMR")
+    assert "all at FMR" in said
 
 
 def test_curves_without_replicates_and_of_few_comparisons_have_no_bands(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from studies import check_study
+from studies import check_study, verdict_study
 from studies.check_study import LOOKS, RATES, requirements
 from studies.populations import FAIR, Population
 
@@ -60,3 +60,18 @@ def test_a_data_set_has_a_share_for_each_look_and_the_table_a_row_for_each_popul
     rows = check_study.table([SMALL, SMALL], [found, found], 0).splitlines()
     assert len(rows) == 4
     assert rows[2].startswith("| two small groups | 0.0 | 1.0 | 2.0 |")
+
+
+@pytest.mark.slow
+@pytest.mark.study
+@pytest.mark.parametrize("expected", [21.0, 0.2])
+def test_goats_and_thresholds_of_few_errors_are_rarely_met_wrongly(expected, data_sets):
+    n = data_sets(200)
+    for name in ("goats, 2 attempts", "goats in 300, 60, 25 and 12"):
+        (setting,) = (one for one in verdict_study.SETTINGS if one.name == name)
+        shares = verdict_study.study(setting, expected, n)
+        for look in ("met wrongly", "not met wrongly"):
+            wrong = shares[:, verdict_study.LOOKS.index(look)]
+            assert wrong.max() <= stats.binom.ppf(0.9999, n, ON_AVERAGE) / n
+    alike = verdict_study.study(verdict_study.SETTINGS[0], 21.0, n)
+    assert alike[verdict_study.QUANTITIES.index("fnmr@held"), verdict_study.LOOKS.index("met at 2 times")] > 0.2

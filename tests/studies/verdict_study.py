@@ -90,12 +90,15 @@ class Setting:
         return brentq(lambda t: self.fmr(t) - expected / N_NONMATED, -5, 15, xtol=1e-12)
 
     def truth(self, expected: float) -> dict[str, float]:
-        """Return what each of `QUANTITIES` truly is."""
+        """Return what `QUANTITIES` truly are."""
         at = self.threshold(expected)
         equal = brentq(lambda t: self.fmr(t) - self.fnmr(t - at), at - 15, at + 15)
         costs = [0.05 * self.fnmr(t - at) + 0.95 * self.fmr(t) for t in np.linspace(at - 4, at + 4, 4001)]
         fnmr = self.fnmr(0.0)
-        return dict(zip(QUANTITIES, (fnmr, fnmr, fnmr, self.fmr(at), self.fmr(equal), min(0.05, *costs)), strict=True))
+        found = dict(zip(QUANTITIES, (fnmr, fnmr, fnmr, self.fmr(at), self.fmr(equal), min(0.05, *costs)), strict=True))
+        if self.attempts == 0:  # who tries again depends on the operating point, so curves are those of no system
+            del found["eer"], found["min_dcf"]
+        return found
 
     def draw(self, rng: np.random.Generator, expected: float) -> ff.Comparisons:
         """Draw people, their mated comparisons, and non-mated ones of any two of them."""

@@ -36,9 +36,12 @@ def test_upper_limits_of_fnmr_are_those_with_one_more_subject(seed, threshold, g
     if not 0 < q.estimate < 1 or q.n_errors < 5:
         return
     freedom = found.uncertainty.freedom[found.quantities.index(q)]
-    of_group = [subject for _, mated, subject, _ in rows_of(c) if mated and group in (None, str(subject % 2))]
-    attempts = list(Counter(of_group).values())
-    assert (q.low, q.high) == pytest.approx(naive.with_one_more(q.estimate, attempts, q.standard_error, freedom, 0.95))
+    of_group = [row for row in rows_of(c) if row[1] and group in (None, str(row[2] % 2))]
+    attempts = Counter(subject for _, _, subject, _ in of_group)
+    failures = Counter(subject for score, _, subject, _ in of_group if score < threshold)
+    typical = naive.typical_attempts([failures[k] for k in attempts], list(attempts.values()))
+    expected = naive.with_one_more(q.estimate, len(of_group), typical, q.standard_error, freedom, 0.95)
+    assert (q.low, q.high) == pytest.approx(expected)
 
 
 @given(seed=st.integers(0, 10**6), rate=st.floats(0.001, 0.03), level=st.sampled_from([0.5, 0.9, 0.95]))
