@@ -6,7 +6,6 @@ import math
 import pickle
 
 import numpy as np
-import polars as pl
 import pytest
 from helpers.each import each
 
@@ -142,30 +141,6 @@ def slashed():
     mated = rng.random(3000) < 0.2
     score = rng.normal(size=3000) + mated + 0.7 * (one == "a") + 0.3 * (other == "b")
     return ff.Comparisons(score, mated, reference_group=one, probe_group=other)
-
-
-def test_cells_of_the_matrix_are_told_apart_by_both_groups(slashed):
-    at = ff.at_threshold(1.0)
-    rates = ff.rates(slashed, at)
-    evaluation = ff.evaluate(slashed, at, n_resamples=30, unit="comparison", rng=0)
-    values = {}
-    for i, reference in enumerate(slashed.groups):
-        for j, probe in enumerate(slashed.groups):
-            values[reference, probe] = evaluation.value("fmr_matrix", (reference, probe))
-            assert values[reference, probe] == rates.fmr_matrix[i, j]
-            assert (
-                evaluation.quantity("fmr_matrix", (reference, probe)).n_comparisons
-                == rates.counts.matrix_nonmated[i, j]
-            )
-            drawn = evaluation.replicates("fmr_matrix", (reference, probe))
-            assert drawn.mean() == pytest.approx(rates.fmr_matrix[i, j], abs=0.03)
-    assert len(set(values.values())) == 9
-    frame = evaluation.to_frame("polars").filter(pl.col("name") == "fmr_matrix")
-    assert {(g, p): v for g, p, v in frame.select("group", "probe_group", "estimate").iter_rows()} == values
-    for group in ("a", "a / a", "a / a / a"):
-        with pytest.raises(InputError, match=r"only for \('a', 'a'\), \('a', 'a / a'\)"):
-            evaluation.value("fmr_matrix", group)
-    assert evaluation.value("fmr", "a / a") == rates.group_fmr[1]
 
 
 def test_the_terminal_shows_every_cell_its_own_rate(slashed, capsys):

@@ -106,30 +106,6 @@ def test_texts_that_numpy_makes_of_missing_labels_are_missing():
     assert groups_of(["Nan", "m", "Nan", "m"])[0] == ("Nan", "m")  # a name
 
 
-NUMBERS = [1, 2, 1, 2]
-
-
-@each(
-    "labels",
-    [
-        [1.0, 2.0, 1.0, 2.0],
-        [1, 2.0, 1.0, 2],
-        np.array(NUMBERS, np.uint8),
-        np.array(NUMBERS, ">i4"),
-        np.array(NUMBERS, np.float16),
-        np.array([1, 2.0, np.int8(1), decimal.Decimal(2)], object),
-        pd.Series(NUMBERS, dtype="Int64"),
-    ],
-)
-def test_whole_numbers_are_one_label_in_any_type(labels):
-    expected = groups_of(NUMBERS)
-    assert expected[0] == ("1", "2")
-    for sides in ((labels, None), (labels, NUMBERS), (NUMBERS, labels)):
-        assert groups_of(*sides) == expected
-    c = ff.Comparisons([0.9, 0.1, 0.2, 0.8], None, labels, [1, 1, 2, 2])
-    assert (len(c.mated), c.subjects.tolist()) == (2, [1, 2])
-
-
 @pytest.mark.parametrize(
     ("one", "other", "types"),
     [

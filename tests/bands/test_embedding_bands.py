@@ -81,30 +81,6 @@ def test_fairness_bands_are_those_of_loops(measure: str, rate: str, unit: str):
     np.testing.assert_allclose(band.replicates, want, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("unit", "scheme"), [("subject", "dyadic"), ("subject", "product"), ("subject+sample", "product")]
-)
-def test_all_pairs_as_comparisons_have_the_same_replicates(unit: str, scheme: str):
-    """Score files have no sample against itself, so for drawn samples only the thresholds agree."""
-    e = small_embeddings(3, 16, 4)
-    settings = {"unit": unit, "n_resamples": 64, "scheme": scheme, "rng": 9}
-    c = e.comparisons()
-    for group in (None, *e.groups):
-        band = ff.roc_band(e, LEVELS, group=group, weighting="comparison", **settings)
-        of_pairs = ff.roc_band(c, LEVELS, group=group, **settings)
-        np.testing.assert_allclose(band.threshold, of_pairs.threshold)
-        np.testing.assert_allclose(band.fnmr, of_pairs.fnmr)
-        if unit == "subject":
-            np.testing.assert_allclose(band.replicates, of_pairs.replicates)
-    if unit == "subject":
-        fmr, of_pairs = (
-            ff.fairness_band(data, "gini", "fmr", LEVELS, **settings, **more)
-            for data, more in ((e, {"weighting": "comparison"}), (c, {}))
-        )
-        np.testing.assert_allclose(fmr.replicates, of_pairs.replicates, rtol=1e-9)
-        np.testing.assert_allclose(fmr.high, of_pairs.high, rtol=1e-9)
-
-
 def test_what_does_not_fit_embeddings_is_refused():
     e = small_embeddings(0, 6, 3)
     for wrong, match in (

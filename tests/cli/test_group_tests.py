@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.command_line import run, run_program
-from helpers.each import each
 
 import fastfair as ff
 from fastfair.cli import plan as plan_verb
@@ -50,9 +49,6 @@ def folder(tmp_path_factory) -> Path:
     return folder
 
 
-POINT = ff.at_threshold(0.5)
-
-
 def found_in(output: Path, name: str) -> dict:
     return json.loads((output / f"{name}.json").read_text(), parse_constant=pytest.fail)
 
@@ -78,40 +74,6 @@ def test_failures_to_acquire_and_to_enrol(folder, tmp_path, rate, attempts):
     assert set(json.loads(run(*words, "--json").stdout)) == {"fastfair", f"{rate}_test", "margin", "inputs"}
     wrong = run("group-test", folder / "scores.csv", "--group", "sex", "--rate", rate)
     assert f"--rate {rate} needs samples that failed, but --input is scores" in wrong.output
-
-
-@pytest.mark.jit
-def test_tables_and_files_hold_what_the_library_gives(folder, tmp_path):
-    done = run(
-        "group-test", folder / "scores.csv", "--group", "sex", "--at", "threshold=0.5", *FEW_REPLICATES,
-        "--statistic", "max-ratio", "--fmr-statistic", "f", "--quantile", "paper", "--center", "replicate",
-        "--confidence-level", 0.9, "--output", tmp_path, "--plots",
-    )  # fmt: skip
-    assert done.exit_code == 0, done.output
-    c = ff.read_comparisons(folder / "scores.csv", groups="sex")
-    shared = {"n_resamples": 99, "rng": 3, "confidence_level": 0.9}
-    test = ff.fnmr_test(c, POINT, statistic="max-ratio", **shared)
-    margin = ff.margin_of_error(c, POINT, quantile="paper", center="replicate", **shared)
-    of_fmr = ff.fmr_test(c, POINT, statistic="f", **shared)
-    expected = {"fnmr_test": test, "margin": margin, "fmr_test": of_fmr}
-    for name, result in expected.items():
-        assert found_in(tmp_path, name) == json.loads(result.to_json()) | {"inputs": [str(folder / "scores.csv")]}
-        assert set(result.summary().splitlines()) <= set(done.stdout.splitlines())
-    assert done.stdout.count("no subject has two") == 0
-    rows = pl.read_csv(tmp_path / "groups.csv")
-    assert rows["group"].to_list() == ["f", "m"]
-    np.testing.assert_allclose(rows["fnmr"], test.group_fnmr)
-    assert rows["outside"].to_list() == [group in margin.outside for group in "fm"]
-    np.testing.assert_allclose(pl.read_csv(tmp_path / "groups_fmr.csv")["fmr"], of_fmr.group_fmr)
-    figures = {f"{name}.{suffix}" for name in expected for suffix in ("png", "svg")}
-    tables = {"groups.csv", "groups_fmr.csv"}
-    assert {path.name for path in tmp_path.iterdir()} == figures | tables | {
-        "config.toml", *(f"{name}.json" for name in expected)
-    }  # fmt: skip
-    line = next(line for line in done.stdout.splitlines() if line.startswith("f  "))
-    assert line.split()[1:4] == ["20", "60", str(test.n_errors[0])]
-    assert f"{100 * test.group_fnmr[0]:.2f} % [{100 * test.low[0]:.2f}, {100 * test.high[0]:.2f}]" in line
-    assert line.split()[-1] in ("inside", "below")
 
 
 def test_one_rate_and_the_old_name(folder, tmp_path):
@@ -159,31 +121,6 @@ def test_the_place_of_what_is_wrong_is_named(folder, tmp_path):
     (tmp_path / "none.csv").touch()
     with pytest.raises(FileFormatError, match="is empty"):
         ff.read_failure_counts(tmp_path / "none.csv")
-
-
-@each(
-    ("arguments", "message"),
-    [
-        (["--failures", "e"], "--failures goes with --input counts, but --input is scores"),
-        (["--input", "decisions", "--attempts", "e"], "--attempts goes with --input counts"),
-        (["--input", "counts", "--at", "eer"], "--at goes with --input scores"),
-        (["--input", "counts", "--fmr-statistic", "f"], "--fmr-statistic goes with --input scores"),
-        (["--input", "counts", "--score-kind", "distance"], "--score-kind goes with --input scores"),
-        (["--input", "embeddings"], "'embeddings' is not one of"),
-        (["--at", "fmr=1%"], "0.01 for 1 %"),
-        (["--at", "fmr=1"], "for 1 % write 0.01"),
-        (["--statistic", "g"], "'g' is not one of"),
-        (["--quantile", "median"], "'median' is not one of"),
-        (["--center", "zero"], "'zero' is not one of"),
-        (["--incomplete-groups", "keep"], "'keep' is not one of"),
-        (["--n-resamples", 0], "x>=1"),
-        (["--plots"], "--plots needs --output"),
-    ],
-)
-def test_bad_options_of_a_test_say_what_would_do(folder, arguments, message):
-    done = run("group-test", folder / "scores.csv", *arguments)
-    assert done.exit_code == 2
-    assert message in " ".join(done.output.split())
 
 
 def test_false_match_rates_need_subjects(tmp_path):

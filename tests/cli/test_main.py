@@ -42,48 +42,6 @@ def options(scores: Path) -> list[object]:
     return ["evaluate", scores, "--score", "sc", "--mated", "same", "--group", "sex", "--group", "land"]
 
 
-def test_tables_hold_rates_per_group_and_measures(scores):
-    done = run(
-        *options(scores), *ESTIMATES, "--at", "fmr=0.01", "--at", "eer", "--at", "fnmr=0.05", "--at", "threshold=1"
-    )
-    assert done.exit_code == 0
-    c = ff.read_comparisons(scores, score="sc", mated="same", groups=["sex", "land"])
-    assert f"EER {100 * ff.eer(c).value:.3f} %" in done.output
-    for text in (
-        "At FMR=0.01",
-        "At EER",
-        "At FNMR=0.05",
-        "At threshold=1",
-        "f & UK",
-        "GARBE",
-        "max-geomean ratio",
-    ):
-        assert text in done.output
-    assert max(map(len, done.output.splitlines())) <= 200
-
-
-@pytest.mark.jit
-def test_json_is_the_evaluation(scores):
-    done = run(
-        *options(scores),
-        *OVER_ROWS,
-        "--json",
-        "--alpha",
-        0.2,
-        "--measure",
-        "fdr",
-        "--measure",
-        "gini",
-        "--p-target",
-        0.1,
-    )
-    c = ff.read_comparisons(scores, score="sc", mated="same", groups=["sex", "land"])
-    expected = ff.evaluate(
-        c, measures=["fdr", "gini"], alpha=0.2, p_target=0.1, unit="comparison", n_resamples=200, rng=3
-    )
-    assert json.loads(done.output) == json.loads(expected.to_json()) | {"inputs": [str(scores)]}
-
-
 def test_output_folder(scores, tmp_path):
     done = run(*options(scores), *ESTIMATES, "--output", tmp_path / "out", "--plots")
     assert done.exit_code == 0

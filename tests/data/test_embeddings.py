@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair._lib import validation
-from fastfair.data import all_pairs
 from fastfair.errors import InputError
 
 VECTORS = np.array([[3, 4], [0, 2], [1, 0], [0, -1], [1, 1]], np.float32)
@@ -212,28 +211,6 @@ def test_similarities_stay_in_range_or_vectors_are_refused(similarity, dtype, po
     bands = [ff.roc_band(e, [0.1], n_resamples=20, rng=0) for e in (one, other)]
     assert bands[0].fnmr.tolist() == bands[1].fnmr.tolist()
     assert np.array_equal(bands[1].fnmr, [ff.rates(found, ff.at_fmr(0.1)).fnmr])
-
-
-@pytest.mark.parametrize("with_roles", [False, True])
-def test_comparisons_do_not_depend_on_how_many_are_written_at_once(with_roles, monkeypatch):
-    rng = np.random.default_rng(0)
-    subject, role = rng.integers(0, 8, 40), rng.choice(["reference", "probe"], 40)
-    labels = {"sex": np.array(["f", "m"])[subject % 2], "age": subject % 3}
-    e = ff.Embeddings(rng.normal(size=(40, 3)), subject, labels, role=role if with_roles else None)
-    whole = e.comparisons()
-    monkeypatch.setattr(all_pairs, "_PAIRS_AT_ONCE", 7)
-    parts = e.comparisons()
-    assert parts.groups == e.groups
-    for kind in ("mated", "nonmated"):
-        one, other = getattr(whole, kind), getattr(parts, kind)
-        for name in ("keys", "rows", "reference", "probe", "reference_sample", "probe_sample"):
-            assert np.array_equal(getattr(one, name), getattr(other, name)), name
-        lower, upper = other.reference_sample, other.probe_sample
-        assert np.array_equal(other.reference, e.subject[lower])
-        assert np.array_equal(other.probe, e.subject[upper])
-        assert with_roles or (lower < upper).all()
-        grouped = getattr(parts, f"{kind}_by_group")
-        assert np.array_equal(grouped.reference_group, e.subject_group[other.reference])
 
 
 def test_arrays_are_shared_and_cannot_be_written_through():

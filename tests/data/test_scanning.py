@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fastfair._lib.threads import in_order
 from fastfair.data import scanned_comparisons, score_keys
 from fastfair.data.score_tails import ScoreTail, near
-from fastfair.data.spilled_pairs import N_BUCKETS, SpilledPairs, in_buckets
+from fastfair.data.spilled_pairs import SpilledPairs, in_buckets
 from fastfair.data.temporary_files import ArrayFile, Folder
 
 PARTS = st.lists(st.lists(st.integers(-6, 6), max_size=30), min_size=1, max_size=6)
@@ -64,36 +64,6 @@ def test_a_tail_of_float32_scores_that_is_widened_is_that_of_the_same_scores_as_
         (*columns, left), (*expected, left_of_expected) = narrow.finish(), wide.finish()
         assert all(np.array_equal(one, other) for one, other in zip(columns, expected, strict=True))
         assert left == left_of_expected or (left.n, left.limit) == (left_of_expected.n, left_of_expected.limit)
-
-
-@pytest.mark.parametrize("at_once", [1, 40, 10**6])
-@pytest.mark.parametrize("spilled", [(), (1,), (0, 2)])
-@pytest.mark.parametrize("n_subjects", [5, 300, 70_000])
-@pytest.mark.parametrize("n_threads", [1, 3])
-def test_buckets_hold_all_comparisons_those_of_a_pair_together(tmp_path, n_subjects, spilled, at_once, n_threads):
-    rng = np.random.default_rng(n_subjects)
-    pairs = SpilledPairs(Folder(tmp_path), "pairs", at_once, 0)
-    assert not pairs.has_keys
-    parts = [rng.integers(0, n_subjects, (2, 200), dtype=np.int32) for _ in range(3)]
-    for k, (reference, probe) in enumerate(parts):
-        n_so_far = 2**16 if k == 0 and max(reference.max(), probe.max()) < 2**16 else n_subjects  # as shorter integers
-        pairs.add(in_buckets(reference, probe, n_so_far))
-        if k in spilled:
-            pairs.spill()
-            assert pairs.n_bytes == 0
-    readers, at_a_time = pairs.buckets(n_threads)
-    assert 1 <= at_a_time <= n_threads
-    of_readers = [one() for one in readers]
-    assert all(keys.size == 0 and keys.dtype == np.int64 for *_, keys in of_readers)
-    read = [np.stack(subjects) for *subjects, _ in of_readers]
-    assert sorted(map(tuple, np.hstack(read).T)) == sorted(map(tuple, np.hstack(parts).T))
-    buckets = [{tuple(sorted(pair)) for pair in bucket.T.tolist()} for bucket in read]
-    assert sum(map(len, buckets)) == len(set().union(*buckets))
-    assert len(read) <= N_BUCKETS
-    if at_once == 10**6:
-        assert (len(read), at_a_time) == (1, n_threads)
-    if spilled:
-        assert any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("at_once", [1, 40, 10**6])

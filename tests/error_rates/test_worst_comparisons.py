@@ -83,27 +83,6 @@ def test_without_subjects_and_groups_there_are_scores_alone():
         ff.worst_comparisons(ff.Comparisons([0.9, 0.3], [1, 0]), AT, "f")
 
 
-def test_samples_and_concentration_are_told():
-    n = 400
-    who = np.arange(n)
-    scores = np.where(who % 10 == 0, 0.1, 0.9)
-    nonmated = np.where(who < 40, 0.8, 0.2)  # subject 0 is in all false matches
-    comparisons = ff.Comparisons(
-        np.concatenate((scores, nonmated)), np.arange(2 * n) < n, np.concatenate((who, np.zeros(n, int))),
-        np.concatenate((who, who + 1)), reference_sample=[f"r{k}" for k in (*who, *np.zeros(n, int))],
-        probe_sample=[f"p{k}" for k in (*who, *(who + 1))],
-    )  # fmt: skip
-    found = ff.worst_comparisons(comparisons, AT, n=3)
-    assert found.labels["reference_sample"] == ("r0", "r10", "r20", "r0", "r0", "r0")
-    assert found.labels["probe_sample"][:3] == ("p0", "p10", "p20")
-    assert found.subjects["subject"][0] == 0
-    assert found.subjects["false_matches"][0] == 40
-    assert found.errors["non-mated"].concentration == 1
-    text = found.summary()
-    assert "40 of 400 non-mated comparisons are false matches; the 3 worst are listed." in text
-    assert "100 % of the false matches involve the 5 % of subjects" in text
-
-
 def test_rows_are_counted_without_what_was_left_out():
     with pytest.warns(DroppedWarning):
         comparisons = ff.Comparisons(

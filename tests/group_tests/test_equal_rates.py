@@ -219,30 +219,6 @@ def some_counts(n: int = 60, seed: int = 0, worse: float = 0.0) -> ff.FailureCou
     return ff.FailureCounts(failures, attempts, np.array(["f", "m", "x"])[group])
 
 
-@pytest.mark.parametrize("name", STATISTICS)
-def test_results_are_of_one_piece(name):
-    counts = some_counts(worse=0.4)
-    test = ff.fnmr_test(counts, statistic=name, n_resamples=199, confidence_level=0.9, rng=5)
-    assert test.statistic_name == test.settings["statistic"] == name
-    assert test.statistic == of_counts(counts).statistic(name, counts.n_attempts)
-    assert test.replicates.shape == (199,)
-    assert test.pvalue == (1 + (test.replicates >= test.statistic).sum()) / 200
-    assert test.fnmr == counts.fnmr == test.rate
-    for found, expected in (
-        (test.group_fnmr, counts.group_fnmr), (test.icc, counts.icc), (test.design_effect, counts.design_effect),
-        (test.n_subjects, counts.n_subjects), (test.n_trials, counts.n_attempts), (test.n_errors, counts.n_failures),
-        (test.standard_error, counts.standard_error), (test.low, counts.confidence_interval(0.9)[0]),
-        (test.high, counts.confidence_interval(0.9)[1]),
-    ):  # fmt: skip
-        np.testing.assert_array_equal(found, expected)
-    assert test.counts is counts
-    assert ((test.bootstrap_low < test.group_fnmr) & (test.group_fnmr < test.bootstrap_high)).all()
-    assert "x" in test.different
-    again = ff.fnmr_test(counts, statistic=name, n_resamples=199, rng=test.settings["rng"])
-    assert np.array_equal(again.replicates, test.replicates)
-    assert np.array_equal(again.group_pvalue, test.group_pvalue)
-
-
 @pytest.mark.jit
 def test_threads_and_more_replicates_change_no_bit():
     counts = some_counts(3000)

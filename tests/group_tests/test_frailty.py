@@ -185,25 +185,6 @@ AT = ff.at_fmr(0.01)
 
 
 @pytest.mark.jit
-def test_the_deviance_is_what_is_tested_by_default():
-    c = fair()
-    test = ff.fmr_test(c, AT, rng=3)
-    assert test.to_json() == ff.fmr_test(c, AT, statistic="deviance", n_resamples=2000, rng=3).to_json()
-    by_group, side = c.nonmated_by_group, c.nonmated
-    erred = side.similarities >= test.threshold
-    design, counts = count_errors(side.reference, side.probe, by_group.reference_group, erred, 3)
-    assert counts[:, 0].tolist() == test.n_errors.tolist()
-    roots = draw_roots(design, counts, 2000, seeds.stream(3)[0])
-    statistic, replicates = roots.deviance()
-    assert test.statistic == pytest.approx(statistic)
-    np.testing.assert_array_equal(test.replicates, replicates)
-    assert test.pvalue == (1 + (replicates >= statistic).sum()) / 2001
-    np.testing.assert_array_equal(test.group_pvalue, roots.pvalues())
-    np.testing.assert_array_equal(test.group_pvalue_adjusted, np.maximum(roots.adjusted_pvalues(0.05), test.pvalue))
-    assert f"deviance = {statistic:.3g}, 2,000 replicates" in test.summary()
-
-
-@pytest.mark.jit
 def test_groups_are_named_only_where_the_test_finds_a_difference():
     c = fair((80, 80, 40), shift=1.0)
     test, of_ratios = (ff.fmr_test(c, AT, statistic=name, rng=0) for name in ("deviance", "max-ratio"))

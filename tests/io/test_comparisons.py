@@ -6,9 +6,7 @@ import gzip
 import re
 
 import numpy as np
-import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from helpers.each import each
 
@@ -65,30 +63,6 @@ def test_parquet(tmp_path):
     is_the_same(ff.read_comparisons(path))
     with pytest.raises(InputError, match="no column 'scor'"):
         ff.read_comparisons(path, score="scor")
-
-
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
-def test_data_frames_are_read_like_files(make):
-    frame = make(
-        {
-            "s": [0.9, 0.2, 0.8, 0.1],
-            "a": ["a/1", "a/1", "b/1", "b/1"],
-            "b": ["a/2", "b/1", "b/2", "c/1"],
-            "eyes": list("xxyy"),
-        }
-    )
-    who = make({"id": list("abc"), "sex": list("fmf")})
-    arguments = {"score": "s", "reference": "a", "probe": "b", "subject_pattern": "^([^/]+)/"}
-    c = ff.read_comparisons(frame, **arguments, metadata=who, metadata_id="id", groups="sex")
-    is_the_same(c)
-    assert c.nonmated_by_group.cells.tolist() == [[0, 1], [1, 0]]
-    assert ff.read_comparisons(frame, **arguments, groups="eyes").by("eyes").groups == ("x", "y")
-    with pytest.raises(InputError, match=r"the data frame has no column 'score': name one with score="):
-        ff.read_comparisons(frame, score="score")
-    with pytest.raises(InputError, match=r"the data frame: row 0 \(counted from 0\): subject_pattern"):
-        ff.read_comparisons(frame, **arguments | {"subject_pattern": "^(z)"})
-    with pytest.raises(InputError, match="a file's path or a data frame, not"):
-        ff.read_comparisons([1, 2])
 
 
 def test_ids_that_look_like_paths_are_said_to(write):

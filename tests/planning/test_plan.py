@@ -110,26 +110,6 @@ def test_simulated_margins_are_exact_but_for_their_noise(changed, quantile):
     assert (found <= high + 1e-12).all()
 
 
-def test_settings_broadcast_and_are_kept():
-    plan = ff.plan_margin(
-        n_groups=[[3], [5]], n_subjects=[10, 20, 40], n_attempts=2, fnmr=0.1, correlation=0.0, method="exact"
-    )
-    assert plan.margin.shape == plan.n_groups.shape == plan.correlation.shape == (2, 3)
-    assert plan.axes == ("n_groups", "n_subjects")
-    for i, j in np.ndindex(2, 3):
-        alone = ff.plan_margin(
-            n_groups=[3, 5][i], n_subjects=[10, 20, 40][j], n_attempts=2, fnmr=0.1, correlation=0, method="exact"
-        )
-        assert plan.margin[i, j] == alone.margin
-    together = ff.plan_margin(**SETTING | {"n_groups": [2, 3], "fnmr": [0.1, 0.2]}, method="exact")
-    assert together.axes == ("n_groups & fnmr",)
-    assert alone.axes == ()
-    frame = plan.to_frame("polars")
-    assert frame.columns == ["n_groups", "n_subjects", "n_attempts", "fnmr", "correlation", "margin"]
-    assert frame.height == 6
-    assert frame.row(4) == (5, 20, 2, 0.1, 0.0, plan.margin[1, 1])
-
-
 def test_progress_is_told():
     told = []
     setting = SETTING | {"fnmr": [0.1, 0.2, 0.3], "n_groups": [[2], [3]]}

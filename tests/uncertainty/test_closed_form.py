@@ -116,25 +116,6 @@ def two_systems(seed: int = 0) -> tuple[ff.Comparisons, ff.Comparisons]:
     return ff.Comparisons(**given), ff.Comparisons(**given | {"scores": given["scores"] + noise})
 
 
-@pytest.mark.jit
-def test_two_systems_are_compared_without_replicates():
-    systems = two_systems()
-    quick, slow = (ff.compare(*systems, [GIVEN, FOUND], n_resamples=n, rng=0) for n in (0, 4000))
-    assert len(quick.contrasts) == len(slow.contrasts)
-    for one, twin in zip(quick.contrasts, slow.contrasts, strict=True):
-        assert (one.name, one.difference) == (twin.name, twin.difference)
-        if one.name not in RATES:
-            assert math.isnan(one.low)
-            assert (one.verdict, math.isnan(one.pvalue)) == ("withheld", True)
-            assert "without replicates" in one.note
-        else:
-            assert one.pvalue == twin.pvalue
-            assert one.low < one.difference < one.high
-            assert one.ratio_low < one.ratio < one.ratio_high
-            if one.name == "fnmr" and one.at == GIVEN:
-                assert one.high - one.low == pytest.approx(twin.high - twin.low, rel=0.06)
-
-
 def test_systems_that_are_the_same_have_no_interval():
     one = two_systems()[0]
     contrast = ff.compare(one, one, GIVEN, n_resamples=0).contrast("fnmr")
