@@ -16,9 +16,11 @@ from fastfair._lib import seeds, validation
 from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.concentration import concentration
 from fastfair.error_rates.curve_results import Rates
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr, threshold_key
+from fastfair.error_rates.enough_pairs import with_enough_pairs
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, FEWEST_ERRORS, at_fmr, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import InputError
 from fastfair.resampling.blocks import Replicates
@@ -247,12 +249,12 @@ def _of_embeddings(
         return Replicates(rates.threshold[places], rates.fmr[places], rates.fnmr[places])
 
     estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=expected_fnmr)))
-    behind = _behind_embeddings(data, estimate, settings.unit, resampler.freedom[places], with_groups)
+    behind = _behind_embeddings(data, estimate, settings, resampler.freedom[places], with_groups)
     return RatesOverLevels(levels, estimate, expected, as_asked(replicates), behind, _no_jackknife, list)
 
 
 def _behind_embeddings(
-    data: Embeddings, estimate: Replicates, unit: str, of_fmr: Floats, with_groups: bool
+    data: Embeddings, estimate: Replicates, settings: BandSettings, of_fmr: Floats, with_groups: bool
 ) -> dict[str, Behind]:
     pairing = data.pairing
     inside = np.ones((1, data.subjects.size), bool)
@@ -271,13 +273,17 @@ def _behind_embeddings(
             of_kind = np.rint(np.nan_to_num(rates) * comparisons).astype(np.int64)
         # A rate between 0 and 1 is one of at least one error and of at least one comparison without.
         errors = np.where((rates > 0) & (rates < 1), np.clip(of_kind, 1, np.maximum(comparisons - 1, 1)), of_kind)
-        freedom = np.full(subjects.size, np.inf) if unit == "sample" else np.maximum(subjects - n_strata, 1.0)
+        freedom = np.full(subjects.size, np.inf) if settings.unit == "sample" else np.maximum(subjects - n_strata, 1.0)
         # An FNMR has at most the degrees of freedom of the FMR of all pairs, which holds its threshold.
         behind_it = of_fmr if name == "fmr" else of_fmr[:, :1]
         freedom = np.maximum(np.minimum(freedom, behind_it), 1)
         independent = np.where((rates > 0) & (rates < 1), np.nan, comparisons)
+        without = np.flatnonzero((rates == 0).any(axis=0) & (comparisons > 0)).tolist()
+        if without and settings.unit != "sample":
+            effective = _effective_sizes(data, name == "fnmr", without, settings.workers)
+            independent[:, without] = np.where(rates[:, without] == 0, effective, independent[:, without])
         raised = np.full(rates.shape, np.nan)
-        if name == "fnmr" and unit != "sample":
+        if name == "fnmr" and settings.unit != "sample":
             attempts = _typical_attempts(inside, pairing.mated)
             raised = np.array(
                 [[raised_rate(x, n, m) for x, n, m in zip(row, mated, attempts, strict=True)] for row in rates]
@@ -285,6 +291,22 @@ def _behind_embeddings(
         parts = np.broadcast_to(freedom, rates.shape), independent, raised
         found[name] = Behind(comparisons, errors, subjects, partial(_column_of_each, parts))
     return found
+
+
+def _effective_sizes(data: Embeddings, mated: bool, rows: Sequence[int], workers: Workers) -> list[float]:
+    """Compute the effective sample sizes of rates without errors, of all pairs (row 0) and of groups (1 and above).
+
+    They depend on the pairs with the most similar, or least similar, vectors alone, and on no operating point.
+    """
+    few = at_fmr(min(0.5, FEWEST_ERRORS / data.n_nonmated))
+
+    def of_scan(scans: list[ScannedComparisons]) -> list[float]:
+        resampler = Resampler(
+            scans[0].kept, [few], metrics=NO_METRICS, with_groups=max(rows) > 0, workers=Workers(workers.n_threads)
+        )
+        return [resampler.independent_comparisons(mated, (row - 1, row - 1) if row else None) for row in rows]
+
+    return with_enough_pairs([data], [few], False, of_scan, Workers(workers.n_threads))
 
 
 def _typical_attempts(inside: NDArray[np.bool_], mated: NDArray[np.int64]) -> Floats:

@@ -215,8 +215,12 @@ def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str)
     freedom = np.minimum(own, held).tolist()
     assert (min(freedom) < own) == (unit == "subject" and group != "m")
     centred = (band.replicates - band.v_statistic + band.fnmr).T[::-1]
-    typical = [6.0] * len(levels) if unit == "subject" else None
-    want = bands_of_loops(band.fnmr[::-1].tolist(), centred.tolist(), 6 * subjects, freedom, 0.95, typical)
+    typical = n_effective = None
+    if unit == "subject":  # as of all pairs listed
+        listed = ff.evaluate(e.comparisons(), ff.at_fmr(0.5), [], metrics=[], n_resamples=2, rng=0)
+        row = listed.quantities.index(listed.quantity("fnmr", group))
+        typical, n_effective = [6.0] * len(levels), float(listed.uncertainty.independent[row])
+    want = bands_of_loops(band.fnmr[::-1].tolist(), centred.tolist(), 6 * subjects, freedom, 0.95, typical, n_effective)
     assert band.fnmr[0] == 0
     np.testing.assert_allclose(np.transpose([band.band_low, band.band_high])[::-1], want, rtol=1e-9, atol=1e-12)
     assert "no errors" in band.note

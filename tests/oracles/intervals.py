@@ -43,7 +43,7 @@ def with_one_more(
     return low, high
 
 
-def of_all_or_none(estimate: float, n: int, level: float) -> tuple[float, float]:
+def of_all_or_none(estimate: float, n: float, level: float) -> tuple[float, float]:
     """Clopper and Pearson's interval of n comparisons without an error, or of n errors."""
     reach = 1 - ((1 - level) / 2) ** (1 / n)
     return (0.0, reach) if estimate == 0 else (1 - reach, 1.0)
@@ -68,10 +68,11 @@ def band(
     freedom: list[float],
     level: float,
     typical: list[float] | None = None,
+    n_effective: float | None = None,
 ) -> list[tuple[float, float]]:
     """Ends at each point of a falling curve, made of the intervals of `level_of_band`; FMRs ascend.
 
-    `typical`: attempts of one more subject at each point.
+    `typical`: attempts of one more subject at each point; `n_effective`: comparisons behind a rate without errors.
     With few errors (a standard error above x / 2 or (1 - x) / 2) they reach as far as the replicates' quantiles, too.
     """
     wide = level_of_band(estimates, replicates, level)
@@ -79,7 +80,7 @@ def band(
     for k, (x, of_level, degrees) in enumerate(zip(estimates, replicates, freedom, strict=True)):
         se = statistics.stdev(of_level)
         if not 0 < x < 1:
-            low, high = of_all_or_none(x, n, wide)
+            low, high = of_all_or_none(x, n_effective or n, wide)
         elif typical:
             low, high = with_one_more(x, n, typical[k], se, degrees, wide)
         else:
