@@ -258,8 +258,8 @@ class FewHeldErrors:
         errors, n = self._count(lists, k, key), int(lists.sizes[k])
         if not n or errors > _LOOKED_AT:
             return False
-        if errors < FEWEST_ERRORS:
-            return True
+        if errors < FEWEST_ERRORS or mated:  # one more subject allows for few subjects behind many failures
+            return errors < FEWEST_ERRORS
         error = self._error(mated, lists, k, errors)[0]
         return error > 0 and (errors / n / error) ** 2 < FEWEST_ERRORS
 
