@@ -91,6 +91,7 @@ def other_results() -> list:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_other_chapters_are_made_again(tmp_path):
     results = other_results()
@@ -193,6 +194,7 @@ def page_of_many(tmp_path_factory) -> tuple[Path, dict]:
     return path, json.loads(text[text.index('id="numbers">') + 13 : text.index("</script>")])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 @given(st.randoms(use_true_random=False))
 def test_damaged_pages_are_read_or_refused(page_of_many, rng: random.Random):

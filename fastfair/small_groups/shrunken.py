@@ -232,7 +232,7 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
 def _effective_sizes(evaluation: Evaluation, uncertainty: Uncertainty, rows: list[int]) -> Floats:
     """Return the effective sample sizes of groups' rates, at least 1."""
     quantities = [evaluation.quantities[k] for k in rows]
-    at = [rates.at for rates in evaluation.rates].index(quantities[0].at)  # type: ignore[arg-type]  # rates have one
+    at = [rates.at for rates in evaluation.rates].index(quantities[0].at)
     models = [] if uncertainty.few_held is None else uncertainty.few_held.resampler.count_models()
     if models:
         model = models[at][quantities[0].name]

@@ -80,6 +80,7 @@ def test_few_rows_are_coded_as_by_hand(given_columns):
     _check(given_columns)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_as_if_many")
 @given(columns())
 def test_many_rows_are_coded_as_by_hand(given_columns):

@@ -34,6 +34,7 @@ def test_json_is_that_of_the_library():
     assert printed == json.loads(found().to_json()) | {"inputs": [SCORES]}
 
 
+@pytest.mark.slow
 def test_files_figures_and_page_are_written(tmp_path):
     page = tmp_path / "page.html"
     run("calibration", SCORES, *RATIOS, *ASKED, "--output", tmp_path / "out", "--plots", "--report", page)

@@ -137,6 +137,7 @@ def filtered(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     return used
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.skipif(not dot_products.is_quick(), reason="products have no order of their own here")
 @pytest.mark.parametrize("similarity", ["cosine", "inner_product", "negative_euclidean"])

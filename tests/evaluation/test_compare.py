@@ -69,6 +69,7 @@ def test_a_contrast_is_the_difference_of_two_evaluations_with_one_seed(systems, 
         assert paired.contrast(name).pvalue == pytest.approx(slow.bootstrap_pvalue(drawn.tolist()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "higher"), [("garbe", False), ("fdr", True), ("max_min_ratio(fnmr)", False)])
 def test_measures_are_tested_where_both_systems_are_equally_unfair(paired, name, higher):
     evaluations = paired.first, paired.second
@@ -150,6 +151,7 @@ def of_measures(found, name="gini(fmr)"):
     return found.contrast(name), [min(of_groups) == 0 < max(of_groups) for of_groups in rates]
 
 
+@pytest.mark.slow
 def test_of_two_fair_systems_none_is_fairer_where_a_group_has_no_errors():
     """By replicates, which never have errors there either, there was no test."""
     at, tested, verdicts = ff.at_threshold(4.0), [], []

@@ -110,6 +110,7 @@ def test_a_group_that_failed_as_a_whole():
     assert low < high == 1
 
 
+@pytest.mark.slow
 def test_summaries_and_pages_tell_of_failures(tmp_path):
     for policy, said in (("exclude", "They are left out of FNMR"), ("non-match", "FNMR is here the false rejection")):
         found = evaluated(made(policy), at=AT, measures=["garbe"])

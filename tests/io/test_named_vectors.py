@@ -69,6 +69,7 @@ def test_vectors_of_different_lengths_name_the_row(tmp_path):
         ff.read_named_vectors(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(2,), (1, 2), (2, 1, 1)])
 def test_each_dataset_of_an_hdf5_file_may_be_a_vector(shape, tmp_path, monkeypatch):
     one_by_one = dict(zip(NAMES, (v.reshape(shape) for v in VECTORS), strict=True))
