@@ -76,6 +76,7 @@ def few_of(n: int, n_mated: int = 400) -> ff.Comparisons:
     return ff.Comparisons(scores, mated, a, np.where(mated, a, b))
 
 
+@pytest.mark.jit
 @each("n_resamples", [0, 200])
 def test_below_the_resolution_of_the_data_an_fnmr_has_no_upper_limit(n_resamples):
     c = few_of(2000)
@@ -108,6 +109,7 @@ def test_thresholds_that_hold_an_fnmr_are_the_mirror_image():
     assert rows.quantity("fmr").high == 1
 
 
+@pytest.mark.jit
 @given(seed=st.integers(0, 10**6), fmr=st.floats(0, 0.2), digits=st.integers(0, 2), costs=st.floats(0.01, 0.99))
 def test_every_interval_lies_in_the_range_of_its_quantity(seed, fmr, digits, costs):
     c = drawn(seed, n=150, digits=digits)
@@ -119,6 +121,7 @@ def test_every_interval_lies_in_the_range_of_its_quantity(seed, fmr, digits, cos
         assert least <= q.low <= q.high <= most, q
 
 
+@pytest.mark.jit
 def test_a_lower_limit_of_one_to_four_errors_is_no_higher_than_clopper_and_pearsons():
     for errors, exact in ((1, 0.0253), (2, 0.2422), (3, 0.6187), (5, 1.6235)):
         n = 20_000
