@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
@@ -374,7 +374,7 @@ def _behind_comparisons(
             comparisons=np.array([n, *of_groups[:n_groups]]),
             errors=np.array(errors),
             subjects=None if subjects is None or of_each is None else np.array([subjects, *of_each[:n_groups]]),
-            of_row=partial(_interval_parts, name, found, resampler),
+            of_row=cache(partial(_interval_parts, name, found, resampler)),
             concentration=None if data.subjects is None else partial(_concentration, name, data, found),
         )
     return behind

@@ -18,7 +18,7 @@ from fastfair.evaluation.result import Evaluation
 from fastfair.measures._compute import measure_of
 from fastfair.resampling.preparation import METRICS
 from fastfair.uncertainty.interval_maker import two_sided_level
-from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.quantities import BELOW_RESOLUTION, Quantity, has_flag
 
 from .check_results import Check
 from .checked_quantity import MET, NOT_MET, CheckedQuantity, written_value
@@ -187,7 +187,8 @@ def _doubt(one: Requirement, quantity: Quantity, limit: float, dependent: str) -
 def _needed(evaluation: Evaluation, quantity: Quantity, bound: float, level: float) -> str:
     """Say how many subjects, or comparisons, would show that a rate is within the bound if it stays as it is."""
     evidence = Evidence.of(evaluation, quantity)
-    times = math.inf if evidence is None else evidence.times_needed(bound, level)
+    is_below = has_flag(quantity, BELOW_RESOLUTION)  # whose note says how many comparisons would do
+    times = math.inf if evidence is None or is_below else evidence.times_needed(bound, level)
     there, what = (quantity.n_subjects, "subjects") if quantity.n_subjects else (quantity.n_comparisons, "comparisons")
     if not there or not 1 < times < math.inf:
         return ""

@@ -15,7 +15,7 @@ from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
-from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.quantities import BELOW_RESOLUTION, Quantity, has_flag
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 from .claimed_rates import ClaimedRate, adjusted, verdict_of
@@ -136,7 +136,8 @@ def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: f
             pvalue = max(pvalue, pvalue_of_limits(maker, row, claimed, upper=True)) if pvalue < 0.5 else pvalue
             above = max(above, pvalue_of_limits(maker, row, claimed, upper=False)) if above < 0.5 else above
         doubt = doubts_about(quantity, lambda room: limit * room <= claimed)
-        needed = evidence.times_needed(claimed, level) * (subjects or n)
+        if not has_flag(quantity, BELOW_RESOLUTION):
+            needed = evidence.times_needed(claimed, level) * (subjects or n)
     return ClaimedRate(
         group=quantity.group,
         estimate=quantity.estimate,

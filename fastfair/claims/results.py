@@ -96,6 +96,8 @@ class Claim(Tabular):
 
     def _missing(self, one: ClaimedRate) -> str:
         doubt = f"The limit is in doubt: {one.doubt}. " if one.doubt and one.limit <= self.claimed else ""
+        if math.isinf(one.n_subjects_needed) and one.doubt and one.estimate < self.claimed:
+            return f"There is no limit to judge by: {one.doubt}."
         if math.isinf(one.n_subjects_needed):
             return f"{doubt}More of such data would not support it, as the rate itself is not below."
         what = "comparisons" if one.n_subjects is None else "subjects"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,7 +70,7 @@ def draw_roots_of_failures(
     for g in range(len(counts.groups)):
         attempts, n = np.unique(counts.attempts[counts.subject_group == g], return_counts=True)
         for m, subjects in zip(attempts.tolist(), n.tolist(), strict=True):
-            expected = subjects * beta_binomial(m, rate, float(correlation))
+            expected = subjects * beta_binomial_pmf(m, rate, float(correlation))
             kept = np.flatnonzero(expected > _NEGLIGIBLE)
             for part, values in zip(parts, (kept, np.full(kept.size, m), expected[kept]), strict=True):
                 part.append(values)
@@ -85,17 +87,26 @@ def draw_roots_of_failures(
     return Roots(errors, inflation, replicated[0], replicated[1], size, replicated[2])
 
 
-def beta_binomial(m: int, rate: float, correlation: float) -> Floats:
-    """Compute the probabilities of 0 to m failures in m correlated attempts of a subject."""
-    from scipy.special import betaln, gammaln
+def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
+    """Compute the probabilities of 0 to m failures in m attempts of a subject.
 
-    e = np.arange(m + 1.0)
-    ways = gammaln(m + 1) - gammaln(e + 1) - gammaln(m - e + 1)
-    if correlation > 1 - 1e-9 or m == 1:
-        found = np.zeros(m + 1)
-        found[[0, m]] = 1 - rate, rate
-        return found
-    if correlation < 1e-9:
-        return np.asarray(np.exp(ways + e * np.log(rate) + (m - e) * np.log1p(-rate)))
-    a, b = (share * (1 - correlation) / correlation for share in (rate, 1 - rate))
-    return np.asarray(np.exp(ways + betaln(e + a, m - e + b) - betaln(a, b)))
+    Written as an urn: after e failures in j attempts the next fails with probability
+    ((1 - rho) pi + rho e) / (1 - rho + rho j). Binomial at rho = 0 and all or nothing at rho = 1 are no special cases.
+    """
+    apart = 1 - correlation
+    j = np.arange(1, m)
+
+    def rising(share: float) -> Floats:
+        return np.append(0, np.cumsum(np.log(share * apart + j * correlation)))
+
+    fails, passes = rising(fnmr), rising(1 - fnmr)
+    log_pmf = np.empty(m + 1)
+    log_pmf[0], log_pmf[m] = math.log1p(-fnmr) + passes[-1], math.log(fnmr) + fails[-1]
+    if apart > 0:
+        ways = np.cumsum(np.log((m + 1 - j) / j))
+        mixed = math.log(fnmr) + math.log1p(-fnmr) + math.log(apart)
+        log_pmf[1:m] = ways + mixed + fails[:-1] + passes[-2::-1]
+    else:
+        log_pmf[1:m] = -np.inf
+    pmf = np.exp(log_pmf - rising(1)[-1])
+    return pmf / pmf.sum()

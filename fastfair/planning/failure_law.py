@@ -13,31 +13,6 @@ _OUTSIDE = 1e-16  # probability that may fall outside the window computed
 _ROUNDING = 1e-12  # by which sums of probabilities may fall short of what they are
 
 
-def beta_binomial_pmf(m: int, fnmr: float, correlation: float) -> Floats:
-    """Compute the probabilities of 0 to m failures in m attempts of a subject.
-
-    Written as an urn: after e failures in j attempts the next fails with probability
-    ((1 - rho) pi + rho e) / (1 - rho + rho j). Binomial at rho = 0 and all or nothing at rho = 1 are no special cases.
-    """
-    apart = 1 - correlation
-    j = np.arange(1, m)
-
-    def rising(share: float) -> Floats:
-        return np.append(0, np.cumsum(np.log(share * apart + j * correlation)))
-
-    fails, passes = rising(fnmr), rising(1 - fnmr)
-    log_pmf = np.empty(m + 1)
-    log_pmf[0], log_pmf[m] = math.log1p(-fnmr) + passes[-1], math.log(fnmr) + fails[-1]
-    if apart > 0:
-        ways = np.cumsum(np.log((m + 1 - j) / j))
-        mixed = math.log(fnmr) + math.log1p(-fnmr) + math.log(apart)
-        log_pmf[1:m] = ways + mixed + fails[:-1] + passes[-2::-1]
-    else:
-        log_pmf[1:m] = -np.inf
-    pmf = np.exp(log_pmf - rising(1)[-1])
-    return pmf / pmf.sum()
-
-
 def bytes_of_law(n: int, m: int, fnmr: float, correlation: float) -> int:
     """Return about how many bytes the law of n subjects with m attempts takes while it is computed."""
     low, high = _window(n, m, m * fnmr, m * fnmr * (1 - fnmr) * (1 + (m - 1) * correlation))

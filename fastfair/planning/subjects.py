@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import memory, validation
+from fastfair.group_tests.failure_roots import beta_binomial_pmf
 from fastfair.group_tests.group_sums import AT_ONCE, draw_groups
 
-from .failure_law import FailureLaw, beta_binomial_pmf, bytes_of_law
+from .failure_law import FailureLaw, bytes_of_law
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

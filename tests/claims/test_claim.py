@@ -207,6 +207,19 @@ def test_all_groups_are_supported_together_or_judged_by_holm():
         assert {row.verdict for row in ff.check(data, f"fmr[*] <= {bound!r}", AT, rng=0).rows} == {requirement}
 
 
+def test_below_the_resolution_of_the_data_no_number_of_subjects_is_named():
+    scores, k = np.append(np.repeat([0.1, 0.9], [10, 190]), np.linspace(0.2, 0.3, 1000)), np.arange(1200)
+    data = ff.Comparisons(scores, k < 200, k, np.where(k < 200, k, k + 2000))
+    found = ff.claim(data, "fnmr <= 0.99", ff.at_fmr(1e-6), rng=0)
+    assert found.overall.verdict == "undecided"
+    assert math.isinf(found.overall.n_subjects_needed)
+    assert "There is no limit to judge by: " in found.summary()
+    assert "comparisons would do" in found.summary()
+    checked = ff.check(data, "fnmr <= 0.99", ff.at_fmr(1e-6), rng=0).rows[0]
+    assert checked.verdict == "undecided"
+    assert "subjects with this rate" not in checked.reason
+
+
 def test_exports_hold_all_rows(tmp_path):
     found = ff.claim(comparisons(5, 300, ("f", "m")), "fmr <= 5 %", AT, rng=0)
     written = json.loads(found.to_json(tmp_path / "claim.json"))

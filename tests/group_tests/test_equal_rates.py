@@ -29,10 +29,9 @@ from fastfair.errors import (
     NarrowIntervalsWarning,
     NotComputableWarning,
 )
-from fastfair.group_tests.failure_roots import beta_binomial, draw_roots_of_failures, inflation_of
+from fastfair.group_tests.failure_roots import draw_roots_of_failures, inflation_of
 from fastfair.group_tests.replicates import STATISTICS, GroupRates, of_counts, pvalue
 from fastfair.group_tests.subject_kinds import design_effect
-from fastfair.planning.failure_law import beta_binomial_pmf
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import NO_METRICS
 
@@ -176,12 +175,6 @@ def test_the_correlation_of_all_groups_and_the_inflation_are_those_of_loops(grou
     for found, group in zip(inflation, groups, strict=True):
         typical = sum(m * m for _, m in group) / sum(m for _, m in group)
         assert found == pytest.approx(max(1 - pooled, 1e-3) * (1 + (typical - 1) * expected))
-
-
-@given(m=st.integers(1, 12), rate=st.floats(0.01, 0.99), correlation=st.one_of(st.just(0.0), st.floats(1e-6, 1.0)))
-def test_failures_of_a_subject_are_beta_binomial(m, rate, correlation):
-    found = beta_binomial(m, rate, correlation)
-    np.testing.assert_allclose(found, beta_binomial_pmf(m, rate, correlation), atol=1e-6)
 
 
 @pytest.mark.jit

@@ -16,7 +16,8 @@ from scipy import stats
 
 import fastfair as ff
 from fastfair.errors import InputError
-from fastfair.planning.failure_law import FailureLaw, beta_binomial_pmf
+from fastfair.group_tests.failure_roots import beta_binomial_pmf
+from fastfair.planning.failure_law import FailureLaw
 
 SETTING = {"n_groups": 4, "n_subjects": 30, "n_attempts": 3, "fnmr": 0.1, "correlation": 0.3}
 WITHOUT_SUBJECTS = {name: value for name, value in SETTING.items() if name != "n_subjects"}
