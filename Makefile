@@ -7,6 +7,9 @@ ASV := $(BIN)/asv --config benchmarks/asv.conf.json
 SHELL := /bin/bash
 export TIMEFORMAT = %0R s of wall time, %0U s of processor time and %0S s of the system's
 
+# Tests start many processes, which are to find their modules compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 WORKERS ?= 2
 EXAMPLES ?= quick
 TESTS := $(BIN)/pytest -n $(WORKERS) --hypothesis-profile $(EXAMPLES) --durations 10

@@ -49,6 +49,7 @@ def test_a_page_has_the_numbers_that_are_printed(faces, tmp_path):
     assert str(faces) in text
 
 
+@pytest.mark.slow
 def test_plots_show_a_curve_and_tables_the_levels_asked(faces, tmp_path):
     arguments = ["embeddings", faces, "--group", "sex", "--group", "land", "--fmr", 0.02, *FEW_REPLICATES]
     done = run(*arguments, "--output", tmp_path / "out", "--plots")

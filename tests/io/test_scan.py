@@ -140,6 +140,7 @@ def test_scans_have_the_bits_of_comparisons_in_memory(tmp_path, seed, n_files, d
     assert found == expected
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
