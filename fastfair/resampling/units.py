@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.data.comparisons import Comparisons
+from fastfair.data.sorted_scores import LabelsOfSubjects
 from fastfair.errors import FastfairError, InputError
 
 BLOCK = 64  # replicates of a block, as in `kernels.philox`
 UNITS = ("comparison", "subject", "sample", "subject+sample")
 SUBJECTS, SAMPLES, COMPARISONS = range(3)  # kinds of draws, told apart in the random stream
 Rows = NDArray[np.int32]
+_ENOUGH_SUBJECTS = 10  # of a stratum inside another: replicates of n subjects vary by (n - 1) / n of what they should
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +174,7 @@ class ComparisonUnits(Units):
             self._set_rows(classes.size, classes, np.array(sizes))
             return
         require_units(comparisons, unit)
-        subjects = Draw.of(SUBJECTS, _strata_of_subjects(comparisons))
+        subjects = Draw.of(SUBJECTS, strata_of_subjects(comparisons))
         if unit == "subject":
             self._of_subjects(subjects)
         else:
@@ -240,20 +242,48 @@ def require_units(comparisons: Comparisons, unit: str) -> None:
         )
 
 
-def _strata_of_subjects(comparisons: Comparisons) -> NDArray[np.integer]:
-    """Number the strata in which subjects are drawn: one for each group, or range of groups, that subjects are in."""
+def strata_of_subjects(comparisons: Comparisons) -> NDArray[np.integer]:
+    """Number the strata in which subjects are drawn, (subjects,): the same whatever groups are looked at.
+
+    Those who share the label of the first attribute make a stratum; inside, ten or more who share that of the next one
+    do, and the others together. So an overall rate has one interval, not one for each attribute.
+    """
+    assert comparisons.subjects is not None
+    stratum: NDArray[np.integer] = np.zeros(comparisons.subjects.size, np.int64)
+    for k, name in enumerate(comparisons.attributes):
+        stratum = _split(stratum, _labels_of_subjects(comparisons, name), _ENOUGH_SUBJECTS if k else 1)
+    return stratum
+
+
+def _split(stratum: NDArray[np.integer], label: NDArray[np.integer], enough: int) -> NDArray[np.integer]:
+    """Split strata by labels, (subjects,), which fewer subjects than enough of a stratum do not share."""
+    cells, cell, sizes = np.unique((stratum, label), axis=1, return_inverse=True, return_counts=True)
+    if enough > 1:
+        of_cell = cells[0]
+        rest = np.bincount(of_cell, np.where(sizes < enough, sizes, 0))
+        largest = np.zeros(rest.size, np.int64)
+        for k in np.argsort(sizes, kind="stable"):
+            largest[of_cell[k]] = k
+        # The rest, where it is small itself, goes with the largest of its stratum.
+        joined = np.where(rest[of_cell] < enough, largest[of_cell], sizes.size + of_cell)
+        cell = np.where(sizes < enough, joined, np.arange(sizes.size))[cell.reshape(-1)]
+    return np.unique(cell, return_inverse=True)[1].reshape(-1)
+
+
+def _labels_of_subjects(comparisons: Comparisons, name: str) -> NDArray[np.integer]:
+    """Number the label of an attribute, or the range of labels, that each subject has, (subjects,)."""
     from fastfair.kernels import groups as kernels
 
     assert comparisons.subjects is not None
-    n_subjects = comparisons.subjects.size
-    if not comparisons.groups:
-        return np.zeros(n_subjects, np.int64)
-    if comparisons.group_of_subject is not None:
-        return comparisons.group_of_subject.astype(np.int64)
-    low, high = np.full(n_subjects, len(comparisons.groups), np.int64), np.full(n_subjects, -1, np.int64)
+    columns = comparisons.mated.reference_attributes
+    if isinstance(columns, LabelsOfSubjects) and name in columns.of_subject:
+        return columns.of_subject[name].astype(np.int64)
+    n_subjects, n_labels = comparisons.subjects.size, len(comparisons.attributes[name])
+    low, high = np.full(n_subjects, n_labels, np.int64), np.full(n_subjects, -1, np.int64)
     # Those that failed count, too, so that their subjects are drawn as those of the others are.
-    for by_group in (comparisons.mated_by_group, comparisons.nonmated_by_group, *comparisons.failed_by_group):
-        side = by_group.side
-        kernels.widen_ranges(side.reference, by_group.reference_group, low, high)
-        kernels.widen_ranges(side.probe, by_group.probe_group, low, high)
-    return np.unique(low * (len(comparisons.groups) + 1) + high, return_inverse=True)[1]
+    for side in (comparisons.mated, comparisons.nonmated, *(comparisons.failed.sides if comparisons.failed else ())):
+        assert side.reference is not None
+        assert side.probe is not None
+        kernels.widen_ranges(side.reference, side.reference_attributes[name], low, high)
+        kernels.widen_ranges(side.probe, side.probe_attributes[name], low, high)
+    return low * (n_labels + 1) + high

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fastfair.data.comparisons import Comparisons
 from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.units import strata_of_subjects
 
 from .entries import Entry
 from .interval_notes import FITTED
@@ -48,8 +49,9 @@ def degrees_of_freedom(
     found, units = np.full(len(entries), np.inf), resampler.units
     if units.unit == "sample":
         return found
-    alone = units.unit == "comparison"  # drawn in a stratum for each class; subjects in one for each group
-    n_strata = 1 if alone else units.stratum_size.size - 1  # less that of comparisons whose weight never varies
+    alone = units.unit == "comparison"  # drawn in a stratum for each class
+    strata = [0] if alone else strata_of_subjects(comparisons)
+    group_of_subject = comparisons.group_of_subject
     overall: dict[str, Any] = dict(zip(("mated", "non-mated"), comparisons.subject_counts, strict=True))
     if alone:
         overall = {"mated": len(comparisons.mated), "non-mated": len(comparisons.nonmated)}
@@ -63,12 +65,14 @@ def degrees_of_freedom(
         name = entry.name[len(ratio) + 1 : -1] if ratio else entry.name
         if name not in SIDES:
             continue
-        size, strata = min(overall[side] for side in SIDES[name]), n_strata
+        size, n_strata = min(overall[side] for side in SIDES[name]), len(np.unique(strata))
         if entry.group is not None:
             cell = entry.cell or own[entry.group]
             size = min(int(cells[side][cell]) for side in SIDES[name])
-            strata = 1 if alone else len(set(cell))
-        found[k] = max(1, size - strata)
+            n_strata = len(set(cell))
+            if not alone and group_of_subject is not None:
+                n_strata = np.unique(strata[np.isin(group_of_subject, cell)]).size
+        found[k] = max(1, size - n_strata)
         if SIDES[name] == ("non-mated",):
             assert entry.point is not None
             found[k] = max(1, min(found[k], resampler.freedom(entry.point, entry.cell or own.get(entry.group or ""))))

@@ -8,14 +8,16 @@ upper one at the score at which it is higher, the lower one at the other; half o
 threshold, and half to the rate. Where the lower quantile is below one error, the strictest threshold may be beyond all
 scores, so that an FNMR has no upper limit but 1. Thresholds that hold an FNMR are the mirror image.
 
-An EER lies between the two rates at any threshold, and a minDCF is at most the cost there: where fewer than ten errors
-of a kind are behind them, they have the limits of the rates at their thresholds, too.
+An EER lies between the two rates at any threshold. Where fewer than ten errors of a kind are behind it, its upper limit
+is the lowest that the greater of the two rates' upper limits can be: as one of them falls with the threshold and the
+other one rises, it is above the EER wherever both limits hold at the EER's own threshold. A minDCF is at most the cost
+at any threshold, and then has the limits of the rates at its own.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -36,6 +38,7 @@ from .one_more_subject import limit_with_one_more, raised_rate
 Floats = NDArray[np.float64]
 Cell = tuple[int, int] | None
 _MOST_TIMES = 1e9  # as many comparisons as there are; beyond it no number is named
+_MOST_STEPS = 30  # errors by which thresholds for an EER's limits differ from its own
 _LOOKED_AT = 300  # errors; of more, it is not computed how many independent ones they are
 
 
@@ -246,12 +249,41 @@ class FewHeldErrors:
     def _between_rates(self, row: int, key: int, half: float) -> Limits | None:
         """Return the limits of an EER or minDCF with few errors of a kind at its threshold."""
         k = self._prepared.position(self._cells[row])
-        if not any(self._has_few(mated, k, self._cells[row], key) for mated in (True, False)):
+        few = [mated for mated in (True, False) if self._has_few(mated, k, self._cells[row], key)]
+        if not few:
             return None
-        fnmr, fmr = (self._rate_limits(row, mated, key, half) for mated in (True, False))
+
+        def both(key: int, end: int) -> list[float]:
+            return [self._rate_limits(row, mated, key, half)[end] for mated in (True, False)]
+
         if self._entries[row].name == "min_dcf":
-            return Limits(math.nan, float(self._prepared.costs.of_rates(fnmr[1], fmr[1])))
-        return Limits(min(fnmr[0], fmr[0]), max(fnmr[1], fmr[1]))
+            return Limits(math.nan, float(self._prepared.costs.of_rates(*both(key, 1))))
+        low = self._best_of_thresholds(few[0], k, key, lambda key: min(both(key, 0)), upper=False)
+        high = -self._best_of_thresholds(few[0], k, key, lambda key: -max(both(key, 1)), upper=True)
+        return Limits(low, high)
+
+    def _best_of_thresholds(
+        self, mated: bool, k: int, key: int, value: Callable[[int], float], *, upper: bool
+    ) -> float:
+        """Return the greatest value at thresholds with one error more, or less, after the other from a key on.
+
+        Where errors of the kind are as many, an upper limit is sought where the others are fewest, and a lower one where
+        they are most.
+        """
+        lists = self._prepared.y if mated else self._prepared.x
+        errors, best = self._count(lists, k, key), value(key)
+        for step in (-1, 1):
+            for n in range(errors, max(errors + step * _MOST_STEPS, -1), step):
+                place = n if upper else n - 1
+                keys = lists.keys[lists.start[k] : lists.end[k]]
+                if not 0 <= place < keys.size:
+                    break
+                other = int(keys[place]) + (not upper)  # keys of non-mated comparisons are inverted
+                found = value(other if mated else -other)
+                if found < best:
+                    break
+                best = found
+        return best
 
     def _has_few(self, mated: bool, k: int, cell: Cell, key: int) -> bool:
         lists = self._prepared.y if mated else self._prepared.x

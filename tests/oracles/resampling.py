@@ -767,3 +767,23 @@ def holm(pvalues: list[float]) -> list[float]:
         largest = max(largest, min(1.0, (m - rank) * pvalues[i]))
         adjusted[i] = largest
     return adjusted
+
+
+def strata(labels: list[list[int]]) -> list[int]:
+    """Tell the stratum of each subject from its labels, one for each attribute: a number for all who share it."""
+    parts = [list(range(len(labels)))]
+    for attribute in range(len(labels[0])):
+        parts = [inside for part in parts for inside in _parted(part, [one[attribute] for one in labels], attribute)]
+    return [next(k for k, part in enumerate(parts) if subject in part) for subject in range(len(labels))]
+
+
+def _parted(part: list[int], label: list[int], attribute: int) -> list[list[int]]:
+    cells = [[k for k in part if label[k] == one] for one in sorted({label[k] for k in part})]
+    if attribute == 0:
+        return cells
+    large, small = [cell for cell in cells if len(cell) >= 10], [cell for cell in cells if len(cell) < 10]
+    rest = [subject for cell in small for subject in cell]
+    if large and len(rest) < 10:
+        max(reversed(large), key=len).extend(rest)
+        return large
+    return [*large, rest] if rest else large

@@ -17,7 +17,6 @@ from oracles import intervals as naive
 
 import fastfair as ff
 from fastfair.errors import FastfairWarning
-from fastfair.uncertainty.few_held_errors import FewHeldErrors
 from fastfair.uncertainty.interval_notes import possible_values
 from fastfair.uncertainty.quantities import BELOW_RESOLUTION, has_flag
 
@@ -131,11 +130,27 @@ def test_a_lower_limit_of_one_to_four_errors_is_no_higher_than_clopper_and_pears
         assert (low * n <= exact * 1.001) == (errors < 5)
 
 
-def test_limits_of_eer_and_min_dcf_are_those_of_rates_where_few_errors_are_behind_them():
-    c = few_of(60)
-    found = evaluated(c, ff.at_fmr(0.3), metrics=["eer", "min_dcf"], n_resamples=100, rng=0)
-    assert isinstance(found.uncertainty.few_held, FewHeldErrors)
-    eer, cost = found.quantity("eer"), found.quantity("min_dcf")
-    at_eer = evaluated(c, ff.at_threshold(ff.eer(c).threshold), confidence_level=0.975)
-    assert eer.high >= max(at_eer.interval(name)[1] for name in ("fmr", "fnmr")) - 1e-12
-    assert cost.high <= 0.05
+@given(seed=st.integers(0, 10**6), n_errors=st.integers(1, 9), mated=st.booleans(), digits=st.sampled_from([1, 6]))
+def test_limits_of_an_eer_of_few_errors_are_the_best_over_all_thresholds(seed, n_errors, mated, digits):
+    rng = np.random.default_rng(seed)
+    n = (10 * n_errors, 200)[:: 1 if mated else -1]
+    scores = np.round(np.append(rng.normal(2.5, 1, n[0]), rng.normal(0, 1, n[1])), digits)
+    labels, (a, b) = np.arange(sum(n)) < n[0], np.arange(2 * sum(n)).reshape(2, -1)
+    c = ff.Comparisons(scores, labels, a, np.where(labels, a, b))
+    found = evaluated(c, ff.at_fmr(0.3), metrics=["eer"], n_resamples=64, rng=0)
+    row = found.quantities.index(found.quantity("eer"))
+    few_held = found.uncertainty.few_held
+    limits = few_held.limits(row, 0.9)
+    if limits is None:
+        return
+    thresholds = np.unique(scores)
+    keys = [int(c.to_key(t)) for t in np.append(thresholds, np.nextafter(thresholds, np.inf))]
+    both = np.array([[few_held._rate_limits(row, kind, key, 0.95) for kind in (True, False)] for key in keys])
+    assert limits.high == pytest.approx(both[:, :, 1].max(axis=1).min(), rel=1e-9)
+    assert limits.low == pytest.approx(both[:, :, 0].min(axis=1).max(), rel=1e-9)
+    assert found.interval("eer")[1] >= found.quantity("eer").estimate
+
+
+def test_limits_of_a_min_dcf_are_those_of_rates_where_few_errors_are_behind_it():
+    cost = evaluated(few_of(60), ff.at_fmr(0.3), metrics=["min_dcf"], n_resamples=100, rng=0).quantity("min_dcf")
+    assert cost.estimate < cost.high <= 0.05
