@@ -26,7 +26,7 @@ from fastfair.uncertainty.count_inversion import CountedSystems, points_without_
 from fastfair.uncertainty.entries import Selection
 from fastfair.uncertainty.held_thresholds import OF_FEW_SUBJECTS
 from fastfair.uncertainty.inversion import MovedSystems
-from fastfair.uncertainty.quantities import NARROW, Quantity, noted
+from fastfair.uncertainty.quantities import BELOW_RESOLUTION, NARROW, Quantity, noted
 from fastfair.uncertainty.ratios_to_average import ratio_of, widened
 
 from . import limits
@@ -310,6 +310,8 @@ def fairness_of_rates(
             lambda: _moved_systems(facts, rate, found, centred, selection, settings),
             lambda: _counted_systems(facts, rate, found, selection, settings), settings,
         )  # fmt: skip
+        unknown = np.repeat(limits.below_resolution(found, settings.confidence_level), len(of_each)).tolist()
+        quantities = [noted(q, why, BELOW_RESOLUTION) if why else q for q, why in zip(quantities, unknown, strict=True)]
         ends = [end.reshape(value.shape) for end in (*limits.ends_of(quantities), *band)]
         curve = fields(found, settings, value, values(found.expected), replicates, ends)
     else:

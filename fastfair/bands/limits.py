@@ -12,6 +12,7 @@ from fastfair import intervals
 from fastfair.error_rates.operating_points import at_fmr
 from fastfair.uncertainty.count_inversion import CountedSystems
 from fastfair.uncertainty.entries import Key
+from fastfair.uncertainty.few_held_errors import FewHeldErrors
 from fastfair.uncertainty.held_thresholds import OF_FEW_SUBJECTS, hangs_on_threshold, is_held_by_few_subjects
 from fastfair.uncertainty.interval_notes import INVERSION, NO_SUCH_ERRORS
 from fastfair.uncertainty.inversion import MovedSystems
@@ -212,14 +213,21 @@ def few_subjects_hold(found: RatesOverLevels, asked: NDArray[np.bool_]) -> NDArr
     behind = found.behind["fmr"]
     if behind.concentration is None:
         return np.zeros(found.levels.size, bool)
-    parts = behind.of_row(0)
-    freedom, few_held = parts.freedom, parts.few_held.holds if parts.few_held else lambda _: False
+    freedom, few_held = behind.of_row(0).freedom, behind.of_row(0).few_held
+    holds = few_held.holds if isinstance(few_held, FewHeldErrors) else lambda _: False
     return np.array(
         [
-            bool(level) and not few_held(k) and is_held_by_few_subjects(freedom[k], behind.concentration(k))
+            bool(level) and not holds(k) and is_held_by_few_subjects(freedom[k], behind.concentration(k))
             for k, level in enumerate(asked)
         ]
     )
+
+
+def below_resolution(found: RatesOverLevels, confidence_level: float) -> list[str]:
+    """Say at each level why nothing can be told of rates there; nothing where they can be judged."""
+    parts = found.behind["fnmr"].of_row(0)
+    of_levels = [parts.few_held.limits(place, confidence_level) if parts.few_held else None for place in parts.places]
+    return [one.missing if one else "" for one in of_levels] or [""] * found.levels.size
 
 
 def of_quantity(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.workers import Workers
+from fastfair.data.class_keys import NotKeptError
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
@@ -32,7 +34,7 @@ from fastfair.resampling.preparation import NO_METRICS
 from fastfair.resampling.units import UNITS, require_units
 from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry
-from fastfair.uncertainty.few_held_errors import FewHeldErrors
+from fastfair.uncertainty.few_held_errors import FewHeld, FewHeldErrors, Limits
 from fastfair.uncertainty.held_thresholds import MOST_PER_ERROR
 from fastfair.uncertainty.one_more_subject import attempts_of_one_more, raised_by_one_more, raised_rate
 from fastfair.uncertainty.zero_errors import independent_comparisons
@@ -132,14 +134,14 @@ class IntervalParts(NamedTuple):
     Attributes
     ----------
     freedom, independent, raised : (levels,) ndarray
-    few_held : FewHeldErrors or None
+    few_held : FewHeld or None
     places : sequence of int
     """
 
     freedom: Floats
     independent: Floats
     raised: Floats
-    few_held: FewHeldErrors | None = None
+    few_held: FewHeld | None = None
     places: Sequence[int] = ()
 
 
@@ -249,12 +251,17 @@ def _of_embeddings(
         return Replicates(rates.threshold[places], rates.fmr[places], rates.fnmr[places])
 
     estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=expected_fnmr)))
-    behind = _behind_embeddings(data, estimate, settings, resampler.freedom[places], with_groups)
+    behind = _behind_embeddings(data, levels, estimate, settings, resampler.freedom[places], with_groups)
     return RatesOverLevels(levels, estimate, expected, as_asked(replicates), behind, _no_jackknife, list)
 
 
 def _behind_embeddings(
-    data: Embeddings, estimate: Replicates, settings: BandSettings, of_fmr: Floats, with_groups: bool
+    data: Embeddings,
+    levels: Floats,
+    estimate: Replicates,
+    settings: BandSettings,
+    of_fmr: Floats,
+    with_groups: bool,
 ) -> dict[str, Behind]:
     pairing = data.pairing
     inside = np.ones((1, data.subjects.size), bool)
@@ -289,8 +296,53 @@ def _behind_embeddings(
                 [[raised_rate(x, n, m) for x, n, m in zip(row, mated, attempts, strict=True)] for row in rates]
             )
         parts = np.broadcast_to(freedom, rates.shape), independent, raised
-        found[name] = Behind(comparisons, errors, subjects, partial(_column_of_each, parts))
+        few_held = _FewHeldOfVectors(data, name, levels, settings.workers) if settings.unit != "sample" else None
+        found[name] = Behind(comparisons, errors, subjects, partial(_column_of_each, parts, few_held))
     return found
+
+
+class _FewHeldOfVectors:
+    """The limits that `FewHeldErrors` gives rates at the lowest levels, of the pairs of vectors that a scan keeps.
+
+    There, fewer than 30 false matches are expected. All pairs count alike, whatever the weighting is.
+    """
+
+    def __init__(self, data: Embeddings, name: str, levels: Floats, workers: Workers) -> None:
+        self._data, self._name, self._workers = data, name, Workers(workers.n_threads)
+        self._places = np.flatnonzero(levels * data.n_nonmated < ENOUGH_ERRORS).tolist()
+        self._points = [at_fmr(level) for level in levels[self._places].tolist()]
+        self._n_levels, self._scans = levels.size, list[ScannedComparisons]()
+        self._limits: dict[tuple[int, float], dict[int, Limits | None]] = {}
+
+    def places(self, row: int) -> Sequence[int]:
+        """Return the number by which `limits` knows the rate of a row at each level, which is -1 at others."""
+        numbers = np.full(self._n_levels, -1)
+        numbers[self._places] = row * self._n_levels + np.array(self._places, np.int64)
+        return numbers.tolist()
+
+    def limits(self, row: int, confidence_level: float) -> Limits | None:
+        """Return the limits of a rate by its number; None where replicates tell them. They are computed row by row."""
+        if row < 0:
+            return None
+        of_group, level = divmod(row, self._n_levels)
+        asked = of_group, confidence_level
+        if asked not in self._limits:
+            self._limits[asked] = self._of_row(asked)
+        return self._limits[asked][level]
+
+    def _of_row(self, asked: tuple[int, float]) -> dict[int, Limits | None]:
+        with contextlib.suppress(NotKeptError):
+            if self._scans:
+                return self._of_scans(asked, self._scans)
+        return with_enough_pairs([self._data], self._points, False, partial(self._of_scans, asked), self._workers)
+
+    def _of_scans(self, asked: tuple[int, float], scans: list[ScannedComparisons]) -> dict[int, Limits | None]:
+        self._scans, (row, confidence_level), kept = scans, asked, scans[0].kept
+        resampler = Resampler(kept, self._points, metrics=NO_METRICS, with_groups=row > 0, workers=self._workers)
+        rates = [rates_at_key(kept, point, threshold_key(kept, point)) for point in self._points]
+        few_held = _interval_parts(self._name, rates, resampler, row).few_held
+        assert few_held is not None
+        return {place: few_held.limits(k, confidence_level) for k, place in enumerate(self._places)}
 
 
 def _effective_sizes(data: Embeddings, mated: bool, rows: Sequence[int], workers: Workers) -> list[float]:
@@ -315,9 +367,9 @@ def _typical_attempts(inside: NDArray[np.bool_], mated: NDArray[np.int64]) -> Fl
         return np.asarray((inside @ mated.astype(np.float64) ** 2) / (inside @ mated))
 
 
-def _column_of_each(parts: Sequence[Floats], row: int) -> IntervalParts:
+def _column_of_each(parts: Sequence[Floats], few_held: _FewHeldOfVectors | None, row: int) -> IntervalParts:
     freedom, independent, raised = (part[:, row] for part in parts)
-    return IntervalParts(freedom, independent, raised)
+    return IntervalParts(freedom, independent, raised, few_held, few_held.places(row) if few_held else ())
 
 
 def _no_jackknife() -> Replicates:

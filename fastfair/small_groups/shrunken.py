@@ -17,6 +17,7 @@ from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, visible
 from fastfair.evaluation.result import Evaluation
+from fastfair.uncertainty.few_held_errors import FewHeldErrors
 from fastfair.uncertainty.quantities import HELD
 from fastfair.uncertainty.quantity_intervals import Uncertainty
 
@@ -233,7 +234,8 @@ def _effective_sizes(evaluation: Evaluation, uncertainty: Uncertainty, rows: lis
     """Return the effective sample sizes of groups' rates, at least 1."""
     quantities = [evaluation.quantities[k] for k in rows]
     at = [rates.at for rates in evaluation.rates].index(quantities[0].at)
-    models = [] if uncertainty.few_held is None else uncertainty.few_held.resampler.count_models()
+    few_held = uncertainty.few_held
+    models = few_held.resampler.count_models() if isinstance(few_held, FewHeldErrors) else []
     if models:
         model = models[at][quantities[0].name]
         model = model.take([evaluation.groups.index(str(q.group)) for q in quantities])

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +107,13 @@ class Limits(NamedTuple):
     low: float
     high: float
     missing: str = ""
+
+
+class FewHeld(Protocol):
+    """What gives the limits of quantities at thresholds that few errors hold."""
+
+    def limits(self, row: int, confidence_level: float) -> Limits | None:
+        """Return the limits of a quantity at a level; None where replicates tell them, and for row -1."""
 
 
 class FewHeldErrors:
@@ -267,8 +274,8 @@ class FewHeldErrors:
     ) -> float:
         """Return the greatest value at thresholds with one error more, or less, after the other from a key on.
 
-        Where errors of the kind are as many, an upper limit is sought where the others are fewest, and a lower one where
-        they are most.
+        Where errors of the kind are as many, an upper limit is sought where the others are fewest, and a lower one
+        where they are most.
         """
         lists = self._prepared.y if mated else self._prepared.x
         errors, best = self._count(lists, k, key), value(key)

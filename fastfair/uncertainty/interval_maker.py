@@ -12,7 +12,7 @@ import numpy as np
 from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.errors import InputError
 
-from .few_held_errors import FewHeldErrors
+from .few_held_errors import FewHeld, FewHeldErrors
 from .interval_notes import WITH_FAILURES, one_sided, possible_values
 from .quantities import BELOW_RESOLUTION, Quantity, noted
 
@@ -24,14 +24,14 @@ class IntervalMaker(ABC):
     ----------
     costs : DetectionCosts or None
         The costs of DCFs, which bound them.
-    few_held : FewHeldErrors or None
+    few_held : FewHeld or None
         The limits of quantities at thresholds that few errors hold.
     places : sequence of int
         The place of each quantity among the entries of `few_held`; of an FRR or FAR, that of the FNMR or FMR.
     """
 
     costs: DetectionCosts | None
-    few_held: FewHeldErrors | None
+    few_held: FewHeld | None
     places: Sequence[int]
 
     def with_intervals(
@@ -69,7 +69,7 @@ class IntervalMaker(ABC):
             return quantity
         if quantity.low is not None and quantity.high is not None and not math.isnan(quantity.low):
             ends = [limits.low, limits.high]
-            if quantity.name in WITH_FAILURES and few_held is not None:
+            if quantity.name in WITH_FAILURES and isinstance(few_held, FewHeldErrors):
                 ends = [_with_failures(quantity, few_held.value(place), end) for end in ends]
             least, most = possible_values(quantity.name, self.costs)
             low, high = max(least, np.fmin(quantity.low, ends[0])), min(most, np.fmax(quantity.high, ends[1]))

@@ -19,7 +19,7 @@ from fastfair.errors import InputError
 from . import ratios_to_average
 from .count_inversion import CountedSystems
 from .entries import Key, n_calls
-from .few_held_errors import FewHeldErrors
+from .few_held_errors import FewHeld
 from .held_thresholds import widened
 from .interval_maker import IntervalMaker
 from .interval_notes import (
@@ -91,7 +91,7 @@ class Uncertainty(IntervalMaker):
     rows: dict[Key, int]
     n_threads: int | None = None
     costs: DetectionCosts | None = None
-    few_held: FewHeldErrors | None = None
+    few_held: FewHeld | None = None
     places: Sequence[int] = ()
     raised: Floats = field(default_factory=lambda: np.empty(0))
     _left_out: Floats | None = field(default=None, repr=False)

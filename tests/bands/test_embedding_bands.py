@@ -225,3 +225,24 @@ def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str)
     np.testing.assert_allclose(np.transpose([band.band_low, band.band_high])[::-1], want, rtol=1e-9, atol=1e-12)
     assert "no errors" in band.note
     band.plot(det=True).figure.canvas.draw()
+
+
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
+@each("group", [None, "1"])
+def test_limits_where_few_false_matches_hold_the_threshold_are_those_of_all_pairs(group, random_groups: ff.Embeddings):
+    e, listed = random_groups, random_groups.comparisons()
+    levels = [expected / e.n_nonmated for expected in (3, 8, 20)]
+    few_held = []
+    for data in (e, listed):
+        settings = BandSettings.check(data, BandOptions(n_resamples=2, rng=0))
+        parts = rates_over_levels(data, levels, settings, with_groups=True).behind["fnmr"]
+        parts = parts.of_row(0 if group is None else 1 + e.groups.index(group))
+        assert parts.few_held is not None
+        few_held.append([parts.few_held.limits(place, 0.95) for place in parts.places])
+    assert few_held[0] == few_held[1]
+    assert few_held[0][0].missing
+    assert few_held[0][1].high < 1
+    band = ff.roc_band(e, levels, group=group, n_resamples=50, rng=0)
+    assert band.high[0] == band.band_high[0] == 1
+    assert "below the resolution of the data" in band.note
+    assert "below the resolution" in ff.fairness_band(e, "gini", "fnmr", levels, n_resamples=50, rng=0).note
