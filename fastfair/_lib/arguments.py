@@ -44,7 +44,7 @@ _NAMES: tuple[tuple[Check, str], ...] = (
         goats mu n overall_fmr p_target step subject_effect threshold tmr tnmr""",
     ),
     (k.any_float, "value"),
-    (k.text_or_number, "policy zero_policy"),
+    (k.text_or_number, "mated_value policy zero_policy"),
     (k.flag, "cllr det follow_up group_wise normalize percent simultaneous stop"),
     (k.seed, "rng"),
     (k.heard, "progress"),

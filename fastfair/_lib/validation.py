@@ -37,18 +37,13 @@ _TOO_MANY = 2**63  # the first whole number too large for int64
 _BLOCK_BYTES = 16 * 2**20
 
 # Pairs of words in use for (non-mated, mated), in lower case.
-_MATED_WORDS = (
-    ("non-mated", "mated"),
-    ("nonmated", "mated"),
-    ("impostor", "genuine"),
-    ("imposter", "genuine"),
-    ("nontarget", "target"),
-    ("non-target", "target"),
-    ("false", "true"),
-    ("different", "same"),
-    ("0", "1"),
-    ("-1", "1"),
-)
+_MATED_PAIRS = (
+    ("non-mated", "mated"), ("nonmated", "mated"), ("impostor", "genuine"), ("imposter", "genuine"), ("imp", "gen"),
+    ("nontarget", "target"), ("non-target", "target"), ("nontgt", "tgt"), ("nontar", "tar"), ("non", "tgt"),
+    ("non", "tar"), ("imp", "tgt"), ("imp", "tar"), ("impostor", "target"), ("imp", "target"), ("false", "true"),
+    ("no", "yes"), ("n", "y"), ("different", "same"), ("diff", "same"), ("non-match", "match"),
+    ("nonmatch", "match"), ("negative", "positive"), ("neg", "pos"), ("0", "1"), ("-1", "1"),
+)  # fmt: skip
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
@@ -271,22 +266,50 @@ def not_usable(values: NDArray[np.floating[Any]]) -> InputError:
     )
 
 
-def mated_flags(values: Labels) -> NDArray[np.bool_]:
-    """Convert any common two-valued coding of mated and non-mated to booleans."""
+def mated_flags(values: Labels, mated_value: object = None) -> NDArray[np.bool_]:
+    """Convert any common two-valued coding of mated and non-mated to booleans, or one whose mated value is told."""
     if isinstance(values, Coded):
         coded = values
     else:
         array = column("mated", values)
-        if array.dtype == np.bool_:
+        if array.dtype == np.bool_ and mated_value is None:
             return arrays.contiguous(array)
         coded = encode("mated", array)
     found = coded.labels.tolist()
-    numbers = all(isinstance(label, int | float) and math.isfinite(label) for label in found)
-    words = [f"{label:g}" if numbers and label == round(label) else str(label).strip().lower() for label in found]
-    for nonmated_word, mated_word in _MATED_WORDS:
-        if set(words) <= {nonmated_word, mated_word}:
-            return np.asarray(np.array([word == mated_word for word in words])[coded.codes])
+    words = [mated_word(label) for label in found]
+    if mated_value is not None:
+        mated = [word == mated_word(mated_value) for word in words]
+        if not any(mated):
+            raise InputError(f"mated_value {mated_value!r} is not among the values of mated: {_listed(found)}")
+        if len(set(words)) > 2:
+            raise InputError(
+                f"mated has {len(set(words))} values, {_listed(found)}: which of the others mean non-mated is not known; "
+                "leave the other rows out"
+            )
+        return np.asarray(np.array(mated)[coded.codes])
+    pair = mated_pair(words)
+    if pair is not None:
+        return np.asarray(np.array([word == pair[1] for word in words])[coded.codes])
     raise InputError(
-        "mated must be two-valued (True/False, 1/0, 1/-1, 'mated'/'non-mated', 'genuine'/'impostor', "
-        f"'target'/'nontarget'), but holds {', '.join(map(repr, found[:5]))}"
+        "mated must be two-valued (True/False, 1/0, 1/-1, yes/no, same/different, mated/non-mated, genuine/impostor, "
+        f"target/nontarget), but holds {_listed(found)}: say which one means mated with mated_value="
     )
+
+
+def mated_word(label: object) -> str:
+    """Return what says mated or non-mated in lower case; whole numbers, also those written 1.0, without decimals."""
+    text = str(label).strip().lower()
+    with contextlib.suppress(ValueError, OverflowError):
+        number = float(text)
+        return str(int(number)) if number == int(number) else text
+    return text
+
+
+def mated_pair(words: Iterable[str]) -> tuple[str, str] | None:
+    """Return the words for non-mated and for mated among which all of these are; None if there are no such."""
+    distinct = set(words)
+    return next((pair for pair in _MATED_PAIRS if distinct <= set(pair)), None)
+
+
+def _listed(values: list[Any]) -> str:
+    return ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")

@@ -343,6 +343,9 @@ def reading_options(command: Any, failures: Sequence[Any] = _FAILURES) -> Any:
             "--mated", metavar="COLUMN", help="Column of mated or non-mated. [default: mated, or same subjects]"
         ),
         click.option(
+            "--mated-value", metavar="VALUE", help="The value that means mated, where labels are no common words for it."
+        ),
+        click.option(
             "--reference", metavar="COLUMN", help="Column of reference subjects or paths. [default: reference]"
         ),
         click.option("--probe", metavar="COLUMN", help="Column of probe subjects or paths. [default: probe]"),

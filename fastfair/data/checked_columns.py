@@ -76,6 +76,7 @@ def checked_columns(
     samples_of: tuple[_Labels, _Labels],
     label_conflicts: str,
     failures: FailurePolicy = FailurePolicy(),  # noqa: B008 - frozen
+    mated_value: object = None,
 ) -> CheckedColumns:
     """Check the arguments of `Comparisons`, and turn labels into codes.
 
@@ -87,6 +88,8 @@ def checked_columns(
         Subjects, groups and samples of the references and of the probes, as there.
     failures : FailurePolicy
         What to do with comparisons that failed.
+    mated_value
+        As in `Comparisons`.
 
     Returns
     -------
@@ -103,7 +106,7 @@ def checked_columns(
             raise InputError("mated is None: it can be left out only where reference and probe are given")
         flags = subjects[1] == subjects[2]
     else:
-        flags = validation.mated_flags(mated)
+        flags = validation.mated_flags(mated, mated_value)
     sizes = {"scores": values.size, "mated": flags.size}
     if subjects is not None:
         sizes |= {"reference": subjects[1].size, "probe": subjects[2].size}

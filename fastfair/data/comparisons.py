@@ -59,6 +59,8 @@ class Comparisons(Shown):
         as non-matches at every threshold, so that FNMR and FMR are the FRR and the FAR of ISO/IEC 19795-1.
     failure_score : float, optional
         The score that stands for a failed comparison, such as -1.
+    mated_value : str or float, optional
+        Which of the two values of `mated` means mated, where they are no common words for it.
 
     Attributes
     ----------
@@ -150,10 +152,11 @@ class Comparisons(Shown):
         label_conflicts: str = "raise",
         failures: str = "error",
         failure_score: float | None = None,
+        mated_value: str | float | None = None,
     ) -> None:
         columns = checked_columns(
             scores, mated, (reference, probe), (reference_group, probe_group), score_kind,
-            (reference_sample, probe_sample), label_conflicts, FailurePolicy(failures, failure_score),
+            (reference_sample, probe_sample), label_conflicts, FailurePolicy(failures, failure_score), mated_value,
         )  # fmt: skip
         columns.require_both_classes()
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
@@ -192,6 +195,7 @@ class Comparisons(Shown):
         label_conflicts: str = "raise",
         failures: str = "error",
         failure_score: float | None = None,
+        mated_value: str | float | None = None,
     ) -> Comparisons:
         """Make comparisons from the columns of a data frame: pandas, polars, pyarrow or any other that narwhals knows.
 
@@ -209,7 +213,7 @@ class Comparisons(Shown):
             alone its columns serve for the probes, too; this is refused where the frame has a column for the probes.
         reference_sample, probe_sample : str, optional
             Columns with the ids of the samples.
-        score_kind, label_conflicts, failures, failure_score
+        score_kind, label_conflicts, failures, failure_score, mated_value
             As in `Comparisons`. The score of a failed comparison may be missing, too.
 
         Returns
@@ -245,6 +249,7 @@ class Comparisons(Shown):
             label_conflicts=label_conflicts,
             failures=failures,
             failure_score=failure_score,
+            mated_value=mated_value,
         )
 
     @classmethod

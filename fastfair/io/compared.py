@@ -27,7 +27,8 @@ def subjects_and_samples(kind: str, table: ScoreTable, *, looked_up: bool) -> tu
     """
     if table.reference is None or table.probe is None:
         return None, None
-    if kind == "kaldi" and table.subject_pattern is None and not looked_up:
+    of_names = kind == "kaldi" or kind.startswith("enrol-test")
+    if of_names and table.subject_pattern is None and not looked_up:
         return None, None  # test ids are utterances, whose speakers are not in the list
     samples: BothSides | None = None
     if table.subject_pattern is not None:

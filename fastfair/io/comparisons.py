@@ -58,6 +58,7 @@ def read_comparisons(
     failures: str = "error",
     failure_score: float | None = None,
     quality: str | tuple[str, str] | None = None,
+    mated_value: str | float | None = None,
 ) -> Comparisons:
     r"""Read a score file, and optionally a table with metadata of its subjects, samples or pairs.
 
@@ -87,9 +88,10 @@ def read_comparisons(
         intersections; `Comparisons.by` chooses among them later.
     format : str
         "auto", or "csv", "tsv", "parquet" (named columns), "bob-4", "bob-5", "bob-csv", "voxceleb" (label enrol test,
-        scores in a fourth column or in `path` with the list in `trials`), "kaldi" (enrol test target in `trials`),
-        "matrix" (.npy, .npz or numbers as text; row i and column i are one subject). "auto" recognises a format or
-        raises; it never guesses between two.
+        scores in a fourth column or in `path` with the list in `trials`), "enrol-test-score-label",
+        "enrol-test-label-score", "enrol-test-score" (with a `subject_pattern`), "kaldi" (enrol test target in
+        `trials`), "matrix" (.npy, .npz or numbers as text; row i and column i are one subject). "auto" looks at all
+        rows, and recognises a format or raises; it never guesses between two.
     trials : path, optional
         The trial list, if `path` holds only scores: one on each line in the list's order, or lines "enrol test score".
     embeddings : path, data frame or NamedVectors, optional
@@ -119,6 +121,9 @@ def read_comparisons(
         Columns of the score file with the quality of samples, for `discard_curve`: the name of one column for the whole
         comparison; what the names of two columns share, as "quality" for "reference_quality" and "probe_quality"; or a
         pair of columns, that of the references first.
+    mated_value : str or float, optional
+        Which of the two values of the labels means mated, where they are no common words for it such as 1 and 0,
+        target and nontarget, or yes and no.
 
     Returns
     -------
@@ -156,7 +161,7 @@ def read_comparisons(
     how = HowToRead(
         score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
         trials, metadata_per, metadata_subject, missing_metadata, label_conflicts, vectors,
-        FailurePolicy(failures, failure_score), quality,
+        FailurePolicy(failures, failure_score), quality, mated_value,
     )  # fmt: skip
     if isinstance(path, str | Path):
         path = reading.check_file(path)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib import validation
+from fastfair._lib.frames import FrameColumns
 from fastfair.errors import FileFormatError, InputError
 
 from . import text_files
-from .formats import LABELS, ScoreTable
+from .formats import FIELDS, ScoreTable
 from .reading import polars
 from .text_files import Text, is_number
 
@@ -24,29 +26,34 @@ _TRIAL = ["enrol", "test"]
 _Lines = NDArray[np.int64]
 
 
-def read_bob_columns(text: Text, n_columns: int) -> ScoreTable:
+def read_bob_columns(text: Text, kind: str) -> ScoreTable:
     """Read bob's 4 columns (claimed real test score) or 5 (claimed model real test score)."""
-    names = "claimed real test score" if n_columns == 4 else "claimed model real test score"
-    frame, lines = _read_fields(text, names)
-    samples = None if n_columns == 4 else ("model", "test")
+    frame, lines = _read_fields(text, FIELDS[kind])
+    samples = None if kind == "bob-4" else ("model", "test")
     return ScoreTable(text.path, frame, "score", None, "claimed", "real", samples=samples, lines=lines)
 
 
-def read_trials(text: Text, kind: str, trials: Text | None, *, scored: bool = True) -> ScoreTable:
-    """Read a VoxCeleb or Kaldi trial list with its scores, or, if it is not `scored`, the list alone."""
+def read_trials(
+    text: Text, kind: str, trials: Text | None, *, scored: bool = True, mated_value: object = None
+) -> ScoreTable:
+    """Read a list of trials with its scores, or, if it is not `scored`, the list alone."""
     pattern = VOXCELEB_SUBJECT if kind == "voxceleb" else None
-    if not scored:
-        listed, lines = _read_list(text, kind)
-        return ScoreTable(text.path, listed, None, "label", "enrol", "test", pattern, lines=lines)
-    if trials is None:
+    if scored and trials is None:
         if kind == "kaldi":
             raise InputError("format 'kaldi' needs the trial list: trials=")
-        listed, lines = _read_fields(text, "label enrol test score")
-        _refuse_contradictions(text.path, listed, lines)
-        return ScoreTable(text.path, listed, "score", "label", "enrol", "test", pattern, lines=lines)
-    listed, lines = _read_list(trials, kind)
-    listed = _with_scores(text, listed, trials.path)
-    return ScoreTable(trials.path, listed, "score", "label", "enrol", "test", pattern, lines=lines)
+        listed, lines = _read_fields(text, FIELDS[kind], mated_value)
+    else:
+        listing = trials or text
+        listed, lines = _read_fields(
+            listing, "label enrol test" if kind == "voxceleb" else "enrol test label", mated_value
+        )
+    label = "label" if "label" in listed.columns else None
+    if label:
+        _refuse_contradictions((trials or text).path, listed, lines)
+    if trials is not None:
+        listed = _with_scores(text, listed, trials.path)
+    score = "score" if scored else None
+    return ScoreTable((trials or text).path, listed, score, label, "enrol", "test", pattern, lines=lines)
 
 
 def read_matrix(text: Text) -> NDArray[np.float64]:
@@ -56,13 +63,6 @@ def read_matrix(text: Text) -> NDArray[np.float64]:
     _refuse_data_in_comments(text, n_columns, lambda fields: all(map(is_number, fields)))
     values = text_files.numbers(text.path, "a score", frame.to_series(), np.repeat(lines, n_columns), text.failures)
     return values.reshape(lines.size, n_columns)
-
-
-def _read_list(trials: Text, kind: str) -> tuple[pl.DataFrame, _Lines]:
-    """Read a trial list without scores."""
-    listed, lines = _read_fields(trials, "label enrol test" if kind == "voxceleb" else "enrol test label")
-    _refuse_contradictions(trials.path, listed, lines)
-    return listed, lines
 
 
 def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame:
@@ -104,11 +104,15 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
     return listed.join(scores.drop("line"), on=_TRIAL, how="left", maintain_order="left")
 
 
-def _read_fields(text: Text, names: str) -> tuple[pl.DataFrame, _Lines]:
+def _read_fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.DataFrame, _Lines]:
     """Read the named fields and the line of each row; check that "score" is a number and "label" a known word."""
     pl = polars()
     fields = names.split()
-    checks: dict[str, Callable[[str], bool]] = {"score": is_number, "label": lambda word: word.lower() in LABELS}
+
+    def is_label(word: str) -> bool:
+        return mated_value is not None or validation.mated_pair([validation.mated_word(word)]) is not None
+
+    checks: dict[str, Callable[[str], bool]] = {"score": is_number, "label": is_label}
     telling = [(k, checks[name]) for k, name in enumerate(fields) if name in checks]
     _refuse_data_in_comments(text, len(fields), lambda found: all(check(found[k]) for k, check in telling))
     frame, lines = text_files.split(text, None, names)
@@ -117,19 +121,26 @@ def _read_fields(text: Text, names: str) -> tuple[pl.DataFrame, _Lines]:
         numbers = text_files.numbers(text.path, "the score", frame["score"], lines, text.failures)
         frame = frame.with_columns(score=pl.Series(numbers))
     if "label" in fields:
-        words = frame["label"].str.to_lowercase()
-        wrong = (~words.is_in(list(LABELS))).arg_true()
-        if len(wrong):
-            row = int(wrong[0])
+        wrong = None if mated_value is not None else _row_of_no_label(frame["label"])
+        if wrong is not None:
             raise FileFormatError(
-                f"{text.path}: line {lines[row]}: the label must be one of {', '.join(LABELS)}, not "
-                f"{frame['label'][row]!r} ({len(wrong)} such rows)"
+                f"{text.path}: line {lines[wrong]}: the label must say mated or non-mated, as 1 and 0 or target and "
+                f"nontarget do, not {frame['label'][wrong]!r}; other words need mated_value="
             )
-        frame = frame.with_columns(
-            label=words.replace_strict(list(LABELS), list(LABELS.values()), return_dtype=pl.Boolean)
-        )
+        values = FrameColumns(frame).values("label")
+        frame = frame.with_columns(label=pl.Series(validation.mated_flags(values, mated_value)))
     # As codes, which all frames share, names are compared and looked up faster.
     return frame.with_columns(pl.col(name).cast(pl.Categorical) for name in _TRIAL if name in fields), lines
+
+
+def _row_of_no_label(labels: pl.Series) -> int | None:
+    """Return the first row whose word is not of the pair of words of those before it; None where there is none."""
+    distinct = labels.unique(maintain_order=True).to_list()
+    words = [validation.mated_word(word) for word in distinct]
+    for k in range(len(words)):
+        if validation.mated_pair(words[: k + 1]) is None:
+            return int((labels == distinct[k]).arg_max() or 0)
+    return None
 
 
 def _refuse_contradictions(path: Path, listed: pl.DataFrame, lines: _Lines) -> None:

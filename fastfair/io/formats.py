@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastfair._lib import side_columns
+from fastfair._lib import side_columns, validation
 from fastfair.errors import FileFormatError, InputError
 
 from .tables import SEPARATORS, Rows, Table
-from .text_files import Text, is_number
+from .text_files import Text, is_number, split
 
 if TYPE_CHECKING:
     import polars as pl
 
-FORMATS = ("csv", "tsv", "parquet", "bob-4", "bob-5", "bob-csv", "voxceleb", "kaldi", "matrix", "arrays")
+# The fields of formats without named columns.
+FIELDS = {
+    "bob-4": "claimed real test score",
+    "bob-5": "claimed model real test score",
+    "voxceleb": "label enrol test score",
+    "enrol-test-score-label": "enrol test score label",
+    "enrol-test-label-score": "enrol test label score",
+    "enrol-test-score": "enrol test score",
+}
+_FIELDS_OF_TRIALS = {"voxceleb": "label enrol test", "kaldi": "enrol test target"}
+_MATRIX = {"matrix": "a score matrix"}
+FORMATS = ("csv", "tsv", "parquet", "bob-csv", *FIELDS, "kaldi", "matrix", "arrays")
 _CANONICAL = ("score", "mated", "reference", "probe")
 _SAMPLES = ("reference_sample", "probe_sample")
 _BOB_SUBJECTS = (("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id"))
-_LABEL_WORDS = {"nontarget": False, "target": True, "impostor": False, "imposter": False, "genuine": True}
+_BOB_ATTACK = "probe_attack_type"
 _UNSCORED = (
     "is a trial list without scores: give the score file as path and this as trials=, or vectors to score it with as "
     "embeddings="
 )
-LABELS = {"0": False, "1": True, **_LABEL_WORDS}
+_HEAD = 2000  # rows that are looked at before all are
 
 
 @dataclass
@@ -49,70 +61,141 @@ def recognise_suffix(path: Path) -> str | None:
     return {".parquet": "parquet"}.get(suffix)
 
 
-def recognise(text: Text, trials: Text | None) -> str:
-    """Recognise the format of a text file, or raise an error that says what is ambiguous about it."""
+def recognise(text: Text, trials: Text | None, mated_value: object = None, subject_pattern: str | None = None) -> str:
+    """Recognise the format of a text file, or raise an error that names all that it may be.
+
+    All rows are looked at. A reading that leaves no mated, or no non-mated, comparisons is none where there is another.
+    """
     path, line = text.path, text.first
     if trials is not None:
-        first = trials.first.split()
-        if len(first) == 3 and first[0] in ("0", "1"):
-            return "voxceleb"
-        if len(first) == 3 and first[2].lower() in LABELS:
-            return "kaldi"
+        found = _readings_or_first(trials, _FIELDS_OF_TRIALS, mated_value)
+        if len(found) == 1:
+            return next(iter(found))
         raise FileFormatError(
-            f"{trials.path} is no trial list: its first line is {' '.join(first)!r}, but 'label enrol test' (VoxCeleb) "
-            "or 'enrol test target' (Kaldi) is expected"
+            f"{trials.path} {_may_be(found) or 'is no trial list'}: its first line is {trials.first[:120]!r}, but "
+            "'label enrol test' (VoxCeleb) or 'enrol test target' (Kaldi) is expected"
         )
     separator = next((s for s in SEPARATORS if s in line), None)
-    if separator is not None and not is_number(line.split(separator)[-1]):
+    if separator is not None and not is_number(line.split(separator)[-1]) and not _is_list(text, mated_value):
         return _with_named_columns(line, separator)
     fields = line.split(separator)
-    ask = f"; say which with format= (one of {', '.join(FORMATS)})"
     numeric = all(map(is_number, fields))
     if numeric and len(fields) > 5:
         return "matrix"
-    if len(fields) in (4, 5) and is_number(fields[-1]):
-        columns = "claimed real test score" if len(fields) == 4 else "claimed model real test score"
-        candidates = {f"bob-{len(fields)}": columns}
-        if len(fields) == 4 and fields[0] in ("0", "1"):
-            candidates["voxceleb"] = "label enrol test score"
-        if numeric:
-            candidates["matrix"] = "a score matrix"
-        words = [field for field in fields[:-1] if field.lower() in _LABEL_WORDS]
-        if len(candidates) == 1 and not words:
-            return next(iter(candidates))
-        if words:
-            candidates["a trial list"] = f"as {words[0]!r} says"
-        raise FileFormatError(f"{path} may be {' or '.join(f'{k} ({v})' for k, v in candidates.items())}{ask}")
-    if len(fields) == 3 and (is_number(fields[2]) or is_number(fields[0])):
-        if fields[0] in ("0", "1") and not is_number(fields[2]):
-            raise FileFormatError(f"{path} {_UNSCORED}")
-        raise FileFormatError(f"{path} has scores but nothing says which are mated: give the trial list as trials=")
-    if len(fields) == 1 and is_number(fields[0]):
+    if separator in (",", ";") and not numeric:
+        raise FileFormatError(f"{path}: the first line names no columns: {line[:120]!r}; give the file such a line")
+    if len(fields) == 1 and numeric:
         raise FileFormatError(f"{path} has nothing but scores: give the trial list as trials=")
-    if len(fields) == 3 and fields[2].lower() in LABELS:
+    found = _readings_or_first(text, FIELDS | _MATRIX, mated_value)
+    if subject_pattern is None and len(found) == 1 and "enrol-test-score" in found:
+        raise FileFormatError(
+            f"{path} has scores but nothing says which are mated: give the trial list as trials=, or say how to find "
+            "the subjects in its names with subject_pattern="
+        )
+    if len(found) == 1:
+        return next(iter(found))
+    if not found and len(fields) == 3 and _readings(text, _FIELDS_OF_TRIALS, mated_value):
         raise FileFormatError(f"{path} {_UNSCORED}")
-    raise FileFormatError(f"{path} is of no known format; its first line is {line[:120]!r}{ask}")
+    if not found and len(fields) == 3 and is_number(fields[0]):
+        raise FileFormatError(f"{path} has scores but nothing says which are mated: give the trial list as trials=")
+    raise FileFormatError(
+        f"{path} {_may_be(found) or 'is of no known format'}; its first line is {line[:120]!r}; say which with format= "
+        f"(one of {', '.join(FORMATS)})"
+    )
 
 
-def recognise_trials(text: Text) -> str:
+def recognise_trials(text: Text, mated_value: object = None) -> str:
     """Recognise the format of a list of trials without scores, or raise an error that says what is ambiguous."""
     line = text.first
-    fields = line.split()
     separator = next((s for s in SEPARATORS if s in line), None)
-    candidates = {}
-    if len(fields) == 3 and fields[0] in ("0", "1"):
-        candidates["voxceleb"] = "label enrol test"
-    elif len(fields) == 3 and fields[2].lower() in LABELS:
-        candidates["kaldi"] = "enrol test target"
+    found = _readings(text, _FIELDS_OF_TRIALS, mated_value) if separator in (None, "\t") else {}
     if separator is not None and not is_number(line.split(separator)[-1]):
-        candidates[_with_named_columns(line, separator)] = "named columns"
-    if len(candidates) == 1:
-        return next(iter(candidates))
-    may_be = " or ".join(f"{kind} ({what})" for kind, what in candidates.items())
+        found[_with_named_columns(line, separator)] = "named columns"
+    found = found or _readings_or_first(text, _FIELDS_OF_TRIALS, mated_value)
+    if len(found) == 1:
+        return next(iter(found))
     raise FileFormatError(
-        f"{text.path} {f'may be {may_be}' if may_be else 'is no list of trials that is known'}; its first line is "
+        f"{text.path} {_may_be(found) or 'is no list of trials that is known'}; its first line is "
         f"{line[:120]!r}: say which it is with format= (csv, tsv, voxceleb or kaldi)"
     )
+
+
+def _may_be(readings: dict[str, str]) -> str:
+    return f"may be {' or '.join(f'{kind} ({what})' for kind, what in readings.items())}" if readings else ""
+
+
+def _is_list(text: Text, mated_value: object) -> bool:
+    """Return whether the first line, with fields that end in a word, is a row of a list and not a header."""
+    try:
+        return "\t" in text.first and len(_readings(text, FIELDS, mated_value)) > 0
+    except FileFormatError:  # of rows with empty fields
+        return False
+
+
+def _readings(text: Text, known: dict[str, str], mated_value: object) -> dict[str, str]:
+    """Return the formats, with their fields, that all rows may be read as."""
+    n = len(text.first.split())
+    possible = {kind: what for kind, what in known.items() if kind == "matrix" or len(what.split()) == n}
+    end = -1
+    for _ in range(_HEAD):
+        if (end := text.data.find(b"\n", end + 1)) < 0:
+            break
+    for size in (end + 1, len(text.data)) if end >= 0 else (len(text.data),):
+        if len(possible) > 1 or size <= end + 1 or end < 0:
+            rows, _ = split(replace(text, data=text.data[:size]), None)
+            possible = {kind: what for kind, what in possible.items() if _fits(rows, kind, what, mated_value)}
+    if len(possible) > 1:
+        telling = {kind: what for kind, what in possible.items() if _has_both_classes(rows, kind, what)} or possible
+        return {kind: what for kind, what in telling.items() if _has_label_words(rows, what)} or telling
+    return possible
+
+
+def _readings_or_first(text: Text, known: dict[str, str], mated_value: object) -> dict[str, str]:
+    """Return the formats that all rows may be read as, or else those of the first row."""
+    found = _readings(text, known, mated_value)
+    return found or _readings(replace(text, data=text.first.encode()), known, mated_value)
+
+
+def _has_label_words(rows: pl.DataFrame, fields: str) -> bool:
+    """Return whether a reading has labels that are words, which nobody would be called by."""
+    labels = [column for name, column in zip(fields.split(), rows, strict=False) if name in ("label", "target")]
+    return any(not validation.mated_word(label[0]).lstrip("-").isdigit() for label in labels)
+
+
+def _fits(rows: pl.DataFrame, kind: str, fields: str, mated_value: object) -> bool:
+    if kind == "matrix":
+        return all(map(_are_numbers, rows.get_columns()))
+    checks = {
+        "score": _are_numbers,
+        "label": partial(_are_labels, mated_value),
+        "target": partial(_are_labels, mated_value),
+    }
+    return all(checks[name](column) for name, column in zip(fields.split(), rows, strict=True) if name in checks)
+
+
+def _are_numbers(column: pl.Series) -> bool:
+    import polars as pl
+
+    return not column.cast(pl.Float64, strict=False).is_null().any()
+
+
+def _are_labels(mated_value: object, column: pl.Series) -> bool:
+    words = [validation.mated_word(word) for word in column.unique()[:3]]
+    if mated_value is not None:
+        return len(words) < 3 and (validation.mated_word(mated_value) in words or len(words) == 1)
+    return validation.mated_pair(words) is not None
+
+
+def _has_both_classes(rows: pl.DataFrame, kind: str, fields: str) -> bool:
+    """Return whether a reading has mated and non-mated comparisons; of a matrix, whether it is square."""
+    if kind == "matrix":
+        return rows.height == rows.width
+    columns = dict(zip(fields.split(), rows, strict=True))
+    if "claimed" in columns:
+        same = columns["claimed"] == columns["real"]
+        return bool(same.any()) and not bool(same.all())
+    label = columns.get("label", columns.get("target"))
+    return label is None or label.n_unique() == 2
 
 
 def _with_named_columns(header: str, separator: str) -> str:

@@ -31,6 +31,8 @@ class HowToRead:
         What to do with comparisons that failed.
     quality : str, pair of str or None
         Columns of the quality of comparisons.
+    mated_value : str, float or None
+        Which value of the column of labels means mated.
     described : Metadata, PairMetadata or None
         The table of metadata.
     attributes : list
@@ -54,6 +56,7 @@ class HowToRead:
     vectors: NamedVectors | None = None
     failures: FailurePolicy = field(default_factory=FailurePolicy)
     quality: str | tuple[str, str] | None = None
+    mated_value: str | float | None = None
     described: Metadata | PairMetadata | None = field(init=False)
     attributes: list[Any] = field(init=False)
 

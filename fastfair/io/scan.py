@@ -55,6 +55,7 @@ def scan_comparisons(
     missing_metadata: str = "raise",
     label_conflicts: str = "raise",
     failures: str = "error",
+    mated_value: str | float | None = None,
     cllr: bool = False,
     memory_limit: int | str | None = None,
     folder: str | Path | None = None,
@@ -73,7 +74,7 @@ def scan_comparisons(
         several threads, all others whole, one after another.
     score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format
         As in `read_comparisons`; a score matrix cannot be scanned. The subjects of references and probes must be known.
-    score_kind, metadata_per, metadata_subject, missing_metadata, label_conflicts
+    score_kind, metadata_per, metadata_subject, missing_metadata, label_conflicts, mated_value
         As in `read_comparisons`.
     failures : "error"
         A scan refuses comparisons that failed; `read_comparisons` takes them.
@@ -122,7 +123,7 @@ def scan_comparisons(
     """
     how = HowToRead(
         score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
-        None, metadata_per, metadata_subject, missing_metadata, label_conflicts,
+        None, metadata_per, metadata_subject, missing_metadata, label_conflicts, mated_value=mated_value,
     )  # fmt: skip
     if validation.choice("failures", failures, FAILURES) != "error":
         raise InputError(f"a scan takes no comparisons that failed (failures={failures!r}): use read_comparisons")

@@ -92,7 +92,7 @@ def columns_of(table: formats.ScoreTable, kind: str, how: HowToRead) -> ScoreCol
                 name: sides["reference_group"][name] if pair[0] == pair[1] else columns.labels(pair[1])
                 for name, pair in table.attributes.items()
             }
-        flags = None if table.mated is None else validation.mated_flags(columns.values(table.mated))
+        flags = None if table.mated is None else _flags(columns.values(table.mated), how.mated_value)
         scores = None if table.score is None else columns.numbers(table.score)
     if how.vectors is not None:
         scores = _scored(how.vectors, table, samples or subjects, keep)
@@ -113,6 +113,12 @@ def columns_of(table: formats.ScoreTable, kind: str, how: HowToRead) -> ScoreCol
                 sides = {name: take(side, agreed) for name, side in sides.items()}
     arguments = {"scores": scores, "mated": flags, **sides}
     return ScoreColumns(arguments, (*without_labels, *conflicting), keep)
+
+
+def _flags(values: Any, mated_value: object) -> NDArray[np.bool_]:
+    """Return which comparisons are mated; lists of trials say so as truth values."""
+    is_known = isinstance(values, np.ndarray) and values.dtype == np.bool_
+    return validation.mated_flags(values, None if is_known else mated_value)
 
 
 def _known(ids: BothSides | None, of_samples: bool) -> BothSides:

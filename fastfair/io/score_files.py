@@ -24,8 +24,12 @@ def opened(path: Path, how: HowToRead) -> tuple[str, Text | None, Text | None]:
     text = replace(text_files.read(path), failures=how.failures.policy != "error") if is_text else None
     listed = None if how.trials is None else text_files.read(reading.check_file(how.trials))
     if kind is None and text is not None:
-        kind = formats.recognise(text, listed) if how.scored else formats.recognise_trials(text)
-    if not how.scored and (kind in ("matrix", "bob-4", "bob-5") or path.suffix == ".npy"):
+        kind = (
+            formats.recognise(text, listed, how.mated_value, how.subject_pattern)
+            if how.scored
+            else formats.recognise_trials(text, how.mated_value)
+        )
+    if not how.scored and ((kind in ("matrix", *formats.FIELDS) and kind != "voxceleb") or path.suffix == ".npy"):
         raise InputError(f"{path} holds scores and no list of trials, so leave embeddings= out")
     return str(kind), text, listed
 
@@ -53,5 +57,5 @@ def read_table(path: Path, kind: str, texts: tuple[Text | None, Text | None], ho
     if how.quality is not None:
         raise InputError(f"a {kind} file has no columns of quality: leave quality= out")
     if kind in ("bob-4", "bob-5"):
-        return field_files.read_bob_columns(text, int(kind[-1]))
-    return field_files.read_trials(text, kind, listed, scored=how.scored)
+        return field_files.read_bob_columns(text, kind)
+    return field_files.read_trials(text, kind, listed, scored=how.scored, mated_value=how.mated_value)

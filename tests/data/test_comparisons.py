@@ -77,10 +77,22 @@ def test_two_valued_codings_of_mated(flags):
     assert c.mated.similarities.tolist() == [0.8, 0.9]
 
 
-@pytest.mark.parametrize("flags", [[1, 0, 2, 0], ["yes", "no", "yes", "no"], [1, 0, np.nan, 0], [0.5, 0, 1, 0]])
+@pytest.mark.parametrize("flags", [[1, 0, 2, 0], ["maybe", "no", "maybe", "no"], [1, 0, np.nan, 0], [0.5, 0, 1, 0]])
 def test_flags_that_are_not_two_valued_are_refused(flags):
     with pytest.raises(InputError, match="mated"):
         ff.Comparisons(SCORES, flags)
+
+
+def test_the_value_that_means_mated_can_be_told():
+    for flags, value in ((list("xyxy"), "x"), ([7, 9, 7, 9], 7), (["7.0", "9.0", "7", "9"], 7), ([1, 0, 1, 0], "1")):
+        c = ff.Comparisons(SCORES, flags, mated_value=value)
+        assert c.mated.similarities.tolist() == sorted(SCORES[::2])
+    with pytest.raises(InputError, match="holds 'x', 'y': say which one means mated with mated_value="):
+        ff.Comparisons(SCORES, list("xyxy"))
+    with pytest.raises(InputError, match="mated_value 'z' is not among the values of mated: 'x', 'y'"):
+        ff.Comparisons(SCORES, list("xyxy"), mated_value="z")
+    with pytest.raises(InputError, match="mated has 3 values, 'x', 'y', 'z': which of the others mean non-mated"):
+        ff.Comparisons(SCORES, list("xyzy"), mated_value="x")
 
 
 @each("bad", [math.nan, math.inf, -math.inf, -math.nan])
