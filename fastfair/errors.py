@@ -108,6 +108,10 @@ class FairValueOutsideWarning(NarrowIntervalsWarning):
     """By the method chosen, intervals of a fairness measure exclude the value of a fair system: they are no test."""
 
 
+class LookAlikeWarning(FastfairWarning):
+    """Names of two subjects or groups look alike, or a label says that there is none."""
+
+
 class ContradictingStrataWarning(FastfairWarning):
     """Rates of groups say one thing overall, and another within strata of another attribute."""
 

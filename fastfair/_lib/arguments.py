@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar, overload
@@ -27,8 +28,8 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (
         k.text,
         """accept alternative attempts backend by center eer_method failed failed_value failures format group
-        incomplete_groups kind label_conflicts mated measure metadata_id metadata_per metadata_subject method metric
-        missing_metadata mix name over probe probe_sample quantile rate reference reference_sample
+        incomplete_groups kind label_conflicts look_alikes mated measure metadata_id metadata_per metadata_subject
+        method metric missing_metadata mix name over probe probe_sample quantile rate reference reference_sample
         same_name scheme score score_kind share_of show side similarity statement statistic subject subject_pattern
         system template_score title unit weighting""",
     ),
@@ -134,6 +135,24 @@ def checked(function: Any = None, /, *, takes: Callable[..., Any] | None = None,
     return _decorated(function, takes, special)
 
 
+def _refuse_other_indices(arguments: Iterable[tuple[str, Any]]) -> None:
+    """Refuse columns of pandas whose rows have other labels, or the same in another order: which belong together?"""
+    pandas = sys.modules["pandas"]
+    columns = []
+    for name, value in arguments:
+        inside = value.items() if isinstance(value, Mapping) else [("", value)]
+        columns += [
+            (f"{name} {key!r}" if key else name, column) for key, column in inside if isinstance(column, pandas.Series)
+        ]
+    for name, column in columns[1:]:
+        first, others = columns[0]
+        if len(column) == len(others) and not column.index.equals(others.index):
+            raise InputError(
+                f"the rows of {name} have another index than those of {first}, so that it is not clear which belong "
+                "together: sort both alike, or pass .to_numpy() of each to take them in their order"
+            )
+
+
 def _decorated(function: Any, takes: Any, special: Mapping[str, Check]) -> Any:
     if isinstance(function, type):
         function.__init__ = _decorated(function.__init__, takes, special)  # type: ignore[misc]
@@ -148,6 +167,8 @@ def _decorated(function: Any, takes: Any, special: Mapping[str, Check]) -> Any:
 
     @wraps(function)
     def checking(*args: Any, **kwargs: Any) -> Any:
+        if len(args) + len(kwargs) > 1 and "pandas" in sys.modules:
+            _refuse_other_indices([*zip([entry.name for entry in positional], args, strict=False), *kwargs.items()])
         given = [
             read(value) if looks and value is not default else value
             for (looks, default, read), value in zip(by_place, args)  # noqa: B905 - Python itself refuses too many

@@ -27,9 +27,10 @@ def advice(ids: Iterable[object]) -> str:
         found = [name for name in names if looks(name)]
         if found and 2 * len(found) >= len(names):
             perhaps = _pattern(found)
+            hint = f", here perhaps '{perhaps}'" if perhaps else ""  # as it is typed, with single backslashes
             return (
                 f"The ids look like {kind}, such as {found[0]!r}: say how to cut the subjects out of them with "
-                f"subject_pattern={f', here perhaps {perhaps!r}' if perhaps else ''}"
+                f"subject_pattern={hint}"
             )
     return ""
 

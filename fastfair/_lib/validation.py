@@ -172,6 +172,8 @@ def same_length(columns: Mapping[str, int], entry: str = "comparison") -> None:
 
 def scores(values: ArrayLike) -> NDArray[np.floating[Any]]:
     """Convert scores to a contiguous float32 or float64 array; NaN and infinity are refused after the sort."""
+    if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object):
+        values = [math.nan if value is None else value for value in values]  # of a comparison that failed
     array = arrays.one_dimensional("scores", arrays.numbers_in("scores", values))
     if array.size == 0:
         raise InputError("scores is empty: there is nothing to evaluate")
@@ -196,6 +198,18 @@ def vectors(values: ArrayLike) -> NDArray[np.floating[Any]]:
     return arrays.contiguous(arrays.floats("vectors", array))
 
 
+def unusable(vectors: NDArray[np.floating[Any]], similarity: str) -> NDArray[np.bool_]:
+    """Tell which vectors are not finite, or zero where the similarity is the cosine, reading a block at a time."""
+    found = np.empty(len(vectors), np.bool_)
+    step = max(1, _BLOCK_BYTES // (vectors.shape[1] * vectors.itemsize))
+    for start in range(0, len(vectors), step):
+        block = vectors[start : start + step]
+        found[start : start + step] = ~np.isfinite(block).all(axis=1)
+        if similarity == "cosine":
+            found[start : start + step] |= ~block.any(axis=1)
+    return found
+
+
 def require_usable(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
     """Refuse vectors that are not finite or for which the similarity is undefined, reading a block at a time."""
     zero_allowed = similarity != "cosine"
@@ -215,7 +229,7 @@ def require_usable(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
             listed = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
             raise InputError(
                 f"{rows.size} of {len(vectors)} vectors are {what}{hints[what]}: rows {listed} (counted from 0); "
-                "leave those rows out",
+                "leave those rows out; with lists of trials, failures= says what such samples are",
                 row=int(rows[0]),
             )
     if similarity != "cosine":
@@ -283,8 +297,8 @@ def mated_flags(values: Labels, mated_value: object = None) -> NDArray[np.bool_]
             raise InputError(f"mated_value {mated_value!r} is not among the values of mated: {_listed(found)}")
         if len(set(words)) > 2:
             raise InputError(
-                f"mated has {len(set(words))} values, {_listed(found)}: which of the others mean non-mated is not known; "
-                "leave the other rows out"
+                f"mated has {len(set(words))} values, {_listed(found)}: which of the others mean non-mated is not "
+                "known; leave the other rows out"
             )
         return np.asarray(np.array(mated)[coded.codes])
     pair = mated_pair(words)

@@ -50,6 +50,7 @@ def check(
     p_target: float = 0.05,
     c_miss: float = 1,
     c_fa: float = 1,
+    normalize: bool = False,
     zero_policy: str | float = "keep",
 ) -> Check:
     """Judge requirements by confidence limits instead of estimates, as a gate before a system goes on.
@@ -66,7 +67,8 @@ def check(
         Number of replicates, at least 2.
     confidence_level : float, default 0.95
         The level of the limits, to one side, in (0.5, 1).
-    unit, rng, n_threads, progress, alpha, eer_method, p_target, c_miss, c_fa, zero_policy
+    unit, rng, n_threads, progress, alpha, eer_method, p_target, c_miss, c_fa, normalize,
+    zero_policy
         As in `evaluate`.
 
     Returns
@@ -136,7 +138,7 @@ def check(
             metrics=[name for name in METRICS if any(name in (first, last[:-1]) for first, _, last in names)],
             unit=unit, n_resamples=n_resamples, confidence_level=level, rng=rng, n_threads=n_threads,
             progress=progress, alpha=alpha, eer_method=eer_method, p_target=p_target, c_miss=c_miss, c_fa=c_fa,
-            zero_policy=zero_policy, incomplete_groups="nan",
+            normalize=normalize, zero_policy=zero_policy, incomplete_groups="nan",
         )  # fmt: skip
         opposite = evaluation.with_intervals(two_sided_level(1 - (1 - confidence_level) / len(expanded)))
         doubt = _DEPENDENT if unit == "comparison" and _repeats_subjects(comparisons) else ""

@@ -14,6 +14,7 @@ from fastfair._lib import validation
 from fastfair._lib.validation import SCORE_KINDS
 from fastfair.data.failed_comparisons import FAILURES
 from fastfair.data.label_conflicts import LABEL_CONFLICTS
+from fastfair.data.look_alikes import LOOK_ALIKES
 from fastfair.error_rates import operating_points, score_metrics
 from fastfair.errors import InputError
 from fastfair.evaluation.request import INCOMPLETE_GROUPS
@@ -147,6 +148,10 @@ METRICS = [
     ),
     click.option("--c-miss", type=float, default=1.0, show_default=True, help="minDCF: cost of a false non-match."),
     click.option("--c-fa", type=float, default=1.0, show_default=True, help="minDCF: cost of a false match."),
+    click.option(
+        "--normalize", is_flag=True,
+        help="minDCF: divide it by the cost of accepting everything or of rejecting everything, whichever is lower.",
+    ),
 ]  # fmt: skip
 LIMITS = [  # of the verbs that judge by limits to one side
     click.option(
@@ -343,7 +348,7 @@ def reading_options(command: Any, failures: Sequence[Any] = _FAILURES) -> Any:
             "--mated", metavar="COLUMN", help="Column of mated or non-mated. [default: mated, or same subjects]"
         ),
         click.option(
-            "--mated-value", metavar="VALUE", help="The value that means mated, where labels are no common words for it."
+            "--mated-value", metavar="VALUE", help="Value that means mated, where labels are no common words for it."
         ),
         click.option(
             "--reference", metavar="COLUMN", help="Column of reference subjects or paths. [default: reference]"
@@ -371,6 +376,11 @@ def reading_options(command: Any, failures: Sequence[Any] = _FAILURES) -> Any:
             "--label-conflicts", type=click.Choice(LABEL_CONFLICTS), default="raise", show_default=True,
             help="Comparisons whose mated label contradicts their subjects, or whose groups contradict --metadata: "
             "refuse, leave out, or keep as marked, with the groups of the metadata.",
+        ),
+        click.option(
+            "--look-alikes", type=click.Choice(LOOK_ALIKES), default="warn", show_default=True,
+            help="Names that differ in forms of Unicode or invisible characters, and groups that differ in letter "
+            "case: warn, or take them for one.",
         ),
         *failures,
     ]  # fmt: skip

@@ -55,9 +55,15 @@ def print_evaluation(evaluation: Evaluation) -> None:
     console = Console(width=1000, highlight=False, markup=False, emoji=False)
     console.print(evaluation.description, style="bold")
     found = {q.key: q for q in evaluation.quantities}
+    normalized = "normalised" if evaluation.settings.get("normalize") else "not normalised"
     overall = [
         ("EER", "eer", lambda value: percent(value, 3), ""),
-        ("minDCF", "min_dcf", lambda value: f"{value:.4f}", f" (p_target {evaluation.settings['p_target']:g})"),
+        (
+            "minDCF",
+            "min_dcf",
+            lambda value: f"{value:.4f}",
+            f" (p_target {evaluation.settings['p_target']:g}, {normalized})",
+        ),
         ("Cllr", "cllr", lambda value: f"{value:.3f}", ""),
         ("min Cllr", "min_cllr", lambda value: f"{value:.3f}", ""),
     ]

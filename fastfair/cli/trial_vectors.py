@@ -45,7 +45,8 @@ def take_vectors(options: dict[str, Any]) -> NamedVectors | None:
     path = options.pop("embeddings")
     how = {name: value for name in _HOW if (value := options.pop(name)) is not None}
     if path is not None:
-        return read_named_vectors(path, **how)
+        failures = "error" if options.get("failures", "error") == "error" else "nan"
+        return read_named_vectors(path, **how, failures=failures)
     if how:
         flag = next(option for option in click.get_current_context().command.params if option.name in how).opts[0]
         raise click.UsageError(f"{flag} goes with --embeddings, the file of the vectors")

@@ -15,6 +15,7 @@ from fastfair.errors import DroppedWarning, InputError
 from . import label_columns
 from .failed_comparisons import FailurePolicy
 from .label_conflicts import LABEL_CONFLICTS, rows_without_conflicts
+from .look_alikes import LOOK_ALIKES, without_look_alikes
 from .score_keys import Floats
 from .sorted_scores import Attributes, BothSides
 
@@ -77,6 +78,7 @@ def checked_columns(
     label_conflicts: str,
     failures: FailurePolicy = FailurePolicy(),  # noqa: B008 - frozen
     mated_value: object = None,
+    look_alikes: str = "warn",
 ) -> CheckedColumns:
     """Check the arguments of `Comparisons`, and turn labels into codes.
 
@@ -88,7 +90,7 @@ def checked_columns(
         Subjects, groups and samples of the references and of the probes, as there.
     failures : FailurePolicy
         What to do with comparisons that failed.
-    mated_value
+    mated_value, look_alikes
         As in `Comparisons`.
 
     Returns
@@ -101,6 +103,12 @@ def checked_columns(
     subjects = label_columns.code_sides("subjects", ("reference", "probe"), subjects_of)
     samples = label_columns.code_sides("samples", ("reference_sample", "probe_sample"), samples_of)
     attributes = label_columns.code_attributes(*groups_of)
+    validation.choice("look_alikes", look_alikes, LOOK_ALIKES)
+    if subjects is not None:
+        subjects = without_look_alikes("subject", subjects, look_alikes)
+    attributes = {
+        name: without_look_alikes(f"group {name!r}", sides, look_alikes) for name, sides in attributes.items()
+    }
     if mated is None:
         if subjects is None:
             raise InputError("mated is None: it can be left out only where reference and probe are given")

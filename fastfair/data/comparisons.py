@@ -61,6 +61,9 @@ class Comparisons(Shown):
         The score that stands for a failed comparison, such as -1.
     mated_value : str or float, optional
         Which of the two values of `mated` means mated, where they are no common words for it.
+    look_alikes : {"warn", "unite"}
+        What to do with names of subjects that differ in the form of Unicode, in invisible characters or in the kind of
+        blanks, and with labels of groups that differ in these or in letter case: warn, or take them for one.
 
     Attributes
     ----------
@@ -101,6 +104,8 @@ class Comparisons(Shown):
     -----
     DroppedWarning
         Under ``label_conflicts="drop"`` and ``failures="exclude"``.
+    LookAlikeWarning
+        Names two spellings of what may be one subject or group.
 
     Examples
     --------
@@ -153,10 +158,12 @@ class Comparisons(Shown):
         failures: str = "error",
         failure_score: float | None = None,
         mated_value: str | float | None = None,
+        look_alikes: str = "warn",
     ) -> None:
         columns = checked_columns(
             scores, mated, (reference, probe), (reference_group, probe_group), score_kind,
             (reference_sample, probe_sample), label_conflicts, FailurePolicy(failures, failure_score), mated_value,
+            look_alikes,
         )  # fmt: skip
         columns.require_both_classes()
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
@@ -196,6 +203,7 @@ class Comparisons(Shown):
         failures: str = "error",
         failure_score: float | None = None,
         mated_value: str | float | None = None,
+        look_alikes: str = "warn",
     ) -> Comparisons:
         """Make comparisons from the columns of a data frame: pandas, polars, pyarrow or any other that narwhals knows.
 
@@ -213,7 +221,7 @@ class Comparisons(Shown):
             alone its columns serve for the probes, too; this is refused where the frame has a column for the probes.
         reference_sample, probe_sample : str, optional
             Columns with the ids of the samples.
-        score_kind, label_conflicts, failures, failure_score, mated_value
+        score_kind, label_conflicts, failures, failure_score, mated_value, look_alikes
             As in `Comparisons`. The score of a failed comparison may be missing, too.
 
         Returns
@@ -250,6 +258,7 @@ class Comparisons(Shown):
             failures=failures,
             failure_score=failure_score,
             mated_value=mated_value,
+            look_alikes=look_alikes,
         )
 
     @classmethod

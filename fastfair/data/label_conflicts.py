@@ -12,6 +12,8 @@ from fastfair._lib import sample_names
 from fastfair._lib.warnings import warn
 from fastfair.errors import DroppedWarning, InputError
 
+from .look_alikes import plain_label
+
 LABEL_CONFLICTS = ("raise", "drop", "keep")
 _NAMED = 5  # rows that a warning names
 
@@ -26,6 +28,7 @@ def rows_without_conflicts(
     flags: NDArray[np.bool_],
     subjects: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
     where: Callable[[int], str] = row_of_arrays,
+    advice: Callable[[], str] = str,
 ) -> NDArray[np.bool_] | None:
     """Find the comparisons whose mated label does not contradict their subjects.
 
@@ -39,6 +42,8 @@ def rows_without_conflicts(
         Labels, and for each comparison the positions of its two subjects.
     where : callable
         Returns the name of a row in messages.
+    advice : callable
+        Returns what would do, or "".
 
     Returns
     -------
@@ -65,14 +70,16 @@ def rows_without_conflicts(
     row = int(conflicts[0])
     pair = [labels.item(side[row]) for side in (reference, probe)]
     one, other = map(str, pair)
-    by_case = flags[row] and one.casefold() == other.casefold()
+    by_case = flags[row] and plain_label(one) == plain_label(other)
     raise InputError(
         f"mated contradicts the subjects in {conflicts.size} comparisons ({kinds}); the first is {where(row)}: "
         f"{pair[0]!r} with {pair[1]!r} marked {'mated' if flags[row] else 'non-mated'}. "
         + (
-            f"{one!r} and {other!r} differ in upper and lower case only: write both alike"
+            f'{one!a} and {other!a} look alike: write both alike, or pass look_alikes="unite" where they differ in '
+            "forms of Unicode or invisible characters"
             if by_case
-            else sample_names.advice(labels)
+            else advice()
+            or sample_names.advice(labels)
             or 'Correct the labels or the subjects, or pass label_conflicts="drop" to leave these comparisons out, or '
             'label_conflicts="keep" to keep them as they are marked'
         ),

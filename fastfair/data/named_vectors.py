@@ -18,6 +18,7 @@ from fastfair.errors import InputError
 from .sorted_scores import read_only
 from .templates import mean_vectors
 
+FAILED_VECTORS = "error", "nan"
 SAME_NAME = "raise", "max", "mean"
 _PAIRS_AT_ONCE = 2**15
 _ROWS_AT_ONCE = 4096
@@ -41,14 +42,20 @@ class NamedVectors:
         What several vectors of one name are: an error; a template, whose score is the highest that one of its vectors
         has; or a template that is the mean of its vectors, which with the cosine have length 1 before.
 
+    failures : {"error", "nan"}
+        What a vector is that is zero, if the similarity is the cosine, or not finite: an error; or that of a sample
+        that failed. Scores of names all of whose vectors failed are NaN.
+
     Attributes
     ----------
     vectors : (m, d) ndarray
-        The vectors; under ``same_name="mean"`` one for each name.
+        The vectors that have a similarity; under ``same_name="mean"`` one for each name.
     names : (k,) ndarray
         The distinct names, sorted.
     similarity, same_name : str
         As given.
+    n_failed : int
+        Number of vectors that are zero or not finite.
 
     Raises
     ------
@@ -75,37 +82,53 @@ class NamedVectors:
     names: NDArray[Any]
     similarity: str
     same_name: str
+    n_failed: int
     _scale: NDArray[np.float64]  # (m,) factors of inner products
     _members: tuple[NDArray[np.int64], NDArray[np.int64]]  # where the vectors of each name begin, and their rows
 
     @checked(name=argument_kinds.labels)
     def __init__(
-        self, vectors: ArrayLike, name: validation.Labels, similarity: str = "cosine", same_name: str = "raise"
+        self,
+        vectors: ArrayLike,
+        name: validation.Labels,
+        similarity: str = "cosine",
+        same_name: str = "raise",
+        failures: str = "error",
     ) -> None:
         validation.choice("similarity", similarity, validation.SIMILARITIES)
         validation.choice("same_name", same_name, SAME_NAME)
         array = validation.vectors(vectors)
         coded = validation.encode("name", name)
         validation.same_length({"vectors": len(array), "name": coded.codes.size}, "vector")
-        validation.require_usable(array, similarity)
         codes = coded.codes.astype(np.int64)
         size = np.bincount(codes, minlength=coded.labels.size)
         if same_name == "raise" and (size > 1).any():
             _refuse_same(coded, size)
+        failed = np.zeros(codes.size, np.bool_)
+        if validation.choice("failures", failures, FAILED_VECTORS) == "nan":
+            failed = validation.unusable(array, similarity)
+        if failed.any():
+            array, codes = array[~failed], codes[~failed]
+            size = np.bincount(codes, minlength=coded.labels.size)
+            if not codes.size:
+                raise InputError(f"all {failed.size} vectors failed: they are zero, or not finite")
+        validation.require_usable(array, similarity)
         scale = _scale_of(array, similarity)
         if same_name == "mean" and (size > 1).any():
+            present, codes = np.unique(codes, return_inverse=True)
             array = mean_vectors(array, similarity, np.arange(codes.size), codes)
-            codes, size = np.arange(size.size), np.ones_like(size)
+            codes, size = present, (size > 0).astype(size.dtype)
             try:
                 scale = _scale_of(array, similarity)
             except InputError as error:
-                template = coded.labels.tolist()[error.row]
+                template = coded.labels.tolist()[codes[error.row]]
                 raise InputError(f"the vectors of {template!r} have a mean without direction") from None
         self.__dict__.update(
             vectors=read_only(array.view()),
             names=read_only(coded.labels),
             similarity=similarity,
             same_name=same_name,
+            n_failed=int(failed.sum()),
             _scale=scale,
             _members=(np.concatenate(([0], np.cumsum(size))), np.argsort(codes, kind="stable")),
         )
@@ -165,6 +188,8 @@ class NamedVectors:
         workers = Workers(n_threads, progress)
         with workers.reporting("trials") as told:
             run_blocks(score, range(0, size, _PAIRS_AT_ONCE), size, _PAIRS_AT_ONCE, n_threads, told)
+        failed = np.diff(self._members[0]) == 0
+        out[failed[sides[0]] | failed[sides[1]]] = np.nan
         return out
 
     def _positions(self, reference: validation.Labels, probe: validation.Labels) -> list[NDArray[np.int64]]:

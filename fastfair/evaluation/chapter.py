@@ -145,7 +145,9 @@ def _trade_off(evaluation: Evaluated) -> Section:
         write = [rate_with_interval if one.name == "eer" else number_cell for one in found]
         cells = [form(one.estimate, one.low, one.high) for form, one in zip(write, found, strict=True)]
         rows.append([visible(group or "all"), *cells])
-    tables = [Table("Summaries of the curves", ["Group", *map(printed_name, names)], rows)] if names else []
+    normalized = "normalised" if evaluation.settings.get("normalize") else "not normalised"
+    caption = "Summaries of the curves" + (f"; minDCF is {normalized}" if "min_dcf" in names else "")
+    tables = [Table(caption, ["Group", *map(printed_name, names)], rows)] if names else []
     return Section("Trade-off of the two errors", (), pictures, [*tables, *curves])
 
 

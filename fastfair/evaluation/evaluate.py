@@ -79,6 +79,7 @@ def evaluate(
     p_target: float = 0.05,
     c_miss: float = 1,
     c_fa: float = 1,
+    normalize: bool = False,
     zero_policy: str | float = "keep",
     incomplete_groups: str = "raise",
     alternative: str = "two-sided",
@@ -133,7 +134,7 @@ def evaluate(
         Weight of false matches in measures that take both rates, in [0, 1].
     eer_method : {"nearest", "nearest-max", "interpolated", "convex-hull"}
         As in `eer`.
-    p_target, c_miss, c_fa : float
+    p_target, c_miss, c_fa, normalize : float, and bool
         As in `min_dcf`.
     zero_policy : {"keep", "raise", "clopper-pearson"} or float
         What ratio measures do with groups' FMRs and FNMRs of zero; see `measures.replace_zeros`. A group's EER, minDCF
@@ -216,7 +217,7 @@ def evaluate(
     """
     request = Request(
         at, measures, metrics, alpha, eer_method, p_target, c_miss, c_fa, zero_policy, incomplete_groups,
-        unit, scheme, n_resamples, confidence_level, method, alternative, simultaneous,
+        unit, scheme, n_resamples, confidence_level, method, alternative, simultaneous, normalize,
     )  # fmt: skip
     workers = Workers(n_threads, progress, executor, checkpoint).checked(rng)
     if not isinstance(comparisons, Embeddings):

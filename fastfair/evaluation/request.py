@@ -60,6 +60,7 @@ class Request:
     method: str
     alternative: str = "two-sided"
     simultaneous: bool = False
+    normalize: bool = False
     measured: tuple[int, ...] = ()
 
     @property
@@ -70,7 +71,7 @@ class Request:
     @property
     def costs(self) -> score_metrics.DetectionCosts:
         """The costs and the prior of minDCF."""
-        return score_metrics.DetectionCosts(self.p_target, self.c_miss, self.c_fa)
+        return score_metrics.DetectionCosts(self.p_target, self.c_miss, self.c_fa, self.normalize)
 
     @property
     def needs_all_pairs(self) -> bool:
@@ -193,7 +194,7 @@ class Request:
 
 
 _SETTINGS = (
-    "alpha", "eer_method", "p_target", "c_miss", "c_fa", "zero_policy", "incomplete_groups", "n_resamples",
+    "alpha", "eer_method", "p_target", "c_miss", "c_fa", "normalize", "zero_policy", "incomplete_groups", "n_resamples",
 )  # fmt: skip
 
 

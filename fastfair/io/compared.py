@@ -27,7 +27,7 @@ def subjects_and_samples(kind: str, table: ScoreTable, *, looked_up: bool) -> tu
     """
     if table.reference is None or table.probe is None:
         return None, None
-    of_names = kind == "kaldi" or kind.startswith("enrol-test")
+    of_names = kind in ("kaldi", "voxceleb") or kind.startswith("enrol-test")
     if of_names and table.subject_pattern is None and not looked_up:
         return None, None  # test ids are utterances, whose speakers are not in the list
     samples: BothSides | None = None

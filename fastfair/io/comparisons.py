@@ -59,14 +59,15 @@ def read_comparisons(
     failure_score: float | None = None,
     quality: str | tuple[str, str] | None = None,
     mated_value: str | float | None = None,
+    look_alikes: str = "warn",
 ) -> Comparisons:
     r"""Read a score file, and optionally a table with metadata of its subjects, samples or pairs.
 
     Parameters
     ----------
     path : path or data frame
-        The score file; text files may be compressed with gzip. A data frame (pandas, polars, pyarrow, ...) is taken as
-        a file with named columns.
+        The score file; text files may be compressed with gzip, bzip2 or xz. A data frame (pandas, polars, pyarrow, ...)
+        is taken as a file with named columns.
     score, mated, reference, probe : str, optional
         Columns of files with named columns; by default those of the same names where they exist, and
         "reference_sample" and "probe_sample" for the samples. Without `mated`, comparisons of a subject with itself are
@@ -124,6 +125,8 @@ def read_comparisons(
     mated_value : str or float, optional
         Which of the two values of the labels means mated, where they are no common words for it such as 1 and 0,
         target and nontarget, or yes and no.
+    look_alikes : {"warn", "unite"}
+        As in `Comparisons`.
 
     Returns
     -------
@@ -157,11 +160,11 @@ def read_comparisons(
     ... )
     Comparisons(2 mated, 1 non-mated, similarity, 2 subjects, 2 groups)
     """
-    vectors = None if embeddings is None else vectors_of(embeddings, score, trials, score_kind)
+    vectors = None if embeddings is None else vectors_of(embeddings, score, trials, score_kind, failures)
     how = HowToRead(
         score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
         trials, metadata_per, metadata_subject, missing_metadata, label_conflicts, vectors,
-        FailurePolicy(failures, failure_score), quality, mated_value,
+        FailurePolicy(failures, failure_score), quality, mated_value, look_alikes,
     )  # fmt: skip
     if isinstance(path, str | Path):
         path = reading.check_file(path)
@@ -179,7 +182,7 @@ def read_comparisons(
     with table.placed(columns.keep):
         comparisons = Comparisons(
             score_kind=score_kind, label_conflicts="keep", failures=failures, failure_score=failure_score,
-            **columns.arguments,
+            look_alikes=look_alikes, **columns.arguments,
         )  # fmt: skip
     comparisons.left_out = (*columns.left_out, *comparisons.left_out)
     comparisons.quality = _quality_of(table, columns.keep)

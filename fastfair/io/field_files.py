@@ -16,12 +16,12 @@ from fastfair.errors import FileFormatError, InputError
 from . import text_files
 from .formats import FIELDS, ScoreTable
 from .reading import polars
+from .subject_patterns import VOXCELEB_SUBJECT
 from .text_files import Text, is_number
 
 if TYPE_CHECKING:
     import polars as pl
 
-VOXCELEB_SUBJECT = r"^([^/]+)/"
 _TRIAL = ["enrol", "test"]
 _Lines = NDArray[np.int64]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +32,7 @@ FORMATS = ("csv", "tsv", "parquet", "bob-csv", *FIELDS, "kaldi", "matrix", "arra
 _CANONICAL = ("score", "mated", "reference", "probe")
 _SAMPLES = ("reference_sample", "probe_sample")
 _BOB_SUBJECTS = (("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id"))
-_BOB_ATTACK = "probe_attack_type"
+_BOB_ATTACKS = ("probe_attack_type", "attack_type")
 _UNSCORED = (
     "is a trial list without scores: give the score file as path and this as trials=, or vectors to score it with as "
     "embeddings="
@@ -53,6 +54,7 @@ class ScoreTable(Rows):
     samples: tuple[str, str] | None = None
     told: dict[str, tuple[str, str]] = field(default_factory=dict)
     quality: tuple[str, str] | None = None
+    attack: str | None = None
 
 
 def recognise_suffix(path: Path) -> str | None:
@@ -165,11 +167,9 @@ def _has_label_words(rows: pl.DataFrame, fields: str) -> bool:
 def _fits(rows: pl.DataFrame, kind: str, fields: str, mated_value: object) -> bool:
     if kind == "matrix":
         return all(map(_are_numbers, rows.get_columns()))
-    checks = {
-        "score": _are_numbers,
-        "label": partial(_are_labels, mated_value),
-        "target": partial(_are_labels, mated_value),
-    }
+    are_labels = partial(_are_labels, mated_value)
+    checks: dict[str, Callable[[pl.Series], bool]]
+    checks = {"score": _are_numbers, "label": are_labels, "target": are_labels}
     return all(checks[name](column) for name, column in zip(fields.split(), rows, strict=True) if name in checks)
 
 
@@ -224,7 +224,9 @@ def choose(
     for role, name in names.items():
         if name is not None:
             table.require(role, name)
+    attack = None
     if kind == "bob-csv":
+        attack = next((name for name in _BOB_ATTACKS if name in known), None)
         pair = next((p for p in _BOB_SUBJECTS if set(p) <= set(known)), None)
         if pair is None:
             raise FileFormatError(f"{table.place} is not bob's CSV: it has none of {' and '.join(_BOB_SUBJECTS[0])}")
@@ -254,6 +256,8 @@ def choose(
     roles |= {
         f"the {side}'s quality": name for side, name in zip(("reference", "probe"), of_quality or (), strict=False)
     }
+    if attack is not None:
+        roles["the attack"] = attack
     for role, name in roles.items():
         table.require(role, name)
         if name == score and role != "score":
@@ -262,7 +266,7 @@ def choose(
     frame = table.columns(list(roles.values()), numbers=numbers)
     return ScoreTable(
         table.place, frame, **chosen, attributes=attributes, told=told, quality=of_quality, lines=table.lines,
-        first=table.first,
+        first=table.first, attack=attack,
     )  # fmt: skip
 
 

@@ -33,6 +33,8 @@ class HowToRead:
         Columns of the quality of comparisons.
     mated_value : str, float or None
         Which value of the column of labels means mated.
+    look_alikes : str
+        What to do with names that look alike.
     described : Metadata, PairMetadata or None
         The table of metadata.
     attributes : list
@@ -57,14 +59,15 @@ class HowToRead:
     failures: FailurePolicy = field(default_factory=FailurePolicy)
     quality: str | tuple[str, str] | None = None
     mated_value: str | float | None = None
+    look_alikes: str = "warn"
     described: Metadata | PairMetadata | None = field(init=False)
     attributes: list[Any] = field(init=False)
 
     def __post_init__(self) -> None:
         self.attributes = side_columns.named(self.groups)
         self.failures = self.failures.checked()
-        if self.vectors is not None and self.failures != FailurePolicy():
-            raise InputError("with embeddings=, leave failures= and failure_score= out: every pair has a similarity")
+        if self.vectors is not None and self.failures.score is not None:
+            raise InputError("with embeddings=, leave failure_score= out: vectors that are zero or not finite failed")
         validation.choice("missing_metadata", self.missing_metadata, MISSING_METADATA)
         validation.choice("label_conflicts", self.label_conflicts, LABEL_CONFLICTS)
         validation.choice("metadata_per", self.metadata_per, METADATA_PER)
@@ -94,7 +97,9 @@ class HowToRead:
         return self.vectors is None
 
 
-def vectors_of(embeddings: Any, score: str | None, trials: str | Path | None, score_kind: str) -> NamedVectors:
+def vectors_of(
+    embeddings: Any, score: str | None, trials: str | Path | None, score_kind: str, failures: str
+) -> NamedVectors:
     """Return the vectors that trials are scored with; arguments are those of `read_comparisons`."""
     for name, value, why in (
         ("score", score, "scores are those of the vectors"),
@@ -103,7 +108,9 @@ def vectors_of(embeddings: Any, score: str | None, trials: str | Path | None, sc
     ):
         if value is not None:
             raise InputError(f"with embeddings=, leave {name}= out: {why}")
-    return embeddings if isinstance(embeddings, NamedVectors) else read_named_vectors(embeddings)
+    if isinstance(embeddings, NamedVectors):
+        return embeddings
+    return read_named_vectors(embeddings, failures="error" if failures == "error" else "nan")
 
 
 def _metadata(

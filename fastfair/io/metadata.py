@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastfair._lib import sample_names, side_columns, validation
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import warn
+from fastfair.data.look_alikes import plain_label
 from fastfair.errors import DroppedWarning, InputError
 
 from . import tables
@@ -147,13 +148,10 @@ class Metadata:
         if others is not None and any(str(label) in self.complete for label in others):
             other = METADATA_PER[self.per == "subject"]
             return f'The table has ids of {other}s: pass metadata_per="{other}"'
-        by_lower = {label.casefold(): label for label in self.complete}
+        by_look = {plain_label(label): label for label in self.complete}
         for label in unknown:
-            if label.casefold() in by_lower:
-                return (
-                    f"{label!r} is written {by_lower[label.casefold()]!r} in the metadata: write both alike, as upper "
-                    "and lower case differ"
-                )
+            if plain_label(label) in by_look:
+                return f"{label!a} is written {by_look[plain_label(label)]!a} in the metadata: write both alike"
         return sample_names.advice(unknown) if self.per == "subject" else ""
 
 

@@ -28,6 +28,7 @@ def read_named_vectors(
     samples: str | Path | IntoDataFrame | None = None,
     similarity: str = "cosine",
     same_name: str = "raise",
+    failures: str = "error",
 ) -> NamedVectors:
     """Read a file of vectors and the names by which lists of trials ask for them.
 
@@ -42,7 +43,7 @@ def read_named_vectors(
         The array or column with the name of each vector, by default the one called "name"; or the names themselves.
     samples : path or data frame, optional
         A table with one row for each vector, in the same order, if the file itself does not hold the names.
-    similarity, same_name : str
+    similarity, same_name, failures : str
         As in `NamedVectors`.
 
     Returns
@@ -80,7 +81,7 @@ def read_named_vectors(
         )
         array = file.vectors(vectors)
     try:
-        return NamedVectors(array, as_text(coded), similarity, same_name)
+        return NamedVectors(array, as_text(coded), similarity, same_name, failures)
     except InputError as error:
         raise file.told(error) from None
 

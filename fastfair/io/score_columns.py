@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.frames import FrameColumns
-from fastfair._lib.warnings import gathered
+from fastfair._lib.warnings import gathered, warn
 from fastfair.data.label_conflicts import rows_without_conflicts
+from fastfair.data.look_alikes import without_look_alikes
 from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import DroppedWarning, InputError
 
@@ -21,7 +22,7 @@ from .how_to_read import HowToRead
 from .metadata import agreeing
 from .named_vectors import as_text
 from .pair_metadata import PairMetadata
-from .subject_patterns import take
+from .subject_patterns import folder_of_subjects, take
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,11 @@ def columns_of(table: formats.ScoreTable, kind: str, how: HowToRead) -> ScoreCol
     -------
     ScoreColumns
     """
-    if how.subject_pattern is not None and (table.reference is None or table.probe is None):
+    if how.subject_pattern and (table.reference is None or table.probe is None):
         raise InputError("subject_pattern= needs columns to cut: name them with reference= and probe=")
     described, subjects_of = how.described, how.metadata_subject
-    table.subject_pattern = how.subject_pattern or table.subject_pattern
+    if how.subject_pattern is not None:  # "" says that there are no subjects to find
+        table.subject_pattern = how.subject_pattern or None
     sides: dict[str, Any] = {}
     keep = None
     with gathered(DroppedWarning) as without_labels, table.placed():
@@ -70,6 +72,11 @@ def columns_of(table: formats.ScoreTable, kind: str, how: HowToRead) -> ScoreCol
         if subjects_of is not None:
             subjects, samples = _subjects_by_sample(described, table, subjects, samples)
         if subjects is not None:
+            if how.look_alikes == "unite":  # before labels are held against subjects
+                labels, *codes = without_look_alikes(
+                    "subject", (subjects[0].labels, subjects[0].codes, subjects[1].codes), "unite"
+                )
+                subjects = validation.Coded(labels, codes[0]), validation.Coded(labels, codes[1])
             sides = {"reference": subjects[0], "probe": subjects[1]}
         if samples is not None:
             sides |= {"reference_sample": samples[0], "probe_sample": samples[1]}
@@ -92,6 +99,8 @@ def columns_of(table: formats.ScoreTable, kind: str, how: HowToRead) -> ScoreCol
                 name: sides["reference_group"][name] if pair[0] == pair[1] else columns.labels(pair[1])
                 for name, pair in table.attributes.items()
             }
+        if table.attack is not None:
+            keep = _without_attacks(columns, table.attack, keep)
         flags = None if table.mated is None else _flags(columns.values(table.mated), how.mated_value)
         scores = None if table.score is None else columns.numbers(table.score)
     if how.vectors is not None:
@@ -106,13 +115,39 @@ def columns_of(table: formats.ScoreTable, kind: str, how: HowToRead) -> ScoreCol
         if flags is not None and subjects is not None:
             rows = np.arange(scores.size) if keep is None else np.flatnonzero(keep)
             marked = (subjects[0].labels, subjects[0].codes[rows], subjects[1].codes[rows])
-            agreed = rows_without_conflicts(how.label_conflicts, flags, marked, lambda row: table.where(int(rows[row])))
+
+            def advice() -> str:
+                if flags is None or samples is None or not table.subject_pattern or how.subject_pattern is not None:
+                    return ""
+                reference, probe = (validation.Coded(side.labels, side.codes[rows]) for side in samples)
+                pattern = folder_of_subjects((reference, probe), flags)
+                hint = f", here perhaps '{pattern}'" if pattern else ""
+                return f"Say which part of the names is the subject with subject_pattern={hint}"
+
+            agreed = rows_without_conflicts(
+                how.label_conflicts, flags, marked, lambda row: table.where(int(rows[row])), advice
+            )
             if agreed is not None:
                 scores, flags = scores[agreed], flags[agreed]
                 keep = np.isin(np.arange(table.frame.height), rows[agreed])
                 sides = {name: take(side, agreed) for name, side in sides.items()}
     arguments = {"scores": scores, "mated": flags, **sides}
     return ScoreColumns(arguments, (*without_labels, *conflicting), keep)
+
+
+def _without_attacks(columns: FrameColumns, name: str, keep: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """Leave out the rows of presentation attacks, which are neither mated nor non-mated comparisons."""
+    texts, codes = columns.texts(name)
+    attacks = np.array([text is not None for text in texts])[codes]
+    if not attacks.any():
+        return keep
+    kinds = ", ".join(repr(text) for text in texts if text is not None)
+    warn(
+        f"{int(attacks.sum())} of {attacks.size} comparisons left out, as they are attacks by {name!r} ({kinds}), and "
+        "so neither mated nor non-mated",
+        DroppedWarning,
+    )
+    return ~attacks if keep is None else keep & ~attacks
 
 
 def _flags(values: Any, mated_value: object) -> NDArray[np.bool_]:

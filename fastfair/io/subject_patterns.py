@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.frames import FrameColumns
 from fastfair.errors import InputError
 
 from . import reading
+
+# Of a VoxCeleb list, whose names begin with the folder of a speaker.
+VOXCELEB_SUBJECT = r"^([^/]+)/"
+_DEEPEST = 5  # folder in which subjects are looked for
+WITHOUT_SUBJECTS = "pass subject_pattern='' to take the list without subjects"
 
 
 def cut_out(columns: Sequence[tuple[str, validation.Coded]], pattern: str) -> list[validation.Coded]:
@@ -35,12 +42,24 @@ def cut_out(columns: Sequence[tuple[str, validation.Coded]], pattern: str) -> li
         if wrong.size:
             row = int(wrong[0])
             raise InputError(
-                f"subject_pattern {pattern!r} finds no subject in {names[int(coded.codes[row])]!r} "
-                f"({wrong.size} of {coded.codes.size} values of {what!r})",
+                f"subject_pattern '{pattern}' finds no subject in {names[int(coded.codes[row])]!r} "
+                f"({wrong.size} of {coded.codes.size} values of {what!r}): say how to find it with subject_pattern=, "
+                f"or {WITHOUT_SUBJECTS}",
                 row=row,
             )
     subjects = validation.encode("subject", FrameColumns(found.to_frame("subject")).labels("subject"))
     return [validation.Coded(subjects.labels, subjects.codes[coded.codes]) for _, coded in columns]
+
+
+def folder_of_subjects(samples: tuple[validation.Coded, validation.Coded], mated: NDArray[np.bool_]) -> str:
+    """Return a pattern that takes a folder of the names for the subject, as labels say; "" where none does."""
+    for depth in range(1, _DEEPEST):
+        pattern = f"^(?:[^/]+/){{{depth}}}([^/]+)/"
+        with contextlib.suppress(InputError):
+            reference, probe = cut_out(list(zip(("reference", "probe"), samples, strict=True)), pattern)
+            if ((reference.codes == probe.codes) == mated).all():
+                return pattern
+    return ""
 
 
 def take(column: Any, keep: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from fastfair._lib import memory, validation
 from fastfair._lib.threads import in_threads
 from fastfair.errors import FileFormatError
 
-from . import reading
+from . import file_kinds, reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,6 +26,7 @@ _BLOCK = 2**22
 _BOM = b"\xef\xbb\xbf"
 _QUOTE, _FEED, _RETURN, _BLANK = b'"\n\r '
 _EXACT = 2**53  # float64 holds whole numbers exactly up to here
+_START = 512  # bytes that tell what a file is
 _COPIES = 3  # copies of the text in memory while it is split
 _SHOWN = 120  # characters of a line in a message
 
@@ -62,12 +62,12 @@ class Text:
 
 
 def read(path: Path) -> Text:
-    """Read a text file, which may be compressed with gzip.
+    """Read a text file, which may be compressed with gzip, bzip2 or xz.
 
     Parameters
     ----------
     path : path
-        The file; it is compressed if its name ends in .gz.
+        The file.
 
     Returns
     -------
@@ -76,11 +76,14 @@ def read(path: Path) -> Text:
     Raises
     ------
     FileFormatError
-        For text that is not UTF-8 (the line is named), and for files of only blank lines and comments.
+        For files that are no text, for text that is not UTF-8 (the line is named), and for files of only blank lines
+        and comments.
     """
     _require_memory(path, path.stat().st_size)
     with reading.reading(path):
-        data = _decompressed(path) if path.suffix == ".gz" else path.read_bytes()
+        data = _content(path)
+    if what := file_kinds.no_text(path, data[:_START]):
+        raise FileFormatError(f"{path} is {what}")
     data = data.removeprefix(_BOM)
     _require_text(path, data)
     comments: list[tuple[int, str]] = []
@@ -241,9 +244,9 @@ def header(text: Text, separator: str) -> list[str]:
         raise FileFormatError(f"{text.path}: line {text.number}: the header cannot be read: {error}") from None
 
 
-def _decompressed(path: Path) -> bytes:
+def _content(path: Path) -> bytes:
     parts: list[bytes] = []
-    with gzip.open(path) as file:
+    with file_kinds.opened(path) as file:
         while part := file.read(_BLOCK):
             parts.append(part)
             _require_memory(path, sum(map(len, parts)))

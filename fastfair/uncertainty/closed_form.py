@@ -136,10 +136,14 @@ def closed_form(
     }
     at_given = degrees_of_freedom(entries, comparisons, resampler, of_held=False)
     attempts = attempts_of_one_more(entries, resampler)
+    errors = np.array([rates.standard_error(*places[k]) if k in places else math.nan for k in range(len(entries))])
+    of_points = np.array([HELD in quantity.note for quantity in quantities], bool)
+    # A rate of 0 or 1 is not held, but all that the data have below, or above, what is asked for.
+    at_ends = of_points & np.array([entry.value in (0, 1) for entry in entries], bool)
     return ClosedForm(
         quantities,
-        np.array([rates.standard_error(*places[k]) if k in places else math.nan for k in range(len(entries))]),
-        np.array([given or HELD in quantity.note for given, quantity in zip(held, quantities, strict=True)], bool),
+        np.where(at_ends, 0.0, errors),
+        np.array(held, bool) | (of_points & ~at_ends),
         resampler.units.unit,
         degrees_of_freedom(entries, comparisons, resampler),
         independent_comparisons(entries, comparisons.groups, resampler),

@@ -268,7 +268,7 @@ def test_rows_left_out_are_named():
     with pytest.warns(DroppedWarning, match=r"^2 of 4 comparisons left out, .*: row 1 \(counted from 0\), row 2 "):
         c = ff.Comparisons(SCORES, MATED, reference, probe, label_conflicts="drop")
     assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (1, 1, ["a", "b", "c"])
-    with pytest.raises(InputError, match="'a' and 'A' differ in upper and lower case only"):
+    with pytest.raises(InputError, match="'a' and 'A' look alike"):
         ff.Comparisons(SCORES, MATED, ["a", "a", "b", "b"], ["A", "c", "b", "c"])
     with pytest.raises(InputError, match="did you mean 'drop'"):
         ff.Comparisons(SCORES, MATED, reference, probe, label_conflicts="drops")

@@ -92,7 +92,7 @@ def test_names_of_samples_are_told_from_ids_of_subjects(names, pattern):
     told = sample_names.advice(names)
     assert (pattern is None) == (told == "")
     if pattern:
-        assert told.endswith(f"with subject_pattern=, here perhaps {pattern!r}")
+        assert told.endswith(f"with subject_pattern=, here perhaps '{pattern}'")
         found = ff.read_comparisons(
             pl.DataFrame({"score": [0.9, 0.1], "reference": names[:1] * 2, "probe": [names[0], names[1]]}),
             subject_pattern=pattern,
@@ -573,5 +573,5 @@ def test_scored_trials_and_scans_take_no_failures(write):
     with pytest.raises(InputError, match="a scan takes no comparisons that failed"):
         ff.scan_comparisons(path, failures="exclude")
     vectors = ff.NamedVectors([[1, 0], [0, 1]], ["a", "b"])
-    with pytest.raises(InputError, match="every pair has a similarity"):
-        ff.read_comparisons(path, embeddings=vectors, failures="exclude")
+    with pytest.raises(InputError, match="leave failure_score= out"):
+        ff.read_comparisons(path, embeddings=vectors, failures="exclude", failure_score=-1)

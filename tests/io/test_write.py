@@ -92,6 +92,7 @@ def comparisons(draw, names=NAMES, labels=TRIMMED):
     return ff.Comparisons(scores, mated, score_kind=kind, label_conflicts="keep", **known)
 
 
+@pytest.mark.filterwarnings("ignore::fastfair.errors.LookAlikeWarning")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(comparisons())
 def test_what_is_written_is_read_again(suffix, c):

@@ -1,0 +1,190 @@
+"""What a file is taken for: its kind, its names, its attacks, and columns whose rows do not belong together."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import pickle
+import tarfile
+import unicodedata
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.command_line import run_program
+from helpers.each import each
+
+import fastfair as ff
+from fastfair.data.look_alikes import plain_label, plain_name
+from fastfair.errors import DroppedWarning, FileFormatError, InputError, LookAlikeWarning
+
+CSV = b"reference,probe,score\na,a,0.9\na,b,0.2\nb,b,0.8\n"
+
+
+def archive(kind: str) -> bytes:
+    """Return a zip or tar archive of `CSV`."""
+    room = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(room, "w") as file:
+            file.writestr("xl/s.csv", CSV)
+        return room.getvalue()
+    with tarfile.open(fileobj=room, mode="w:gz") as file:
+        told = tarfile.TarInfo("s.csv")
+        told.size = len(CSV)
+        file.addfile(told, io.BytesIO(CSV))
+    return room.getvalue()
+
+
+@each("compress", [gzip.compress, bz2.compress, lzma.compress])
+@each("name", ["s.csv", "s.GZ", "s.txt"])
+def test_compressed_text_is_read_whatever_its_name(tmp_path, compress, name):
+    (tmp_path / name).write_bytes(compress(CSV))
+    c = ff.read_comparisons(tmp_path / name)
+    assert (len(c.mated), len(c.nonmated)) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (archive("zip"), "an Excel workbook"), (archive("tar"), "a tar archive"),
+        (pickle.dumps(list(range(300))), "a pickle"), (b"PAR1" + bytes(30), "a Parquet file"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(30), "an HDF5 file"), (b"\x93NUMPY" + bytes(30), "a NumPy array"),
+        (b"\x28\xb5\x2f\xfd" + bytes(30), "compressed with zstd"), (b"%PDF-1.4\n", "a PDF file"),
+        (b"\n<!DOCTYPE HTML><html>", "an HTML page"),
+    ],
+)  # fmt: skip
+def test_files_that_are_no_text_are_named(tmp_path, content, kind):
+    (tmp_path / "s.csv").write_bytes(content)
+    with pytest.raises(FileFormatError, match=f"s.csv is {kind}"):
+        ff.read_comparisons(tmp_path / "s.csv")
+
+
+def test_attacks_are_left_out_of_bob_files(tmp_path):
+    rows = ["bio_ref_subject_id,probe_subject_id,probe_attack_type,score", "x,x,,7", "x,y,,3", "x,x,print,1", "x,x,,6"]
+    (tmp_path / "s.csv").write_text("\n".join(rows))
+    with pytest.warns(DroppedWarning, match=r"1 of 4 comparisons left out, as they are attacks .* \('print'\)"):
+        c = ff.read_comparisons(tmp_path / "s.csv")
+    assert c.mated.similarities.tolist() == [6, 7]
+
+
+JOSE = "José", unicodedata.normalize("NFD", "José")
+
+
+@each("other", [JOSE[1], "Jose\u200b\u0301", "Jo\u00adsé"])
+def test_names_that_look_alike_are_told_or_united(other):
+    columns = {
+        "scores": [0.9, 0.2, 0.8, 0.1],
+        "reference": [other, "b", "b", JOSE[0]],
+        "probe": [JOSE[0], "b", "c", "b"],
+    }
+    with pytest.warns(LookAlikeWarning, match="subject .* look alike and are taken for two"):
+        c = ff.Comparisons(mated=None, **columns)
+    assert len(c.mated) == 1
+    united = ff.Comparisons(mated=None, **columns, look_alikes="unite")
+    assert (len(united.mated), len(united.subjects)) == (2, 3)
+    assert plain_name(other) == JOSE[0]
+
+
+def test_labels_of_groups_that_look_alike_are_told_or_united():
+    columns = {
+        "scores": [0.9, 0.2, 0.8, 0.1],
+        "mated": [1, 0, 1, 0],
+        "reference_group": ["Female", "female", "m", "M "],
+    }
+    with pytest.warns(LookAlikeWarning, match=r"group 'group' 'Female' and 'female' look alike .* \(and 1 more\)"):
+        assert len(ff.Comparisons(**columns).groups) == 4
+    assert ff.Comparisons(**columns, look_alikes="unite").groups == ("Female", "M")
+    assert plain_label("Straße") == "strasse"
+    with pytest.warns(LookAlikeWarning, match="has the label 'NA'"):
+        ff.Comparisons(**columns | {"reference_group": ["NA", "f", "f", "NA"]})
+
+
+def test_labels_contradict_no_names_that_are_united(tmp_path):
+    (tmp_path / "s.csv").write_text(f"reference,probe,mated,score\n{JOSE[0]},{JOSE[1]},1,0.9\nb,{JOSE[1]},0,0.2\n")
+    with pytest.raises(InputError, match="look alike: write both alike"):
+        ff.read_comparisons(tmp_path / "s.csv")
+    assert len(ff.read_comparisons(tmp_path / "s.csv", look_alikes="unite").mated) == 1
+
+
+def test_columns_of_pandas_with_other_indices_are_refused():
+    frame = pd.DataFrame({"score": [0.9, 0.1, 0.8, 0.2], "mated": [1, 0, 1, 0], "sex": list("fmfm")})
+    for named in ({"mated": frame["mated"]}, {"mated": [1, 1, 0, 0], "reference_group": {"sex": frame["sex"]}}):
+        with pytest.raises(InputError, match="have another index than those of scores"):
+            ff.Comparisons(frame["score"].sort_values(), **named)
+    assert len(ff.Comparisons(frame["score"], frame["mated"].to_numpy(), reference_group=frame["sex"]).groups) == 2
+
+
+def test_none_is_a_failed_score():
+    with pytest.warns(DroppedWarning, match="failed"):
+        c = ff.Comparisons([0.1, None, 0.35, 0.8], [0, 0, 1, 1], failures="exclude")
+    assert len(c.nonmated) == 1
+    with pytest.raises(InputError, match="row 1"):
+        ff.Comparisons([0.1, None, 0.35, 0.8], [0, 0, 1, 1])
+
+
+@each("bad", [0.0, np.nan])
+def test_vectors_without_a_direction_are_failed_samples(tmp_path, bad):
+    vectors = np.random.default_rng(0).normal(size=(6, 8))
+    vectors[5] = bad
+    names = ["a/1", "a/2", "b/1", "b/2", "c/1", "c/2"]
+    trials = tmp_path / "t.txt"
+    trials.write_text("1 a/1 a/2\n0 a/1 b/1\n1 b/1 b/2\n0 b/2 c/1\n1 c/1 c/2\n")
+    np.savez(tmp_path / "v.npz", vectors=vectors, name=names)
+    c = ff.read_comparisons(trials, embeddings=tmp_path / "v.npz", failures="non-match")
+    assert (len(c.mated), len(c.failed.mated), len(c.nonmated)) == (3, 1, 2)
+    known = ff.NamedVectors(vectors[:5], names[:5]).scores(["a/1"], ["b/1"])
+    found = ff.NamedVectors(vectors, names, failures="nan")
+    assert found.n_failed == 1
+    np.testing.assert_array_equal(found.scores(["a/1", "c/1"], ["b/1", "c/2"]), [*known, np.nan])
+    mean = ff.NamedVectors(vectors, list("aabbcc"), same_name="mean", failures="nan").scores(["a"], ["c"])
+    assert mean == ff.NamedVectors(vectors[:5], list("aabbc"), same_name="mean").scores(["a"], ["c"])
+    with pytest.raises(InputError, match="leave those rows out; with lists of trials, failures="):
+        ff.read_comparisons(trials, embeddings=tmp_path / "v.npz")
+
+
+def test_lists_whose_names_tell_no_subjects_say_how_to_go_on(tmp_path):
+    file = tmp_path / "t.txt"
+    file.write_text("1 03.wav 05.wav 0.9\n0 01.wav 02.wav 0.1\n")
+    with pytest.raises(
+        InputError, match=r"finds no subject in '03.wav' .* subject_pattern='' to take the list without"
+    ):
+        ff.read_comparisons(file)
+    assert ff.read_comparisons(file, subject_pattern="").subjects is None
+    file.write_text("1 w/id1/a w/id1/b 0.9\n0 w/id1/a w/id2/a 0.1\n")
+    with pytest.raises(InputError, match=r"subject_pattern=, here perhaps '(.*)'") as raised:
+        ff.read_comparisons(file)
+    pattern = str(raised.value).split("perhaps '")[1].split("'")[0]
+    assert ff.read_comparisons(file, subject_pattern=pattern).subjects.tolist() == ["id1", "id2"]
+
+
+def test_rates_in_per_cent_are_named_with_their_line(tmp_path):
+    (tmp_path / "m.csv").write_text("system,group,FMR,FNMR\nA,f,0.12 %,0.03\nA,m,0.001,0.02\n")
+    columns = ["--fmr-column", "FMR", "--fnmr-column", "FNMR", "--group", "group", "--by", "system"]
+    done = run_program("measures", tmp_path / "m.csv", *columns)
+    assert done.returncode == 2
+    assert "line 2: column 'FMR' must hold numbers, not '0.12 %'" in done.stderr
+
+
+def test_the_cost_says_whether_it_is_normalised(tmp_path):
+    (tmp_path / "s.csv").write_text("reference,probe,score\na,a,0.9\na,b,0.4\nb,b,0.3\nb,c,0.1\nc,c,0.8\n")
+    plain = run_program("evaluate", tmp_path / "s.csv", "--at", "eer", "--n-resamples", 0)
+    assert "minDCF 0.0167 (p_target 0.05, not normalised)" in plain.stdout
+    done = run_program("evaluate", tmp_path / "s.csv", "--at", "eer", "--n-resamples", 0, "--normalize")
+    assert "minDCF 0.3333 (p_target 0.05, normalised)" in done.stdout
+    c = ff.read_comparisons(tmp_path / "s.csv")
+    quantity = ff.evaluate(c, ff.at_eer(), normalize=True, n_resamples=50, rng=0).quantity("min_dcf")
+    assert quantity.estimate == ff.min_dcf(c, normalize=True).value
+    assert quantity.low <= quantity.estimate <= quantity.high <= 1
+
+
+def test_a_held_rate_without_errors_has_the_same_limit_without_replicates():
+    rng = np.random.default_rng(0)
+    reference = np.repeat(np.arange(30), 10)
+    probe = np.where(np.arange(300) % 10 < 4, reference, (reference + 1 + np.arange(300) % 10) % 30)
+    c = ff.Comparisons(rng.normal(4.0 * (reference == probe)), None, reference, probe)
+    limits = [ff.evaluate(c, ff.at_fmr(1e-6), [], n_resamples=n, rng=0).interval("fmr") for n in (0, 200)]
+    assert limits[0] == pytest.approx(limits[1])
+    assert limits[0][1] > 0.02
