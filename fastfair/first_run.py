@@ -229,7 +229,9 @@ def _scans() -> None:
         c = _columns(narrow=narrow)
         subjects, groups = ((c[f"reference{what}"], c[f"probe{what}"]) for what in ("", "_group"))
         scan = Scan("similarity", LEAST_MEMORY, cllr=True)
-        columns = checked_columns(c["scores"], c["mated"], subjects, groups, "similarity", (None, None), "keep")
+        columns = checked_columns(
+            c["scores"], c["mated"], subjects, groups, "similarity", (None, None), ("keep", "warn")
+        )
         part = divided(columns, True, scan.limits)
         scan.add(scan.code(part, scan.number(part.subjects)))
         evaluate(scan.finish(), at_fmr(0.05), metrics=("eer", "cllr"), n_resamples=64, rng=0)

@@ -140,9 +140,11 @@ def _refuse_other_indices(arguments: Iterable[tuple[str, Any]]) -> None:
     pandas = sys.modules["pandas"]
     columns = []
     for name, value in arguments:
-        inside = value.items() if isinstance(value, Mapping) else [("", value)]
+        inside = value.items() if type(value) is dict else [("", value)]
         columns += [
-            (f"{name} {key!r}" if key else name, column) for key, column in inside if isinstance(column, pandas.Series)
+            (f"{name} {key!r}" if key else name, column)
+            for key, column in inside
+            if issubclass(type(column), pandas.Series)
         ]
     for name, column in columns[1:]:
         first, others = columns[0]

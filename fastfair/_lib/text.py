@@ -27,6 +27,11 @@ def shown(value: object) -> str:
         return f"a value of type {kind}"
 
 
+def typed(threshold: float) -> str:
+    """Format a threshold with all its digits, as it is typed."""
+    return repr(float(threshold)).removesuffix(".0")
+
+
 def per_cent(rate: float, digits: int = 3) -> str:
     """Format a rate in per cent."""
     return f"{100 * rate:.{digits}g} %"

@@ -250,6 +250,7 @@ def _of_embeddings(
     def as_asked(rates: Replicates) -> Replicates:
         return Replicates(rates.threshold[places], rates.fmr[places], rates.fnmr[places])
 
+    estimate = replace(estimate, threshold=resampler.typed(estimate.threshold))
     estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=expected_fnmr)))
     behind = _behind_embeddings(data, levels, estimate, settings, resampler.freedom[places], with_groups)
     return RatesOverLevels(levels, estimate, expected, as_asked(replicates), behind, _no_jackknife, list)

@@ -67,8 +67,9 @@ def check(
         Number of replicates, at least 2.
     confidence_level : float, default 0.95
         The level of the limits, to one side, in (0.5, 1).
-    unit, rng, n_threads, progress, alpha, eer_method, p_target, c_miss, c_fa, normalize,
-    zero_policy
+    unit, rng, n_threads, progress, alpha, eer_method
+        As in `evaluate`.
+    p_target, c_miss, c_fa, normalize, zero_policy
         As in `evaluate`.
 
     Returns

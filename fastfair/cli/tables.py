@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as _PlainTable
 
-from fastfair._lib.text import per_cent
+from fastfair._lib.text import per_cent, typed
 from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair.bands.all_bands import FEW, Bands
 from fastfair.bands.fairness import FAIR_OUTSIDE
@@ -49,6 +49,11 @@ class Table(_PlainTable):
         super().add_row(*(visible(cell) if isinstance(cell, str) else cell for cell in cells), **kwargs)
 
 
+def _threshold_form(threshold: float) -> Callable[[float], str]:
+    """Return what writes a threshold with all its digits, and the ends of its interval with some."""
+    return lambda value: typed(value) if value == threshold else f"{value:.6g}"
+
+
 def print_evaluation(evaluation: Evaluation) -> None:
     """Print overall rates, a table of groups at each operating point, and the fairness measures."""
     # So wide that no table is cut and loses digits in a narrow terminal. Labels are text, not markup.
@@ -79,7 +84,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
         console.print(_about_intervals(evaluation.settings))
     for result in evaluation.rates:
         point = result.at
-        threshold = with_interval(found["threshold", None, None, point], lambda value: f"{value:.6g}")
+        threshold = with_interval(found["threshold", None, None, point], _threshold_form(result.threshold))
         print_titled(console, f"At {point}: threshold {threshold}", _rates_table(evaluation, result))
         across = result.counts.matrix_nonmated.sum() - result.counts.group_nonmated.sum()
         if across and len(result.groups) <= _MOST_COLUMNS:
@@ -132,7 +137,9 @@ def print_bands(bands: Bands, levels: Sequence[float]) -> None:
     for point in points:
         threshold = found["threshold", None, None, point]
         uncertainty = short_percent(found["fnmr", None, None, point].uncertainty)
-        table.add_row(str(point), starred(threshold, "{:.4g}".format), rate("fnmr", None, point), uncertainty)
+        table.add_row(
+            str(point), starred(threshold, _threshold_form(threshold.estimate)), rate("fnmr", None, point), uncertainty
+        )
     print_titled(console, "All pairs", table)
     for name, kind in (("fnmr", "mated"), ("fmr", "non-mated")) if bands.groups else ():
         table = Table(pad_edge=False, box=None)

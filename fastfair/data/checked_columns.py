@@ -75,29 +75,28 @@ def checked_columns(
     groups_of: tuple[_Groups, _Groups],
     score_kind: str,
     samples_of: tuple[_Labels, _Labels],
-    label_conflicts: str,
+    policies: tuple[str, str],
     failures: FailurePolicy = FailurePolicy(),  # noqa: B008 - frozen
-    mated_value: object = None,
-    look_alikes: str = "warn",
 ) -> CheckedColumns:
     """Check the arguments of `Comparisons`, and turn labels into codes.
 
     Parameters
     ----------
-    scores, mated, score_kind, label_conflicts
+    scores, mated, score_kind
         As in `Comparisons`.
     subjects_of, groups_of, samples_of : tuple
         Subjects, groups and samples of the references and of the probes, as there.
+    policies : tuple of str
+        `label_conflicts` and `look_alikes`, as there.
     failures : FailurePolicy
         What to do with comparisons that failed.
-    mated_value, look_alikes
-        As in `Comparisons`.
 
     Returns
     -------
     CheckedColumns
     """
     validation.choice("score_kind", score_kind, validation.SCORE_KINDS)
+    label_conflicts, look_alikes = policies
     validation.choice("label_conflicts", label_conflicts, LABEL_CONFLICTS)
     values = validation.scores(scores)
     subjects = label_columns.code_sides("subjects", ("reference", "probe"), subjects_of)
@@ -114,7 +113,7 @@ def checked_columns(
             raise InputError("mated is None: it can be left out only where reference and probe are given")
         flags = subjects[1] == subjects[2]
     else:
-        flags = validation.mated_flags(mated, mated_value)
+        flags = validation.mated_flags(mated)
     sizes = {"scores": values.size, "mated": flags.size}
     if subjects is not None:
         sizes |= {"reference": subjects[1].size, "probe": subjects[2].size}

@@ -22,6 +22,7 @@ from .checked_columns import checked_columns
 from .failed_comparisons import FailedComparisons, FailurePolicy
 from .sorted_scores import GroupedSide, LabelsOfSubjects, SortedSide, only_labels_of, only_used, read_only
 from .sorting import sort_sides
+from .typed_thresholds import typed_threshold
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -160,10 +161,10 @@ class Comparisons(Shown):
         mated_value: str | float | None = None,
         look_alikes: str = "warn",
     ) -> None:
+        flags = None if mated is None else validation.mated_flags(mated, mated_value)
         columns = checked_columns(
-            scores, mated, (reference, probe), (reference_group, probe_group), score_kind,
-            (reference_sample, probe_sample), label_conflicts, FailurePolicy(failures, failure_score), mated_value,
-            look_alikes,
+            scores, flags, (reference, probe), (reference_group, probe_group), score_kind,
+            (reference_sample, probe_sample), (label_conflicts, look_alikes), FailurePolicy(failures, failure_score),
         )  # fmt: skip
         columns.require_both_classes()
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
@@ -485,8 +486,30 @@ class Comparisons(Shown):
 
     @checked
     def to_threshold(self, key: np.signedinteger[Any]) -> float:
-        """Turn a key into a threshold on the scale of the scores."""
-        return self.to_scale(float(score_keys.decode(np.array([key]))[0]))
+        """Return a threshold, on the scale of the scores, that accepts the scores from a key on and can be typed.
+
+        It is the lowest accepted score if that is a whole number or has few digits, else the shortest decimal between
+        the highest rejected and the lowest accepted score.
+        """
+
+        def similarity(key: int | None) -> float | None:
+            return None if key is None else float(score_keys.decode(np.array([key], self.mated.keys.dtype))[0])
+
+        rejected, accepted = map(similarity, self._beside(int(key)))
+        return self.to_scale(typed_threshold(rejected, accepted, score_keys.float_type(self.mated.keys).type))
+
+    def _beside(self, key: int) -> tuple[int | None, int | None]:
+        """Return the keys of the highest score below a key and of the lowest from it on, as far as they are kept."""
+        below, above = [], []
+        for side, lowest_are_kept in ((self.mated, True), (self.nonmated, False)):
+            n, failed = score_keys.count_below(side.keys, key), int(score_keys.failed_key(side.keys))
+            below += [int(found) for found in side.keys[n - 1 : n].tolist() if found != failed]
+            above += side.keys[n : n + 1].tolist()
+            if side.not_kept is not None and lowest_are_kept and n == side.keys.size:
+                above.append(max(side.not_kept.limit, key))
+            elif side.not_kept is not None and not lowest_are_kept and n == 0:
+                below.append(min(side.not_kept.limit, key) - 1)
+        return max(below, default=None), min(above, default=None)
 
     @checked(similarity=argument_kinds.any_float)
     def to_scale(self, similarity: float) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.arguments import checked
+from fastfair._lib.text import typed
 from fastfair.errors import visible
 
 if TYPE_CHECKING:
@@ -237,7 +238,7 @@ class Rates:
         return self.counts.group_false_nonmatches < 30
 
     def __repr__(self) -> str:
-        lines = [f"Rates at {self.at}: threshold {self.threshold:.6g}, FMR {self.fmr:.6g}, FNMR {self.fnmr:.6g}"]
+        lines = [f"Rates at {self.at}: threshold {typed(self.threshold)}, FMR {self.fmr:.6g}, FNMR {self.fnmr:.6g}"]
         for group, fmr, fnmr in zip(self.groups, self.group_fmr, self.group_fnmr, strict=True):
             lines.append(f"  {visible(group)}: FMR {fmr:.6g}, FNMR {fnmr:.6g}")
         return "\n".join(lines)

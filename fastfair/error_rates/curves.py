@@ -132,7 +132,10 @@ def eer(comparisons: Comparisons, method: str = "nearest") -> Eer:
     """
     validation.choice("method", method, score_metrics.EER_METHODS)
     require_eer(comparisons, method)
-    value, similarity = score_metrics.equal_error(keys_of(comparisons), method)
+    keys = keys_of(comparisons)
+    value, similarity = score_metrics.equal_error(keys, method)
+    if method.startswith("nearest"):
+        return Eer(value, comparisons.to_threshold(score_metrics.nearest_equal_error(keys).key), method)
     return Eer(value, comparisons.to_scale(similarity), method)
 
 

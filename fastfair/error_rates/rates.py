@@ -117,7 +117,7 @@ def rates_at_key(comparisons: Comparisons, at: OperatingPoint, key: np.signedint
     expected = {"fmr": len(nonmated), "fnmr": len(mated)}.get(at.kind)
     return Rates(
         at=at,
-        threshold=comparisons.to_threshold(key),
+        threshold=at.value if at.kind == "threshold" else comparisons.to_threshold(key),
         fmr=accepted / len(nonmated),
         fnmr=rejected / len(mated),
         groups=comparisons.groups,

@@ -14,7 +14,7 @@ from fastfair._lib import frames
 from fastfair._lib.arguments import checked
 from fastfair._lib.results import Tabular
 from fastfair._lib.tables import records
-from fastfair._lib.text import per_cent
+from fastfair._lib.text import per_cent, typed
 from fastfair.errors import visible
 
 from .operating_points import FEWEST_ERRORS, OperatingPoint
@@ -115,7 +115,7 @@ class WorstComparisons(Tabular):
         str
         """
         where = "" if self.group is None else f" within {self.group}"
-        text = [f"At {self.at} the threshold is {self.threshold:.6g}."]
+        text = [f"At {self.at} the threshold is {typed(self.threshold)}."]
         for kind, found in self.errors.items():
             n_listed = self.error.count(FALSE_NONMATCH if kind == "mated" else FALSE_MATCH)
             told = f"{found.n_errors:,} of {found.n_comparisons:,} {kind} comparisons{where} are {_KINDS[kind]}"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from fastfair._lib.text import rate_with_interval
+from fastfair._lib.text import rate_with_interval, typed
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.errors import visible
 from fastfair.measures._names import printed_name
@@ -25,7 +25,7 @@ def summary_of(evaluation: Evaluated, together: Evaluated) -> list[str]:
     """Return the sentences; `together` is the same evaluation with intervals that hold in all groups together."""
     said = [f"{size_of(evaluation)}."] if evaluation.rates else []
     for rates in evaluation.rates:
-        told = [f"the threshold is {rates.threshold:.6g}"]
+        told = [f"the threshold is {typed(rates.threshold)}"]
         for name in ("fmr", "fnmr"):
             one = find(evaluation.quantities, name, None, rates.at)
             if HELD not in one.note:

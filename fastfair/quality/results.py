@@ -14,7 +14,7 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.results import Tabular
 from fastfair._lib.tables import columns_of, records
-from fastfair._lib.text import per_cent, rate_with_interval
+from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
 
@@ -108,8 +108,8 @@ class DiscardCurve(Tabular):
         rate, rows, of_all = self.rate.upper(), self.of(), self.area()
         first, last = rows[0], rows[-1]
         text = [
-            f"{rate} at {self.at} (threshold {self.threshold:g}), which stays as {self.share_of} of low quality are "
-            "discarded.",
+            f"{rate} at {self.at} (threshold {typed(self.threshold)}), which stays as {self.share_of} of low quality "
+            "are discarded.",
             f"With {per_cent(first.discarded)} of the comparisons discarded it is {_written(first)}, with "
             f"{per_cent(last.discarded)} (quality below {last.cut:g}) {_written(last)}.",
             f"The partial area under the curve, to {per_cent(last.fraction)}, is {of_all.area:.3g}"

@@ -15,6 +15,7 @@ from fastfair.data import score_keys
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.pair_store import FoundPairs
 from fastfair.data.pairing import pairs_of_two_subjects
+from fastfair.data.typed_thresholds import typed_threshold
 from fastfair.errors import InputError
 
 from .blocks import Replicates, compute_blocks
@@ -189,6 +190,19 @@ class PairResampler:
             return None
         # The score there is the first that must be rejected: the threshold is the next float above it.
         return -x.keys[np.minimum(positions, x.keys.size - 1)]
+
+    def typed(self, thresholds: Floats) -> Floats:
+        """Return short decimals between the highest rejected pair, just above which a threshold is, and the next."""
+        y, x = self.lists
+        kind, found = score_keys.float_type(x.keys).type, []
+        for key in score_keys.first_keys_at_least(thresholds, x.keys):
+            nonmated, mated = np.searchsorted(x.keys, ~(key - 1)), np.searchsorted(y.keys, key)
+            above = [~of_pair for of_pair in x.keys[max(nonmated - 1, 0) : nonmated]] + list(y.keys[mated : mated + 1])
+            rejected, *accepted = (
+                score_keys.decode(np.array([key - 1, *above], x.keys.dtype)).astype(np.float64).tolist()
+            )
+            found.append(typed_threshold(rejected, min(accepted, default=None), kind))
+        return np.array(found)
 
     def _scale_of_draws(self, y: PairLists) -> Scale:
         """Return the mean weights of mated pairs over replicates, in which a vector may be paired with itself."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, mean_group_eer_key, threshold_key
 from fastfair.error_rates.rates import rates_at_key
@@ -76,7 +77,7 @@ def system_measures(
     names = list(MEASURES) if measures == "all" else [measure_name(name) for name in named]
 
     def rates(key: np.signedinteger[Any]) -> RatePair:
-        point = at_threshold(overall.to_threshold(key))
+        point = at_threshold(overall.to_scale(float(score_keys.decode(np.array([key]))[0])))
         of_all, of_groups = (rates_at_key(part, point, key) for part in (overall, groups))
         counts = of_groups.counts
         return RatePair(

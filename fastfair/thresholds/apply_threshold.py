@@ -94,7 +94,7 @@ def apply_threshold(
     >>> found = ff.apply_threshold(drawn(300), ff.at_fmr(0.01), drawn(0))
     >>> fmr = found.rate("fmr")
     >>> round(fmr.estimate, 4), [round(end, 4) for end in (fmr.low, fmr.high, fmr.given_low, fmr.given_high)]
-    (0.0075, [0.0023, 0.0133, 0.0047, 0.012])
+    (0.0071, [0.0022, 0.0132, 0.0043, 0.0116])
     """
     level = intervals.level(confidence_level)
     for name, one in (("comparisons", comparisons), ("development", development)):

@@ -11,6 +11,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, allowed_errors, at_threshold
 from fastfair.error_rates.threshold_slopes import HeldThreshold
@@ -91,6 +94,8 @@ def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_lev
         ends = _ends_of_rate(held, comparisons, (low, high))
         relative = high / at.value if at.value else 1.0
     laxest, strictest = (end if isinstance(end, float) else comparisons.to_threshold(of_key(end)) for end in ends)
+    if not isinstance(ends[0], float):  # at most what the threshold of these data may be
+        laxest = comparisons.to_scale(float(score_keys.decode(np.array([ends[0]], comparisons.mated.keys.dtype))[0]))
     if comparisons.score_kind == "distance":
         laxest, strictest = (0.0 - end if math.isinf(end) else end for end in (laxest, strictest))
     return FoundThreshold(held.key, threshold, laxest, strictest, relative, spread, least)

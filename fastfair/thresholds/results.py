@@ -10,7 +10,7 @@ from fastfair._lib import validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.results import Tabular
 from fastfair._lib.tables import columns_of, records
-from fastfair._lib.text import per_cent, rate_with_interval
+from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
 
@@ -89,7 +89,7 @@ class AppliedThreshold(Tabular):
         shared = f" {self.n_shared:,} subjects are in both." if self.n_shared else " No subject is in both."
         text = [
             f"The threshold at {self.at} of the development data, where their {held} is {per_cent(self.held)}, is "
-            f"{self.threshold:g}; it could be anywhere from {_end(self.laxest)} (lax) to {_end(self.strictest)} "
+            f"{typed(self.threshold)}; it could be anywhere from {_end(self.laxest)} (lax) to {_end(self.strictest)} "
             f"(strict).{shared}"
         ]
         for name in RATES:

@@ -116,6 +116,8 @@ def with_interval(case: Case) -> Quantity:
         case.high = max(case.high, limit)
     least, most = possible_values(case.quantity.name, case.costs)
     case.low, case.high = (min(max(end, least), most) for end in (case.low, case.high))
+    if case.quantity.name == "threshold":  # which is a score or a decimal near one, and replicates' are scores
+        case.low, case.high = min(case.low, case.quantity.estimate), max(case.high, case.quantity.estimate)
     if case.is_inverted and abs(case.low) < _ROUNDING:  # of a fair system's standard deviation, which is 0
         case.low = 0.0
     case.quantity = replace(
