@@ -230,7 +230,7 @@ def _scans() -> None:
         subjects, groups = ((c[f"reference{what}"], c[f"probe{what}"]) for what in ("", "_group"))
         scan = Scan("similarity", LEAST_MEMORY, cllr=True)
         columns = checked_columns(
-            c["scores"], c["mated"], subjects, groups, "similarity", (None, None), ("keep", "warn")
+            c["scores"], c["mated"], subjects, groups, "similarity", (None, None), ("keep", "warn", "keep")
         )
         part = divided(columns, True, scan.limits)
         scan.add(scan.code(part, scan.number(part.subjects)))

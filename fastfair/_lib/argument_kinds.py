@@ -74,7 +74,18 @@ def one_of(*classes: str) -> Check:
     return check
 
 
-point = one_of("OperatingPoint")
+_point = one_of("OperatingPoint")
+
+
+def point(name: str, value: Any) -> Any:
+    """Require an operating point, or the text of one, such as "fmr=0.001"."""
+    if isinstance(value, str):
+        from fastfair.error_rates.operating_points import read_point
+
+        return read_point(value)
+    return _point(name, value)
+
+
 _system = one_of("Comparisons", "ScannedComparisons", "Embeddings")
 
 
@@ -91,9 +102,10 @@ def systems(name: str, value: Any) -> Any:
 
 def points(name: str, value: Any) -> Any:
     """Require one operating point, or several."""
-    found = [value] if _is_a(value, "OperatingPoint") else value
-    if isinstance(found, list | tuple) and all(_is_a(one, "OperatingPoint") for one in found):
-        return value
+    if isinstance(value, str) or _is_a(value, "OperatingPoint"):
+        return point(name, value)
+    if isinstance(value, list | tuple) and all(isinstance(one, str) or _is_a(one, "OperatingPoint") for one in value):
+        return [point(name, one) for one in value]
     raise _wrong(name, "operating points such as at_fmr(1e-3) or at_threshold(0.5)", value)
 
 

@@ -29,9 +29,9 @@ _NAMES: tuple[tuple[Check, str], ...] = (
         k.text,
         """accept alternative attempts backend by center eer_method failed failed_value failures format group
         incomplete_groups kind label_conflicts look_alikes mated measure metadata_id metadata_per metadata_subject
-        method metric missing_metadata mix name over probe probe_sample quantile rate reference reference_sample
-        same_name scheme score score_kind share_of show side similarity statement statistic subject subject_pattern
-        system template_score title unit weighting""",
+        method metric missing_labels mix name over probe probe_sample quantile rate reference reference_sample
+        same_name scheme score score_kind self_comparisons share_of show side similarity statement statistic subject
+        subject_pattern system template_score title unit weighting""",
     ),
     (k.texts, "groups measures metrics probe_group reference_group strata tables"),
     (
@@ -46,7 +46,7 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     ),
     (k.any_float, "value"),
     (k.text_or_number, "mated_value policy zero_policy"),
-    (k.flag, "cllr det follow_up group_wise normalize percent simultaneous stop"),
+    (k.flag, "allow_undecided cllr det follow_up group_wise normalize percent simultaneous stop"),
     (k.seed, "rng"),
     (k.heard, "progress"),
     (k.array, "centers differences jackknife pvalues replicates scores vectors"),

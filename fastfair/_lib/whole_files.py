@@ -45,7 +45,8 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Parameters
     ----------
     path : path
-        An existing file is replaced and its permissions are kept; a link is followed; a path that is not a file on a
+        Its folder is made if there is none. An existing file is replaced and its permissions are kept; a link is
+        followed; a path that is not a file on a
         disk, such as ``/dev/stdout``, is written to directly.
 
     Yields
@@ -69,6 +70,7 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 yield stream
             return
         target = Path(os.path.realpath(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
         with _temporary(target.parent) as (temporary, file):
             yield file
             file.flush()

@@ -52,6 +52,7 @@ def check(
     c_fa: float = 1,
     normalize: bool = False,
     zero_policy: str | float = "keep",
+    allow_undecided: bool = False,
 ) -> Check:
     """Judge requirements by confidence limits instead of estimates, as a gate before a system goes on.
 
@@ -71,6 +72,8 @@ def check(
         As in `evaluate`.
     p_target, c_miss, c_fa, normalize, zero_policy
         As in `evaluate`.
+    allow_undecided : bool, default False
+        Whether the check passes where the data do not decide.
 
     Returns
     -------
@@ -148,7 +151,7 @@ def check(
             rows += _judged(together, evaluation, opposite, level, doubt)
     texts = [one.text for one in wanted]
     settings = evaluation.settings | {"requirements": texts, "confidence_level": confidence_level}
-    return Check(tuple(texts), tuple(rows), confidence_level, settings)
+    return Check(tuple(texts), tuple(rows), confidence_level, settings, allow_undecided)
 
 
 def _judged(

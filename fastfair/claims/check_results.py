@@ -33,17 +33,20 @@ class Check(Tabular):
         The level of the limits, to one side.
     settings : dict
         The arguments of the call, and the seed.
+    allow_undecided : bool
+        Whether undecided requirements pass, too.
     """
 
     requirements: tuple[str, ...]
     rows: tuple[CheckedQuantity, ...]
     confidence_level: float
     settings: dict[str, Any]
+    allow_undecided: bool = False
 
     @property
     def passed(self) -> bool:
-        """Whether the data show that every requirement is met."""
-        return all(row.verdict == MET for row in self.rows)
+        """Whether every requirement is met, or undecided where that is allowed."""
+        return all(row.verdict == MET or (self.allow_undecided and row.verdict == UNDECIDED) for row in self.rows)
 
     @property
     def verdict(self) -> str:
@@ -90,7 +93,8 @@ class Check(Tabular):
         Returns
         -------
         str
-            What is not met and what is undecided are failures, of the types "not met" and "undecided".
+            What is not met is a failure of this type; and so is what is undecided, unless it is allowed: then it is
+            skipped.
 
         Examples
         --------
@@ -102,7 +106,7 @@ class Check(Tabular):
         """
         from .junit import as_junit
 
-        return as_junit(self.rows, path)
+        return as_junit(self.rows, self.allow_undecided, path)
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -124,6 +128,7 @@ class Check(Tabular):
     def _content(self) -> dict[str, Any]:
         return {
             "settings": self.settings, "confidence_level": self.confidence_level, "passed": self.passed,
+            "allow_undecided": self.allow_undecided,
             "verdict": self.verdict, "requirements": [
                 {"requirement": text, "verdict": verdict} for text, verdict in self.verdicts.items()
             ],

@@ -10,21 +10,28 @@ from fastfair._lib import whole_files
 from fastfair.errors import visible
 
 from .checked_quantity import MET, CheckedQuantity
+from .judging import UNDECIDED
 
 _SUITE = "fastfair check"
 
 
-def as_junit(rows: Sequence[CheckedQuantity], path: str | Path | None) -> str:
-    """Write a suite with a test case for each quantity; those that are not met, or open, have failed."""
-    failed = [row for row in rows if row.verdict != MET]
-    numbers = {"tests": str(len(rows)), "failures": str(len(failed)), "errors": "0"}
+def as_junit(rows: Sequence[CheckedQuantity], allow_undecided: bool, path: str | Path | None) -> str:
+    """Write a suite with a test case for each quantity; those that are not met, or undecided, have failed.
+
+    Undecided ones are skipped where they are allowed.
+    """
+    skipped = [row for row in rows if allow_undecided and row.verdict == UNDECIDED]
+    n_failed = sum(row.verdict != MET for row in rows) - len(skipped)
+    numbers = {"tests": str(len(rows)), "failures": str(n_failed), "errors": "0", "skipped": str(len(skipped))}
     root = ElementTree.Element("testsuites", numbers)
     suite = ElementTree.SubElement(root, "testsuite", {"name": _SUITE, **numbers})
     for row in rows:
         case = ElementTree.SubElement(
             suite, "testcase", {"classname": visible(row.requirement), "name": visible(row.title), "time": "0"}
         )
-        if row.verdict != MET:
+        if row in skipped:
+            ElementTree.SubElement(case, "skipped", {"message": f"{row.verdict}: {visible(row.reason)}"})
+        elif row.verdict != MET:
             failure = {"type": row.verdict, "message": visible(row.reason)}
             ElementTree.SubElement(case, "failure", failure).text = f"{visible(row.title)}: {visible(row.reason)}"
         else:

@@ -180,11 +180,8 @@ def _point_of(text: str, name: str, written: str | None, default: OperatingPoint
     if written is None:
         return default
     place = text.find("@", text.rfind("]") + 1) + 1
-    kind, is_given, number = written.partition("=")
     try:
-        if kind.strip().lower() in RATES and number.rstrip().endswith("%"):
-            number = repr(number_of(number))
-        return read_point(f"{kind.strip()}{is_given}{number.strip()}")
+        return read_point(written)
     except ValueError as error:  # InputError is one
         raise _refused(text, place, written or "the end", str(error)) from None
 

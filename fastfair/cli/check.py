@@ -124,7 +124,10 @@ def check_command(
     require_output(output, plots, report)
     require_output(None, report=junit, option="--junit")
     comparisons = read_with(read_comparisons, scores, options)
-    found = check(comparisons, requirements, at or _DEFAULT_POINT, progress=watched(progress), **options)
+    found = check(
+        comparisons, requirements, at or _DEFAULT_POINT, progress=watched(progress), allow_undecided=allow_undecided,
+        **options,
+    )  # fmt: skip
     listed = _worst(comparisons, found, worst) if worst else []
     json_of = partial(_json_of, found, listed)
     deliver(
@@ -138,7 +141,7 @@ def check_command(
     if os.environ.get("GITHUB_ACTIONS") == "true" if github is None else github:
         for line in github_lines(found, allow_undecided):
             click.echo(line, err=True)
-    sys.exit(EXIT_CODES[MET if allow_undecided and found.verdict == UNDECIDED else found.verdict])
+    sys.exit(EXIT_CODES[MET if found.passed else found.verdict])
 
 
 def _worst(comparisons: Comparisons, found: Check, n: int) -> list[tuple[str, WorstComparisons]]:

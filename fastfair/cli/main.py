@@ -164,7 +164,7 @@ def evaluate_command(scores: Path, **options: Any) -> None:
 )
 @reading_options
 @vectors_too
-@evaluation_options
+@partial(evaluation_options, plots=False)
 @method_option(METHODS_OF_CONTRASTS)
 @CHECKPOINT
 def compare_command(
@@ -192,8 +192,6 @@ def compare_command(
     if baseline is not None and baseline not in names:
         raise click.UsageError(f"--baseline is {baseline!r}, but the systems are {', '.join(map(repr, names))}")
     output, as_json = options.pop("output"), options.pop("as_json")
-    if options.pop("plots"):
-        raise click.UsageError("--plots is for one system: use fastfair evaluate --plots for each")
     report = options.pop("report")
     require_output(output, report=report)
     _set_replicates(options)
@@ -322,6 +320,9 @@ def _run(comparisons: Comparisons | Embeddings, *, short: bool = False, **option
     )
 
 
+_POINTS = ("fmr", "fnmr", "threshold")
+
+
 def _in_options(message: str) -> str:
     """Replace names of arguments in a message by those of options: `mated=` by `--mated`, `n_groups` by `--groups`."""
     running = [cli.commands[name] for name in sys.argv[1:2] if name in cli.commands]
@@ -331,11 +332,11 @@ def _in_options(message: str) -> str:
 
     def option(match: re.Match[str]) -> str:
         name, value = match.group(1) or match.group(3), match.group(2)
-        if name not in flags:
+        if name not in flags or (name in _POINTS and value is not None):  # fmr=0.001 is an operating point
             return match.group()
         return flags[name] if value in (None, "True") else f"{flags[name]} {value.strip(chr(34))}"
 
-    with_value = r'\b([a-z_]+)=(True|"[a-z+-]+"|\d+)?(?![\w=])'
+    with_value = r'(?<!@)\b([a-z_]+)=(True|"[a-z+-]+"|\d+)?(?![\w=])'
     alone = r"(?<![\w'./])([a-z]+(?:_[a-z]+)+)(?![\w'./=(])"  # words of prose have no underscores
     return re.sub(f"{with_value}|{alone}", option, message)
 

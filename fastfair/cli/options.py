@@ -13,14 +13,14 @@ from fastfair import intervals, measures
 from fastfair._lib import validation
 from fastfair._lib.validation import SCORE_KINDS
 from fastfair.data.failed_comparisons import FAILURES
-from fastfair.data.label_conflicts import LABEL_CONFLICTS
+from fastfair.data.label_conflicts import LABEL_CONFLICTS, SELF_COMPARISONS
 from fastfair.data.look_alikes import LOOK_ALIKES
 from fastfair.error_rates import operating_points, score_metrics
 from fastfair.errors import InputError
 from fastfair.evaluation.request import INCOMPLETE_GROUPS
 from fastfair.group_tests.margins import QUANTILES
 from fastfair.io.formats import FORMATS
-from fastfair.io.metadata import METADATA_PER, MISSING_METADATA
+from fastfair.io.metadata import METADATA_PER, MISSING_LABELS
 from fastfair.measures._names import measure_name
 from fastfair.resampling.comparison_replicates import SCHEMES
 from fastfair.resampling.units import UNITS
@@ -205,8 +205,8 @@ _GROUP = click.option(
     "names share it, as gender_1 and gender_2 do.",
 )  # fmt: skip
 _MISSING = click.option(
-    "--missing-metadata", type=click.Choice(MISSING_METADATA), default="raise", show_default=True,
-    help="Comparisons or vectors without metadata: refuse, or leave out.",
+    "--missing-labels", type=click.Choice(MISSING_LABELS), default="error", show_default=True,
+    help="Comparisons or vectors that lack a label: refuse, leave out, or take \"unknown\" for it.",
 )  # fmt: skip
 SUBJECTS = [
     _PATTERN,
@@ -247,8 +247,8 @@ def with_options(command: Any, options: list[Any]) -> Any:
     return command
 
 
-def evaluation_options(command: Any) -> Any:
-    """Add the options that `evaluate`, `compare` and `demo` share."""
+def evaluation_options(command: Any, *, plots: bool = True) -> Any:
+    """Add the options that `evaluate`, `compare` and `demo` share; plots: whether the verb draws files."""
     options = [
         click.option(
             "--at", multiple=True, type=Point(), metavar="POINT",
@@ -281,8 +281,13 @@ def evaluation_options(command: Any) -> Any:
         ),
         *RUNNING,
         REPORT,
-        click.option("--plots", is_flag=True, help="With --output: draw curves, scores, rates and measures as well."),
     ]  # fmt: skip
+    if plots:
+        options.append(
+            click.option(
+                "--plots", is_flag=True, help="With --output: draw curves, scores, rates and measures as well."
+            )
+        )
     return with_options(command, options)
 
 
@@ -381,6 +386,10 @@ def reading_options(command: Any, failures: Sequence[Any] = _FAILURES) -> Any:
             "--look-alikes", type=click.Choice(LOOK_ALIKES), default="warn", show_default=True,
             help="Names that differ in forms of Unicode or invisible characters, and groups that differ in letter "
             "case: warn, or take them for one.",
+        ),
+        click.option(
+            "--self-comparisons", type=click.Choice(SELF_COMPARISONS), default="drop", show_default=True,
+            help="Comparisons of a sample with itself: leave out, or keep.",
         ),
         *failures,
     ]  # fmt: skip

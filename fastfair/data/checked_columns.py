@@ -14,7 +14,7 @@ from fastfair.errors import DroppedWarning, InputError
 
 from . import label_columns
 from .failed_comparisons import FailurePolicy
-from .label_conflicts import LABEL_CONFLICTS, rows_without_conflicts
+from .label_conflicts import LABEL_CONFLICTS, SELF_COMPARISONS, rows_of_two_samples, rows_without_conflicts
 from .look_alikes import LOOK_ALIKES, without_look_alikes
 from .score_keys import Floats
 from .sorted_scores import Attributes, BothSides
@@ -75,7 +75,7 @@ def checked_columns(
     groups_of: tuple[_Groups, _Groups],
     score_kind: str,
     samples_of: tuple[_Labels, _Labels],
-    policies: tuple[str, str],
+    policies: tuple[str, str, str],
     failures: FailurePolicy = FailurePolicy(),  # noqa: B008 - frozen
 ) -> CheckedColumns:
     """Check the arguments of `Comparisons`, and turn labels into codes.
@@ -87,7 +87,7 @@ def checked_columns(
     subjects_of, groups_of, samples_of : tuple
         Subjects, groups and samples of the references and of the probes, as there.
     policies : tuple of str
-        `label_conflicts` and `look_alikes`, as there.
+        `label_conflicts`, `look_alikes` and `self_comparisons`, as there.
     failures : FailurePolicy
         What to do with comparisons that failed.
 
@@ -96,7 +96,8 @@ def checked_columns(
     CheckedColumns
     """
     validation.choice("score_kind", score_kind, validation.SCORE_KINDS)
-    label_conflicts, look_alikes = policies
+    label_conflicts, look_alikes, self_comparisons = policies
+    validation.choice("self_comparisons", self_comparisons, SELF_COMPARISONS)
     validation.choice("label_conflicts", label_conflicts, LABEL_CONFLICTS)
     values = validation.scores(scores)
     subjects = label_columns.code_sides("subjects", ("reference", "probe"), subjects_of)
@@ -128,14 +129,20 @@ def checked_columns(
     failed = failures.checked().find(values)
     if failed is not None:
         values = np.where(failed, values.dtype.type(np.inf if score_kind == "distance" else -np.inf), values)
-    left_out: tuple[str, ...] = ()
-    if subjects is not None:
-        with gathered(DroppedWarning) as told:
-            keep = rows_without_conflicts(label_conflicts, flags, subjects)
-        left_out = tuple(told)
-        if keep is not None:
-            values, flags, subjects = values[keep], flags[keep], label_columns.kept(subjects, keep)
-            failed = None if failed is None else failed[keep]
-            samples = None if samples is None else label_columns.kept(samples, keep)
-            attributes = {name: label_columns.kept(sides, keep) for name, sides in attributes.items()}
-    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, left_out, failed)
+    with gathered(DroppedWarning) as told:
+        keeps = [
+            rows_of_two_samples(self_comparisons, samples[1], samples[2])
+            if samples is not None and subjects is not None and samples[0].size > subjects[0].size  # known apart
+            else None,
+            None if subjects is None else rows_without_conflicts(label_conflicts, flags, subjects),
+        ]
+    kept = [keep for keep in keeps if keep is not None]
+    if kept:
+        keep = np.logical_and.reduce(kept)
+        values, flags = values[keep], flags[keep]
+        subjects, samples = (
+            None if sides is None else label_columns.kept(sides, keep) for sides in (subjects, samples)
+        )
+        failed = None if failed is None else failed[keep]
+        attributes = {name: label_columns.kept(sides, keep) for name, sides in attributes.items()}
+    return CheckedColumns(values, flags, subjects, samples, attributes, score_kind, tuple(told), failed)

@@ -65,6 +65,9 @@ class Comparisons(Shown):
     look_alikes : {"warn", "unite"}
         What to do with names of subjects that differ in the form of Unicode, in invisible characters or in the kind of
         blanks, and with labels of groups that differ in these or in letter case: warn, or take them for one.
+    self_comparisons : {"drop", "keep"}
+        What to do with comparisons of a sample with itself, where some subject has several samples: leave them out with
+        a warning, or keep them.
 
     Attributes
     ----------
@@ -160,11 +163,13 @@ class Comparisons(Shown):
         failure_score: float | None = None,
         mated_value: str | float | None = None,
         look_alikes: str = "warn",
+        self_comparisons: str = "drop",
     ) -> None:
         flags = None if mated is None else validation.mated_flags(mated, mated_value)
         columns = checked_columns(
             scores, flags, (reference, probe), (reference_group, probe_group), score_kind,
-            (reference_sample, probe_sample), (label_conflicts, look_alikes), FailurePolicy(failures, failure_score),
+            (reference_sample, probe_sample), (label_conflicts, look_alikes, self_comparisons),
+            FailurePolicy(failures, failure_score),
         )  # fmt: skip
         columns.require_both_classes()
         self.score_kind, self.left_out = columns.score_kind, columns.left_out
@@ -205,6 +210,7 @@ class Comparisons(Shown):
         failure_score: float | None = None,
         mated_value: str | float | None = None,
         look_alikes: str = "warn",
+        self_comparisons: str = "drop",
     ) -> Comparisons:
         """Make comparisons from the columns of a data frame: pandas, polars, pyarrow or any other that narwhals knows.
 
@@ -222,7 +228,7 @@ class Comparisons(Shown):
             alone its columns serve for the probes, too; this is refused where the frame has a column for the probes.
         reference_sample, probe_sample : str, optional
             Columns with the ids of the samples.
-        score_kind, label_conflicts, failures, failure_score, mated_value, look_alikes
+        score_kind, label_conflicts, failures, failure_score, mated_value, look_alikes, self_comparisons
             As in `Comparisons`. The score of a failed comparison may be missing, too.
 
         Returns
@@ -260,6 +266,7 @@ class Comparisons(Shown):
             failure_score=failure_score,
             mated_value=mated_value,
             look_alikes=look_alikes,
+            self_comparisons=self_comparisons,
         )
 
     @classmethod
@@ -279,6 +286,7 @@ class Comparisons(Shown):
         score_kind: str = "similarity",
         failures: str = "error",
         failure_score: float | None = None,
+        self_comparisons: str = "drop",
     ) -> Comparisons:
         """Make comparisons from a full score matrix, with a row for each reference and a column for each probe.
 
@@ -293,6 +301,9 @@ class Comparisons(Shown):
             Group labels of rows and columns.
         score_kind, failures, failure_score
             As in `Comparisons`.
+        self_comparisons : {"drop", "keep"}
+            What to do with the diagonal of a symmetric matrix all of whose entries are the best scores, which are those
+            of samples with themselves: leave it out with a warning, or keep it.
 
         Returns
         -------
@@ -306,6 +317,10 @@ class Comparisons(Shown):
         Comparisons(3 mated, 6 non-mated, similarity, 3 subjects)
         """
         values, sides = score_matrices.columns_of(scores, reference, probe, reference_group, probe_group)
+        keep = score_matrices.without_diagonal(values, sides, score_kind, self_comparisons)
+        if keep is not None:
+            values = values[keep]
+            sides = {name: validation.Coded(side.labels, side.codes[keep]) for name, side in sides.items()}
         return cls(values, None, score_kind=score_kind, failures=failures, failure_score=failure_score, **sides)
 
     @checked(attributes=argument_kinds.text)

@@ -15,6 +15,7 @@ from fastfair.errors import DroppedWarning, InputError
 from .look_alikes import plain_label
 
 LABEL_CONFLICTS = ("raise", "drop", "keep")
+SELF_COMPARISONS = ("drop", "keep")
 _NAMED = 5  # rows that a warning names
 
 
@@ -85,3 +86,31 @@ def rows_without_conflicts(
         ),
         row=row,
     )
+
+
+def rows_of_two_samples(
+    policy: str, reference: NDArray[np.integer[Any]], probe: NDArray[np.integer[Any]]
+) -> NDArray[np.bool_] | None:
+    """Find the comparisons of two samples: one compared with itself says nothing of recognition.
+
+    Parameters
+    ----------
+    policy : {"drop", "keep"}
+        What to do with the others: warn so that the caller leaves them out, or keep them.
+    reference, probe : (n,) ndarray of int
+        The samples of each comparison.
+
+    Returns
+    -------
+    (n,) ndarray of bool, or None
+        Whether to keep each comparison; None if all are kept.
+    """
+    keep = reference != probe
+    if policy == "keep" or keep.all():
+        return None
+    warn(
+        f"{int((~keep).sum())} of {keep.size} comparisons left out, as they compare a sample with itself; "
+        'self_comparisons="keep" keeps them',
+        DroppedWarning,
+    )
+    return keep

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import arrays, memory, validation
-from fastfair.errors import InputError
+from fastfair._lib.warnings import warn
+from fastfair.errors import DroppedWarning, InputError
+
+from .label_conflicts import SELF_COMPARISONS
 
 
 def columns_of(
@@ -49,3 +53,51 @@ def columns_of(
         codes = np.repeat(coded.codes, n_columns) if name.startswith("reference") else np.tile(coded.codes, n_rows)
         spread[name] = validation.Coded(coded.labels, codes)
     return matrix.ravel(), spread
+
+
+def without_diagonal(
+    values: NDArray[Any], sides: dict[str, Any], score_kind: str, policy: str
+) -> NDArray[np.bool_] | None:
+    """Find the scores beside the diagonal of a symmetric matrix whose diagonal has nothing but the best scores.
+
+    Parameters
+    ----------
+    values : (n * n,) ndarray
+        The scores, row after row.
+    sides : dict of Coded
+        The labels of both sides.
+    score_kind, policy : str
+        As `score_kind` and `self_comparisons` of `Comparisons.from_matrix`.
+
+    Returns
+    -------
+    (n * n,) ndarray of bool, or None
+        Which scores to keep; None for all.
+
+    Raises
+    ------
+    InputError
+        Where the diagonal has the only mated comparisons.
+    """
+    validation.choice("self_comparisons", policy, SELF_COMPARISONS)
+    n = math.isqrt(values.size)
+    if policy == "keep" or n * n != values.size or n < 2:
+        return None
+    matrix = values.reshape(n, n)
+    best = matrix.min() if score_kind == "distance" else matrix.max()
+    if not (np.diagonal(matrix) == best).all() or not np.array_equal(matrix, matrix.T):
+        return None
+    same = sides["reference"].codes.reshape(n, n) == sides["probe"].codes.reshape(n, n)
+    if not np.diagonal(same).all():
+        return None
+    if same.sum() == n:
+        raise InputError(
+            "the only mated comparisons are on the diagonal of a symmetric matrix, all of whose entries are the best "
+            'scores: they compare samples with themselves. Give a matrix of two sets, or pass self_comparisons="keep"'
+        )
+    warn(
+        f"{n} of {n * n} comparisons left out: the diagonal of the symmetric matrix has nothing but the best scores, "
+        'as samples compared with themselves do; self_comparisons="keep" keeps them',
+        DroppedWarning,
+    )
+    return np.asarray(~np.eye(n, dtype=bool).ravel())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -91,23 +92,27 @@ _WRITTEN = {"eer": "eer", "mean-group-eer": "mean group eer"}  # the kinds witho
 
 
 def read_point(text: str) -> OperatingPoint:
-    """Return the operating point that people write as "fmr=0.001", "fnmr=0.05", "threshold=0.4", or "eer" alone.
+    """Return the operating point that people write as "fmr=0.001", "fnmr = 5 %", "threshold=0.4", or "eer" alone.
 
     Raises
     ------
     InputError
-        For anything else, and for percentages.
+        For anything else.
     """
-    kind, _, number = text.lower().partition("=")
+    kind, _, number = (part.strip() for part in text.lower().partition("="))
     if kind in _WRITTEN and not number:
         return OperatingPoint(_WRITTEN[kind])
     if kind not in ("fmr", "fnmr", "threshold") or not number:
         known = ", ".join(["fmr=0.001", "fnmr=0.05", "threshold=0.4", *_WRITTEN])
         raise InputError(f"{text!r} is not an operating point: write one of {known}")
-    if number.endswith("%"):
-        raise InputError(f"{text!r} is a percentage: write the rate as a fraction, 0.01 for 1 %")
     try:
+        if number.endswith("%") and kind == "threshold":
+            raise InputError(f"{text!r} is a percentage, but a threshold is a score: write the score")
+        if number.endswith("%"):
+            return OperatingPoint(kind, float(Decimal(number[:-1].strip()) / 100))
         return OperatingPoint(kind, float(number))
+    except InvalidOperation:
+        raise InputError(f"{text!r} has no number before the %: write it as {kind}=5 %") from None
     except ValueError as error:
         raise InputError(str(error)) from None
 

@@ -84,11 +84,12 @@ def summary_of_systems(first: Evaluated, contrasts: Sequence[Contrast], settings
                 f"{one.name.upper()}{at}: {100 * one.first:.3g} % and {100 * one.second:.3g} %, a difference of "
                 f"{100 * one.difference:.3g} [{100 * one.low:.3g}, {100 * one.high:.3g}] percentage points; {told}."
             )
-    for verdict in ("first", "second"):
-        groups = [
-            visible(one.group) for one in contrasts if one.name == "fnmr" and one.group and one.verdict == verdict
-        ]
-        if groups:
-            said.append(f"The {verdict} system has the lower FNMR in {len(groups)} groups: {', '.join(groups)}.")
+    of_groups: dict[tuple[Any, str], list[str]] = {}
+    for one in contrasts:
+        if one.name == "fnmr" and one.group and one.verdict in ("first", "second"):
+            of_groups.setdefault((one.at, one.verdict), []).append(visible(one.group))
+    for (point, verdict), groups in of_groups.items():
+        n = f"{len(groups)} group" + ("s" if len(groups) > 1 else "")
+        said.append(f"At {point} the {verdict} system has the lower FNMR in {n}: {', '.join(groups)}.")
     said.append(brackets_of(settings))
     return said

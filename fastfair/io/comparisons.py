@@ -53,13 +53,14 @@ def read_comparisons(
     score_kind: str = "similarity",
     metadata_per: str = "subject",
     metadata_subject: str | None = None,
-    missing_metadata: str = "raise",
+    missing_labels: str = "error",
     label_conflicts: str = "raise",
     failures: str = "error",
     failure_score: float | None = None,
     quality: str | tuple[str, str] | None = None,
     mated_value: str | float | None = None,
     look_alikes: str = "warn",
+    self_comparisons: str = "drop",
 ) -> Comparisons:
     r"""Read a score file, and optionally a table with metadata of its subjects, samples or pairs.
 
@@ -107,9 +108,9 @@ def read_comparisons(
     metadata_subject : str, optional
         The column of `metadata` with the subject of each sample, where no pattern can find it; `reference` and `probe`
         then name samples.
-    missing_metadata : {"raise", "drop"}
-        What to do with comparisons of subjects that have no metadata, or an empty label: raise an error, or leave them
-        out with a warning that says how many.
+    missing_labels : {"error", "drop", "unknown"}
+        What to do with comparisons that lack a label, in the score file or in `metadata`: raise an error, leave them
+        out with a warning that says how many, or take "unknown" for the label.
     label_conflicts : {"raise", "drop", "keep"}
         As in `Comparisons`, and the same for labels in the score file that contradict `metadata`, whose labels are used
         where such comparisons are kept.
@@ -127,6 +128,8 @@ def read_comparisons(
         target and nontarget, or yes and no.
     look_alikes : {"warn", "unite"}
         As in `Comparisons`.
+    self_comparisons : {"drop", "keep"}
+        As in `Comparisons` and, for score matrices, `Comparisons.from_matrix`.
 
     Returns
     -------
@@ -145,7 +148,7 @@ def read_comparisons(
     Warns
     -----
     DroppedWarning
-        Under ``missing_metadata="drop"``, ``label_conflicts="drop"`` and ``failures="exclude"``.
+        Under ``missing_labels="drop"``, ``label_conflicts="drop"`` and ``failures="exclude"``.
 
     Examples
     --------
@@ -163,8 +166,8 @@ def read_comparisons(
     vectors = None if embeddings is None else vectors_of(embeddings, score, trials, score_kind, failures)
     how = HowToRead(
         score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
-        trials, metadata_per, metadata_subject, missing_metadata, label_conflicts, vectors,
-        FailurePolicy(failures, failure_score), quality, mated_value, look_alikes,
+        trials, metadata_per, metadata_subject, missing_labels, label_conflicts, vectors,
+        FailurePolicy(failures, failure_score), quality, mated_value, look_alikes, self_comparisons,
     )  # fmt: skip
     if isinstance(path, str | Path):
         path = reading.check_file(path)
@@ -182,7 +185,8 @@ def read_comparisons(
     with table.placed(columns.keep):
         comparisons = Comparisons(
             score_kind=score_kind, label_conflicts="keep", failures=failures, failure_score=failure_score,
-            look_alikes=look_alikes, **columns.arguments,
+            look_alikes=look_alikes,
+            self_comparisons="keep", **columns.arguments,
         )  # fmt: skip
     comparisons.left_out = (*columns.left_out, *comparisons.left_out)
     comparisons.quality = _quality_of(table, columns.keep)
@@ -206,7 +210,7 @@ def _from_matrix(path: Path, matrix: np.ndarray[Any, Any], how: HowToRead, score
             raise InputError(
                 f"a score matrix has no columns of labels: give metadata= and metadata_id= for groups={attributes}"
             )
-        return Comparisons.from_matrix(matrix, score_kind=score_kind, **failing)
+        return Comparisons.from_matrix(matrix, score_kind=score_kind, self_comparisons=how.self_comparisons, **failing)
     if not isinstance(metadata, Metadata) or metadata.subjects is not None:
         raise InputError(
             "rows and columns of a score matrix are subjects: with metadata= give metadata_id= the column that counts "
@@ -219,7 +223,7 @@ def _from_matrix(path: Path, matrix: np.ndarray[Any, Any], how: HowToRead, score
     sides = tuple(validation.Coded(subjects, codes) for codes in (np.repeat(subjects, n), np.tile(subjects, n)))
     groups = metadata.groups_of((sides[0], sides[1]))
     with gathered(DroppedWarning) as left_out:
-        keep = metadata.find((sides[0], sides[1]), how.missing_metadata, "comparisons")
+        keep = metadata.find((sides[0], sides[1]), how.missing_labels, "comparisons")
     columns: dict[str, Any] = {"scores": matrix.ravel(), "reference": sides[0], "probe": sides[1], **groups}
     if keep is not None:
         columns = {name: take(column, keep) for name, column in columns.items()}

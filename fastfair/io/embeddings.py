@@ -14,7 +14,7 @@ from fastfair.data.templates import TEMPLATE_SCORES
 from fastfair.errors import DroppedWarning, InputError
 
 from . import tables, vector_files, vector_parts
-from .metadata import MISSING_METADATA, Metadata
+from .metadata import MISSING_LABELS, Metadata
 from .subject_patterns import cut_out, take
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def read_embeddings(
     template: str | validation.Labels | int | None = None,
     template_score: str = "mean",
     similarity: str = "cosine",
-    missing_metadata: str = "raise",
+    missing_labels: str = "error",
 ) -> Embeddings:
     r"""Read embeddings, and optionally a table with the subjects' metadata.
 
@@ -83,7 +83,7 @@ def read_embeddings(
         The score of a template with a probe: that of the mean of its vectors, or the highest that one of them has.
     similarity : {"cosine", "inner_product", "negative_euclidean"}
         As in `Embeddings`.
-    missing_metadata : {"raise", "drop"}
+    missing_labels : {"error", "drop", "unknown"}
         What to do with vectors of subjects that have no metadata, or an empty label: raise an error, or leave them out
         with a warning that says how many, which copies the other vectors.
 
@@ -106,7 +106,7 @@ def read_embeddings(
     Warns
     -----
     DroppedWarning
-        Under ``missing_metadata="drop"``.
+        Under ``missing_labels="drop"``.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def read_embeddings(
     ... )
     Embeddings(4 x 2 float32, cosine, 2 subjects, 2 mated, 4 non-mated, 2 groups)
     """
-    validation.choice("missing_metadata", missing_metadata, MISSING_METADATA)
+    validation.choice("missing_labels", missing_labels, MISSING_LABELS)
     validation.choice("template_score", template_score, TEMPLATE_SCORES)
     if template is None and template_score != "mean":
         raise InputError(f"template_score={template_score!r} is given without template=, which says what templates are")
@@ -166,7 +166,7 @@ def read_embeddings(
         found = table_of_subjects.look_up(who.labels)
         labels = {name: validation.Coded(c.labels, c.codes[who.codes]) for name, c in found.items()}
         with gathered(DroppedWarning) as left_out:
-            keep = table_of_subjects.find([who], missing_metadata, "vectors")
+            keep = table_of_subjects.find([who], missing_labels, "vectors")
     if keep is not None:
         array, who, labels, roles = array[keep], take(who, keep), take(labels, keep), take(roles, keep)
         templates = templates if isinstance(templates, int) else take(templates, keep)

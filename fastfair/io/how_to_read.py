@@ -14,7 +14,7 @@ from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import InputError
 
 from . import formats
-from .metadata import METADATA_PER, MISSING_METADATA, Metadata
+from .metadata import METADATA_PER, MISSING_LABELS, Metadata
 from .named_vectors import read_named_vectors
 from .pair_metadata import PairMetadata
 
@@ -35,6 +35,8 @@ class HowToRead:
         Which value of the column of labels means mated.
     look_alikes : str
         What to do with names that look alike.
+    self_comparisons : str
+        What to do with comparisons of a sample with itself.
     described : Metadata, PairMetadata or None
         The table of metadata.
     attributes : list
@@ -53,13 +55,14 @@ class HowToRead:
     trials: str | Path | None
     metadata_per: str
     metadata_subject: str | None
-    missing_metadata: str
+    missing_labels: str
     label_conflicts: str
     vectors: NamedVectors | None = None
     failures: FailurePolicy = field(default_factory=FailurePolicy)
     quality: str | tuple[str, str] | None = None
     mated_value: str | float | None = None
     look_alikes: str = "warn"
+    self_comparisons: str = "drop"
     described: Metadata | PairMetadata | None = field(init=False)
     attributes: list[Any] = field(init=False)
 
@@ -68,7 +71,7 @@ class HowToRead:
         self.failures = self.failures.checked()
         if self.vectors is not None and self.failures.score is not None:
             raise InputError("with embeddings=, leave failure_score= out: vectors that are zero or not finite failed")
-        validation.choice("missing_metadata", self.missing_metadata, MISSING_METADATA)
+        validation.choice("missing_labels", self.missing_labels, MISSING_LABELS)
         validation.choice("label_conflicts", self.label_conflicts, LABEL_CONFLICTS)
         validation.choice("metadata_per", self.metadata_per, METADATA_PER)
         validation.choice("format", self.format, ("auto", *formats.FORMATS))

@@ -16,9 +16,9 @@ from fastfair.errors import DroppedWarning, InputError
 
 from . import tables
 
-MISSING_METADATA = ("raise", "drop")
+MISSING_LABELS = ("error", "drop", "unknown")
 METADATA_PER = ("subject", "sample")
-UNKNOWN = "?"  # label of entries without metadata, which are left out
+UNKNOWN = "unknown"  # label of entries without one, unless they are left out
 
 
 class Metadata:
@@ -115,8 +115,8 @@ class Metadata:
         ----------
         columns : sequence of Coded
             The ids of the entries, with the same labels.
-        policy : {"raise", "drop"}
-            What to do with the other entries: raise an error, or warn.
+        policy : {"error", "drop", "unknown"}
+            What to do with the other entries: raise an error, warn, or nothing where their subjects are known.
         entries : str
             Name of the entries in messages.
         others : ndarray, optional
@@ -128,6 +128,8 @@ class Metadata:
             Whether to keep each entry; None if all are kept.
         """
         labels = columns[0].labels
+        if policy == "unknown" and (self.subjects is None or all(str(label) in self.subjects for label in labels)):
+            return None
         known = np.array([str(label) in self.complete for label in labels])
         if known.all():
             return None
@@ -168,8 +170,9 @@ def left(
     named = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
     gone = f"{who} have no metadata for {' and '.join(attributes)}: {named}"
     lost = f"{int((~keep).sum())} of {keep.size} {entries}"
-    if policy == "raise":
-        advice = hint or 'Complete the metadata, or pass missing_metadata="drop" to leave them out'
+    if policy != "drop":
+        would_do = 'missing_labels="drop" to leave them out, or missing_labels="unknown" to make them a group'
+        advice = hint or f"Complete the metadata, or pass {would_do}"
         raise InputError(f"{gone}; {lost} are theirs. {advice}")
     warn(f"{gone}; {lost} left out" + (f". {hint}" if hint else ""), DroppedWarning)
     return keep

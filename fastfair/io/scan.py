@@ -52,9 +52,10 @@ def scan_comparisons(
     score_kind: str = "similarity",
     metadata_per: str = "subject",
     metadata_subject: str | None = None,
-    missing_metadata: str = "raise",
+    missing_labels: str = "error",
     label_conflicts: str = "raise",
     mated_value: str | float | None = None,
+    self_comparisons: str = "drop",
     failures: str = "error",
     cllr: bool = False,
     memory_limit: int | str | None = None,
@@ -74,7 +75,7 @@ def scan_comparisons(
         several threads, all others whole, one after another.
     score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format
         As in `read_comparisons`; a score matrix cannot be scanned. The subjects of references and probes must be known.
-    score_kind, metadata_per, metadata_subject, missing_metadata, label_conflicts, mated_value
+    score_kind, metadata_per, metadata_subject, missing_labels, label_conflicts, mated_value, self_comparisons
         As in `read_comparisons`.
     failures : "error"
         A scan refuses comparisons that failed; `read_comparisons` takes them.
@@ -109,7 +110,7 @@ def scan_comparisons(
     Warns
     -----
     DroppedWarning
-        Under ``missing_metadata="drop"`` and ``label_conflicts="drop"``, for each part.
+        Under ``missing_labels="drop"`` and ``label_conflicts="drop"``, for each part.
 
     Examples
     --------
@@ -123,7 +124,8 @@ def scan_comparisons(
     """
     how = HowToRead(
         score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
-        None, metadata_per, metadata_subject, missing_metadata, label_conflicts, mated_value=mated_value,
+        None, metadata_per, metadata_subject, missing_labels, label_conflicts, mated_value=mated_value,
+        self_comparisons=self_comparisons,
     )  # fmt: skip
     if validation.choice("failures", failures, FAILURES) != "error":
         raise InputError(f"a scan takes no comparisons that failed (failures={failures!r}): use read_comparisons")

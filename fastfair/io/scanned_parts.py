@@ -122,6 +122,6 @@ class PartReader:
         with rows.placed(columns.keep):
             checked = checked_columns(
                 given["scores"], given["mated"], (subjects[0], subjects[1]), (groups[0], groups[1]), self.score_kind,
-                _NO_SIDES, ("keep", "warn"),
+                _NO_SIDES, ("keep", "warn", "keep"),
             )  # fmt: skip
             return ReadPart(divided(checked, self.cllr, limits), columns.left_out, rows, columns.keep)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered, warn
-from fastfair.data.label_conflicts import rows_without_conflicts
+from fastfair.data.label_conflicts import rows_of_two_samples, rows_without_conflicts
 from fastfair.data.look_alikes import without_look_alikes
 from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import DroppedWarning, InputError
@@ -19,7 +19,7 @@ from fastfair.errors import DroppedWarning, InputError
 from . import formats
 from .compared import BothSides, names_of, subjects_and_samples
 from .how_to_read import HowToRead
-from .metadata import agreeing
+from .metadata import UNKNOWN, agreeing
 from .named_vectors import as_text
 from .pair_metadata import PairMetadata
 from .subject_patterns import folder_of_subjects, take
@@ -88,17 +88,24 @@ def columns_of(table: formats.ScoreTable, kind: str, how: HowToRead) -> ScoreCol
             ids, others = (samples, subjects) if per_sample else (subjects, samples)
             ids = _known(ids, per_sample)
             found = described.groups_of(ids)
-            keep = described.find(
-                ids, how.missing_metadata, "comparisons", None if others is None else others[0].labels
-            )
+            keep = described.find(ids, how.missing_labels, "comparisons", None if others is None else others[0].labels)
             keep = agreeing(how.label_conflicts, (columns, table.told), found, ids, keep)
             sides |= found
         elif table.attributes:
-            sides["reference_group"] = {name: columns.labels(pair[0]) for name, pair in table.attributes.items()}
-            sides["probe_group"] = {
-                name: sides["reference_group"][name] if pair[0] == pair[1] else columns.labels(pair[1])
-                for name, pair in table.attributes.items()
+            labels = {
+                name: _labels(columns, name, how.missing_labels) for pair in table.attributes.values() for name in pair
             }
+            sides["reference_group"] = {name: labels[pair[0]][0] for name, pair in table.attributes.items()}
+            sides["probe_group"] = {name: labels[pair[1]][0] for name, pair in table.attributes.items()}
+            keep = _without_missing(labels, how.missing_labels)
+        if (
+            samples is not None
+            and subjects is not None
+            and samples[0].labels is samples[1].labels
+            and samples[0].labels.size > subjects[0].labels.size  # known apart
+        ):
+            apart = rows_of_two_samples(how.self_comparisons, samples[0].codes, samples[1].codes)
+            keep = apart if keep is None else keep if apart is None else keep & apart
         if table.attack is not None:
             keep = _without_attacks(columns, table.attack, keep)
         flags = None if table.mated is None else _flags(columns.values(table.mated), how.mated_value)
@@ -133,6 +140,37 @@ def columns_of(table: formats.ScoreTable, kind: str, how: HowToRead) -> ScoreCol
                 sides = {name: take(side, agreed) for name, side in sides.items()}
     arguments = {"scores": scores, "mated": flags, **sides}
     return ScoreColumns(arguments, (*without_labels, *conflicting), keep)
+
+
+def _labels(columns: FrameColumns, name: str, policy: str) -> tuple[Any, NDArray[np.bool_] | None]:
+    """Return the labels of a column, and which are missing; None for none. Missing ones are refused, or unknown."""
+    texts, codes = columns.texts(name)
+    missing = np.array([text is None for text in texts], np.bool_)[codes]
+    if not missing.any():
+        return columns.labels(name), None
+    if policy == "error":
+        row = int(missing.argmax())
+        raise InputError(
+            f"column {name!r} has no label in row {row} (counted from 0) and {int(missing.sum())} in all: complete it, "
+            'or pass missing_labels="drop" to leave these rows out, or missing_labels="unknown" to make them a group',
+            row=row,
+        )
+    coded = validation.encode(name, [UNKNOWN if text is None else text for text in texts])
+    return validation.Coded(coded.labels, coded.codes[codes]), missing
+
+
+def _without_missing(labels: dict[str, tuple[Any, Any]], policy: str) -> NDArray[np.bool_] | None:
+    """Leave out the rows that lack a label, if these are to be left out."""
+    lacking = {name: missing for name, (_, missing) in labels.items() if missing is not None}
+    if policy != "drop" or not lacking:
+        return None
+    keep = ~np.logical_or.reduce(list(lacking.values()))
+    warn(
+        f"{int((~keep).sum())} of {keep.size} comparisons left out, as they lack a label in "
+        f"{' or '.join(map(repr, lacking))}",
+        DroppedWarning,
+    )
+    return keep
 
 
 def _without_attacks(columns: FrameColumns, name: str, keep: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:

@@ -187,12 +187,22 @@ def test_exports_hold_all_rows(tmp_path, comparisons):
     assert found.to_frame("polars").shape[0] == 4
     root = ElementTree.fromstring(found.to_junit(tmp_path / "junit.xml"))
     assert ElementTree.parse(tmp_path / "junit.xml").getroot().attrib == root.attrib
-    assert root.attrib == {"tests": "4", "failures": "1", "errors": "0"}
+    assert root.attrib == {"tests": "4", "failures": "1", "errors": "0", "skipped": "0"}
     cases = root.findall("testsuite/testcase")
     assert [case.get("name") for case in cases] == [row.title for row in found.rows]
     (failure,) = root.iter("failure")
     assert failure.get("type") == NOT_MET
     assert failure.get("message") == found.rows[3].reason
+
+
+def test_an_allowed_undecided_requirement_passes_in_every_format(comparisons):
+    found = ff.check(comparisons, "fnmr <= 0.3", ff.at_fmr(1e-9), **FEW, allow_undecided=True)
+    assert found.verdict == "undecided"
+    assert found.passed
+    assert json.loads(found.to_json())["passed"]
+    root = ElementTree.fromstring(found.to_junit())
+    assert (root.get("failures"), root.get("skipped")) == ("0", "1")
+    assert next(root.iter("skipped")).get("message").startswith("undecided: ")
 
 
 def test_labels_that_no_xml_may_hold_are_escaped(tmp_path):

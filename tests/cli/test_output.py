@@ -90,10 +90,6 @@ def test_plots_without_a_folder_are_refused_before_work(verb):
     assert done.exit_code == 2
 
 
-def test_plots_of_two_systems_are_refused_before_work():
-    assert "for one system" in run(*VERBS["compare"], "--plots").output
-
-
 def verbs_with_data(scores: Path) -> dict[str, tuple[list[object], set[str]]]:
     of_scores = ["--group", "sex", "--n-resamples", 0, "--at", "eer"]
     vectors = scores.with_name("vectors.npz")

@@ -242,7 +242,7 @@ def test_contradicting_flags_are_left_out_with_their_labels(rows, rng):
         taken = [[column[k] for k in places] for column in (*columns, *samples)]
         return ff.Comparisons(
             taken[0], [flags[k] for k in places], *taken[2:6], reference_sample=taken[6], probe_sample=taken[7],
-            **options,
+            self_comparisons="keep", **options,
         )  # fmt: skip
 
     with warnings.catch_warnings(record=True) as told:
@@ -320,7 +320,7 @@ def samples_of(rows, n):
 def test_samples_follow_their_scores_into_every_part(rows, n):
     reference, probe = samples_of(rows, n)
     scores, *columns = zip(*rows, strict=True)
-    c = ff.Comparisons(scores, *columns, reference_sample=reference, probe_sample=probe)
+    c = ff.Comparisons(scores, *columns, reference_sample=reference, probe_sample=probe, self_comparisons="keep")
     assert repr(c) == repr(from_rows(rows))
     parts = [(c, range(len(rows)))]
     for group in c.groups:
@@ -352,7 +352,13 @@ def test_samples_follow_their_scores_into_every_part(rows, n):
 def test_samples_that_cannot_be_are_refused(samples, message):
     def make():
         return ff.Comparisons(
-            SCORES, MATED, list("xxyy"), list("xzyz"), reference_sample=samples[0], probe_sample=samples[1]
+            SCORES,
+            MATED,
+            list("xxyy"),
+            list("xzyz"),
+            reference_sample=samples[0],
+            probe_sample=samples[1],
+            self_comparisons="keep",
         )
 
     if message is None:

@@ -12,7 +12,8 @@ from oracles import naive
 from oracles.strategies import TIED, from_lists, from_rows, grouped, score_lists
 
 import fastfair as ff
-from fastfair.error_rates.operating_points import allowed_errors
+from fastfair.error_rates.operating_points import allowed_errors, read_point
+from fastfair.errors import InputError
 
 LEVELS = st.one_of(st.sampled_from([0.0, 0.1, 0.2, 0.25, 1 / 3, 0.5, 2 / 3, 0.75, 0.9]), st.floats(0, 0.999))
 
@@ -146,3 +147,13 @@ def test_points_read_well():
     assert [str(p) for p in (ff.at_fmr(1e-4), ff.at_fnmr(0.05), ff.at_threshold(-2), ff.at_eer())] == [
         "FMR=0.0001", "FNMR=0.05", "threshold=-2", "EER",
     ]  # fmt: skip
+
+
+def test_operating_points_are_read_alike_everywhere():
+    c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
+    for text, point in (("fmr=0.1%", ff.at_fmr(0.001)), ("FNMR = 5 %", ff.at_fnmr(0.05)), ("eer", ff.at_eer())):
+        assert read_point(text) == point
+        assert ff.rates(c, text).at == point
+        assert [rates.at for rates in ff.evaluate(c, ["fmr=0.5", text], n_resamples=0).rates] == [ff.at_fmr(0.5), point]
+    with pytest.raises(InputError, match="a threshold is a score"):
+        ff.rates(c, "threshold=5 %")

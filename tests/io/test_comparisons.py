@@ -140,7 +140,7 @@ def test_what_subjects_are_cut_out_of_is_the_sample(write):
     with pytest.warns(DroppedWarning):
         c = ff.read_comparisons(
             path, **columns, subject_pattern="^[a-z]", metadata=who, metadata_id="id", groups="sex",
-            missing_metadata="drop",
+            missing_labels="drop",
         )  # fmt: skip
     has_the_samples(c, reference, probe, PATHS[:-1])
     assert ff.read_comparisons(write("n.csv", NAMED)).samples is None
@@ -182,9 +182,9 @@ def test_subjects_without_metadata_are_named_or_dropped(write):
         InputError, match=r"1 of 3 subjects have no metadata for sex: 'c'; 1 of 4 comparisons"
     ) as caught:
         ff.read_comparisons(scores, metadata=who, metadata_id="id", groups="sex")
-    assert 'missing_metadata="drop"' in str(caught.value)
+    assert 'missing_labels="drop"' in str(caught.value)
     with pytest.warns(DroppedWarning, match="1 of 4 comparisons left out") as warned:
-        c = ff.read_comparisons(scores, metadata=who, metadata_id="id", groups="sex", missing_metadata="drop")
+        c = ff.read_comparisons(scores, metadata=who, metadata_id="id", groups="sex", missing_labels="drop")
     assert c.left_out == c.by("sex").left_out == (str(warned[0].message),)
     assert len(c.nonmated) == 1
     assert c.groups == ("f", "m")
@@ -328,7 +328,7 @@ def test_matrices(tmp_path, write):
     is_the_same(ff.read_comparisons(tmp_path / "m.npz", score="face"), subjects=(0, 1))
     is_the_same(ff.read_comparisons(write("m.txt", "0.9 0.1\n0.2 0.8\n"), format="matrix"), subjects=(0, 1))
     is_the_same(ff.read_comparisons(write("m.csv", "0.9,0.1\n0.2,0.8\n"), format="matrix"), subjects=(0, 1))
-    big = np.eye(7) + 0.01
+    big = np.eye(7) + 0.01 * np.arange(7)
     wide = write("wide.txt", "\n".join(" ".join(map(str, row)) for row in big))
     assert len(ff.read_comparisons(wide).mated) == 7
     with pytest.raises(InputError, match="face, finger: say which"):
@@ -344,7 +344,7 @@ def test_matrices(tmp_path, write):
     ):
         ff.read_comparisons(
             tmp_path / "m.npy", metadata=write("w.csv", "id,sex\n0,f\n"), metadata_id="id", groups="sex",
-            missing_metadata="drop",
+            missing_labels="drop",
         )  # fmt: skip
     with pytest.raises(InputError, match="has no columns of labels"):
         ff.read_comparisons(tmp_path / "m.npy", groups="sex")

@@ -175,7 +175,7 @@ def test_metadata(npy, who):
     with pytest.raises(InputError, match=r"1 of 3 subjects have no metadata for sex and eyes: 'c'; 1 of 5 vectors"):
         ff.read_embeddings(npy, metadata=who, **arguments)
     with pytest.warns(DroppedWarning, match="'c'; 1 of 5 vectors left out") as caught:
-        e = ff.read_embeddings(npy, metadata=who, **arguments, missing_metadata="drop")
+        e = ff.read_embeddings(npy, metadata=who, **arguments, missing_labels="drop")
     assert caught[0].filename == __file__
     assert e.left_out == e.by("eyes").left_out == e.comparisons().left_out == (str(caught[0].message),)
     assert (e.subjects.tolist(), e.groups, len(e)) == (["a", "b"], ("f & y", "m & x"), 4)
@@ -183,7 +183,7 @@ def test_metadata(npy, who):
     np.save(npy, VECTORS * (VECTORS != -1))
     message = r"v.npy: 1 of 3 vectors are zero .* \(of those with metadata\)"
     with pytest.warns(DroppedWarning), pytest.raises(InputError, match=message):
-        ff.read_embeddings(npy, metadata=who, **arguments, missing_metadata="drop")
+        ff.read_embeddings(npy, metadata=who, **arguments, missing_labels="drop")
 
 
 def test_metadata_arguments_that_do_not_fit(npy, who):
@@ -191,8 +191,8 @@ def test_metadata_arguments_that_do_not_fit(npy, who):
         ff.read_embeddings(npy, subject=FIELDS["subject"], metadata_id="name")
     with pytest.raises(InputError, match="names of its columns, not labels"):
         ff.read_embeddings(npy, metadata=who, metadata_id="name", groups={"sex": FIELDS["sex"]})
-    with pytest.raises(InputError, match="missing_metadata must be one of 'raise', 'drop'"):
-        ff.read_embeddings(npy, subject=FIELDS["subject"], missing_metadata="ignore")
+    with pytest.raises(InputError, match="missing_labels must be one of 'error', 'drop', 'unknown'"):
+        ff.read_embeddings(npy, subject=FIELDS["subject"], missing_labels="ignore")
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_real_faces(shared_data):
             metadata=labels,
             metadata_id="id",
             groups="gender",
-            missing_metadata="drop",
+            missing_labels="drop",
         )
     assert (len(e), e.subjects.size, e.groups) == (6297, 2943, ("F", "M"))
 
@@ -354,7 +354,7 @@ def test_a_part_that_is_wrong_is_named(part, says, tmp_path):
 def test_parts_left_out_and_parts_that_do_not_fit_their_labels(tmp_path, who):
     write_parts(tmp_path / "v", ".npz", [2])
     np.savez(tmp_path / "v" / "part-2.npz", vectors=np.float32([[1, 2], [np.nan, 1]]), subject=["x", "a"])
-    how = {"metadata": who, "metadata_id": "name", "groups": "sex", "missing_metadata": "drop"}
+    how = {"metadata": who, "metadata_id": "name", "groups": "sex", "missing_labels": "drop"}
     says = r"part-2.npz, row 1 \(counted from 0\): 1 of 6 vectors are not finite: rows 5 .*of those with metadata"
     with pytest.raises(InputError, match=says), pytest.warns(DroppedWarning):
         ff.read_embeddings(tmp_path / "v" / "*", **how)

@@ -72,7 +72,7 @@ def test_subjects_of_samples(tmp_path):
         ff.read_comparisons(frame, **options | {"metadata": files[:3]})
     nameless = files.with_columns(person=pl.Series(["Ann", "Ann", "Bob", None]))
     with pytest.warns(DroppedWarning, match=r"'b/2.png'; 2 of 4 comparisons left out"):
-        c = ff.read_comparisons(frame, **options | {"metadata": nameless}, missing_metadata="drop")
+        c = ff.read_comparisons(frame, **options | {"metadata": nameless}, missing_labels="drop")
     assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (1, 1, ["Ann", "Bob"])
     more = {"file": ["c/1.png", "d/1.png"], "person": ["Eve", "Dan"], "age": ["old", "old"], "sex": ["f", "m"]}
     MORE_TRIALS.write_csv(tmp_path / "s.csv")
@@ -131,7 +131,7 @@ def test_conflicts_of_files_are_named_by_line(tmp_path):
     path.write_text(path.read_text().replace("0.9,1,a,a", "0.3,0,c,a\n0.9,1,a,a") + "0.3,0,b,a\n")
     with pytest.warns(DroppedWarning) as told:  # rows are those of the file, whatever else is left out
         c = ff.read_comparisons(
-            path, metadata=who, metadata_id="id", groups="sex", label_conflicts="drop", missing_metadata="drop"
+            path, metadata=who, metadata_id="id", groups="sex", label_conflicts="drop", missing_labels="drop"
         )
     assert str(told[-1].message).endswith("line 5, line 6")
     assert (len(c.mated), len(c.nonmated)) == (1, 1)
@@ -170,7 +170,7 @@ def test_labels_of_pairs_are_those_of_a_search(rng: random.Random, n):
         with pytest.raises(InputError, match=f"have no metadata for sex: .*; {lost} of {len(trials)} comparisons"):
             ff.read_comparisons(frame, **options)
         with pytest.warns(DroppedWarning, match=f"{lost} of {len(trials)} comparisons left out"):
-            c = ff.read_comparisons(frame, **options, missing_metadata="drop")
+            c = ff.read_comparisons(frame, **options, missing_labels="drop")
     else:
         c = ff.read_comparisons(frame, **options)
     assert labels(c, "sex") == [cells for cells in expected if cells is not None]

@@ -84,7 +84,7 @@ def test_every_line_end_ends_a_line(write, end, top, quoted):
         assert sizes(ff.read_comparisons(write("s.csv", text))) == (2, 1)
     fields = [*top, "a a f 0.9", "b b f 0.8", "a b f 0.1"]
     assert sizes(ff.read_comparisons(write("s.txt", end.join(fields)))) == (2, 1)
-    matrix = write("m.txt", end.join([*top, "9 1 1", "1 9 1", "", "1 1 9"]))
+    matrix = write("m.txt", end.join([*top, "9 1 1", "2 9 1", "", "1 1 9"]))
     assert sizes(ff.read_comparisons(matrix, format="matrix")) == (3, 6)
     with pytest.raises(FileFormatError, match=f"line {len(top) + 5}: column 'score' must be a number, not 'x'"):
         ff.read_comparisons(write("s.csv", end.join([*top, *rows, "x,1"])))
@@ -275,7 +275,7 @@ def test_labels_that_contradict_the_metadata_are_refused(columns):
 
 @each("missing", ["nan", "NaN", "<NA>", "NaT", " ", ""])
 def test_missing_labels_written_as_text_are_missing(write, missing):
-    with pytest.raises(InputError, match="line 3: column 'sex' is missing"):
+    with pytest.raises(InputError, match="line 3: column 'sex' has no label"):
         ff.read_comparisons(write("s.csv", f"score,mated,sex\n0.9,1,f\n0.1,0,{missing}\n"), groups="sex")
     scores = write("s.csv", "score,reference,probe\n0.9,a,a\n0.1,a,b\n")
     who = write("w.csv", f"id,sex\na,f\nb,{missing}\n")

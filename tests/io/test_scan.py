@@ -216,7 +216,7 @@ def test_metadata_and_sample_names_are_read_as_in_memory(tmp_path):
     who = who.select("id", race=pl.col("k").cast(pl.Int64) % 3)[1:]  # of one subject nothing is known
     files = frame.with_columns(pl.col("who") + "/1.png", pl.col("other") + "/2.png")
     options = {
-        "metadata": who, "metadata_id": "id", "groups": "race", "subject_pattern": "^[^/]+", "missing_metadata": "drop",
+        "metadata": who, "metadata_id": "id", "groups": "race", "subject_pattern": "^[^/]+", "missing_labels": "drop",
     }  # fmt: skip
     (folder := tmp_path / "whole").mkdir()
     files.write_csv(folder / "all.csv")
@@ -367,7 +367,7 @@ def test_errors_and_warnings_of_other_processes_name_files_and_rows(tmp_path):
     twice = frame.with_columns(sex_1=pl.Series(np.where(np.arange(frame.height) == 899, "x", frame["sex_1"])))
     described = frame.drop("sex_1", "sex_2")
     known = pl.DataFrame({"who": frame["who"].unique().sort()[:-1]}).with_columns(sex=pl.lit("f"))
-    options = {"groups": "sex", "metadata": known, "metadata_id": "who", "missing_metadata": "drop"}
+    options = {"groups": "sex", "metadata": known, "metadata_id": "who", "missing_labels": "drop"}
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         for table, says in ((bad, "row 299 .*scores"), (twice, "row 299 .*'sex' of subject .* is 'x'")):
             with pytest.raises(InputError, match=f"02.parquet: {says}"):

@@ -131,15 +131,15 @@ def test_rows_without_metadata_are_left_out_before_they_are_scored(folder):
     (folder / "t.csv").write_text(lists()["csv"][0])
     options = {"subject_pattern": "^([^/]+)/", "metadata": "who.csv", "metadata_id": "id", "groups": "sex"}
     with pytest.warns(DroppedWarning, match="1 of 3 subjects"):
-        found = ff.read_comparisons("t.csv", embeddings="v.npz", missing_metadata="drop", **options)
+        found = ff.read_comparisons("t.csv", embeddings="v.npz", missing_labels="drop", **options)
     with pytest.warns(DroppedWarning, match="1 of 3 subjects"):
-        is_the_same(found, wanted(folder, missing_metadata="drop"))
+        is_the_same(found, wanted(folder, missing_labels="drop"))
     np.savez("v.npz", vectors=VECTORS[:3], name=NAMES[:3])
     with (
         pytest.raises(InputError, match=r"t.csv: line 4: reference 'bob/2' .* has no vector"),
         pytest.warns(DroppedWarning),
     ):
-        ff.read_comparisons("t.csv", embeddings="v.npz", missing_metadata="drop", **options)
+        ff.read_comparisons("t.csv", embeddings="v.npz", missing_labels="drop", **options)
 
 
 @each(

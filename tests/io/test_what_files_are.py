@@ -188,3 +188,43 @@ def test_a_held_rate_without_errors_has_the_same_limit_without_replicates():
     limits = [ff.evaluate(c, ff.at_fmr(1e-6), [], n_resamples=n, rng=0).interval("fmr") for n in (0, 200)]
     assert limits[0] == pytest.approx(limits[1])
     assert limits[0][1] > 0.02
+
+
+def test_samples_compared_with_themselves_are_left_out(tmp_path):
+    columns = {"scores": [1.0, 0.9, 0.2, 0.1], "mated": None, "reference": list("aaab"), "probe": list("aabc")}
+    samples = {"reference_sample": list("1113"), "probe_sample": list("1234")}
+    with pytest.warns(DroppedWarning, match="1 of 4 comparisons left out, as they compare a sample with itself"):
+        c = ff.Comparisons(**columns, **samples)
+    assert c.mated.similarities.tolist() == [0.9]
+    assert len(ff.Comparisons(**columns, **samples, self_comparisons="keep").mated) == 2
+    (tmp_path / "s.txt").write_text("1 a/1 a/1 1.0\n1 a/1 a/2 0.9\n0 a/1 b/1 0.2\n0 a/2 b/1 0.1\n")
+    for read in (ff.read_comparisons, ff.scan_comparisons):
+        with pytest.warns(DroppedWarning, match="1 of 4 comparisons left out, as they compare a sample with itself"):
+            c = read(tmp_path / "s.txt")
+        assert repr(c).split("(")[1].startswith("1 mated, 2 non-mated")
+    matrix = np.array([[1.0, 0.7, 0.2], [0.7, 1.0, 0.1], [0.2, 0.1, 1.0]])
+    with pytest.warns(DroppedWarning, match="3 of 9 comparisons left out: the diagonal"):
+        c = ff.Comparisons.from_matrix(matrix, list("aab"), list("aab"))
+    assert c.mated.similarities.tolist() == [0.7, 0.7]
+    assert len(ff.Comparisons.from_matrix(matrix, list("aab"), list("aab"), self_comparisons="keep").mated) == 5
+    with pytest.raises(InputError, match="the only mated comparisons are on the diagonal"):
+        ff.Comparisons.from_matrix(matrix)
+    assert len(ff.Comparisons.from_matrix(-matrix, score_kind="distance", self_comparisons="keep").mated) == 3
+
+
+WIDE = "reference,probe,score,reference_sex,probe_sex\na,a,0.9,f,f\na,b,0.2,f,\nb,b,0.8,,\nc,c,0.7,m,m\nc,a,0.1,m,f\n"
+NARROW = "\n".join(",".join(line.split(",")[:3]) for line in WIDE.splitlines())
+
+
+@each("text", [WIDE, NARROW])
+def test_missing_labels_have_one_rule_in_score_files_and_in_metadata(tmp_path, text):
+    (tmp_path / "s.csv").write_text(text)
+    (tmp_path / "who.csv").write_text("id,sex\na,f\nb,\nc,m\n")
+    how = {"groups": "sex"} | ({} if text == WIDE else {"metadata": tmp_path / "who.csv", "metadata_id": "id"})
+    with pytest.raises(InputError, match=r'missing_labels="drop" to leave .* out, or missing_labels="unknown"'):
+        ff.read_comparisons(tmp_path / "s.csv", **how)
+    with pytest.warns(DroppedWarning, match="2 of 5 comparisons"):
+        c = ff.read_comparisons(tmp_path / "s.csv", missing_labels="drop", **how)
+    assert (len(c.mated), len(c.nonmated), c.groups) == (2, 1, ("f", "m"))
+    c = ff.read_comparisons(tmp_path / "s.csv", missing_labels="unknown", **how)
+    assert (len(c.mated), len(c.nonmated), c.groups) == (3, 2, ("f", "m", "unknown"))

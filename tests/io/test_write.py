@@ -16,7 +16,7 @@ from oracles.strategies import ANY
 
 import fastfair as ff
 from fastfair._lib.label_codes import is_missing
-from fastfair.errors import DroppedWarning, InputError, OutputError
+from fastfair.errors import DroppedWarning, InputError
 
 SUFFIXES = [".csv", ".tsv", ".parquet"]
 WORDS = st.text(
@@ -33,7 +33,9 @@ def there_and_back(c, suffix, **options):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"scores{suffix}"
         ff.write_comparisons(c, path)
-        return ff.read_comparisons(path, score_kind=c.score_kind, label_conflicts="keep", **options)
+        return ff.read_comparisons(
+            path, score_kind=c.score_kind, label_conflicts="keep", self_comparisons="keep", **options
+        )
 
 
 def rows_of(c):
@@ -89,7 +91,7 @@ def comparisons(draw, names=NAMES, labels=TRIMMED):
         known["reference_group"] = {name: column(pool) for name in attributes}
         known["probe_group"] = {name: column(pool) for name in attributes}
     kind = draw(st.sampled_from(["similarity", "distance"]))
-    return ff.Comparisons(scores, mated, score_kind=kind, label_conflicts="keep", **known)
+    return ff.Comparisons(scores, mated, score_kind=kind, label_conflicts="keep", self_comparisons="keep", **known)
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.LookAlikeWarning")
@@ -168,8 +170,8 @@ def test_what_cannot_be_written(tmp_path):
     for name in ("scores.txt", "scores", "scores.csv.gz"):
         with pytest.raises(InputError, match=rf"path must end in .csv, .tsv or .parquet, not '{name}'"):
             ff.write_comparisons(c, tmp_path / name)
-    with pytest.raises(OutputError, match=r"nowhere.* there is no such folder"):
-        ff.write_comparisons(c, tmp_path / "nowhere" / "scores.csv")
+    ff.write_comparisons(c, tmp_path / "nowhere" / "yet" / "scores.csv")
+    assert len(ff.read_comparisons(tmp_path / "nowhere" / "yet" / "scores.csv").mated) == 1
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,11 @@ def sampled(draw: st.DrawFn) -> list[slow.Row]:
 def comparisons_of(rows: list[slow.Row], dtype: type = np.float64) -> ff.Comparisons:
     scores, *columns, reference_sample, probe_sample = zip(*rows, strict=True)
     return ff.Comparisons(
-        np.array(scores, dtype), *columns, reference_sample=reference_sample, probe_sample=probe_sample
+        np.array(scores, dtype),
+        *columns,
+        reference_sample=reference_sample,
+        probe_sample=probe_sample,
+        self_comparisons="keep",
     )
 
 
