@@ -74,16 +74,14 @@ def one_of(*classes: str) -> Check:
     return check
 
 
+# What makes an object of a class from text; the modules of these classes add theirs.
+READERS: dict[str, Callable[[str], Any]] = {}
 _point = one_of("OperatingPoint")
 
 
 def point(name: str, value: Any) -> Any:
     """Require an operating point, or the text of one, such as "fmr=0.001"."""
-    if isinstance(value, str):
-        from fastfair.error_rates.operating_points import read_point
-
-        return read_point(value)
-    return _point(name, value)
+    return READERS["OperatingPoint"](value) if isinstance(value, str) else _point(name, value)
 
 
 _system = one_of("Comparisons", "ScannedComparisons", "Embeddings")

@@ -33,7 +33,7 @@ _NAMES: tuple[tuple[Check, str], ...] = (
         same_name scheme score score_kind self_comparisons share_of show side similarity statement statistic subject
         subject_pattern system template_score title unit weighting""",
     ),
-    (k.texts, "groups measures metrics probe_group reference_group strata tables"),
+    (k.texts, "groups keep measures metrics probe_group reference_group strata tables"),
     (
         k.whole,
         """dim max_subjects n_attempts n_datasets n_folds n_mated n_nonmated n_partners n_processes n_resamples

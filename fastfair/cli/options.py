@@ -388,6 +388,10 @@ def reading_options(command: Any, failures: Sequence[Any] = _FAILURES) -> Any:
             "case: warn, or take them for one.",
         ),
         click.option(
+            "--keep", multiple=True, metavar="COLUMN",
+            help="Column to show beside the worst comparisons, such as your own ids. May be repeated.",
+        ),
+        click.option(
             "--self-comparisons", type=click.Choice(SELF_COMPARISONS), default="drop", show_default=True,
             help="Comparisons of a sample with itself: leave out, or keep.",
         ),

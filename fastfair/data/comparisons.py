@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,6 +96,9 @@ class Comparisons(Shown):
     quality : (n,) ndarray, tuple of two (n,) ndarray, or None
         The quality of each comparison, or of its reference and of its probe, in the caller's order, as
         `read_comparisons` read it.
+    origin : dict of str to (n,) ndarray
+        Where each comparison comes from, in the caller's order: its "line" in a file, and the columns that
+        `read_comparisons` was told to keep. Empty for arrays.
 
     Raises
     ------
@@ -136,6 +140,7 @@ class Comparisons(Shown):
     left_out: tuple[str, ...] = ()
     failed: FailedComparisons | None = None
     quality: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None = None
+    origin: Mapping[str, NDArray[Any]] = MappingProxyType({})
 
     @checked(
         mated=argument_kinds.optional(argument_kinds.labels),
@@ -397,6 +402,7 @@ class Comparisons(Shown):
             sides[0], sides[1], self.score_kind, subjects, samples, sample_subject, self.attributes, ()
         )
         kept.left_out, kept.failed, kept.quality = self.left_out, failed, self.quality
+        kept.origin = self.origin
         return kept
 
     def without_failure_rates(self) -> Comparisons:
@@ -419,6 +425,7 @@ class Comparisons(Shown):
             (),
         )
         made.left_out, made.failed, made.quality = self.left_out, self.failed, self.quality
+        made.origin = self.origin
         made._choose_groups(grouping)
         return made
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fastfair._lib import validation
+from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair.data import score_keys
 from fastfair.data.class_keys import ClassKeys, keys_of, not_kept
@@ -115,6 +115,9 @@ def read_point(text: str) -> OperatingPoint:
         raise InputError(f"{text!r} has no number before the %: write it as {kind}=5 %") from None
     except ValueError as error:
         raise InputError(str(error)) from None
+
+
+argument_kinds.READERS["OperatingPoint"] = read_point
 
 
 @checked

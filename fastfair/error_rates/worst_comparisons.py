@@ -118,7 +118,7 @@ def worst_comparisons(
         score=score,
         distance=np.abs(score - rates.threshold),
         row=tuple(int(row) for side, places in chosen for row in side[places]) if len(chosen) == len(rows) else None,
-        labels=_labels(comparisons, found, listed),
+        labels=_labels(comparisons, found, listed) | _origin(comparisons, found, listed),
         subjects={} if comparisons.subjects is None else _by_subject(comparisons, found, code),
         errors={"mated" if one.error == FALSE_NONMATCH else "non-mated": one.counted for one in found},
         left_out=comparisons.left_out,
@@ -165,6 +165,17 @@ def _labels(
                  for one, k in zip(found, listed, strict=True)]  # fmt: skip
         columns[name] = tuple(labels[code] for code in np.concatenate(codes).tolist())
     return columns
+
+
+def _origin(
+    comparisons: Comparisons, found: list[_Found], listed: list[NDArray[np.intp]]
+) -> dict[str, tuple[Any, ...]]:
+    """Return the lines of the comparisons that are listed, and what was kept of them, where rows are known."""
+    rows = [one.side.rows for one in found]
+    if any(row is None for row in rows):
+        return {}
+    places = np.concatenate([row[k] for row, k in zip(rows, listed, strict=True) if row is not None])
+    return {name: tuple(column[places].tolist()) for name, column in comparisons.origin.items()}
 
 
 def _by_subject(comparisons: Comparisons, found: list[_Found], code: int | None) -> dict[str, tuple[Any, ...]]:

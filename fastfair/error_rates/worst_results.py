@@ -66,7 +66,8 @@ class WorstComparisons(Tabular):
         The row of each comparison in the order given, counted from 0 and without those left out; None where comparisons
         have neither subjects nor groups, and in scans.
     labels : dict of str to tuple
-        "reference", "probe", "reference_sample", "probe_sample", "reference_group" and "probe_group", where known.
+        "reference", "probe", "reference_sample", "probe_sample", "reference_group" and "probe_group", where known; and
+        of text files the "line", and the columns that were kept.
     subjects : dict of str to tuple
         For each subject who is involved in an error, those with most errors first: "subject", "false_nonmatches",
         "false_matches", and the numbers of "mated" and "nonmated" comparisons; of all errors, not only of those listed.

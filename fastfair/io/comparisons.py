@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     groups=argument_kinds.texts_or_pairs,
     metadata_id=argument_kinds.texts,
     embeddings=argument_kinds.source_of_vectors,
+    keep=argument_kinds.texts,
     quality=argument_kinds.optional(argument_kinds.text_or_pair),
 )
 def read_comparisons(
@@ -61,6 +62,7 @@ def read_comparisons(
     mated_value: str | float | None = None,
     look_alikes: str = "warn",
     self_comparisons: str = "drop",
+    keep: str | Sequence[str] = (),
 ) -> Comparisons:
     r"""Read a score file, and optionally a table with metadata of its subjects, samples or pairs.
 
@@ -130,6 +132,8 @@ def read_comparisons(
         As in `Comparisons`.
     self_comparisons : {"drop", "keep"}
         As in `Comparisons` and, for score matrices, `Comparisons.from_matrix`.
+    keep : str or sequence of str
+        Columns of the score file to keep, such as your own ids of comparisons; `worst_comparisons` shows them.
 
     Returns
     -------
@@ -168,6 +172,7 @@ def read_comparisons(
         score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
         trials, metadata_per, metadata_subject, missing_labels, label_conflicts, vectors,
         FailurePolicy(failures, failure_score), quality, mated_value, look_alikes, self_comparisons,
+        (keep,) if isinstance(keep, str) else tuple(keep),
     )  # fmt: skip
     if isinstance(path, str | Path):
         path = reading.check_file(path)
@@ -190,7 +195,15 @@ def read_comparisons(
         )  # fmt: skip
     comparisons.left_out = (*columns.left_out, *comparisons.left_out)
     comparisons.quality = _quality_of(table, columns.keep)
+    comparisons.origin = _origin_of(table, columns.keep)
     return comparisons
+
+
+def _origin_of(table: formats.ScoreTable, keep: NDArray[np.bool_] | None) -> dict[str, NDArray[Any]]:
+    """Return the line of each comparison kept, in a text file, and its fields in columns to keep."""
+    columns = {} if table.lines is None else {"line": np.asarray(table.lines)}
+    columns |= {name: table.frame[name].to_numpy() for name in table.kept}
+    return columns if keep is None else {name: column[keep] for name, column in columns.items()}
 
 
 def _quality_of(table: formats.ScoreTable, keep: NDArray[np.bool_] | None) -> Any:

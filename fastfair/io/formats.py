@@ -55,6 +55,7 @@ class ScoreTable(Rows):
     told: dict[str, tuple[str, str]] = field(default_factory=dict)
     quality: tuple[str, str] | None = None
     attack: str | None = None
+    kept: tuple[str, ...] = ()
 
 
 def recognise_suffix(path: Path) -> str | None:
@@ -214,6 +215,7 @@ def choose(
     *,
     scored: bool = True,
     quality: str | tuple[str, str] | None = None,
+    kept: tuple[str, ...] = (),
 ) -> ScoreTable:
     """Choose and read columns: those named in arguments, those with fastfair's own names, and those with attributes
     of the metadata, which are compared with it. A list of trials that is not `scored` needs no scores.
@@ -258,15 +260,16 @@ def choose(
     }
     if attack is not None:
         roles["the attack"] = attack
+    roles |= {f"keep {name!r}": name for name in kept}
     for role, name in roles.items():
         table.require(role, name)
-        if name == score and role != "score":
+        if name == score and role != "score" and not role.startswith("keep"):
             raise InputError(f"{table.place}: column {name!r} holds the scores, so it cannot be that of {role} as well")
     numbers = [*([] if score is None else [score]), *dict.fromkeys(of_quality or ())]
     frame = table.columns(list(roles.values()), numbers=numbers)
     return ScoreTable(
         table.place, frame, **chosen, attributes=attributes, told=told, quality=of_quality, lines=table.lines,
-        first=table.first, attack=attack,
+        first=table.first, attack=attack, kept=kept,
     )  # fmt: skip
 
 

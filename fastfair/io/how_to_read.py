@@ -37,6 +37,8 @@ class HowToRead:
         What to do with names that look alike.
     self_comparisons : str
         What to do with comparisons of a sample with itself.
+    keep : tuple of str
+        Columns to keep beside the comparisons.
     described : Metadata, PairMetadata or None
         The table of metadata.
     attributes : list
@@ -63,6 +65,7 @@ class HowToRead:
     mated_value: str | float | None = None
     look_alikes: str = "warn"
     self_comparisons: str = "drop"
+    keep: tuple[str, ...] = ()
     described: Metadata | PairMetadata | None = field(init=False)
     attributes: list[Any] = field(init=False)
 
@@ -92,6 +95,7 @@ class HowToRead:
             "of_metadata": self.described.attributes if self.described else [],
             "scored": self.scored,
             "quality": self.quality,
+            "kept": self.keep,
         }
 
     @property

@@ -92,12 +92,11 @@ def columns_of(table: formats.ScoreTable, kind: str, how: HowToRead) -> ScoreCol
             keep = agreeing(how.label_conflicts, (columns, table.told), found, ids, keep)
             sides |= found
         elif table.attributes:
-            labels = {
-                name: _labels(columns, name, how.missing_labels) for pair in table.attributes.values() for name in pair
-            }
-            sides["reference_group"] = {name: labels[pair[0]][0] for name, pair in table.attributes.items()}
-            sides["probe_group"] = {name: labels[pair[1]][0] for name, pair in table.attributes.items()}
-            keep = _without_missing(labels, how.missing_labels)
+            names = dict.fromkeys(name for pair in table.attributes.values() for name in pair)
+            of_columns = {name: _labels(columns, name, how.missing_labels) for name in names}
+            sides["reference_group"] = {name: of_columns[pair[0]][0] for name, pair in table.attributes.items()}
+            sides["probe_group"] = {name: of_columns[pair[1]][0] for name, pair in table.attributes.items()}
+            keep = _without_missing(of_columns, how.missing_labels)
         if (
             samples is not None
             and subjects is not None

@@ -42,7 +42,7 @@ def read_table(path: Path, kind: str, texts: tuple[Text | None, Text | None], ho
             raise InputError(f"a {kind} file has its own labels: trials= goes with scores alone")
         if kind == "arrays":
             columns = array_columns.chosen(path, names, groups_of)
-            return formats.choose(*columns, scored=how.scored, quality=how.quality)
+            return formats.choose(*columns, scored=how.scored, quality=how.quality, kept=how.keep)
         if text is None:
             return formats.choose(tables.of_parquet(path), kind, names, **groups_of)
         separator = "\t" if kind == "tsv" else ";" if ";" in text.first and "," not in text.first else ","
@@ -54,6 +54,8 @@ def read_table(path: Path, kind: str, texts: tuple[Text | None, Text | None], ho
         raise InputError(
             f"a {kind} file has no columns of labels: give metadata= and metadata_id= for {groups_of['groups']}"
         )
+    if how.keep:
+        raise InputError(f"a {kind} file has no named columns to keep: leave keep= out")
     if how.quality is not None:
         raise InputError(f"a {kind} file has no columns of quality: leave quality= out")
     if kind in ("bob-4", "bob-5"):

@@ -228,3 +228,16 @@ def test_missing_labels_have_one_rule_in_score_files_and_in_metadata(tmp_path, t
     assert (len(c.mated), len(c.nonmated), c.groups) == (2, 1, ("f", "m"))
     c = ff.read_comparisons(tmp_path / "s.csv", missing_labels="unknown", **how)
     assert (len(c.mated), len(c.nonmated), c.groups) == (3, 2, ("f", "m", "unknown"))
+
+
+def test_the_worst_comparisons_name_the_line_of_the_file_and_columns_that_are_kept(tmp_path):
+    rows = ["reference,probe,score,my_id", "a,a,0.1,x1", "a,b,,x2", "a,b,0.9,x3", "b,b,0.8,x4", "b,c,0.2,x5"]
+    (tmp_path / "s.csv").write_text("# a comment\n" + "\n".join(rows))
+    with pytest.warns(DroppedWarning, match="failed"):
+        c = ff.read_comparisons(tmp_path / "s.csv", keep="my_id", failures="exclude")
+    found = ff.worst_comparisons(c, "threshold=0.5")
+    assert found.labels["line"] == (3, 5)
+    assert found.labels["my_id"] == ("x1", "x3")
+    assert found.to_frame("pandas")["my_id"].tolist() == ["x1", "x3"]
+    with pytest.raises(InputError, match="has no column 'your_id'"):
+        ff.read_comparisons(tmp_path / "s.csv", keep="your_id", failures="exclude")
