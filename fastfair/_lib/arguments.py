@@ -31,7 +31,7 @@ _NAMES: tuple[tuple[Check, str], ...] = (
         incomplete_groups kind label_conflicts look_alikes mated measure metadata_id metadata_per metadata_subject
         method metric missing_labels mix name over probe probe_sample quantile rate reference reference_sample
         same_name scheme score score_kind self_comparisons share_of show side similarity statement statistic subject
-        subject_pattern system template_score title unit weighting""",
+        subject_pattern system template_score title unit unmatched weighting""",
     ),
     (k.texts, "groups keep measures metrics probe_group reference_group strata tables"),
     (
@@ -60,7 +60,7 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (k.text_or_several(k.number), "ratios"),
     (k.several(k.text), "methods"),
     (k.several(k.number), "confidence_levels"),
-    (k.path, "checkpoint folder path"),
+    (k.path, "checkpoint folder impostor path"),
     (k.amount_of_memory, "memory_limit"),
     (k.executor, "executor"),
     (k.paths, "inputs"),

@@ -20,6 +20,7 @@ from fastfair.errors import InputError
 from fastfair.evaluation.request import INCOMPLETE_GROUPS
 from fastfair.group_tests.margins import QUANTILES
 from fastfair.io.formats import FORMATS
+from fastfair.io.how_to_read import UNMATCHED
 from fastfair.io.metadata import METADATA_PER, MISSING_LABELS
 from fastfair.measures._names import measure_name
 from fastfair.resampling.comparison_replicates import SCHEMES
@@ -386,6 +387,14 @@ def reading_options(command: Any, failures: Sequence[Any] = _FAILURES) -> Any:
             "--look-alikes", type=click.Choice(LOOK_ALIKES), default="warn", show_default=True,
             help="Names that differ in forms of Unicode or invisible characters, and groups that differ in letter "
             "case: warn, or take them for one.",
+        ),
+        click.option(
+            "--impostor", type=click.Path(path_type=Path), metavar="FILE",
+            help="Scores of non-mated comparisons, one on each line, where SCORES has those of mated ones alone.",
+        ),
+        click.option(
+            "--unmatched", type=click.Choice(UNMATCHED), default="error", show_default=True,
+            help="With --trials: trials without a score, and scores without a trial: refuse, or leave out.",
         ),
         click.option(
             "--keep", multiple=True, metavar="COLUMN",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from fastfair.data.failed_comparisons import FailurePolicy
 from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
-from . import array_files, field_files, formats, reading, tables
+from . import array_files, field_files, formats, reading, tables, text_files
 from .how_to_read import HowToRead, vectors_of
 from .metadata import Metadata
 from .score_columns import columns_of
@@ -63,6 +64,8 @@ def read_comparisons(
     look_alikes: str = "warn",
     self_comparisons: str = "drop",
     keep: str | Sequence[str] = (),
+    unmatched: str = "error",
+    impostor: str | Path | None = None,
 ) -> Comparisons:
     r"""Read a score file, and optionally a table with metadata of its subjects, samples or pairs.
 
@@ -134,6 +137,12 @@ def read_comparisons(
         As in `Comparisons` and, for score matrices, `Comparisons.from_matrix`.
     keep : str or sequence of str
         Columns of the score file to keep, such as your own ids of comparisons; `worst_comparisons` shows them.
+    unmatched : {"error", "drop"}
+        What to do with trials of `trials` that have no score, and scores that have no trial: raise an error, or leave
+        them out with a warning that counts them.
+    impostor : path, optional
+        The scores of non-mated comparisons, one on each line or a one-dimensional ``.npy``, where `path` has nothing
+        but those of mated ones.
 
     Returns
     -------
@@ -172,8 +181,10 @@ def read_comparisons(
         score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
         trials, metadata_per, metadata_subject, missing_labels, label_conflicts, vectors,
         FailurePolicy(failures, failure_score), quality, mated_value, look_alikes, self_comparisons,
-        (keep,) if isinstance(keep, str) else tuple(keep),
+        (keep,) if isinstance(keep, str) else tuple(keep), unmatched,
     )  # fmt: skip
+    if impostor is not None:
+        return _of_two_files(path, impostor, how, score_kind)
     if isinstance(path, str | Path):
         path = reading.check_file(path)
         kind, text, listed = opened(path, how)
@@ -204,6 +215,32 @@ def _origin_of(table: formats.ScoreTable, keep: NDArray[np.bool_] | None) -> dic
     columns = {} if table.lines is None else {"line": np.asarray(table.lines)}
     columns |= {name: table.frame[name].to_numpy() for name in table.kept}
     return columns if keep is None else {name: column[keep] for name, column in columns.items()}
+
+
+def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead, score_kind: str) -> Comparisons:
+    """Read the scores of mated comparisons from a file, and those of non-mated ones from another."""
+    given = [f"{name}=" for name, value in how.names.items() if value is not None]
+    given += ["metadata="] * (how.described is not None) + ["trials="] * (how.trials is not None)
+    if given or not isinstance(genuine, str | Path) or how.vectors is not None:
+        raise InputError(f"with impostor=, path is a file of scores alone: leave {' and '.join(given) or 'others'} out")
+    scores = []
+    for name in (genuine, impostor):
+        file = reading.check_file(name)
+        if file.suffix in (".npy", ".npz"):
+            values = array_files.read_matrix(file, None)
+            if values.ndim != 1:
+                raise FileFormatError(
+                    f"{file} must have one score for each comparison, but its shape is {values.shape}"
+                )
+            scores.append(values)
+        else:
+            text = replace(text_files.read(file), failures=how.failures.policy != "error")
+            scores.append(field_files.read_scores(text))
+    mated = np.repeat([True, False], [one.size for one in scores])
+    return Comparisons(
+        np.concatenate(scores), mated, score_kind=score_kind, failures=how.failures.policy,
+        failure_score=how.failures.score,
+    )  # fmt: skip
 
 
 def _quality_of(table: formats.ScoreTable, keep: NDArray[np.bool_] | None) -> Any:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.frames import FrameColumns
-from fastfair.errors import FileFormatError, InputError
+from fastfair._lib.warnings import warn
+from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
 from . import text_files
 from .formats import FIELDS, ScoreTable
@@ -34,7 +35,13 @@ def read_bob_columns(text: Text, kind: str) -> ScoreTable:
 
 
 def read_trials(
-    text: Text, kind: str, trials: Text | None, *, scored: bool = True, mated_value: object = None
+    text: Text,
+    kind: str,
+    trials: Text | None,
+    *,
+    scored: bool = True,
+    mated_value: object = None,
+    unmatched: str = "error",
 ) -> ScoreTable:
     """Read a list of trials with its scores, or, if it is not `scored`, the list alone."""
     pattern = VOXCELEB_SUBJECT if kind == "voxceleb" else None
@@ -51,9 +58,15 @@ def read_trials(
     if label:
         _refuse_contradictions((trials or text).path, listed, lines)
     if trials is not None:
-        listed = _with_scores(text, listed, trials.path)
+        listed, keep = _with_scores(text, listed, trials.path, unmatched)
+        lines = lines if keep is None else lines[keep]
     score = "score" if scored else None
     return ScoreTable((trials or text).path, listed, score, label, "enrol", "test", pattern, lines=lines)
+
+
+def read_scores(text: Text) -> NDArray[np.float64]:
+    """Read a list of scores alone, one on each line."""
+    return _read_fields(text, "score")[0]["score"].to_numpy()
 
 
 def read_matrix(text: Text) -> NDArray[np.float64]:
@@ -65,14 +78,19 @@ def read_matrix(text: Text) -> NDArray[np.float64]:
     return values.reshape(lines.size, n_columns)
 
 
-def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame:
-    """Add a score to each trial; score files have them in the order of the trial list, or beside the trials' names."""
+def _with_scores(
+    text: Text, listed: pl.DataFrame, trials: Path, unmatched: str
+) -> tuple[pl.DataFrame, NDArray[np.bool_] | None]:
+    """Add a score to each trial; score files have them in the order of the trial list, or beside the trials' names.
+
+    Returns the trials, and which were kept, None for all.
+    """
     path, first = text.path, text.first.split()
     if len(first) == 1:
         scores, _ = _read_fields(text, "score")
         if scores.height != listed.height:
             raise FileFormatError(f"{path} has {scores.height} scores, but {trials} has {listed.height} trials")
-        return listed.hstack(scores)
+        return listed.hstack(scores), None
     if len(first) != 3:
         raise FileFormatError(
             f"{path}: line {text.number}: a score file has 'score' or 'enrol test score', not {' '.join(first)!r}"
@@ -81,7 +99,7 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
     scores, lines = _read_fields(text, "score enrol test" if score_first else "enrol test score")
     pairs = _pairs(listed)
     if scores.height == listed.height and (pairs == _pairs(scores)).all() and pairs.n_unique() == pairs.len():
-        return listed.hstack([scores["score"]])
+        return listed.hstack([scores["score"]]), None
     scores = scores.with_columns(line=lines).unique([*_TRIAL, "score"], keep="first", maintain_order=True)
     several = _of_several(scores)
     if several is not None:
@@ -90,18 +108,31 @@ def _with_scores(text: Text, listed: pl.DataFrame, trials: Path) -> pl.DataFrame
             f"{several['line'][0]} and {several['score'][1]} in line {several['line'][1]}"
         )
     unscored = listed.join(scores, on=_TRIAL, how="anti")
+    unlisted = scores.join(listed, on=_TRIAL, how="anti", maintain_order="left")
+    if unmatched == "drop" and unscored.height + unlisted.height:
+        warn(
+            f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}, and {unlisted.height} "
+            "scores no trial: these are left out",
+            DroppedWarning,
+        )
+        found = listed.join(scores.drop("line"), on=_TRIAL, how="left", maintain_order="left")
+        keep = found["score"].is_not_null().to_numpy()
+        if not keep.any():
+            raise FileFormatError(f"no trial of {trials} has a score in {path}")
+        return found.filter(keep), keep
     if unscored.height:
         raise FileFormatError(
             f"{unscored.height} of {listed.height} trials of {trials} have no score in {path}, "
-            f"first {unscored['enrol'][0]} {unscored['test'][0]}"
+            f"first {unscored['enrol'][0]} {unscored['test'][0]}; "
+            'unmatched="drop" leaves them out'
         )
-    unlisted = scores.join(listed, on=_TRIAL, how="anti", maintain_order="left")
     if unlisted.height:
         raise FileFormatError(
             f"{unlisted.height} scores of {path} have no trial in {trials}, "
-            f"first {unlisted['enrol'][0]} {unlisted['test'][0]} in line {unlisted['line'][0]}"
+            f"first {unlisted['enrol'][0]} {unlisted['test'][0]} in line {unlisted['line'][0]}; "
+            'unmatched="drop" leaves them out'
         )
-    return listed.join(scores.drop("line"), on=_TRIAL, how="left", maintain_order="left")
+    return listed.join(scores.drop("line"), on=_TRIAL, how="left", maintain_order="left"), None
 
 
 def _read_fields(text: Text, names: str, mated_value: object = None) -> tuple[pl.DataFrame, _Lines]:

@@ -18,6 +18,8 @@ from .metadata import METADATA_PER, MISSING_LABELS, Metadata
 from .named_vectors import read_named_vectors
 from .pair_metadata import PairMetadata
 
+UNMATCHED = ("error", "drop")
+
 
 @dataclass
 class HowToRead:
@@ -39,6 +41,8 @@ class HowToRead:
         What to do with comparisons of a sample with itself.
     keep : tuple of str
         Columns to keep beside the comparisons.
+    unmatched : {"error", "drop"}
+        What to do with trials without a score, and scores without a trial.
     described : Metadata, PairMetadata or None
         The table of metadata.
     attributes : list
@@ -66,6 +70,7 @@ class HowToRead:
     look_alikes: str = "warn"
     self_comparisons: str = "drop"
     keep: tuple[str, ...] = ()
+    unmatched: str = "error"
     described: Metadata | PairMetadata | None = field(init=False)
     attributes: list[Any] = field(init=False)
 
@@ -75,6 +80,7 @@ class HowToRead:
         if self.vectors is not None and self.failures.score is not None:
             raise InputError("with embeddings=, leave failure_score= out: vectors that are zero or not finite failed")
         validation.choice("missing_labels", self.missing_labels, MISSING_LABELS)
+        validation.choice("unmatched", self.unmatched, UNMATCHED)
         validation.choice("label_conflicts", self.label_conflicts, LABEL_CONFLICTS)
         validation.choice("metadata_per", self.metadata_per, METADATA_PER)
         validation.choice("format", self.format, ("auto", *formats.FORMATS))

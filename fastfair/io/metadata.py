@@ -46,7 +46,7 @@ class Metadata:
         per: str = "subject",
         subject_column: str | None = None,
     ) -> None:
-        if not attributes:
+        if not attributes and subject_column is None:
             raise InputError("metadata is given without groups: name the columns that make the groups with groups=")
         if id_column is None:
             raise InputError(f"metadata is given without the column of its {per} ids: name it with metadata_id=")
@@ -168,7 +168,8 @@ def left(
 ) -> NDArray[np.bool_]:
     """Return which entries have metadata with a warning, or raise an error that names some that have none."""
     named = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
-    gone = f"{who} have no metadata for {' and '.join(attributes)}: {named}"
+    what = " and ".join(attributes) or "their subjects"
+    gone = f"{who} have no metadata for {what}: {named}"
     lost = f"{int((~keep).sum())} of {keep.size} {entries}"
     if policy != "drop":
         would_do = 'missing_labels="drop" to leave them out, or missing_labels="unknown" to make them a group'

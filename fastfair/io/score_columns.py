@@ -90,7 +90,7 @@ def columns_of(table: formats.ScoreTable, kind: str, how: HowToRead) -> ScoreCol
             found = described.groups_of(ids)
             keep = described.find(ids, how.missing_labels, "comparisons", None if others is None else others[0].labels)
             keep = agreeing(how.label_conflicts, (columns, table.told), found, ids, keep)
-            sides |= found
+            sides |= found if described.attributes else {}
         elif table.attributes:
             names = dict.fromkeys(name for pair in table.attributes.values() for name in pair)
             of_columns = {name: _labels(columns, name, how.missing_labels) for name in names}

@@ -60,4 +60,6 @@ def read_table(path: Path, kind: str, texts: tuple[Text | None, Text | None], ho
         raise InputError(f"a {kind} file has no columns of quality: leave quality= out")
     if kind in ("bob-4", "bob-5"):
         return field_files.read_bob_columns(text, kind)
-    return field_files.read_trials(text, kind, listed, scored=how.scored, mated_value=how.mated_value)
+    return field_files.read_trials(
+        text, kind, listed, scored=how.scored, mated_value=how.mated_value, unmatched=how.unmatched
+    )

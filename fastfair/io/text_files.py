@@ -27,6 +27,8 @@ _BOM = b"\xef\xbb\xbf"
 _QUOTE, _FEED, _RETURN, _BLANK = b'"\n\r '
 _EXACT = 2**53  # float64 holds whole numbers exactly up to here
 _START = 512  # bytes that tell what a file is
+_DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?$"
+_PERHAPS_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
 _COPIES = 3  # copies of the text in memory while it is split
 _SHOWN = 120  # characters of a line in a message
 
@@ -200,6 +202,8 @@ def numbers(
 
     text = text.str.strip_chars()
     made = text.cast(pl.Float64, strict=False)
+    if made.null_count():
+        made = _with_decimal_commas(path, what, text, made)
     values = made.fill_null(np.nan if failures else 0.0).to_numpy()
     wrong = (made.is_null() & (text != "")).to_numpy() if failures else made.is_null().to_numpy()
     would_do = "" if failures is None else f"; {validation.FAILURES_DO}"
@@ -224,6 +228,25 @@ def numbers(
                 "scale such numbers down"
             )
     return values
+
+
+def _with_decimal_commas(path: Path | str, what: str, text: pl.Series, made: pl.Series) -> pl.Series:
+    """Read numbers with decimal commas; refuse them where the commas may stand between thousands."""
+    pl = reading.polars()
+    known = made.is_null() & (text != "")
+    with_commas = text.filter(known)
+    if (
+        not known.any()
+        or not with_commas.str.contains(_DECIMAL_COMMA).all()
+        or text.str.contains(".", literal=True).any()
+    ):
+        return made
+    if with_commas.str.contains(_PERHAPS_THOUSANDS).all():
+        raise FileFormatError(
+            f"{path}: {what} is {with_commas[0]!r}: the comma may be that of a decimal or stand between thousands; "
+            "write decimals with points"
+        )
+    return text.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
 
 
 def is_number(field: str) -> bool:

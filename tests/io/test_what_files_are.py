@@ -241,3 +241,47 @@ def test_the_worst_comparisons_name_the_line_of_the_file_and_columns_that_are_ke
     assert found.to_frame("pandas")["my_id"].tolist() == ["x1", "x3"]
     with pytest.raises(InputError, match="has no column 'your_id'"):
         ff.read_comparisons(tmp_path / "s.csv", keep="your_id", failures="exclude")
+
+
+def test_decimal_commas_are_read_where_nothing_else_can_be_meant(tmp_path):
+    (tmp_path / "s.csv").write_text("reference;probe;score\na;a;0,91\na;b;-1,5e-3\nb;b;7\n")
+    c = ff.read_comparisons(tmp_path / "s.csv")
+    assert [*c.nonmated.similarities, *c.mated.similarities] == [-0.0015, 0.91, 7]
+    (tmp_path / "s.csv").write_text("reference;probe;score\na;a;1,910\na;b;1,200\n")
+    with pytest.raises(FileFormatError, match="the comma may be that of a decimal or stand between thousands"):
+        ff.read_comparisons(tmp_path / "s.csv")
+    (tmp_path / "s.csv").write_text("reference;probe;score\na;a;0,9\na;b;0.2\n")
+    with pytest.raises(FileFormatError, match="must be a number, not '0,9'"):
+        ff.read_comparisons(tmp_path / "s.csv")
+
+
+def test_trials_and_scores_that_do_not_match_are_dropped_on_purpose(tmp_path):
+    (tmp_path / "t.txt").write_text("1 a/1 a/2\n0 a/1 b/1\n1 b/1 b/2\n0 b/1 c/1\n")
+    (tmp_path / "s.txt").write_text("a/1 a/2 0.9\na/1 b/1 0.2\nb/1 c/1 0.1\nz/1 b/1 0.2\n")
+    with pytest.raises(FileFormatError, match=r'1 of 4 trials .* unmatched="drop" leaves them out'):
+        ff.read_comparisons(tmp_path / "s.txt", trials=tmp_path / "t.txt")
+    with pytest.warns(DroppedWarning, match="1 of 4 trials of .* have no score in .*, and 1 scores no trial"):
+        c = ff.read_comparisons(tmp_path / "s.txt", trials=tmp_path / "t.txt", unmatched="drop")
+    assert (c.mated.similarities.tolist(), c.nonmated.similarities.tolist()) == ([0.9], [0.1, 0.2])
+    assert c.origin["line"].tolist() == [1, 2, 4]
+
+
+def test_scores_of_genuine_and_of_impostors_are_read_from_two_files(tmp_path):
+    (tmp_path / "g.txt").write_text("0.9\n0.8\nnan\n")
+    np.save(tmp_path / "i.npy", [0.1, 0.2, 0.85])
+    with pytest.warns(DroppedWarning, match="failed"):
+        c = ff.read_comparisons(tmp_path / "g.txt", impostor=tmp_path / "i.npy", failures="exclude")
+    assert (c.mated.similarities.tolist(), c.nonmated.similarities.tolist()) == ([0.8, 0.9], [0.1, 0.2, 0.85])
+    with pytest.raises(InputError, match="leave reference= out"):
+        ff.read_comparisons(tmp_path / "g.txt", reference="a", impostor=tmp_path / "i.npy")
+    (tmp_path / "g.txt").write_text("0.9\n0.8\n")
+    done = run_program("evaluate", tmp_path / "g.txt", "--impostor", tmp_path / "i.npy", "--at", "eer", "--quick")
+    assert "2 mated, 3 non-mated" in done.stdout + done.stderr
+
+
+def test_a_table_may_tell_subjects_alone(tmp_path):
+    (tmp_path / "s.csv").write_text("reference,probe,score\n1.png,2.png,0.9\n1.png,3.png,0.1\n")
+    (tmp_path / "who.csv").write_text("file,person\n1.png,a\n2.png,a\n3.png,b\n")
+    how = {"metadata": tmp_path / "who.csv", "metadata_id": "file", "metadata_subject": "person"}
+    c = ff.read_comparisons(tmp_path / "s.csv", **how)
+    assert (len(c.mated), c.subjects.tolist(), c.groups) == (1, ["a", "b"], ())
