@@ -28,8 +28,8 @@ _SECTIONS = {
     "Input": """score mated mated_value reference probe second_score second_score_kind subject_pattern metadata
         metadata_id metadata_per metadata_subject missing_labels format trials embeddings second_embeddings name
         same_name score_kind label_conflicts look_alikes keep unmatched impostor self_comparisons vectors subject
-        samples similarity role template template_score kind failures attempts failed pilot fmr_global fnmr_global percent
-        config system development quality reference_quality probe_quality""",
+        samples similarity role template template_score kind failures attempts failed pilot fmr_global fnmr_global
+        percent config system development quality reference_quality probe_quality""",
     "Groups": "groups group reference_group probe_group by incomplete_groups baseline mix",
     "What is computed": "",
     "Intervals": """n_resamples unit confidence_level scheme method alternative simultaneous quantile center rng
