@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -80,9 +81,10 @@ def summary_of_systems(first: Evaluated, contrasts: Sequence[Contrast], settings
                 "first": "the first system has the lower one", "second": "the second system has the lower one",
                 "undecided": "the data do not tell which system has the lower one",
             }.get(one.verdict, "no test is made")  # fmt: skip
+            limits = "" if math.isnan(one.low) else f" [{100 * one.low:.3g}, {100 * one.high:.3g}]"
             said.append(
                 f"{one.name.upper()}{at}: {100 * one.first:.3g} % and {100 * one.second:.3g} %, a difference of "
-                f"{100 * one.difference:.3g} [{100 * one.low:.3g}, {100 * one.high:.3g}] percentage points; {told}."
+                f"{100 * one.difference:.3g}{limits} percentage points; {told}."
             )
     of_groups: dict[tuple[Any, str], list[str]] = {}
     for one in contrasts:

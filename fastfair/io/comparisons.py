@@ -97,8 +97,8 @@ def read_comparisons(
         "auto", or "csv", "tsv", "parquet" (named columns), "bob-4", "bob-5", "bob-csv", "voxceleb" (label enrol test,
         scores in a fourth column or in `path` with the list in `trials`), "enrol-test-score-label",
         "enrol-test-label-score", "enrol-test-score" (with a `subject_pattern`), "kaldi" (enrol test target in
-        `trials`), "matrix" (.npy, .npz or numbers as text; row i and column i are one subject). "auto" looks at all
-        rows, and recognises a format or raises; it never guesses between two.
+        `trials`), "lfw" (pairs.txt, with `embeddings`), "matrix" (.npy, .npz or numbers as text; row i and column i are
+        one subject). "auto" looks at all rows, and recognises a format or raises; it never guesses between two.
     trials : path, optional
         The trial list, if `path` holds only scores: one on each line in the list's order, or lines "enrol test score".
     embeddings : path, data frame or NamedVectors, optional

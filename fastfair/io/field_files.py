@@ -64,6 +64,30 @@ def read_trials(
     return ScoreTable((trials or text).path, listed, score, label, "enrol", "test", pattern, lines=lines)
 
 
+def read_pairs_of_lfw(text: Text) -> ScoreTable:
+    """Read LFW's pairs.txt: "name number number" of mated pairs, and "name number name number" of others.
+
+    Samples are called as the files are, "Ann_Lee_0001".
+    """
+    rows, lines = [], []
+    for number, line in enumerate(text.data.decode().splitlines()[1:], text.number + 1):
+        fields = line.split()
+        if not fields:
+            continue
+        mated = len(fields) == 3
+        others = fields[1:] if mated else fields[1::2]
+        if len(fields) not in (3, 4) or not all(map(str.isdigit, others)):
+            raise FileFormatError(
+                f"{text.path}: line {number}: expected 'name number number' or 'name number name number', "
+                f"found {line!r}"
+            )
+        names = (fields[0], fields[0]) if mated else (fields[0], fields[2])
+        rows.append((*(f"{name}_{int(k):04d}" for name, k in zip(names, others, strict=True)), mated))
+        lines.append(number)
+    frame = polars().DataFrame(rows, schema=["enrol", "test", "label"], orient="row")
+    return ScoreTable(text.path, frame, None, "label", "enrol", "test", r"^(.+)_\d+$", lines=np.array(lines))
+
+
 def read_scores(text: Text) -> NDArray[np.float64]:
     """Read a list of scores alone, one on each line."""
     return _read_fields(text, "score")[0]["score"].to_numpy()

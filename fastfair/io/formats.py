@@ -28,7 +28,7 @@ FIELDS = {
 }
 _FIELDS_OF_TRIALS = {"voxceleb": "label enrol test", "kaldi": "enrol test target"}
 _MATRIX = {"matrix": "a score matrix"}
-FORMATS = ("csv", "tsv", "parquet", "bob-csv", *FIELDS, "kaldi", "matrix", "arrays")
+FORMATS = ("csv", "tsv", "parquet", "bob-csv", *FIELDS, "kaldi", "lfw", "matrix", "arrays")
 _CANONICAL = ("score", "mated", "reference", "probe")
 _SAMPLES = ("reference_sample", "probe_sample")
 _BOB_SUBJECTS = (("bio_ref_subject_id", "probe_subject_id"), ("bio_ref_reference_id", "probe_reference_id"))
@@ -110,6 +110,8 @@ def recognise(text: Text, trials: Text | None, mated_value: object = None, subje
 def recognise_trials(text: Text, mated_value: object = None) -> str:
     """Recognise the format of a list of trials without scores, or raise an error that says what is ambiguous."""
     line = text.first
+    if is_pairs_of_lfw(text):
+        return "lfw"
     separator = next((s for s in SEPARATORS if s in line), None)
     found = _readings(text, _FIELDS_OF_TRIALS, mated_value) if separator in (None, "\t") else {}
     if separator is not None and not is_number(line.split(separator)[-1]):
@@ -119,8 +121,15 @@ def recognise_trials(text: Text, mated_value: object = None) -> str:
         return next(iter(found))
     raise FileFormatError(
         f"{text.path} {_may_be(found) or 'is no list of trials that is known'}; its first line is "
-        f"{line[:120]!r}: say which it is with format= (csv, tsv, voxceleb or kaldi)"
+        f"{line[:120]!r}: say which it is with format= (csv, tsv, voxceleb, kaldi or lfw)"
     )
+
+
+def is_pairs_of_lfw(text: Text) -> bool:
+    """Return whether a list begins as LFW's pairs.txt: with numbers of pairs, and then a name and two numbers."""
+    second = text.data.split(b"\n", 2)[1:2]
+    fields = second[0].decode().split() if second else []
+    return text.first.replace("\t", "").strip().isdigit() and len(fields) == 3 and all(map(str.isdigit, fields[1:]))
 
 
 def _may_be(readings: dict[str, str]) -> str:

@@ -58,6 +58,10 @@ def read_table(path: Path, kind: str, texts: tuple[Text | None, Text | None], ho
         raise InputError(f"a {kind} file has no named columns to keep: leave keep= out")
     if how.quality is not None:
         raise InputError(f"a {kind} file has no columns of quality: leave quality= out")
+    if kind == "lfw":
+        if how.scored:
+            raise InputError(f"{path} lists pairs without scores: give vectors to score them with as embeddings=")
+        return field_files.read_pairs_of_lfw(text)
     if kind in ("bob-4", "bob-5"):
         return field_files.read_bob_columns(text, kind)
     return field_files.read_trials(

@@ -285,3 +285,15 @@ def test_a_table_may_tell_subjects_alone(tmp_path):
     how = {"metadata": tmp_path / "who.csv", "metadata_id": "file", "metadata_subject": "person"}
     c = ff.read_comparisons(tmp_path / "s.csv", **how)
     assert (len(c.mated), c.subjects.tolist(), c.groups) == (1, ["a", "b"], ())
+
+
+def test_pairs_of_lfw_are_scored_with_vectors(tmp_path):
+    (tmp_path / "pairs.txt").write_text("1\t2\nAnn_Lee\t1\t2\nBob\t1\t3\nAnn_Lee\t1\tBob\t1\nBob\t3\tAnn_Lee\t2\n")
+    names = ["Ann_Lee_0001", "Ann_Lee_0002", "Bob_0001", "Bob_0003"]
+    vectors = ff.NamedVectors(np.random.default_rng(0).normal(size=(4, 8)), names)
+    c = ff.read_comparisons(tmp_path / "pairs.txt", embeddings=vectors)
+    assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (2, 2, ["Ann_Lee", "Bob"])
+    assert c.mated.similarities.max() == max(vectors.scores([names[0], names[2]], [names[1], names[3]]))
+    (tmp_path / "pairs.txt").write_text("1\t2\nAnn_Lee\t1\t2\nBob\tx\n")
+    with pytest.raises(FileFormatError, match="line 3: expected 'name number number'"):
+        ff.read_comparisons(tmp_path / "pairs.txt", embeddings=vectors)
