@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
+from fastfair._lib.warnings import gathered, warn
 from fastfair._lib.workers import Workers
-from fastfair.errors import InputError
+from fastfair.errors import DroppedWarning, InputError
 
 from . import group_labels
 from .all_pairs import side_of_pairs
@@ -26,6 +27,8 @@ from .scanned_comparisons import ScannedComparisons
 from .scanned_vectors import scanned_pairs
 from .sorted_scores import read_only
 from .templates import TEMPLATE_SCORES, mean_vectors, templates_of
+
+FAILURES_OF_VECTORS = ("error", "exclude")
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -51,6 +54,9 @@ class Embeddings(Shown):
     role : (n,) array_like of {"reference", "probe"}, optional
         What each vector is, such as "reference" for those of a gallery: only references are compared with probes.
         Subjects may have vectors of either role or of both.
+    failures : {"error", "exclude"}
+        What to do with vectors that are not finite or, with the cosine, zero, as of samples that failed: raise an
+        error, or leave them out with a warning that counts them.
 
     Attributes
     ----------
@@ -93,6 +99,11 @@ class Embeddings(Shown):
         two groups, and a single subject; and where there are no mated, or no non-mated, comparisons. Messages count
         rows from 0.
 
+    Warns
+    -----
+    DroppedWarning
+        Under ``failures="exclude"``.
+
     Examples
     --------
     >>> import fastfair as ff
@@ -132,6 +143,7 @@ class Embeddings(Shown):
         group: validation.Labels | Mapping[str, validation.Labels] | None = None,
         similarity: str = "cosine",
         role: validation.Labels | None = None,
+        failures: str = "error",
     ) -> None:
         validation.choice("similarity", similarity, validation.SIMILARITIES)
         array = validation.vectors(vectors)
@@ -144,6 +156,13 @@ class Embeddings(Shown):
         if is_probe is not None:
             sizes["role"] = is_probe.size
         validation.same_length(sizes, "vector")
+        with gathered(DroppedWarning) as left_out:
+            keep = rows_of_vectors(array, similarity, failures)
+        if keep is not None:
+            array = array[keep]
+            who, *others = (_kept(coded, keep) for coded in (who, *attributes.values()))
+            attributes = dict(zip(attributes, others, strict=True))
+            is_probe = None if is_probe is None else is_probe[keep]
         subjects, codes = who.labels, who.codes.astype(np.int32)
         if subjects.size < 2:
             raise InputError(f"all vectors are of one subject, {subjects.tolist()[0]!r}: there are no non-mated pairs")
@@ -159,7 +178,7 @@ class Embeddings(Shown):
             is_probe=None if is_probe is None else read_only(is_probe),
             n_samples=read_only(np.bincount(codes, minlength=subjects.size)),
             attributes=labels,
-            left_out=(),
+            left_out=tuple(left_out),
             _subject_codes=subject_codes,
         )
         self._choose_groups(tuple(labels))
@@ -469,3 +488,22 @@ class Embeddings(Shown):
         if self.groups:
             parts.append(f"{len(self.groups)} group{'s' if len(self.groups) > 1 else ''}")
         return f"Embeddings({', '.join(parts)})"
+
+
+def rows_of_vectors(vectors: NDArray[np.floating[Any]], similarity: str, failures: str) -> NDArray[np.bool_] | None:
+    """Return which vectors, (n,), are of samples that did not fail; None for all, and where failures are errors."""
+    if validation.choice("failures", failures, FAILURES_OF_VECTORS) == "error":
+        return None
+    failed = validation.unusable(vectors, similarity)
+    if not failed.any():
+        return None
+    warn(
+        f"{int(failed.sum())} of {failed.size} vectors failed and are left out, as they are zero or not finite",
+        DroppedWarning,
+    )
+    return np.asarray(~failed)
+
+
+def _kept(coded: validation.Coded, keep: NDArray[np.bool_]) -> validation.Coded:
+    used, codes = np.unique(coded.codes[keep], return_inverse=True)
+    return validation.Coded(coded.labels[used], codes)

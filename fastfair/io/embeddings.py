@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastfair._lib import argument_kinds, side_columns, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.warnings import gathered
-from fastfair.data.embeddings import Embeddings
+from fastfair.data.embeddings import Embeddings, rows_of_vectors
 from fastfair.data.templates import TEMPLATE_SCORES
 from fastfair.errors import DroppedWarning, InputError
 
@@ -44,6 +44,7 @@ def read_embeddings(
     template_score: str = "mean",
     similarity: str = "cosine",
     missing_labels: str = "error",
+    failures: str = "error",
 ) -> Embeddings:
     r"""Read embeddings, and optionally a table with the subjects' metadata.
 
@@ -85,7 +86,9 @@ def read_embeddings(
         As in `Embeddings`.
     missing_labels : {"error", "drop", "unknown"}
         What to do with vectors of subjects that have no metadata, or an empty label: raise an error, or leave them out
-        with a warning that says how many, which copies the other vectors.
+        with a warning that says how many, which copies the other vectors; "unknown" is a label.
+    failures : {"error", "exclude"}
+        As in `Embeddings`.
 
     Returns
     -------
@@ -106,7 +109,7 @@ def read_embeddings(
     Warns
     -----
     DroppedWarning
-        Under ``missing_labels="drop"``.
+        Under ``missing_labels="drop"`` and ``failures="exclude"``.
 
     Examples
     --------
@@ -167,6 +170,11 @@ def read_embeddings(
         labels = {name: validation.Coded(c.labels, c.codes[who.codes]) for name, c in found.items()}
         with gathered(DroppedWarning) as left_out:
             keep = table_of_subjects.find([who], missing_labels, "vectors")
+    with gathered(DroppedWarning) as of_failures:
+        usable = rows_of_vectors(array, similarity, failures)
+    left_out = [*left_out, *of_failures]
+    if usable is not None:
+        keep = usable if keep is None else keep & usable
     if keep is not None:
         array, who, labels, roles = array[keep], take(who, keep), take(labels, keep), take(roles, keep)
         templates = templates if isinstance(templates, int) else take(templates, keep)

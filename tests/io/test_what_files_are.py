@@ -297,3 +297,27 @@ def test_pairs_of_lfw_are_scored_with_vectors(tmp_path):
     (tmp_path / "pairs.txt").write_text("1\t2\nAnn_Lee\t1\t2\nBob\tx\n")
     with pytest.raises(FileFormatError, match="line 3: expected 'name number number'"):
         ff.read_comparisons(tmp_path / "pairs.txt", embeddings=vectors)
+
+
+def test_failed_vectors_are_left_out_of_all_pairs(tmp_path):
+    vectors = np.random.default_rng(0).normal(size=(8, 4))
+    vectors[3], vectors[6] = 0, np.nan
+    with pytest.raises(InputError, match="leave those rows out"):
+        ff.Embeddings(vectors, list("aabbccdd"))
+    with pytest.warns(DroppedWarning, match="2 of 8 vectors failed and are left out"):
+        e = ff.Embeddings(vectors, list("aabbccdd"), list("ffmmxxff"), failures="exclude")
+    good = [0, 1, 2, 4, 5, 7]
+    same = ff.Embeddings(vectors[good], list("aabccd"), list("ffmxxf"))
+    assert (repr(e), e.groups, e.left_out[0][:6]) == (repr(same), same.groups, "2 of 8")
+    np.savez(tmp_path / "v.npz", vectors=vectors, subject=list("aabbccdd"))
+    with pytest.warns(DroppedWarning, match="2 of 8 vectors failed"):
+        read = ff.read_embeddings(tmp_path / "v.npz", failures="exclude")
+    np.testing.assert_array_equal(read.vectors, e.vectors)
+
+
+def test_options_in_messages_can_be_pasted(tmp_path):
+    (tmp_path / "t.txt").write_text("1 03.wav 05.wav 0.9\n0 01.wav 02.wav 0.1\n")
+    done = run_program("evaluate", tmp_path / "t.txt", "--at", "eer", "--quick")
+    assert "pass --subject-pattern '' to take the list without subjects" in " ".join(done.stderr.split())
+    done = run_program("evaluate", tmp_path / "t.txt", "--at", "eer", "--n-resamples", 0, "--subject-pattern", "")
+    assert "1 mated, 1 non-mated" in done.stdout
