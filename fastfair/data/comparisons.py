@@ -21,7 +21,15 @@ from fastfair.errors import DroppedWarning, InputError
 from . import failed_comparisons, group_labels, label_columns, score_keys, score_matrices
 from .checked_columns import checked_columns
 from .failed_comparisons import FailedComparisons, FailurePolicy
-from .sorted_scores import GroupedSide, LabelsOfSubjects, SortedSide, only_labels_of, only_used, read_only
+from .sorted_scores import (
+    GroupedSide,
+    LabelsOfSubjects,
+    SortedSide,
+    only_labels_of,
+    only_used,
+    read_only,
+    without_first_label,
+)
 from .sorting import sort_sides
 from .typed_thresholds import typed_threshold
 
@@ -141,6 +149,7 @@ class Comparisons(Shown):
     failed: FailedComparisons | None = None
     quality: NDArray[Any] | tuple[NDArray[Any], NDArray[Any]] | None = None
     origin: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    _whole: Comparisons | None = None  # with the comparisons that lack labels of some attributes
 
     @checked(
         mated=argument_kinds.optional(argument_kinds.labels),
@@ -350,7 +359,28 @@ class Comparisons(Shown):
         (('f & blue', 'm & brown'), ('blue', 'brown'))
         """
         names = group_labels.chosen(attributes, self.attributes)
-        return self._with_sides(self.mated, self.nonmated, names)
+        whole = self._whole or self
+        lacking = [name for name in names if group_labels.MISSING in whole.attributes[name]]
+        return (
+            whole._without_missing(names, lacking) if lacking else whole._with_sides(whole.mated, whole.nonmated, names)
+        )
+
+    def _without_missing(self, names: tuple[str, ...], lacking: Sequence[str]) -> Comparisons:
+        """Make groups of the comparisons whose reference and probe have labels of all attributes."""
+        sides, n, lost = [], 0, 0
+        for side in (self.mated, self.nonmated, *(() if self.failed is None else self.failed.sides)):
+            keep = np.ones(len(side), np.bool_)
+            for name in lacking:
+                missing = self.attributes[name].index(group_labels.MISSING)
+                keep &= (side.reference_attributes[name] != missing) & (side.probe_attributes[name] != missing)
+            sides.append(side.take(np.flatnonzero(keep)))
+            n, lost = n + keep.size, lost + int((~keep).sum())
+        made = self._of_sides(sides, names, lacking)
+        without = f"{lost} of {n} comparisons left out, as they lack a label of {' or '.join(map(repr, lacking))}"
+        made._whole, made.left_out = self, (*self.left_out, without)
+        if not (len(made.mated) and len(made.nonmated)):
+            raise InputError(f"{without}: no mated, or no non-mated, ones remain")
+        return made
 
     @checked
     def within_group(self, group: str) -> Comparisons:
@@ -388,6 +418,15 @@ class Comparisons(Shown):
             raise InputError(
                 f"group {group!r} has {len(sides[0])} mated and {len(sides[1])} non-mated comparisons; it needs both"
             )
+        return self._of_sides(sides, ())
+
+    def _of_sides(
+        self, sides: list[SortedSide], grouping: tuple[str, ...], complete: Sequence[str] = ()
+    ) -> Comparisons:
+        """Make comparisons of parts of the sides, mated, non-mated, and those of failed ones, and whom these need.
+
+        complete: attributes of which no label is missing any more.
+        """
         subjects, samples, sample_subject = self.subjects, self.samples, self.sample_subject
         if subjects is not None:
             used, position, sides = only_used(subjects.size, ("reference", "probe"), sides)
@@ -403,6 +442,15 @@ class Comparisons(Shown):
         )
         kept.left_out, kept.failed, kept.quality = self.left_out, failed, self.quality
         kept.origin = self.origin
+        if complete:  # the first label says that there is none
+            kept.mated, kept.nonmated = (without_first_label(side, complete) for side in sides[:2])
+            kept.attributes = {
+                name: labels[1:] if name in complete else labels for name, labels in self.attributes.items()
+            }
+            if failed is not None:
+                failed_sides = (without_first_label(side, complete) for side in failed.sides)
+                kept.failed = replace(failed, **dict(zip(("mated", "nonmated"), failed_sides, strict=True)))
+        kept._choose_groups(grouping)
         return kept
 
     def without_failure_rates(self) -> Comparisons:

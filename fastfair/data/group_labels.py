@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair.errors import InputError
 
+MISSING = "\0"  # label of comparisons that lack one, which are in no group of the attribute
 _MOST_GROUPS = 2000  # pairs of groups are counted, so that time and memory grow with the square
 
 

@@ -260,3 +260,19 @@ def only_labels_of(used: NDArray[np.bool_], side: SortedSide) -> SortedSide:
         reference_attributes=kept(side.reference_attributes, side.reference),
         probe_attributes=kept(side.probe_attributes, side.probe),
     )
+
+
+def without_first_label(side: SortedSide, names: Sequence[str]) -> SortedSide:
+    """Return comparisons of which none has the first label of some attributes, numbered without that label."""
+
+    def renumbered(labels: Mapping[str, NDArray[np.uint16]]) -> dict[str, NDArray[np.uint16]]:
+        return {name: codes - np.uint16(name in names) for name, codes in labels.items()}
+
+    def without(attributes: Mapping[str, NDArray[np.uint16]]) -> Mapping[str, NDArray[np.uint16]]:
+        if isinstance(attributes, LabelsOfSubjects):
+            return replace(attributes, given=renumbered(attributes.given), of_subject=renumbered(attributes.of_subject))
+        return renumbered(attributes)
+
+    return replace(
+        side, reference_attributes=without(side.reference_attributes), probe_attributes=without(side.probe_attributes)
+    )

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
-from fastfair._lib.warnings import gathered
+from fastfair._lib.warnings import gathered, warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.failed_comparisons import FailurePolicy
+from fastfair.data.group_labels import MISSING
 from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import DroppedWarning, FileFormatError, InputError
 
@@ -115,7 +116,7 @@ def read_comparisons(
         then name samples.
     missing_labels : {"error", "drop", "unknown"}
         What to do with comparisons that lack a label, in the score file or in `metadata`: raise an error, leave them
-        out with a warning that says how many, or take "unknown" for the label.
+        out of those attributes whose label they lack, with warnings that say how many, or take "unknown" for it.
     label_conflicts : {"raise", "drop", "keep"}
         As in `Comparisons`, and the same for labels in the score file that contradict `metadata`, whose labels are used
         where such comparisons are kept.
@@ -207,7 +208,12 @@ def read_comparisons(
     comparisons.left_out = (*columns.left_out, *comparisons.left_out)
     comparisons.quality = _quality_of(table, columns.keep)
     comparisons.origin = _origin_of(table, columns.keep)
-    return comparisons
+    lacking = [name for name, labels in comparisons.attributes.items() if MISSING in labels]
+    if not lacking:
+        return comparisons
+    for name in lacking:  # they are in all others
+        warn(comparisons.by(name).left_out[-1], DroppedWarning)
+    return comparisons.by(*comparisons.attributes)
 
 
 def _origin_of(table: formats.ScoreTable, keep: NDArray[np.bool_] | None) -> dict[str, NDArray[Any]]:

@@ -43,6 +43,8 @@ class HowToRead:
         Columns to keep beside the comparisons.
     unmatched : {"error", "drop"}
         What to do with trials without a score, and scores without a trial.
+    by_attribute : bool
+        Whether comparisons that lack a label are left out of the attributes alone that they lack.
     described : Metadata, PairMetadata or None
         The table of metadata.
     attributes : list
@@ -71,6 +73,7 @@ class HowToRead:
     self_comparisons: str = "drop"
     keep: tuple[str, ...] = ()
     unmatched: str = "error"
+    by_attribute: bool = True
     described: Metadata | PairMetadata | None = field(init=False)
     attributes: list[Any] = field(init=False)
 
@@ -103,6 +106,12 @@ class HowToRead:
             "quality": self.quality,
             "kept": self.keep,
         }
+
+    @property
+    def drops_by_attribute(self) -> bool:
+        """Whether a missing label leaves a comparison out of one attribute, and not of others."""
+        n_attributes = len(self.attributes)
+        return self.by_attribute and self.missing_labels == "drop" and n_attributes > 1
 
     @property
     def scored(self) -> bool:

@@ -81,13 +81,15 @@ class Metadata:
         needed = [*self.labels.values(), *([] if self.subjects is None else [self.subjects])]
         self.complete = {i for i in rows if all(i in labels for labels in needed)}
 
-    def look_up(self, ids: NDArray[Any]) -> dict[str, validation.Coded]:
-        """Return the label of each id, by attribute."""
-        return {name: _found(name, labels, ids) for name, labels in self.labels.items()}
+    def look_up(self, ids: NDArray[Any], missing: str = UNKNOWN) -> dict[str, validation.Coded]:
+        """Return the label of each id, by attribute; missing: that of those without."""
+        return {name: _found(name, labels, ids, missing) for name, labels in self.labels.items()}
 
-    def groups_of(self, sides: tuple[validation.Coded, validation.Coded]) -> dict[str, dict[str, validation.Coded]]:
+    def groups_of(
+        self, sides: tuple[validation.Coded, validation.Coded], missing: str = UNKNOWN
+    ) -> dict[str, dict[str, validation.Coded]]:
         """Return the labels of each comparison's reference and probe, by attribute; the sides share their labels."""
-        found = self.look_up(sides[0].labels)
+        found = self.look_up(sides[0].labels, missing)
         return {
             side: {name: validation.Coded(c.labels, c.codes[coded.codes]) for name, c in found.items()}
             for side, coded in zip(("reference_group", "probe_group"), sides, strict=True)
@@ -108,6 +110,8 @@ class Metadata:
         policy: str,
         entries: str,
         others: NDArray[Any] | None = None,
+        *,
+        any_label: bool = False,
     ) -> NDArray[np.bool_] | None:
         """Find the entries whose ids all have metadata.
 
@@ -121,6 +125,8 @@ class Metadata:
             Name of the entries in messages.
         others : ndarray, optional
             Labels that the ids of the table may be instead: samples if they should be subjects, and the other way.
+        any_label : bool
+            Whether the label of one attribute is enough.
 
         Returns
         -------
@@ -130,7 +136,11 @@ class Metadata:
         labels = columns[0].labels
         if policy == "unknown" and (self.subjects is None or all(str(label) in self.subjects for label in labels)):
             return None
-        known = np.array([str(label) in self.complete for label in labels])
+        complete = self.complete
+        if any_label:
+            complete = set().union(*self.labels.values())
+            complete = complete if self.subjects is None else complete & set(self.subjects)
+        known = np.array([str(label) in complete for label in labels])
         if known.all():
             return None
         unknown = [str(label) for label in labels[~known]]
@@ -248,8 +258,8 @@ def _by_id(rows: dict[str, int], frame: FrameColumns, column: str) -> dict[str, 
     return {entry: label for entry, label in zip(rows, labels, strict=True) if label is not None}
 
 
-def _found(name: str, labels: dict[str, str], ids: NDArray[Any]) -> validation.Coded:
-    return validation.encode(name, [labels.get(str(entry), UNKNOWN) for entry in ids])
+def _found(name: str, labels: dict[str, str], ids: NDArray[Any], missing: str = UNKNOWN) -> validation.Coded:
+    return validation.encode(name, [labels.get(str(entry), missing) for entry in ids])
 
 
 def _entries(texts: list[str | None], codes: NDArray[Any]) -> list[str | None]:

@@ -56,23 +56,29 @@ class PairMetadata:
         for texts, codes in self._columns():
             self._complete &= np.array([text is not None for text in texts])[codes]
 
-    def groups_of(self, sides: _Sides) -> dict[str, dict[str, validation.Coded]]:
+    def groups_of(self, sides: _Sides, missing: str = UNKNOWN) -> dict[str, dict[str, validation.Coded]]:
         """Return the labels of each comparison's reference and probe, by attribute; the sides share their labels."""
         rows = self._rows(sides)
         made: dict[str, dict[str, validation.Coded]] = {"reference_group": {}, "probe_group": {}}
         for name, columns in self._labels.items():
             for side, (texts, codes) in zip(made, columns, strict=True):
-                coded = validation.encode(name, [text or UNKNOWN for text in texts] + [UNKNOWN])
+                coded = validation.encode(name, [text or missing for text in texts] + [missing])
                 places = np.where(rows < 0, len(texts), codes[rows])
                 made[side][name] = validation.Coded(coded.labels, coded.codes[places])
         return made
 
     def find(
-        self, columns: _Sides, policy: str, entries: str, others: NDArray[Any] | None = None
+        self,
+        columns: _Sides,
+        policy: str,
+        entries: str,
+        others: NDArray[Any] | None = None,
+        *,
+        any_label: bool = False,
     ) -> NDArray[np.bool_] | None:
         """Find the comparisons whose pairs have metadata; `others` are labels that the table may have instead."""
         rows = self._rows(columns)
-        keep = (rows >= 0) & self._complete[rows]
+        keep = (rows >= 0) & (any_label | self._complete[rows])
         if policy == "unknown":
             return None
         if keep.all():

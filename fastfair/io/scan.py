@@ -125,7 +125,7 @@ def scan_comparisons(
     how = HowToRead(
         score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
         None, metadata_per, metadata_subject, missing_labels, label_conflicts, mated_value=mated_value,
-        self_comparisons=self_comparisons,
+        self_comparisons=self_comparisons, by_attribute=False,
     )  # fmt: skip
     if validation.choice("failures", failures, FAILURES) != "error":
         raise InputError(f"a scan takes no comparisons that failed (failures={failures!r}): use read_comparisons")

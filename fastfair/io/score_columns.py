@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastfair._lib import validation
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered, warn
+from fastfair.data.group_labels import MISSING
 from fastfair.data.label_conflicts import rows_of_two_samples, rows_without_conflicts
 from fastfair.data.look_alikes import without_look_alikes
 from fastfair.data.named_vectors import NamedVectors
@@ -87,16 +88,21 @@ def columns_of(table: formats.ScoreTable, kind: str, how: HowToRead) -> ScoreCol
                 per_sample |= table.subject_pattern is not None
             ids, others = (samples, subjects) if per_sample else (subjects, samples)
             ids = _known(ids, per_sample)
-            found = described.groups_of(ids)
-            keep = described.find(ids, how.missing_labels, "comparisons", None if others is None else others[0].labels)
+            by_attribute = how.drops_by_attribute
+            found = described.groups_of(ids, MISSING if by_attribute else UNKNOWN)
+            other_labels = None if others is None else others[0].labels
+            keep = described.find(ids, how.missing_labels, "comparisons", other_labels, any_label=by_attribute)
             keep = agreeing(how.label_conflicts, (columns, table.told), found, ids, keep)
             sides |= found if described.attributes else {}
         elif table.attributes:
             names = dict.fromkeys(name for pair in table.attributes.values() for name in pair)
-            of_columns = {name: _labels(columns, name, how.missing_labels) for name in names}
+            of_columns = {
+                name: _labels(columns, name, how.missing_labels, MISSING if how.drops_by_attribute else UNKNOWN)
+                for name in names
+            }
             sides["reference_group"] = {name: of_columns[pair[0]][0] for name, pair in table.attributes.items()}
             sides["probe_group"] = {name: of_columns[pair[1]][0] for name, pair in table.attributes.items()}
-            keep = _without_missing(of_columns, how.missing_labels)
+            keep = None if how.drops_by_attribute else _without_missing(of_columns, how.missing_labels)
         if (
             samples is not None
             and subjects is not None
@@ -141,8 +147,8 @@ def columns_of(table: formats.ScoreTable, kind: str, how: HowToRead) -> ScoreCol
     return ScoreColumns(arguments, (*without_labels, *conflicting), keep)
 
 
-def _labels(columns: FrameColumns, name: str, policy: str) -> tuple[Any, NDArray[np.bool_] | None]:
-    """Return the labels of a column, and which are missing; None for none. Missing ones are refused, or unknown."""
+def _labels(columns: FrameColumns, name: str, policy: str, unknown: str) -> tuple[Any, NDArray[np.bool_] | None]:
+    """Return the labels of a column, and which are missing; None for none. Missing ones are refused, or get another."""
     texts, codes = columns.texts(name)
     missing = np.array([text is None for text in texts], np.bool_)[codes]
     if not missing.any():
@@ -154,7 +160,7 @@ def _labels(columns: FrameColumns, name: str, policy: str) -> tuple[Any, NDArray
             'or pass missing_labels="drop" to leave these rows out, or missing_labels="unknown" to make them a group',
             row=row,
         )
-    coded = validation.encode(name, [UNKNOWN if text is None else text for text in texts])
+    coded = validation.encode(name, [unknown if text is None else text for text in texts])
     return validation.Coded(coded.labels, coded.codes[codes]), missing
 
 

@@ -321,3 +321,27 @@ def test_options_in_messages_can_be_pasted(tmp_path):
     assert "pass --subject-pattern '' to take the list without subjects" in " ".join(done.stderr.split())
     done = run_program("evaluate", tmp_path / "t.txt", "--at", "eer", "--n-resamples", 0, "--subject-pattern", "")
     assert "1 mated, 1 non-mated" in done.stdout
+
+
+@each("by_table", [False, True])
+def test_a_missing_label_leaves_a_subject_out_of_that_attribute_alone(tmp_path, by_table):
+    labels = {"a": "f,x", "b": ",y", "c": "m,", "d": "m,y"}
+    pairs = ["aa", "ab", "bb", "bd", "cc", "ca", "dd", "ad"]
+    head = "reference,probe,score" + ("" if by_table else ",reference_sex,reference_eyes,probe_sex,probe_eyes")
+    rows = [
+        ",".join([p, q, str(k / 10), *([] if by_table else [labels[p], labels[q]])]) for k, (p, q) in enumerate(pairs)
+    ]
+    (tmp_path / "s.csv").write_text("\n".join([head, *rows]))
+    (tmp_path / "who.csv").write_text("\n".join(["id,sex,eyes", *(f"{name},{of}" for name, of in labels.items())]))
+    how = {"metadata": tmp_path / "who.csv", "metadata_id": "id"} if by_table else {}
+    with pytest.warns(DroppedWarning) as told:
+        c = ff.read_comparisons(tmp_path / "s.csv", groups=["sex", "eyes"], missing_labels="drop", **how)
+    lost = [f"{n} of 8 comparisons left out, as they lack a label of '{name}'" for n, name in ((3, "sex"), (2, "eyes"))]
+    assert [str(one.message) for one in told] == lost
+    parts = [c.by("sex"), c.by("eyes"), c.by("sex", "eyes")]
+    assert [(len(part.mated), len(part.nonmated)) for part in parts] == [(3, 2), (3, 3), (2, 1)]
+    assert [part.groups for part in parts] == [("f", "m"), ("x", "y"), ("f & x", "m & y")]
+    assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (2, 1, ["a", "d"])
+    assert c.attributes == {"sex": ("f", "m"), "eyes": ("x", "y")}
+    assert c.by("sex").left_out[-1] == lost[0]
+    assert c.by("sex").by("eyes").subjects.tolist() == ["a", "b", "d"]
