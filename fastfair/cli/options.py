@@ -390,7 +390,8 @@ def reading_options(command: Any, failures: Sequence[Any] = _FAILURES) -> Any:
         ),
         click.option(
             "--impostor", type=click.Path(path_type=Path), metavar="FILE",
-            help="Scores of non-mated comparisons, one on each line, where SCORES has those of mated ones alone.",
+            help="Scores of non-mated comparisons, one on each line, where SCORES, or the file after --genuine, has "
+            "those of mated ones alone.",
         ),
         click.option(
             "--unmatched", type=click.Choice(UNMATCHED), default="error", show_default=True,

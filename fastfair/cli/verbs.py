@@ -69,6 +69,7 @@ class Verb(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse options, and remember them as they were written."""
         ctx.meta[_GIVEN] = {}
+        args = _with_genuine_scores(args)
         if args or not self.no_args_is_help:
             given = self.make_parser(ctx).parse_args(args=list(args))[0]
             ctx.meta[_GIVEN] = {name: value for name, value in given.items() if value != () and _is_written(value)}
@@ -97,6 +98,16 @@ class Verb(click.Command):
             if rows:
                 with formatter.section(section):
                     formatter.write_dl(rows)
+
+
+def _with_genuine_scores(args: list[str]) -> list[str]:
+    """Put the file after --genuine in the place of SCORES, for those who name both of two files."""
+    for place, word in enumerate(args):
+        flag, is_given, file = word.partition("=")
+        if flag == "--genuine":
+            file, rest = (file, args[place + 1 :]) if is_given else ("".join(args[place + 1 :][:1]), args[place + 2 :])
+            return [*args[:place], *rest] if not file else [file, *args[:place], *rest]
+    return args
 
 
 class Remaining(click.Argument):
