@@ -448,8 +448,8 @@ class Comparisons(Shown):
                 name: labels[1:] if name in complete else labels for name, labels in self.attributes.items()
             }
             if failed is not None:
-                failed_sides = (without_first_label(side, complete) for side in failed.sides)
-                kept.failed = replace(failed, **dict(zip(("mated", "nonmated"), failed_sides, strict=True)))
+                mated, nonmated = (without_first_label(side, complete) for side in failed.sides)
+                kept.failed = replace(failed, mated=mated, nonmated=nonmated)
         kept._choose_groups(grouping)
         return kept
 
