@@ -36,6 +36,7 @@ def test_strata_are_those_of_the_plain_rule(n, n_labels, seed):
     assert len(set(zip(found.tolist(), want.tolist(), strict=True))) == len(set(found)) == len(set(want))
 
 
+@pytest.mark.jit
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 @pytest.mark.parametrize("n_resamples", [0, 300])
 def test_an_overall_rate_has_one_interval_for_all_attributes(n_resamples):
