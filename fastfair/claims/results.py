@@ -86,7 +86,7 @@ class Claim(Tabular):
         if one.limit > one.independent_limit:
             text.append(f"If all comparisons were independent, the limit would be {per_cent(one.independent_limit)}.")
         for verdict in (SUPPORTED, CONTRADICTED, UNDECIDED):
-            found = [f"{one.group} (limit {per_cent(one.limit)})" for one in self.groups if one.verdict == verdict]
+            found = [f"{one.group} ({_limit_of(one)})" for one in self.groups if one.verdict == verdict]
             if found:
                 how_many = f"{len(found)} of {len(self.groups)} groups"
                 text.append(f"{verdict.capitalize()} for {how_many}, with {_ADJUSTED}: {', '.join(found)}.")
@@ -134,3 +134,7 @@ class Claim(Tabular):
         from .plots import draw_claim
 
         return draw_claim((self.overall, *self.groups), self.rate, self.claimed, ax)
+
+
+def _limit_of(rate: ClaimedRate) -> str:
+    return "no limit" if math.isnan(rate.limit) else f"limit {per_cent(rate.limit)}"

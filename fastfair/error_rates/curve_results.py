@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -238,7 +239,11 @@ class Rates:
         return self.counts.group_false_nonmatches < 30
 
     def __repr__(self) -> str:
-        lines = [f"Rates at {self.at}: threshold {typed(self.threshold)}, FMR {self.fmr:.6g}, FNMR {self.fnmr:.6g}"]
+        def written(fmr: float, fnmr: float) -> str:
+            rates = zip(("FMR", "FNMR"), (fmr, fnmr), strict=True)
+            return ", ".join(f"no {name}" if math.isnan(rate) else f"{name} {rate:.6g}" for name, rate in rates)
+
+        lines = [f"Rates at {self.at}: threshold {typed(self.threshold)}, {written(self.fmr, self.fnmr)}"]
         for group, fmr, fnmr in zip(self.groups, self.group_fmr, self.group_fnmr, strict=True):
-            lines.append(f"  {visible(group)}: FMR {fmr:.6g}, FNMR {fnmr:.6g}")
+            lines.append(f"  {visible(group)}: {written(fmr, fnmr)}")
         return "\n".join(lines)

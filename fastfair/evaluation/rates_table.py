@@ -72,7 +72,7 @@ def in_lines(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str
 
 def with_interval(quantity: Quantity, form: Callable[[float], str]) -> str:
     """Format an estimate and its interval with one unit, as in "2.40 % [2.22, 2.57]"."""
-    text = form(quantity.estimate)
+    text = "-" if math.isnan(quantity.estimate) else form(quantity.estimate)
     if quantity.low is None or quantity.high is None:
         return text
     if math.isnan(quantity.low):
