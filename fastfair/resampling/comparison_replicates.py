@@ -75,6 +75,7 @@ class Resampler:
         with_groups: bool = True,
         workers: Workers = Workers(),  # noqa: B008 - frozen
     ) -> None:
+        self._is_of_scan = isinstance(comparisons, KeptComparisons)
         self.prepared = Preparation(comparisons, points, unit, scheme, metrics, measured, with_groups, workers)
 
     @property
@@ -215,7 +216,7 @@ class Resampler:
         InputError
             Where there are too many units to leave out one at a time, and for a scan.
         """
-        if isinstance(self.prepared.comparisons, KeptComparisons):
+        if self._is_of_scan:
             raise InputError(NO_BCA_OF_SCANS)
         if self.units.n_units > _MOST_LEFT_OUT:
             raise InputError(
