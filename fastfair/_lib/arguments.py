@@ -165,12 +165,13 @@ def _decorated(function: Any, takes: Any, special: Mapping[str, Check]) -> Any:
     known = by_name if takes is None else dict(list(takes.__entries__.items())[1:]) | by_name
 
     # This runs at every call, so the parts of an entry are taken out beforehand, and defaults are not checked.
+    names = [entry.name for entry in positional]
     by_place = [(entry.check is not None, entry.default, entry.read) for entry in positional]
 
     @wraps(function)
     def checking(*args: Any, **kwargs: Any) -> Any:
         if len(args) + len(kwargs) > 1 and "pandas" in sys.modules:
-            _refuse_other_indices([*zip([entry.name for entry in positional], args, strict=False), *kwargs.items()])
+            _refuse_other_indices([*zip(names, args, strict=False), *kwargs.items()])
         given = [
             read(value) if looks and value is not default else value
             for (looks, default, read), value in zip(by_place, args)  # noqa: B905 - Python itself refuses too many

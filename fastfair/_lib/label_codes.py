@@ -34,6 +34,11 @@ class Coded:
     labels: NDArray[Any]
     codes: NDArray[np.integer[Any]]
 
+    def take(self, keep: NDArray[Any]) -> Coded:
+        """Keep some rows, and the labels that they still have."""
+        used, codes = np.unique(self.codes[keep], return_inverse=True)
+        return Coded(self.labels[used], codes)
+
 
 Labels = ArrayLike | Coded
 

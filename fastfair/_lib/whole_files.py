@@ -46,8 +46,7 @@ def written(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ----------
     path : path
         Its folder is made if there is none. An existing file is replaced and its permissions are kept; a link is
-        followed; a path that is not a file on a
-        disk, such as ``/dev/stdout``, is written to directly.
+        followed; a path that is not a file on a disk, such as ``/dev/stdout``, is written to directly.
 
     Yields
     ------

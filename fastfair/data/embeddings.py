@@ -160,7 +160,7 @@ class Embeddings(Shown):
             keep = rows_of_vectors(array, similarity, failures)
         if keep is not None:
             array = array[keep]
-            who, *others = (_kept(coded, keep) for coded in (who, *attributes.values()))
+            who, *others = (coded.take(keep) for coded in (who, *attributes.values()))
             attributes = dict(zip(attributes, others, strict=True))
             is_probe = None if is_probe is None else is_probe[keep]
         subjects, codes = who.labels, who.codes.astype(np.int32)
@@ -502,8 +502,3 @@ def rows_of_vectors(vectors: NDArray[np.floating[Any]], similarity: str, failure
         DroppedWarning,
     )
     return np.asarray(~failed)
-
-
-def _kept(coded: validation.Coded, keep: NDArray[np.bool_]) -> validation.Coded:
-    used, codes = np.unique(coded.codes[keep], return_inverse=True)
-    return validation.Coded(coded.labels[used], codes)

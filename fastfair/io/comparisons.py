@@ -14,6 +14,7 @@ from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.frames import FrameColumns
 from fastfair._lib.warnings import gathered, warn
+from fastfair.data import score_matrices
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.failed_comparisons import FailurePolicy
 from fastfair.data.group_labels import MISSING
@@ -218,7 +219,7 @@ def read_comparisons(
 
 def _origin_of(table: formats.ScoreTable, keep: NDArray[np.bool_] | None) -> dict[str, NDArray[Any]]:
     """Return the line of each comparison kept, in a text file, and its fields in columns to keep."""
-    columns = {} if table.lines is None else {"line": np.asarray(table.lines)}
+    columns = {} if table.lines is None else {"line": np.asarray(table.lines, np.uint32)}
     columns |= {name: table.frame[name].to_numpy() for name in table.kept}
     return columns if keep is None else {name: column[keep] for name, column in columns.items()}
 
@@ -226,7 +227,11 @@ def _origin_of(table: formats.ScoreTable, keep: NDArray[np.bool_] | None) -> dic
 def _of_two_files(genuine: Any, impostor: str | Path, how: HowToRead, score_kind: str) -> Comparisons:
     """Read the scores of mated comparisons from a file, and those of non-mated ones from another."""
     given = [f"{name}=" for name, value in how.names.items() if value is not None]
-    given += ["metadata="] * (how.described is not None) + ["trials="] * (how.trials is not None)
+    given += [
+        f"{name}="
+        for name in ("metadata", "trials", "groups", "subject_pattern", "quality", "keep", "mated_value")
+        if getattr(how, name)
+    ]
     if given or not isinstance(genuine, str | Path) or how.vectors is not None:
         raise InputError(f"with impostor=, path is a file of scores alone: leave {' and '.join(given) or 'others'} out")
     scores = []
@@ -277,6 +282,9 @@ def _from_matrix(path: Path, matrix: np.ndarray[Any, Any], how: HowToRead, score
     n = matrix.shape[0]
     subjects = np.arange(n)
     sides = tuple(validation.Coded(subjects, codes) for codes in (np.repeat(subjects, n), np.tile(subjects, n)))
+    score_matrices.without_diagonal(
+        matrix.ravel(), {"reference": sides[0], "probe": sides[1]}, score_kind, how.self_comparisons
+    )
     groups = metadata.groups_of((sides[0], sides[1]))
     with gathered(DroppedWarning) as left_out:
         keep = metadata.find((sides[0], sides[1]), how.missing_labels, "comparisons")

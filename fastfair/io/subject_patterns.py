@@ -69,6 +69,5 @@ def take(column: Any, keep: Any) -> Any:
     if isinstance(column, dict):
         return {name: take(part, keep) for name, part in column.items()}
     if isinstance(column, validation.Coded):
-        used, codes = np.unique(column.codes[keep], return_inverse=True)
-        return validation.Coded(column.labels[used], codes)
+        return column.take(keep)
     return column[keep]

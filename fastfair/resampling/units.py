@@ -149,6 +149,9 @@ class Units:
         weights[n_samples:-1] = raw[-n_samples:]
 
 
+_OF_THIS_PROCESS = ("_comparisons", "_own_rows", "stratum_of_subject")  # what draws no weights
+
+
 class ComparisonUnits(Units):
     """The units that are drawn for replicates of comparisons, and the two rows of weights of each comparison.
 
@@ -163,10 +166,16 @@ class ComparisonUnits(Units):
     ------
     InputError
         Where the comparisons lack the subjects or samples to draw.
+
+    Attributes
+    ----------
+    stratum_of_subject : (subjects,) ndarray of int, or None
+        The stratum that each subject is drawn in; None where comparisons are drawn.
     """
 
     def __init__(self, comparisons: Comparisons, unit: str) -> None:
         self.unit, self._comparisons = unit, comparisons
+        self.stratum_of_subject: NDArray[np.integer] | None = None
         if unit == "comparison":
             sizes = len(comparisons.mated), len(comparisons.nonmated)
             classes = np.repeat(np.arange(2), sizes)
@@ -174,7 +183,8 @@ class ComparisonUnits(Units):
             self._set_rows(classes.size, classes, np.array(sizes))
             return
         require_units(comparisons, unit)
-        subjects = Draw.of(SUBJECTS, strata_of_subjects(comparisons))
+        self.stratum_of_subject = strata_of_subjects(comparisons)
+        subjects = Draw.of(SUBJECTS, self.stratum_of_subject)
         if unit == "subject":
             self._of_subjects(subjects)
         else:
@@ -182,7 +192,7 @@ class ComparisonUnits(Units):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the comparisons where others draw weights."""
-        return {name: value for name, value in vars(self).items() if name not in ("_comparisons", "_own_rows")}
+        return {name: value for name, value in vars(self).items() if name not in _OF_THIS_PROCESS}
 
     @property
     def rows_of_subjects(self) -> Rows:
@@ -257,17 +267,18 @@ def strata_of_subjects(comparisons: Comparisons) -> NDArray[np.integer]:
 
 def _split(stratum: NDArray[np.integer], label: NDArray[np.integer], enough: int) -> NDArray[np.integer]:
     """Split strata by labels, (subjects,), which fewer subjects than enough of a stratum do not share."""
-    cells, cell, sizes = np.unique((stratum, label), axis=1, return_inverse=True, return_counts=True)
+    width = int(label.max()) + 1
+    cells, cell, sizes = np.unique(stratum * width + label, return_inverse=True, return_counts=True)
     if enough > 1:
-        of_cell = cells[0]
+        of_cell = cells // width
         rest = np.bincount(of_cell, np.where(sizes < enough, sizes, 0))
         largest = np.zeros(rest.size, np.int64)
         for k in np.argsort(sizes, kind="stable"):
             largest[of_cell[k]] = k
         # The rest, where it is small itself, goes with the largest of its stratum.
         joined = np.where(rest[of_cell] < enough, largest[of_cell], sizes.size + of_cell)
-        cell = np.where(sizes < enough, joined, np.arange(sizes.size))[cell.reshape(-1)]
-    return np.unique(cell, return_inverse=True)[1].reshape(-1)
+        cell = np.where(sizes < enough, joined, np.arange(sizes.size))[cell]
+    return np.unique(cell, return_inverse=True)[1]
 
 
 def _labels_of_subjects(comparisons: Comparisons, name: str) -> NDArray[np.integer]:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from fastfair.data.comparisons import Comparisons
 from fastfair.resampling.comparison_replicates import Resampler
-from fastfair.resampling.units import strata_of_subjects
 
 from .entries import Entry
 from .interval_notes import FITTED
@@ -50,8 +49,12 @@ def degrees_of_freedom(
     if units.unit == "sample":
         return found
     alone = units.unit == "comparison"  # drawn in a stratum for each class
-    strata = [0] if alone else strata_of_subjects(comparisons)
-    group_of_subject = comparisons.group_of_subject
+    stratum, group_of_subject = units.stratum_of_subject, comparisons.group_of_subject
+    n_all = 1 if stratum is None else int(stratum.max()) + 1
+    has_some = None  # (groups, strata) whether a group has subjects in a stratum
+    if stratum is not None and group_of_subject is not None:
+        has_some = np.zeros((len(comparisons.groups), n_all), np.bool_)
+        has_some[group_of_subject, stratum] = True
     overall: dict[str, Any] = dict(zip(("mated", "non-mated"), comparisons.subject_counts, strict=True))
     if alone:
         overall = {"mated": len(comparisons.mated), "non-mated": len(comparisons.nonmated)}
@@ -65,13 +68,13 @@ def degrees_of_freedom(
         name = entry.name[len(ratio) + 1 : -1] if ratio else entry.name
         if name not in SIDES:
             continue
-        size, n_strata = min(overall[side] for side in SIDES[name]), len(np.unique(strata))
+        size, n_strata = min(overall[side] for side in SIDES[name]), n_all
         if entry.group is not None:
             cell = entry.cell or own[entry.group]
             size = min(int(cells[side][cell]) for side in SIDES[name])
             n_strata = len(set(cell))
-            if not alone and group_of_subject is not None:
-                n_strata = np.unique(strata[np.isin(group_of_subject, cell)]).size
+            if has_some is not None:
+                n_strata = int((has_some[cell[0]] | has_some[cell[1]]).sum())
         found[k] = max(1, size - n_strata)
         if SIDES[name] == ("non-mated",):
             assert entry.point is not None

@@ -16,7 +16,7 @@ KINDS = st.sampled_from([pl.String, pl.Categorical])
 
 
 @given(st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=8), st.tuples(KINDS, KINDS))
-@pytest.mark.filterwarnings("ignore::fastfair.errors.LookAlikeWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.LookAlikeWarning")  # some names are drawn to look alike
 def test_columns_of_text_are_coded_as_labels_are(rows, kinds):
     rows = [*rows, ("A", "A"), ("9", "10")]  # mated and non-mated
     names = "reference", "probe"

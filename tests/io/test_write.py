@@ -94,7 +94,7 @@ def comparisons(draw, names=NAMES, labels=TRIMMED):
     return ff.Comparisons(scores, mated, score_kind=kind, label_conflicts="keep", self_comparisons="keep", **known)
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.LookAlikeWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.LookAlikeWarning")  # of random labels
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(comparisons())
 def test_what_is_written_is_read_again(suffix, c):
@@ -104,6 +104,7 @@ def test_what_is_written_is_read_again(suffix, c):
         assert read.mated.keys.dtype == c.mated.keys.dtype
 
 
+@pytest.mark.filterwarnings("ignore::fastfair.errors.LookAlikeWarning")  # of random labels
 @given(comparisons(names=st.text(max_size=5).filter(str.strip), labels=LABELS))
 def test_parquet_takes_labels_and_names_of_any_kind(c):
     are_equal(c, there_and_back(c, ".parquet", groups=list(c.attributes)))
