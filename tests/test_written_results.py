@@ -158,7 +158,7 @@ def test_systems_of_a_page_are_evaluations_without_bands(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
-@pytest.mark.parametrize("groups", [["--group", "sex"], []])
+@pytest.mark.parametrize("groups", [pytest.param(["--group", "sex"], marks=pytest.mark.slow), []])
 def test_the_page_of_vectors_is_made_again(groups, tmp_path):
     made = ff.von_mises_fisher_embeddings(40, 4, 16, concentration=(20, 60), rng=0)
     sex = np.array(HOSTILE[:3])[made.subject % 3]

@@ -82,8 +82,8 @@ def plan_power(
     --------
     >>> import fastfair as ff
     >>> settings = {"n_groups": 10, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.05}
-    >>> ff.plan_power(n_subjects=[200, 400, 800], difference=0.05, rng=0, **settings).power.round(2)
-    array([0.5 , 0.89, 1.  ])
+    >>> ff.plan_power(n_subjects=[200, 400], difference=0.05, rng=0, **settings).power.round(2)
+    array([0.5 , 0.89])
     """
     settings, pilot = checked_settings(
         n_attempts, attempts, n_groups=n_groups, n_subjects=n_subjects, fnmr=fnmr, correlation=correlation
@@ -195,8 +195,6 @@ def plan_subjects(
     --------
     >>> import fastfair as ff
     >>> settings = {"n_groups": 10, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.05}
-    >>> ff.plan_subjects(margin=[0.02, 0.04], rng=0, **settings).n_subjects
-    array([950., 250.])
     >>> plan = ff.plan_subjects(difference=0.05, rng=0, **settings)
     >>> float(plan.n_subjects), float(plan.power.round(2)), float(plan.margin.round(4))
     (335.0, 0.8, 0.0343)

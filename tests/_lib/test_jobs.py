@@ -57,6 +57,7 @@ def test_parts_are_multiples_of_what_is_done_at_once(n, at_once, tmp_path):
     assert all(len(part) % at_once == 0 for part in parts[:-1])
 
 
+@pytest.mark.slow
 def test_processes_open_a_file_which_is_removed(processes, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert np.array_equal(done(Squares(VALUES), Workers(executor=processes))[0], VALUES**2)
@@ -153,6 +154,7 @@ def test_an_executor_whose_tasks_are_no_futures_is_refused():
         done(Squares(VALUES), Workers(executor=Pool()))
 
 
+@pytest.mark.slow
 def test_an_error_cancels_what_waits():
     with ThreadPoolExecutor(1) as pool:
         start = time.perf_counter()
@@ -165,6 +167,7 @@ def test_an_error_cancels_what_waits():
     assert time.perf_counter() - start < 10
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="interrupts are sent by signals")
 def test_an_interrupt_ends_the_wait_and_removes_the_file(processes, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -259,6 +262,7 @@ def test_importing_this_does_not_import_dask():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 def test_progress_tells_of_every_part(tmp_path):
     for executor, checkpoint in ((None, None), (ThreadPoolExecutor(2), None), (None, tmp_path), (None, tmp_path)):
         told = []

@@ -207,6 +207,7 @@ def test_plan_power_needs_a_difference_of_a_shape_that_fits():
         ff.plan_power(**SETTING | {"fnmr": [0.1, 0.2]}, difference=[0.1, 0.2, 0.3])
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 def test_summaries_say_what_is_planned_for_each_setting():
     margin = ff.plan_margin(**SETTING, method="exact")
