@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import threading
 import weakref
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from fastfair._lib import memory
+from fastfair._lib.file_stamps import mapped
 from fastfair._lib.whole_files import explained
 from fastfair.errors import FileFormatError, MissingFileError
 
@@ -131,7 +133,7 @@ class ArrayFile:
 
     def __init__(self, folder: Folder, name: str) -> None:
         self._folder, self._name = folder, name
-        self._written: list[tuple[str, tuple[int, ...]]] = []  # type and shape of each array
+        self._written: list[tuple[str, tuple[int, ...], int]] = []  # type, shape and checksum of each array
 
     def append(self, *arrays: NDArray[Any]) -> None:
         """Write arrays behind those that are there.
@@ -144,19 +146,21 @@ class ArrayFile:
         path = self._folder.path / self._name
         with explained(path), path.open("ab") as file:
             for array in arrays:
-                file.write(np.ascontiguousarray(array).data)
-                self._written.append((array.dtype.str, array.shape))
+                content = np.ascontiguousarray(array)
+                file.write(content.data)
+                self._written.append((array.dtype.str, array.shape, zlib.crc32(content.data)))
 
     def mapped(self) -> NDArray[Any]:
         """Return all arrays, which have one type and one number of columns, as one that lies in the file.
 
         The file stays as long as that array, which cannot be written to.
         """
-        kind, shape = self._written[0]
-        n = sum(shape[0] for _, shape in self._written)
-        found = np.memmap(self._folder.path / self._name, kind, "r", shape=(n, *shape[1:]))
+        kind, shape, _ = self._written[0]
+        n = sum(shape[0] for _, shape, _ in self._written)
+        path = self._folder.path / self._name
+        found = np.memmap(path, kind, "r", shape=(n, *shape[1:]))
         weakref.finalize(found, lambda _: None, self._folder)
-        return found
+        return mapped(path, found)
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         """Read all arrays.
@@ -174,9 +178,10 @@ class ArrayFile:
         except FileNotFoundError:
             raise MissingFileError(f"{path}, a temporary file of the scan, was removed: {_SCAN_AGAIN}") from None
         with file:
-            for kind, shape in self._written:
+            for kind, shape, checksum in self._written:
                 size = int(np.prod(shape))
                 array = np.fromfile(file, kind, size)
-                if array.size < size:
-                    raise FileFormatError(f"{path}, a temporary file of the scan, was shortened: {_SCAN_AGAIN}")
+                if array.size < size or zlib.crc32(array.data) != checksum:
+                    what = "shortened" if array.size < size else "changed"
+                    raise FileFormatError(f"{path}, a temporary file of the scan, was {what}: {_SCAN_AGAIN}")
                 yield array.reshape(shape)

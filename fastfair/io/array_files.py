@@ -14,20 +14,23 @@ import numpy as np
 from numpy.lib import format as npy
 
 from fastfair._lib import memory, validation
+from fastfair._lib.file_stamps import mapped
 from fastfair.errors import FileFormatError, InputError
 
 from .reading import reading
 
 Array = np.ndarray[Any, Any]
+_SHARE_OF_MEMORY = 8  # of what is free, a share may hold an array
 
 
 def read_npy(path: Path) -> Array:
-    """Return the array of a .npy file, memory-mapped."""
+    """Return the array of a .npy file; memory-mapped where it would take much of the memory that is free."""
     with reading(path):
         with path.open("rb") as stream:
             _check_header(path, stream, path.stat().st_size)
-        array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
-        return array
+        if path.stat().st_size <= memory.available() // _SHARE_OF_MEMORY:
+            return np.asarray(np.load(path, allow_pickle=False))
+        return mapped(path, np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 class Archive:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
+@reading.from_unchanged_files
 @checked(
     path=argument_kinds.source,
     groups=argument_kinds.texts_or_pairs,

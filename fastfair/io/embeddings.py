@@ -13,7 +13,7 @@ from fastfair.data.embeddings import Embeddings, rows_of_vectors
 from fastfair.data.templates import TEMPLATE_SCORES
 from fastfair.errors import DroppedWarning, InputError
 
-from . import tables, vector_files, vector_parts
+from . import reading, tables, vector_files, vector_parts
 from .metadata import MISSING_LABELS, Metadata
 from .subject_patterns import cut_out, take
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
+@reading.from_unchanged_files
 @checked(
     path=argument_kinds.sources,
     vectors=argument_kinds.text,
@@ -51,7 +52,7 @@ def read_embeddings(
     Parameters
     ----------
     path : path, sequence of paths, or data frame
-        ``.npy`` (memory-mapped, not read whole), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
+        ``.npy`` (memory-mapped if large), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
         ``.hdf5``); where each dataset of the latter is one vector, these are its "vectors", and their paths its "name".
         A data frame is taken as Parquet. Several files, or a pattern such as ``"vectors/*.npy"`` whose
         files are taken by name, are parts of one set: read one after another into a temporary file, memory-mapped.

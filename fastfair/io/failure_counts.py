@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
+@reading.from_unchanged_files
 @checked(path=argument_kinds.source)
 def read_failure_counts(
     path: str | Path | IntoDataFrame,

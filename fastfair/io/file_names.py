@@ -38,7 +38,7 @@ def files_of(paths: str | Path | Sequence[str | Path], entries: str) -> list[Pat
     found: list[Path] = []
     for one in [paths] if isinstance(paths, str | Path) else paths:
         if is_pattern(one):
-            matching = sorted(map(Path, glob.glob(str(one), recursive=True)))  # noqa: PTH207 - has absolute patterns
+            matching = sorted(map(Path, glob.glob(_pattern(Path(one)), recursive=True)))  # noqa: PTH207 - can be absolute
             if not matching:
                 raise MissingFileError(f"no file matches {str(one)!r}")
             found += matching
@@ -50,6 +50,12 @@ def files_of(paths: str | Path | Sequence[str | Path], entries: str) -> list[Pat
             raise InputError(f"path names the file {file} twice, so that its {entries} would count twice")
         files[same] = file
     return list(files.values())
+
+
+def _pattern(path: Path) -> str:
+    """Return a pattern in which folders that exist by their names are no patterns, such as "run[1]"."""
+    folder = next(parent for parent in path.parents if parent.exists())
+    return str(Path(glob.escape(str(folder)), path.relative_to(folder)))
 
 
 def is_pattern(path: str | Path) -> bool:

@@ -13,12 +13,13 @@ from fastfair._lib.arguments import checked
 from fastfair.data.named_vectors import NamedVectors
 from fastfair.errors import InputError
 
-from . import tables, vector_files, vector_parts
+from . import reading, tables, vector_files, vector_parts
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
+@reading.from_unchanged_files
 @checked(path=argument_kinds.sources, vectors=argument_kinds.text, name=argument_kinds.text_or_labels)
 def read_named_vectors(
     path: str | Path | Sequence[str | Path] | IntoDataFrame,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _PER_CENT = r"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?\s*[%‰]$"
 
 
+@reading.from_unchanged_files
 def read_rates(path: Path, labels: Sequence[str]) -> pl.DataFrame:
     """Read a table whose columns are numbers but for some labels; columns with other text stay text.
 

@@ -1,18 +1,60 @@
-"""What all readers share: the check of the file, and errors of other libraries turned into errors that name it."""
+"""What all readers share: whether a file can be read and stays as it is, and errors that name it."""
 
 from __future__ import annotations
 
 import os
 import stat
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from fastfair._lib import validation
+from fastfair._lib.file_stamps import Stamp, refuse_changed
 from fastfair._lib.foreign_errors import told_as
 from fastfair.errors import FileFormatError, InputError, MissingFileError
 
 _SHOWN = 200  # characters of a path in a message
+_Reader = TypeVar("_Reader", bound=Callable[..., Any])
+_seen: ContextVar[dict[Path, Stamp] | None] = ContextVar("_seen", default=None)
+
+
+@contextmanager
+def unchanged(known: Mapping[Path, Stamp] | None = None) -> Iterator[None]:
+    """Raise an error where a file that is read inside changes meanwhile, or has changed since it was `known`.
+
+    Raises
+    ------
+    FileFormatError, MissingFileError
+        As `refuse_changed` does.
+    """
+    if _seen.get() is not None:  # who called this looks at the end
+        yield
+        return
+    seen = dict(known or {})
+    refuse_changed(seen)
+    token = _seen.set(seen)
+    try:
+        yield
+    except Exception:
+        refuse_changed(seen)
+        raise
+    finally:
+        _seen.reset(token)
+    refuse_changed(seen)
+
+
+def from_unchanged_files(reader: _Reader) -> _Reader:
+    """Let a function raise an error where a file that it reads changes meanwhile."""
+
+    @wraps(reader)
+    def checking(*args: Any, **kwargs: Any) -> Any:
+        with unchanged():
+            return reader(*args, **kwargs)
+
+    return cast(_Reader, checking)
 
 
 def polars() -> Any:
@@ -44,6 +86,8 @@ def check_file(path: str | Path) -> Path:
         raise FileFormatError(f"{path} is a pipe or a device: save what it gives as a file, and name that")
     if found.st_size == 0:
         raise FileFormatError(f"{path} is empty")
+    if (seen := _seen.get()) is not None and path not in seen:
+        seen[path] = Stamp.of(path)
     return path
 
 

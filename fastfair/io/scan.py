@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastfair._lib import argument_kinds, memory, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.executors import run_in_order
+from fastfair._lib.file_stamps import Stamp
 from fastfair._lib.progress import reporting
 from fastfair._lib.threads import Turn, Turns, count_threads, in_order
 from fastfair._lib.warnings import tell
@@ -20,6 +21,7 @@ from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.data.scanning import LEAST_MEMORY, CodedPart, Scan
 from fastfair.errors import InputError
 
+from . import reading
 from .file_names import files_of, naming
 from .how_to_read import HowToRead
 from .scanned_parts import PartReader, ReadPart, parts_of
@@ -122,19 +124,22 @@ def scan_comparisons(
     >>> ff.scan_comparisons(folder / "*.csv")
     ScannedComparisons(2 mated, 2 non-mated, similarity, 3 subjects)
     """
-    how = HowToRead(
-        score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
-        None, metadata_per, metadata_subject, missing_labels, label_conflicts, mated_value=mated_value,
-        self_comparisons=self_comparisons, by_attribute=False,
-    )  # fmt: skip
+    with reading.unchanged():
+        how = HowToRead(
+            score, mated, reference, probe, subject_pattern, metadata, metadata_id, groups, format,
+            None, metadata_per, metadata_subject, missing_labels, label_conflicts, mated_value=mated_value,
+            self_comparisons=self_comparisons, by_attribute=False,
+        )  # fmt: skip
     if validation.choice("failures", failures, FAILURES) != "error":
         raise InputError(f"a scan takes no comparisons that failed (failures={failures!r}): use read_comparisons")
     validation.choice("score_kind", score_kind, validation.SCORE_KINDS)
     limit = memory.available() // 2 if memory_limit is None else int(memory_limit)
     if limit < LEAST_MEMORY:
         raise InputError(f"memory_limit must be at least {LEAST_MEMORY >> 20} MiB, not {limit:,} bytes")
-    files = files_of(path, "comparisons")
-    sizes = [file.stat().st_size for file in files]
+    # Workers may run in another folder.
+    files = [file.absolute() for file in files_of(path, "comparisons")]
+    stamps = {file: Stamp.of(file) for file in files}
+    sizes = [stamps[file].size for file in files]
     scan = Scan(score_kind, limit, folder, cllr)
     if executor is None:
         n_at_once = count_threads(None) + _AHEAD + 1
@@ -144,7 +149,7 @@ def scan_comparisons(
         n_at_once = min(max(int(at_once / _ROWS_OF_A_TASK), _LEAST_TASKS), _MOST_TASKS)
         n_rows = int(min(_ROWS_OF_A_TASK, at_once / n_at_once))
     parts = [part for file in files for part in parts_of(file, n_rows, how)]
-    reader = PartReader(parts, how, score_kind, cllr)
+    reader = PartReader(parts, how, score_kind, cllr, stamps)
     read = _in_threads(scan, reader) if executor is None else _in_tasks(scan, reader, executor, n_at_once)
     with reporting(progress, "files") as report:
         done = 0

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib.file_stamps import Stamp
 from fastfair._lib.threads import alone
 from fastfair._lib.warnings import Told, held
 from fastfair.data.checked_columns import checked_columns
@@ -41,7 +42,7 @@ def parts_of(file: Path, n_rows: int, how: HowToRead) -> list[Part]:
         return [Part(file, "", 0, None)]
     pl = reading.polars()
     with reading.reading(file):
-        size = pl.scan_parquet(file).select(pl.len()).collect().item()
+        size = tables.rows_of_parquet(file).select(pl.len()).collect().item()
     return [Part(file, kind, first, n_rows) for first in range(0, max(size, 1), n_rows)]
 
 
@@ -77,12 +78,15 @@ class PartReader:
         What the caller said of the files.
     score_kind, cllr
         As in `scan_comparisons`.
+    stamps : dict
+        How each file was when the scan began.
     """
 
     parts: list[Part]
     how: HowToRead
     score_kind: str
     cllr: bool
+    stamps: dict[Path, Stamp]
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the caller's table of metadata, of which `how` has what is needed."""
@@ -110,8 +114,10 @@ class PartReader:
         -------
         ReadPart
         """
-        table, kind = _read(self.parts[number], self.how)
-        columns = columns_of(table, kind, self.how)
+        part = self.parts[number]
+        with reading.unchanged({part.file: self.stamps[part.file]}):
+            table, kind = _read(part, self.how)
+            columns = columns_of(table, kind, self.how)
         rows = tables.Rows(table.place, lines=table.lines, first=table.first)
         if columns.keep is not None and not columns.keep.any():
             return ReadPart(None, columns.left_out, rows, None)

@@ -112,16 +112,20 @@ def of_text(text: text_files.Text, separator: str | None = None) -> Table:
 
 def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
     """Make a table of a Parquet file, or of `n` rows from the row `first` on."""
-    pl = reading.polars()
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:
         with reading.reading(path):
-            if n is None:
-                return pl.read_parquet(path, columns=wanted)
-            return pl.scan_parquet(path).select(wanted).slice(first, n).collect()
+            return rows_of_parquet(path).select(wanted).slice(first, n).collect()
 
     with reading.reading(path):
-        return Table(path, list(pl.read_parquet_schema(path)), read, first=first)
+        names = rows_of_parquet(path).collect_schema().names()
+    return Table(path, names, read, first=first)
+
+
+def rows_of_parquet(path: Path) -> pl.LazyFrame:
+    """Open a Parquet file: polars would take some names for patterns, addresses or folders of partitions."""
+    scanned: pl.LazyFrame = reading.polars().scan_parquet(path.absolute(), glob=False, hive_partitioning=False)
+    return scanned
 
 
 def of_frame(frame: Any, called: str, place: str) -> Table:

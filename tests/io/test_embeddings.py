@@ -18,6 +18,7 @@ from hypothesis import given as for_all
 from hypothesis import strategies as st
 
 import fastfair as ff
+from fastfair._lib import memory
 from fastfair.errors import (
     DroppedWarning,
     FileFormatError,
@@ -149,7 +150,8 @@ def test_data_frames(make, npy):
         ff.read_embeddings(npy, samples=table, groups="eye")
 
 
-def test_npy_is_mapped_and_labels_come_from_beside_it(npy, tmp_path):
+def test_a_large_npy_is_mapped_and_labels_come_from_beside_it(npy, tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda: 0)
     e = ff.read_embeddings(npy, subject=FIELDS["subject"], groups={"sex": FIELDS["sex"]})
     is_the_same(e, ("f", "m"))
     assert isinstance(e.vectors.base, np.memmap) or isinstance(e.vectors.base.base, np.memmap)
