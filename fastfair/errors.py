@@ -77,6 +77,10 @@ class WorkerError(FastfairError, RuntimeError):
     """Workers of an executor have died, or cannot reach the data."""
 
 
+class NotEnoughMemoryError(FastfairError, MemoryError):
+    """The system gives the process less memory than the work needs."""
+
+
 class MissingDependencyError(FastfairError, ImportError):
     """A feature needs a package that is not installed."""
 

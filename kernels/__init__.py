@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import os
 import threading
+import warnings
 from typing import Any
 
 from ._aside import aside
+
+if (_n := os.environ.get("NUMBA_NUM_THREADS", "1")).strip().lstrip("+-").isdigit() and int(_n) < 1:
+    # numba could not be imported.
+    warnings.warn(f"NUMBA_NUM_THREADS={_n} is no number of threads: all processors are used", stacklevel=2)
+    del os.environ["NUMBA_NUM_THREADS"]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar, overload
 
-from fastfair.errors import FastfairError, InputError
+from fastfair.errors import FastfairError, InputError, NotEnoughMemoryError
 
 from . import argument_kinds as k
 from .argument_kinds import Check
@@ -183,7 +183,15 @@ def _decorated(function: Any, takes: Any, special: Mapping[str, Check]) -> Any:
                 kwargs[name] = known[name].read(value)
             elif takes is not None:
                 raise TypeError(f"{function.__qualname__}() got an unexpected keyword argument {name!r}")
-        return function(*given, **kwargs)
+        try:
+            return function(*given, **kwargs)
+        except FastfairError:
+            raise
+        except MemoryError as error:
+            raise NotEnoughMemoryError(
+                f"{function.__name__} needs more memory than the system gives this process ({error}): take fewer data "
+                "or replicates, scan_comparisons for score files, or a larger limit (ulimit -v)"
+            ) from error
 
     checking.__entries__ = by_name  # type: ignore[attr-defined]
     return checking

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +63,16 @@ class Checkpoint:
             For a file that is damaged, or that holds something else.
         """
         path = self._path(steps)
+        would_do = "remove it, and its part of the work is done again"
         try:
+            if not stat.S_ISREG(path.stat().st_mode):  # to read from a pipe would wait for somebody to write to it
+                raise FileFormatError(f"{path} is a folder, a pipe or a device, not a part: {would_do}")
             with path.open("rb") as file:
                 magic, title, content = file.read(len(_MAGIC)), file.readline(1000), file.read()
         except FileNotFoundError:
             return None
-        would_do = "remove it, and its part of the work is done again"
+        except OSError as error:
+            raise FileFormatError(f"{path} cannot be read ({error.strerror}): {would_do}") from None
         if magic != _MAGIC:
             raise FileFormatError(f"{path} is damaged, or no file of a checkpoint: {would_do}")
         name, _, digest = title.decode("ascii", "replace").strip().rpartition(" ")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import queue
 import secrets
-import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,9 +19,13 @@ from numpy.typing import NDArray
 
 from fastfair.errors import InputError, WorkerError
 
-from . import packing
+from . import packing, temporary_folders
+from .text import shown
+from .whole_files import explained
 
 _TRIES = 3  # of a task whose worker dies
+_CANCELLING = 5.0  # seconds that cancelling may take
+_PATIENCE = 1.0  # seconds after which futures are asked whether they have ended
 _Take = Callable[[range, dict[str, NDArray[Any]]], None]
 
 
@@ -45,7 +48,9 @@ def run_in(executor: Any, job: Any, parts: Sequence[range], n_threads: int, take
     Raises
     ------
     WorkerError
-        Where workers die.
+        Where workers die, where the executor takes no tasks, and where it returns something else than their results.
+    OutputError
+        Where the file for the workers cannot be written.
     """
     if not parts:
         return
@@ -111,12 +116,20 @@ class _Failed:
     error: Exception
 
 
-def do(source: Any, steps: Any, n_threads: int) -> Any:
+@dataclass(frozen=True)
+class _Done:
+    """What a part of the work returned."""
+
+    steps: Any
+    result: Any
+
+
+def do(source: Any, steps: Any, n_threads: int) -> _Done:
     """Do a part of a job in a worker."""
     try:
-        return source.job().run(steps, n_threads, None)
+        return _Done(steps, source.job().run(steps, n_threads, None))
     except Exception as error:
-        return _Failed(error)
+        return _Done(steps, _Failed(error))
 
 
 class _Waiting:
@@ -136,8 +149,12 @@ class _Waiting:
         self._tries[steps] = self._tries.get(steps, 0) + 1
         try:
             future = self._executor.submit(do, self._source, steps, self._n_threads, **self._options)
+        except (KeyboardInterrupt, SystemExit):
+            raise
         except BrokenExecutor as error:
             raise _broken(error) from error
+        except BaseException as error:  # those of asyncio that cancel are no Exception
+            raise _closed(error) from error
         if not hasattr(future, "add_done_callback"):
             kind = type(future).__name__
             raise InputError(f"executor.submit() must return a future, as those of concurrent.futures do, not {kind}")
@@ -150,16 +167,37 @@ class _Waiting:
         Where a worker died, try again.
         """
         while True:
-            future = self._ended.get()
+            future = self._next_ended()
             steps, source = self._running.pop(future)
             try:
                 found = future.result()
+            except (KeyboardInterrupt, SystemExit):
+                raise
             except BrokenExecutor as error:
                 raise _broken(error) from error
-            except Exception as error:
+            except BaseException as error:
                 self._try_again(steps, source, error)
                 continue
-            return steps, found
+            if not isinstance(found, _Done) or found.steps != steps:
+                raise WorkerError(
+                    f"a future of executor.submit() returned {shown(found)}, and not what its function returns: "
+                    "executors are those of concurrent.futures, the Client of Dask, and others alike"
+                )
+            return steps, found.result
+
+    def _next_ended(self) -> Any:
+        """Wait for a future that has ended, also of executors that do not call what they are asked to call."""
+        while True:
+            with suppress(queue.Empty):
+                future = self._ended.get(timeout=_PATIENCE)
+                if future in self._running:
+                    return future
+                continue
+            for future in self._running:
+                if getattr(future, "done", bool)():
+                    self._ended.put(future)
+            if getattr(self._executor, "status", "running") == "closed":  # a Client of Dask
+                raise _closed(RuntimeError("it was closed"))
 
     def _try_again(self, steps: Any, source: Any, error: BaseException) -> None:
         if self._tries[steps] == _TRIES:
@@ -173,9 +211,23 @@ class _Waiting:
 
     def cancel(self) -> None:
         """Cancel what has not ended."""
-        for future in self._running:
-            with suppress(Exception):
-                future.cancel()
+
+        def cancel_all() -> None:
+            for future in list(self._running):
+                with suppress(Exception):
+                    future.cancel()
+
+        # A Client of Dask that was closed meanwhile would wait for ever.
+        cancelling = threading.Thread(target=cancel_all, daemon=True)
+        cancelling.start()
+        cancelling.join(_CANCELLING)
+
+
+def _closed(error: BaseException) -> WorkerError:
+    return WorkerError(
+        f"the executor takes no more tasks ({type(error).__name__}: {error}): run again with one that is open; with "
+        "checkpoint= the new run goes on from what is finished"
+    )
 
 
 def _broken(error: BrokenExecutor) -> WorkerError:
@@ -194,18 +246,28 @@ def _delivered(executor: Any, job: Any) -> Iterator[Callable[[], Any]]:
         packed = _InMemory(secrets.token_hex(8), packing.pack(job))
         yield lambda: _scattered(executor, packed)
     else:
-        with tempfile.TemporaryDirectory(prefix="fastfair-", ignore_cleanup_errors=True) as folder:
-            path = Path(folder) / "job"
-            packing.save(job, path)
+        with explained(temporary_folders.root()):
+            folder = temporary_folders.make()
+        try:
+            path = folder / "job"
+            with explained(path):
+                packing.save(job, path)
             yield lambda: _InFile(str(path))
+        finally:
+            temporary_folders.remove(folder)
 
 
 def _scattered(executor: Any, packed: _InMemory) -> Any:
     """Bring data to all workers, once more where one dies on the way."""
-    for _ in range(_TRIES - 1):
-        with suppress(OSError):
+    for left in reversed(range(_TRIES)):
+        try:
             return executor.scatter(packed, broadcast=True, hash=False)
-    return executor.scatter(packed, broadcast=True, hash=False)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            if left == 0 or not isinstance(error, OSError):
+                raise _closed(error) from error
+    raise AssertionError
 
 
 @dataclass(frozen=True)

@@ -71,10 +71,10 @@ def available() -> int:
     -------
     int
         On Linux the memory that is free or can be freed without swapping, in the computer and within the limits of
-        the process's control groups; elsewhere all memory of the computer, if the system tells it.
+        the process's control groups and resources (`ulimit -v`); elsewhere all memory of the computer, if it is known.
     """
     free = _free_in_computer()
-    return max(0, min([free, *_free_in_groups()]))
+    return max(0, min([free, *_free_in_groups(), *_free_in_limits()]))
 
 
 def _free_in_computer() -> int:
@@ -106,6 +106,20 @@ def _free_in_groups() -> Iterator[int]:
             limit, used = _number(folder / names[0]), _number(folder / names[1])
             if limit is not None and used is not None and limit < _NO_LIMIT:
                 yield limit - used + _fields(folder / "memory.stat").get(names[2], 0)  # cached files can be freed
+
+
+def _free_in_limits() -> Iterator[int]:
+    """Yield what the limits of resources leave of address space, and of data."""
+    try:
+        import resource
+
+        used = [int(pages) * resource.getpagesize() for pages in (_PROC / "self" / "statm").read_text().split()]
+    except (ImportError, OSError, ValueError):  # on Windows, or without /proc
+        return
+    for limit, place in ((resource.RLIMIT_AS, 0), (resource.RLIMIT_DATA, 5)):
+        most = resource.getrlimit(limit)[0]
+        if most != resource.RLIM_INFINITY:
+            yield most - used[place]
 
 
 def _number(path: Path) -> int | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 import stat
 import threading
 from collections.abc import Iterator
@@ -14,6 +13,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from fastfair.errors import FastfairError, InputError, OutputError
+
+from . import temporary_folders
 
 _PATIENCE = 0.2  # seconds that an interrupt waits for a file that is being renamed
 _REMEDIES = {
@@ -155,12 +156,15 @@ def abandon() -> None:
 @contextmanager
 def _temporary(folder: Path) -> Iterator[tuple[Path, BinaryIO]]:
     """Open a temporary file, and remove it at the end or at an interrupt unless it was renamed."""
-    temporary = folder / f".fastfair-{os.getpid()}-{secrets.token_hex(8)}.tmp"
+    temporary_folders.sweep(folder)
+    temporary = folder / temporary_folders.new_name(".")
     try:
         with _lock:
             _refuse_what_is_late()
             _unfinished.add(temporary)
             file = temporary.open("xb")
+        with suppress(OSError):  # not every file system has locks
+            temporary_folders.lock(file.fileno())
         with file:
             yield temporary, file
     finally:

@@ -1,4 +1,4 @@
-"""End the command line at once when it is interrupted, whatever it is doing."""
+"""End the command line at once when it is interrupted or terminated, whatever it is doing."""
 
 from __future__ import annotations
 
@@ -9,25 +9,34 @@ import sys
 import threading
 import time
 
-_CODE = 130  # exit status by which shells recognise an interrupted program
+_SIGNALS = {
+    getattr(signal, name): said
+    for name, said in (("SIGINT", "Interrupted"), ("SIGTERM", "Terminated"), ("SIGHUP", "Hung up"))
+    if hasattr(signal, name)
+}
+_CODE = 128  # and the number of the signal: the exit status by which shells recognise what ended a program
 _PATIENCE = 0.4  # seconds for cleaning up
 _watching, _heard = threading.Event(), threading.Event()
 
 
 def end_at_once() -> None:
-    """Let an interrupt end the process at once, unless the parent process made it ignore interrupts.
+    """Let signals end the process at once: those of Ctrl-C, of batch systems, and of a terminal that is closed.
+
+    One that the parent process made it ignore is ignored.
 
     Python handles signals in the main thread, between two of its instructions, and these may be seconds apart. So
     another thread waits at a socket, to which the system writes each signal at once.
     """
-    if signal.getsignal(signal.SIGINT) != signal.default_int_handler:
+    by_default = [n for n in _SIGNALS if signal.getsignal(n) in (signal.SIG_DFL, signal.default_int_handler)]
+    if not by_default:
         return
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
     threading.Thread(target=_watch, args=(ours,), name="interrupts", daemon=True).start()
     _watching.set()
     signal.set_wakeup_fd(theirs.detach(), warn_on_full_buffer=False)
-    signal.signal(signal.SIGINT, lambda *_: None)
+    for number in by_default:
+        signal.signal(number, lambda *_: None)
 
 
 def leave_the_end_to_the_interrupt() -> None:
@@ -43,20 +52,23 @@ def leave_the_end_to_the_interrupt() -> None:
 
 
 def _watch(ours: socket.socket) -> None:
-    while signal.SIGINT not in ours.recv(1):
+    while (number := ours.recv(1)[0]) not in _SIGNALS:
         pass
     _heard.set()
-    cleaning = threading.Thread(target=_clean_up, daemon=True)  # may wait for a lock, or for a reader of a pipe
+    # It may wait for a lock, or for a reader of a pipe.
+    cleaning = threading.Thread(target=_clean_up, args=(_SIGNALS[signal.Signals(number)],), daemon=True)
     cleaning.start()
     cleaning.join(_PATIENCE)
-    os._exit(_CODE)
+    if "fastfair._lib.temporary_folders" in sys.modules:
+        sys.modules["fastfair._lib.temporary_folders"].abandon()
+    os._exit(_CODE + number)
 
 
-def _clean_up() -> None:
+def _clean_up(said: str) -> None:
     """Remove unfinished files, wait for a file that is being written, and print that the run was interrupted."""
     if "fastfair._lib.whole_files" in sys.modules:
         sys.modules["fastfair._lib.whole_files"].abandon()
     if "fastfair.kernels._aside" in sys.modules:
         sys.modules["fastfair.kernels._aside"].WRITING.acquire()
     cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""  # shown again, as a progress bar hides it
-    os.write(2, f"{cursor}Interrupted\n".encode())
+    os.write(2, f"{cursor}{said}\n".encode())

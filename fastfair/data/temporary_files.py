@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
 import tempfile
 import threading
 import weakref
@@ -16,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from fastfair._lib import memory
+from fastfair._lib import memory, temporary_folders
 from fastfair._lib.file_stamps import mapped
 from fastfair._lib.whole_files import explained
 from fastfair.errors import FileFormatError, MissingFileError
@@ -53,7 +52,7 @@ def room(shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     n_bytes = math.prod(sizes) * np.dtype(dtype).itemsize
     if n_bytes <= _ALWAYS_IN_MEMORY or n_bytes <= memory.available() // _SHARE_OF_MEMORY:
         return np.empty(shape, dtype)
-    with explained(tempfile.gettempdir()), tempfile.TemporaryFile(prefix="fastfair-") as file:
+    with explained(temporary_folders.root()), tempfile.TemporaryFile(prefix="fastfair-") as file:
         _take_up(file, n_bytes)
         return np.asarray(np.memmap(file, dtype, "r+", shape=sizes))
 
@@ -113,10 +112,11 @@ class Folder:
         with self._lock:
             if not self._path:
                 inside = self._inside
-                inside = inside.path if isinstance(inside, Folder) else inside or tempfile.gettempdir()
+                inside = inside.path if isinstance(inside, Folder) else inside or temporary_folders.root()
                 with explained(inside):
-                    self._path = tempfile.mkdtemp(prefix="fastfair-", dir=inside)
-                weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
+                    path = temporary_folders.make(inside)
+                self._path = str(path)
+                weakref.finalize(self, temporary_folders.remove, path)
             return Path(self._path)
 
 

@@ -1,6 +1,8 @@
 """Jobs in parts: by executors of all kinds and with checkpoints, always the same arrays."""
 
+import asyncio
 import copy
+import errno
 import multiprocessing
 import os
 import signal
@@ -15,7 +17,7 @@ import numpy as np
 import pytest
 from helpers.jobs import Deadly, Refusing, Slow, Squares
 
-from fastfair._lib import executors, jobs
+from fastfair._lib import executors, jobs, packing
 from fastfair._lib.workers import Workers
 from fastfair.errors import FileFormatError, InputError, OutputError, WorkerError
 
@@ -142,16 +144,100 @@ def test_an_error_of_the_work_is_not_tried_again():
 def test_a_worker_without_the_file_says_what_to_do(tmp_path):
     found = executors.do(executors._InFile(str(tmp_path / "gone")), range(1), 1)
     with pytest.raises(WorkerError, match=r"finds no file .*gone: .*TMPDIR.*scatter"):
-        raise found.error
+        raise found.result.error
 
 
-def test_an_executor_whose_tasks_are_no_futures_is_refused():
-    class Pool:
-        def submit(self, *_):
-            return 5
+class Odd:
+    """An executor of bad manners: `submit` gives what a function makes of a future."""
 
-    with pytest.raises(InputError, match=r"must return a future, as those of concurrent\.futures do, not int"):
-        done(Squares(VALUES), Workers(executor=Pool()))
+    def __init__(self, manners):
+        self.manners, self.pool = manners, ThreadPoolExecutor(1)
+
+    def submit(self, function, *arguments):
+        return self.manners(self.pool.submit(function, *arguments))
+
+
+def with_outcome(future, **outcome):
+    future = Future()
+    for name, value in outcome.items():
+        getattr(future, name)(value)
+    return future
+
+
+def raising(future):
+    raise KeyError("no")
+
+
+def closed():
+    executor = ThreadPoolExecutor(1)
+    executor.shutdown()
+    return executor
+
+
+@pytest.mark.parametrize(
+    ("executor", "error", "message"),
+    [
+        (
+            lambda: Odd(lambda future: 5),
+            InputError,
+            r"must return a future, as those of concurrent\.futures do, not int",
+        ),
+        (
+            lambda: Odd(lambda future: with_outcome(future, set_result={"x": 1})),
+            WorkerError,
+            "returned {'x': 1}, and not",
+        ),
+        (lambda: Odd(lambda future: with_outcome(future, set_result=None)), WorkerError, "returned None, and not"),
+        (
+            lambda: Odd(lambda future: with_outcome(future, set_exception=asyncio.CancelledError("lost"))),
+            WorkerError,
+            r"tried 3 times.*CancelledError: lost",
+        ),
+        (lambda: Odd(raising), WorkerError, r"takes no more tasks \(KeyError: 'no'\)"),
+        (closed, WorkerError, r"takes no more tasks \(RuntimeError: cannot schedule.*with checkpoint="),
+    ],
+)
+def test_executors_of_bad_manners_are_errors_of_ours(executor, error, message):
+    with pytest.raises(error, match=message):
+        done(Squares(VALUES), Workers(executor=executor()))
+
+
+def test_futures_that_do_not_call_back_are_asked():
+    def silent(future):
+        future.add_done_callback = lambda call: None
+        return future
+
+    assert np.array_equal(done(Squares(VALUES), Workers(executor=Odd(silent)))[0], VALUES**2)
+
+
+def test_an_executor_that_is_shut_down_midway_is_an_error_of_ours():
+    pool = ThreadPoolExecutor(1)
+
+    def take(*_):
+        pool.shutdown(wait=False, cancel_futures=True)
+
+    with pytest.raises(WorkerError, match="takes no more tasks"):
+        jobs.do_job(Squares(VALUES), VALUES.size, 7, Workers(executor=pool), "", take)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such pipes")
+@pytest.mark.parametrize("make", [os.mkdir, getattr(os, "mkfifo", None)])
+def test_what_is_no_file_in_the_place_of_a_part_is_an_error(make, tmp_path):
+    done(Squares(VALUES), Workers(checkpoint=tmp_path))
+    part = sorted(tmp_path.glob("*/*.part"))[3]
+    part.unlink()
+    make(part)
+    with pytest.raises(FileFormatError, match=f"{part.name} is a folder, a pipe or a device, not a part"):
+        done(Squares(VALUES), Workers(checkpoint=tmp_path))
+
+
+def test_a_full_disk_for_the_data_of_workers_is_an_error_of_ours(monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(packing, "save", full)
+    with pytest.raises(OutputError, match="no space is left"):
+        done(Squares(VALUES), Workers(executor=Odd(lambda future: future)))
 
 
 @pytest.mark.slow

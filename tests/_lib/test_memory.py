@@ -9,7 +9,8 @@ import pytest
 from helpers.each import each
 
 from fastfair._lib import memory
-from fastfair.errors import InputError
+from fastfair._lib.arguments import checked
+from fastfair.errors import InputError, NotEnoughMemoryError
 
 GIB = 2**30
 
@@ -55,6 +56,26 @@ def test_groups_of_version_1(system):
     system("cgroup/memory/memory.limit_in_bytes", 9223372036854771712)
     system("cgroup/memory/memory.usage_in_bytes", 9 * GIB)
     assert memory.available() == GIB
+
+
+def test_limits_of_resources_count(system, monkeypatch):
+    resource = pytest.importorskip("resource")
+    system("proc/self/statm", "1000 500 100 1 0 300 0")
+    for limit, used in ((resource.RLIMIT_AS, 1000), (resource.RLIMIT_DATA, 300)):
+        limits = {limit: (GIB, GIB)}
+        monkeypatch.setattr(
+            resource, "getrlimit", lambda one, known=limits: known.get(one, (resource.RLIM_INFINITY,) * 2)
+        )
+        assert memory.available() == GIB - used * resource.getpagesize()
+
+
+def test_memory_that_the_system_does_not_give_is_an_error_of_ours():
+    @checked
+    def greedy(n: int) -> None:
+        raise MemoryError("Unable to allocate")
+
+    with pytest.raises(NotEnoughMemoryError, match=r"greedy needs more memory than .*\(Unable to allocate\)"):
+        greedy(1)
 
 
 def test_other_systems(system, monkeypatch, tmp_path):

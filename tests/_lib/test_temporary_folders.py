@@ -1,0 +1,83 @@
+"""Temporary folders and files go with their owners; those of killed processes go with the next one."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from fastfair._lib import temporary_folders, whole_files
+from fastfair.errors import OutputError
+
+pytestmark = pytest.mark.skipif(temporary_folders.fcntl is None, reason="there are no locks")
+LEFT = "fastfair-12345-0123456789abcdef.tmp"
+
+
+def aged(path):
+    os.utime(path, (time.time() - 100,) * 2)
+    return path
+
+
+def test_what_dead_processes_left_is_removed_and_nothing_else(tmp_path):
+    for name in (LEFT, "fastfair-results", "fastfair-12345-0123456789abcdef", "fastfair-1-012.tmp"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").touch()
+        aged(tmp_path / name)
+    file, young = tmp_path / f".{LEFT}", tmp_path / f".{LEFT.replace('1', '2')}"
+    for path in (file, young):
+        path.touch()
+    aged(file)
+    held = tmp_path / LEFT.replace("5", "6")
+    held.mkdir()
+    aged(held)
+    descriptor = os.open(held, os.O_RDONLY)
+    temporary_folders.lock(descriptor)  # as its owner does
+    made = temporary_folders.make(tmp_path)
+    kept = {"fastfair-results", "fastfair-12345-0123456789abcdef", "fastfair-1-012.tmp"}
+    assert {path.name for path in tmp_path.iterdir()} == kept | {young.name, held.name, made.name}
+    os.close(descriptor)
+    temporary_folders.remove(made)
+    assert not made.exists()
+
+
+def test_files_left_behind_go_when_another_is_written(tmp_path):
+    file = tmp_path / f".{LEFT}"
+    file.touch()
+    aged(file)
+    whole_files.write_text(tmp_path / "result", "x")
+    assert [path.name for path in tmp_path.iterdir()] == ["result"]
+
+
+def test_a_process_that_ends_takes_its_folders_along_and_makes_no_more(tmp_path, monkeypatch):
+    made = temporary_folders.make(tmp_path)
+    (made / "file").touch()
+    monkeypatch.setattr(temporary_folders, "_ended", False)
+    monkeypatch.setattr(temporary_folders, "_folders", {made: None})
+    temporary_folders.abandon()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(OutputError, match="told to end"):
+        temporary_folders.make(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_folder_for_temporary_files_there_is_an_error_of_ours(monkeypatch):
+    def none():
+        raise FileNotFoundError("No usable temporary directory found")
+
+    monkeypatch.setattr(temporary_folders.tempfile, "gettempdir", none)
+    with pytest.raises(OutputError, match="set TMPDIR"):
+        temporary_folders.make()
+
+
+@pytest.mark.slow
+def test_a_killed_process_leaves_a_folder_that_can_be_locked(tmp_path):
+    code = (
+        "import sys, os; from fastfair._lib.temporary_folders import make; make(sys.argv[1]); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code, tmp_path], check=False)
+    (left,) = tmp_path.iterdir()
+    aged(left)
+    temporary_folders._swept.discard(tmp_path)
+    temporary_folders.remove(temporary_folders.make(tmp_path))
+    assert list(tmp_path.iterdir()) == []
