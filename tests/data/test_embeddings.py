@@ -130,7 +130,6 @@ def with_entry(value, *rows):
         (VECTORS[:1], "at least 2 rows"),
         (VECTORS.astype(str), "must be numbers, but their type is"),
         (VECTORS.astype(complex), "must be numbers, but their type is complex128"),
-        (VECTORS.astype(str), "must be numbers"),
         (VECTORS > 0, "must be numbers, but their type is bool"),
         ([[1, 2], [3]], "its entries differ in length: row 1 .* has 1, and row 0 has 2"),
         (np.ma.masked_less(VECTORS, 0), "masked"),
