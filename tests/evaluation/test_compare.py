@@ -290,29 +290,29 @@ def test_pairing_narrows_the_interval(systems):
 
 
 def test_what_is_not_the_same_is_named(systems):
-    given = columns()
-    one = systems[0]
-    fewer = {name: values[1:] for name, values in given.items()}
-    with pytest.raises(InputError, match=r"comparisons differ: first has .* such as"):
-        ff.compare(one, ff.Comparisons(**fewer))
-    with pytest.raises(InputError, match="only in second"):
-        ff.compare(one, ff.Comparisons(**columns(0, 61)))
+    given, one = columns(), systems[0]
     moved = given | {"reference_group": np.roll(given["reference_group"], 1)}
-    with pytest.raises(InputError, match=r"groups of .* comparisons differ, such as"):
-        ff.compare(one, ff.Comparisons(**moved))
-    with pytest.raises(InputError, match="the groups differ"):
-        ff.compare(one, ff.Comparisons(**{k: given[k] for k in ("scores", "mated", "reference", "probe")}))
-    with pytest.raises(InputError, match="second has no subjects"):
-        ff.compare(one, ff.Comparisons([0.9, 0.1], [1, 0]))
-    with pytest.raises(InputError, match="second must be Comparisons"):
-        ff.compare(one, [0.1])
-    with pytest.raises(InputError, match="some mated comparisons have the same reference and probe"):
-        ff.compare(one, one, unit="comparison")
-    for without in ({"unit": "sample"}, {"at": ()}):
-        with pytest.raises(InputError, match="without replicates, compare needs"):
-            ff.compare(one, one, n_resamples=0, **without)
-    with pytest.raises(InputError, match="method must be"):
-        ff.compare(one, one, method="dyadic")
+    for other, message in (
+        (
+            ff.Comparisons(**{name: values[1:] for name, values in given.items()}),
+            "comparisons differ: first has .* such as",
+        ),
+        (ff.Comparisons(**columns(0, 61)), "only in second"),
+        (ff.Comparisons(**moved), "groups of .* comparisons differ, such as"),
+        (ff.Comparisons(**{k: given[k] for k in ("scores", "mated", "reference", "probe")}), "the groups differ"),
+        (ff.Comparisons([0.9, 0.1], [1, 0]), "second has no subjects"),
+        ([0.1], "second must be Comparisons"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ff.compare(one, other)
+    for options, message in (
+        ({"unit": "comparison"}, "some mated comparisons have the same reference and probe"),
+        ({"n_resamples": 0, "unit": "sample"}, "without replicates, compare needs"),
+        ({"n_resamples": 0, "at": ()}, "without replicates, compare needs"),
+        ({"method": "dyadic"}, "method must be"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ff.compare(one, one, **options)
 
 
 def test_export_and_other_intervals(paired, tmp_path):

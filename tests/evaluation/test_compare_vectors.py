@@ -52,30 +52,26 @@ def test_a_report_of_scans_has_no_curves(tmp_path):
 def test_other_data_are_refused(tmp_path):
     one, other = two_systems(4)
     scan = one.scanned(0.5)
-    with pytest.raises(InputError, match="first is a scan, and second is not: give two scans"):
-        ff.compare(scan, other.comparisons(), rng=0)
-    with pytest.raises(InputError, match="second is a scan, and first is not"):
-        ff.compare(other.comparisons(), scan, rng=0)
     labels = one.subjects[one.subject]
     swapped = labels.copy()
     swapped[[0, 1]] = labels[[1, 0]]
-    cases = [
-        (one.vectors, swapped, None, "subjects of 2 vectors differ, such as in row 0"),
-        (one.vectors[:-1], labels[:-1], None, "220 vectors in first and 219 in second"),
-        (one.vectors, labels, np.where(np.arange(220) % 2, "probe", "reference"), "roles of the vectors differ"),
-    ]
-    plain = ff.Embeddings(one.vectors, labels).scanned(0.5)
-    for vectors, subject, role, said in cases:
-        with pytest.raises(InputError, match=said):
-            ff.compare(plain, ff.Embeddings(vectors, subject, role=role).scanned(0.5), rng=0)
-    moved = ff.Embeddings(one.vectors, labels, (labels + (labels == 5)) % 2).scanned(0.5)
-    with pytest.raises(InputError, match="groups of 1 subjects differ, such as 5: '1' in first and '0' in second"):
-        ff.compare(scan, moved, rng=0)
+    roles = np.where(np.arange(220) % 2, "probe", "reference")
+    moved = (labels + (labels == 5)) % 2
     c = ff.binormal_comparisons(50, 100, fmr=0.1, n_subjects=20, rng=0)
     ff.write_comparisons(c, tmp_path / "scores.csv")
     of_files = ff.scan_comparisons(tmp_path / "scores.csv", score_kind="distance")
-    with pytest.raises(InputError, match="scan of score files, which does not keep which comparison"):
-        ff.compare(of_files, of_files, rng=0)
+    plain = ff.Embeddings(one.vectors, labels).scanned(0.5)
+    for first, second, said in (
+        (scan, other.comparisons(), "first is a scan, and second is not: give two scans"),
+        (other.comparisons(), scan, "second is a scan, and first is not"),
+        (plain, ff.Embeddings(one.vectors, swapped), "subjects of 2 vectors differ, such as in row 0"),
+        (plain, ff.Embeddings(one.vectors[:-1], labels[:-1]), "220 vectors in first and 219 in second"),
+        (plain, ff.Embeddings(one.vectors, labels, role=roles), "roles of the vectors differ"),
+        (scan, ff.Embeddings(one.vectors, labels, moved), "of 1 subjects differ, such as 5: '1' in first and '0' in"),
+        (of_files, of_files, "scan of score files, which does not keep which comparison"),
+    ):
+        with pytest.raises(InputError, match=said):
+            ff.compare(first, second.scanned(0.5) if isinstance(second, ff.Embeddings) else second, rng=0)
     with pytest.raises(InputError, match="no intervals without replicates: give n_resamples of at least 2"):
         ff.compare(scan, other.scanned(0.5), ff.at_fmr(0.02), metrics=[], n_resamples=0)
 
