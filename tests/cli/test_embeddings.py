@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from helpers.command_line import run, run_program
+from helpers.command_line import run, run_program, succeeded
 
 import fastfair as ff
 from fastfair.bands.all_bands import FEW, bands_of
@@ -34,8 +34,7 @@ def faces(tmp_path_factory) -> Path:
 def test_a_page_has_the_numbers_that_are_printed(faces, tmp_path):
     page = tmp_path / "page.html"
     asked = ["--group", "sex", "--group", "land", "--fmr", "0.02,0.05", "--measure", "gini", *FEW_REPLICATES]
-    done = run("embeddings", faces, *asked, "--report", page, "--output", tmp_path)
-    assert done.exit_code == 0, done.output
+    succeeded("embeddings", faces, *asked, "--report", page, "--output", tmp_path)
     text = page.read_text("utf-8").replace("\N{NO-BREAK SPACE}", " ")
     rows = pl.read_csv(tmp_path / "bands.csv").filter(pl.col("name") == "fnmr")
     assert rows["operating_point"].n_unique() == 21  # 20 from the least FMR to 0.05, and 0.02
@@ -52,8 +51,7 @@ def test_a_page_has_the_numbers_that_are_printed(faces, tmp_path):
 @pytest.mark.slow
 def test_plots_show_a_curve_and_tables_the_levels_asked(faces, tmp_path):
     arguments = ["embeddings", faces, "--group", "sex", "--group", "land", "--fmr", 0.02, *FEW_REPLICATES]
-    done = run(*arguments, "--output", tmp_path / "out", "--plots")
-    assert done.exit_code == 0, done.output
+    done = succeeded(*arguments, "--output", tmp_path / "out", "--plots")
     names = {f"{figure}.{suffix}" for figure in ("roc", "fairness") for suffix in ("png", "svg")}
     assert {p.name for p in (tmp_path / "out").iterdir()} == names | {"config.toml", "bands.json", "bands.csv"}
     rows = pl.read_csv(tmp_path / "out" / "bands.csv").filter(pl.col("name") == "threshold")

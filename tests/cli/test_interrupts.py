@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from helpers.interrupted import SOON, interrupted
 
@@ -12,14 +14,18 @@ HEEDED = """
 """
 
 
+def ends_at_once(code: str, folder: Path, said: str = "Interrupted\n") -> None:
+    done, took = interrupted(code, folder)
+    assert (done.returncode, done.stderr) == (130, said)
+    assert took < SOON
+
+
 def test_a_command_ends_at_once_without_a_traceback(tmp_path):
     code = """
     print("ready", flush=True)
     time.sleep(60)
     """
-    done, took = interrupted(HEEDED + code, tmp_path)
-    assert (done.returncode, done.stderr) == (130, "Interrupted\n")
-    assert took < SOON
+    ends_at_once(HEEDED + code, tmp_path)
 
 
 @pytest.mark.slow
@@ -29,9 +35,7 @@ def test_a_command_ends_at_once_while_the_main_thread_cannot_be_stopped(tmp_path
     print("ready", flush=True)
     hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)  # minutes in one instruction
     """
-    done, took = interrupted(HEEDED + code, tmp_path)
-    assert (done.returncode, done.stderr) == (130, "Interrupted\n")
-    assert took < SOON
+    ends_at_once(HEEDED + code, tmp_path)
 
 
 def test_the_entry_heeds_interrupts_before_it_imports(tmp_path):
@@ -45,9 +49,7 @@ def test_the_entry_heeds_interrupts_before_it_imports(tmp_path):
     sys.meta_path.insert(0, Slow())
     runpy.run_module("fastfair", run_name="__main__")
     """
-    done, took = interrupted(code, tmp_path)
-    assert (done.returncode, done.stderr) == (130, "Interrupted\n")
-    assert took < SOON
+    ends_at_once(code, tmp_path)
 
 
 @pytest.mark.slow
@@ -69,6 +71,4 @@ def test_a_command_ends_as_interrupted_where_an_interrupt_causes_an_error(error,
     sys.argv = ["fastfair", "evaluate", "scores.csv"]
     cli.main()
     """
-    done, took = interrupted(HEEDED + code, tmp_path)
-    assert (done.returncode, done.stderr) == (130, "")
-    assert took < SOON
+    ends_at_once(HEEDED + code, tmp_path, said="")

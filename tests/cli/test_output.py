@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -14,11 +13,11 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from helpers.command_line import COMMAND
 from helpers.each import each
 
 from fastfair.cli import main, plan, synthesize
 
-COMMAND = str(Path(sys.executable).with_name("fastfair"))
 PLAN = ["plan", "--groups", 3, "--subjects", 100, "--attempts", 2, "--fnmr", 0.05, "--correlation", 0.2]
 VERBS = {
     "evaluate": ["evaluate", "nowhere.csv"],

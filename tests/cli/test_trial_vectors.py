@@ -1,10 +1,8 @@
 """Lists of trials with vectors on the command line."""
 
-import json
-
 import numpy as np
 import pytest
-from helpers.command_line import run
+from helpers.command_line import printed, refused, succeeded
 
 import fastfair as ff
 
@@ -31,28 +29,22 @@ _ASKED = ("--at", "fmr=0.1", "--n-resamples", "20", "--seed", "1", "--json")
 _LISTED = ("trials.csv", "--subject-pattern", "^([^/]+)/")
 
 
-def found(*words):
-    result = run(*words)
-    assert result.exit_code == 0, result.output
-    return {name: value for name, value in json.loads(result.stdout).items() if name != "inputs"}
-
-
 def test_evaluate_scores_the_list(trials):
-    assert found("evaluate", *_LISTED, "--embeddings", "v.npz", *_ASKED) == found("evaluate", "scored.parquet", *_ASKED)
+    assert printed("evaluate", *_LISTED, "--embeddings", "v.npz", *_ASKED) == printed(
+        "evaluate", "scored.parquet", *_ASKED
+    )
 
 
 def test_options_say_how_vectors_are_read(trials):
     how = ("--vectors", "emb", "--vector-name", "utt", "--similarity", "negative_euclidean", "--same-name", "max")
-    shown = run("evaluate", *_LISTED, "--embeddings", "other.npz", *how, "--quick")
-    assert shown.exit_code == 0, shown.output
+    shown = succeeded("evaluate", *_LISTED, "--embeddings", "other.npz", *how, "--quick")
     v = ff.read_named_vectors("other.npz", "emb", "utt", similarity="negative_euclidean")
     c = ff.read_comparisons("trials.csv", embeddings=v, subject_pattern="^([^/]+)/")
     assert f"EER {100 * ff.eer(c).value:.2f}"[:7] in shown.output
 
 
 def test_options_of_vectors_need_vectors(trials):
-    shown = run("evaluate", "scored.parquet", "--vector-name", "x")
-    assert shown.exit_code == 2
-    assert "--vector-name goes with --embeddings, the file of the vectors" in shown.output
-    shown = run("group-test", "scored.parquet", "--input", "counts", "--embeddings", "v.npz")
-    assert "--embeddings goes with --input scores, but --input is counts" in shown.output
+    said = refused("evaluate", "scored.parquet", "--vector-name", "x")
+    assert "--vector-name goes with --embeddings, the file of the vectors" in said
+    said = refused("group-test", "scored.parquet", "--input", "counts", "--embeddings", "v.npz")
+    assert "--embeddings goes with --input scores, but --input is counts" in said

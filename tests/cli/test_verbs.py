@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
-from helpers.command_line import run
+from helpers.command_line import refused, run, succeeded
 from helpers.each import each
 
 from fastfair.cli.main import cli
@@ -66,8 +66,7 @@ def test_a_run_is_repeated_by_the_file_that_it_writes(name, tmp_path, monkeypatc
         at = words.index("--seed")
         words = words[:at] + words[at + 2 :]
     assert run(name, *words, "--output", "first").exit_code == 0
-    done = run(name, "--config", "first/config.toml", "--output", "second")
-    assert done.exit_code == 0, done.output
+    succeeded(name, "--config", "first/config.toml", "--output", "second")
     written = sorted(path.name for path in (tmp_path / "first").iterdir())
     assert written == sorted(path.name for path in (tmp_path / "second").iterdir())
     assert "config.toml" in written
@@ -81,8 +80,7 @@ def test_options_given_count_before_those_of_the_file(tmp_path, monkeypatch):
     Path("c.toml").write_text(
         'scores = "scores.csv"\ngroup = "group"\nn-resamples = 0\nat = ["fmr=0.1", "eer"]\nalpha = 0.25\nplots = true\n'
     )
-    done = run("evaluate", "--config", "c.toml", "--at", "threshold=0.5", "--output", "a", "--measure", "fdr")
-    assert done.exit_code == 0, done.output
+    done = succeeded("evaluate", "--config", "c.toml", "--at", "threshold=0.5", "--output", "a", "--measure", "fdr")
     assert "At threshold=0.5" in done.output
     assert "EER:" not in done.output
     written = tomllib.loads(Path("a/config.toml").read_text())
@@ -111,9 +109,7 @@ def test_options_given_count_before_those_of_the_file(tmp_path, monkeypatch):
 def test_what_is_wrong_in_the_file_is_told(text, message, tmp_path):
     path = tmp_path / "c.toml"
     path.write_text(text)
-    done = run("evaluate", "scores.csv", "--config", path)
-    assert done.exit_code == 2
-    assert message in " ".join(done.output.split())
+    assert message in refused("evaluate", "scores.csv", "--config", path)
 
 
 def test_a_file_that_is_not_toml_or_not_there(tmp_path):

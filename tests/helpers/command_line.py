@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
 import sys
 import warnings
 from pathlib import Path
@@ -20,6 +21,27 @@ COMMAND = str(Path(sys.executable).with_name("fastfair"))
 
 def run(*arguments: object):
     return CliRunner().invoke(cli, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def succeeded(*arguments: object):
+    """Run a command that must end well, and return what it prints."""
+    done = run(*arguments)
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def printed(*arguments: object) -> dict:
+    """Return the JSON that a command prints, without the names of its files."""
+    content = json.loads(succeeded(*arguments).stdout)
+    content.pop("inputs", None)
+    return content
+
+
+def refused(*arguments: object) -> str:
+    """Return what a command says, on one line, that must refuse its words."""
+    done = run(*arguments)
+    assert done.exit_code == 2, done.output
+    return " ".join(done.output.split())
 
 
 def run_program(*arguments: object, cwd: Path | None = None) -> CompletedProcess[str]:

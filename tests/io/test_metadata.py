@@ -6,12 +6,11 @@ import random
 
 import polars as pl
 import pytest
-from click.testing import CliRunner
+from helpers.command_line import run
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair.cli.main import cli
 from fastfair.errors import DroppedWarning, InputError
 
 TRIALS = {
@@ -79,7 +78,7 @@ def test_subjects_of_samples(tmp_path):
     files.vstack(pl.DataFrame(more)).write_csv(tmp_path / "w.csv")
     words = ["evaluate", tmp_path / "s.csv", "--metadata", tmp_path / "w.csv", "--metadata-id", "file",
              "--metadata-subject", "person", "--group", "sex", "--n-resamples", 0, "--at", "threshold=0.5"]  # fmt: skip
-    done = CliRunner().invoke(cli, list(map(str, words)), catch_exceptions=False)
+    done = run(*words)
     assert "4 subjects, 2 groups" in done.output, done.output
 
 
@@ -204,7 +203,7 @@ def test_tables_of_pairs_of_files(tmp_path):
     words = ["evaluate", tmp_path / "s.csv", "--metadata", tmp_path / "p.csv", "--metadata-id", "reference",
              "--metadata-id", "probe", "--subject-pattern", PATTERN, "--group", "sex", "--n-resamples", 0,
              "--at", "threshold=0.5"]  # fmt: skip
-    done = CliRunner().invoke(cli, list(map(str, words)), catch_exceptions=False)
+    done = run(*words)
     assert "4 subjects, 2 groups" in done.output, done.output
 
 
@@ -213,5 +212,5 @@ def test_a_stranger_evaluates_a_table_of_pairs_in_one_command(tmp_path):
     frame.with_columns(SEX_1, SEX_2).write_csv(tmp_path / "s.csv")
     words = ["evaluate", tmp_path / "s.csv", "--mated", "same", "--reference", "image_1", "--probe", "image_2",
              "--subject-pattern", PATTERN, "--group", "sex", "--n-resamples", 0, "--at", "threshold=0.5"]  # fmt: skip
-    done = CliRunner().invoke(cli, list(map(str, words)), catch_exceptions=False)
+    done = run(*words)
     assert "Comparisons(2 mated, 4 non-mated, similarity, 4 subjects, 2 groups)" in done.output, done.output

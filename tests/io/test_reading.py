@@ -14,28 +14,17 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from click.testing import CliRunner
+from helpers.command_line import run, succeeded
 from helpers.each import each
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair.cli.main import cli
 from fastfair.errors import FileFormatError, InputError, MissingFileError
 from fastfair.io import reading, text_files
 
 HEADER = "score,mated,reference,probe\n"
 PAIR = "score,mated,race_1,race_2\n0.9,1,a,a\n0.8,1,b,b\n0.2,0,a,b\n0.1,0,b,a\n"
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write_file(name, content):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write_file
 
 
 def sizes(c):
@@ -245,14 +234,11 @@ def test_columns_of_one_side_have_no_other(one, other):
 def test_pairs_on_the_command_line(write):
     path = str(write("s.csv", PAIR + "0.3,0,a,a\n0.6,0,b,b\n"))
     options = ["--n-resamples", "0", "--at", "threshold=0.5", "--json"]
-    done = CliRunner().invoke(
-        cli, ["evaluate", path, *options, "--reference-group", "race_1", "--probe-group", "race_2"]
-    )
-    assert done.exit_code == 0, done.output
-    assert CliRunner().invoke(cli, ["evaluate", path, *options, "--group", "race"]).output == done.output
+    done = succeeded("evaluate", path, *options, "--reference-group", "race_1", "--probe-group", "race_2")
+    assert run("evaluate", path, *options, "--group", "race").output == done.output
     with pytest.raises(InputError, match="--reference-group race_1 --probe-group race_2"):
-        CliRunner().invoke(cli, ["evaluate", path, "--group", "race_1"], catch_exceptions=False)
-    done = CliRunner().invoke(cli, ["evaluate", path, *options, "--reference-group", "race_1"])
+        run("evaluate", path, "--group", "race_1")
+    done = run("evaluate", path, *options, "--reference-group", "race_1")
     assert "--reference-group is given 1 times and --probe-group 0 times" in done.output
 
 
