@@ -99,7 +99,6 @@ class Hostile:
         (lambda: ff.min_dcf(SCORES, normalize="no"), "normalize must be True or False"),
         (lambda: ff.Comparisons({0.9, 0.1}, [1, 0]), "scores must be an array or a list"),
         (lambda: ff.Comparisons("0.9", [1, 0]), "scores must be an array or a list, not '0.9'"),
-        (lambda: ff.Comparisons([0.9, 0.1], [1, 0], reference_group={1: ["a", "b"]}), "called 1"),
         (lambda: ff.Comparisons([0.9, 0.1], [1, 0], reference_group=5), "reference_group must be an array or a list"),
         (lambda: ff.Embeddings([[1, 0], [1, 1]], "ab"), "subject must be an array or a list"),
         (lambda: SCORES.by(5), "attributes must be text"),

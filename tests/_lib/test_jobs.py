@@ -296,11 +296,6 @@ def test_other_data_and_settings_have_other_files(tmp_path):
     assert len(list(tmp_path.iterdir())) == 3
 
 
-def spoiled(path, content):
-    raw = path.read_bytes()
-    path.write_bytes(content(raw))
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -315,7 +310,7 @@ def spoiled(path, content):
 def test_a_damaged_file_is_an_error_that_names_it(content, message, tmp_path):
     done(Squares(VALUES), Workers(checkpoint=tmp_path))
     path = sorted(tmp_path.glob("*/*.part"))[5]
-    spoiled(path, content)
+    path.write_bytes(content(path.read_bytes()))
     with pytest.raises(FileFormatError, match=f"{path.name} .*{message}.*: remove it, and its part"):
         done(Squares(VALUES), Workers(checkpoint=tmp_path))
     path.unlink()

@@ -194,10 +194,10 @@ def test_names_of_attributes_are_stripped():
 
 
 def test_an_attribute_is_named_once():
-    with pytest.raises(InputError, match="'sex' is given twice"):
-        ff.Comparisons(SCORES, MATED, reference_group={"sex": PLAIN}).by("sex", "sex")
-    with pytest.raises(InputError, match="'sex' is given twice"):
-        ff.Embeddings(np.eye(4), PLAIN, group={"sex": PLAIN}).by("sex", "sex")
+    sexes = {"sex": PLAIN}
+    for one in (ff.Comparisons(SCORES, MATED, reference_group=sexes), ff.Embeddings(np.eye(4), PLAIN, group=sexes)):
+        with pytest.raises(InputError, match="'sex' is given twice"):
+            one.by("sex", "sex")
 
 
 def test_labels_written_alike_are_refused_as_groups():

@@ -9,6 +9,9 @@ from helpers.executors import CALLS, result_bits, scan
 import fastfair as ff
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+# Warnings are of Dask's own sockets, and of what it calls.
+dask_warns = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.jit, dask_warns]
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +23,6 @@ def cluster():
         yield found
 
 
-@pytest.mark.slow
-@pytest.mark.jit
-# Of Dask's own sockets, and of what it calls.
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("n_workers", [3, 2, 1])
 def test_any_number_of_workers_gives_the_same_bits(n_workers, name, cluster):
@@ -33,10 +32,6 @@ def test_any_number_of_workers_gives_the_same_bits(n_workers, name, cluster):
         assert result_bits(CALLS[name](executor=client)) == result_bits(CALLS[name]())
 
 
-@pytest.mark.slow
-@pytest.mark.jit
-# Of Dask's own sockets, and of what it calls.
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 @pytest.mark.parametrize("name", ["evaluate", "evaluate a scan"])
 def test_a_worker_that_is_killed_costs_its_task(name, cluster):
     cluster.scale(2)
@@ -54,10 +49,6 @@ def test_a_worker_that_is_killed_costs_its_task(name, cluster):
     assert killed
 
 
-@pytest.mark.slow
-@pytest.mark.jit
-# Of Dask's own sockets, and of what it calls.
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 def test_files_that_workers_read_are_the_same_scan(cluster):
     cluster.scale(2)
     with distributed.Client(cluster) as client:

@@ -7,18 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.parting import parted_if
 from helpers.small_embeddings import two_systems
-from helpers.two_sets import drawn_in, matrix_of, random_sets
-from hypothesis import assume, given
+from helpers.two_sets import hold_rates_against_loops, matrix_of, random_sets
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import two_sets as slow
 
 import fastfair as ff
-from fastfair._lib import seeds
 from fastfair.data import pair_search, temporary_files
 from fastfair.errors import InputError
-from fastfair.resampling.pair_replicates import Draws, PairResampler
+from fastfair.resampling.pair_replicates import Draws
 
 UNITS = ("sample", "subject", "subject+sample")
 
@@ -67,39 +65,15 @@ def test_rates_and_replicates_are_those_of_loops(seed, n_subjects, most, how, un
         samples = (side.reference_sample.tolist(), side.probe_sample.tolist())
         found = zip(side.similarities.tolist(), *samples, strict=True)
         assert sorted(found) == sorted((s, i, j) for s, _, i, j in pairs)
-    least = min(weight for _, weight, _, _ in wanted[1]) / sum(weight for _, weight, _, _ in wanted[1])
-    levels = [level for level in (0.1, 0.3, 0.9) if level > least]
-    assume(levels)
-    key = seeds.stream(seed)[0]
-    with parted_if(parted):
-        draws = Draws(weighting, unit)
-        resampler = PairResampler(made, np.array(levels), draws, with_groups=True, with_overall_fmr=True)
-        estimate, expected = resampler.estimate()
-        drawn = resampler.replicate(3, key)
-    np.testing.assert_array_equal(expected, estimate.fnmr)
-    weights = resampler.units.new_weights()
-    resampler.units.draw(0, key, weights)
-    members = [None, *(set(np.flatnonzero(made.subject_group == g).tolist()) for g in range(len(made.groups)))]
-    for r in (None, 0, 1, 2):
-        draw = None if r is None else drawn_in(made, resampler, unit, weights[:, r])
-        at = ... if r is None else (..., r)
-        rates = estimate if r is None else drawn
-        of = [slow.pairs(matrix, subject, is_probe, weighting, some, draw) for some in members]
-        for k, level in enumerate(levels):
-            t = slow.threshold_at_fmr(level, of[0][1], dtype)
-            np.testing.assert_equal(rates.threshold[at][k], t)
-            for name, kind in (("fnmr", 0), ("fmr", 1)):
-                want = [slow.share(one[kind], t, below=kind == 0) for one in of]
-                np.testing.assert_allclose(getattr(rates, name)[at][k], want, rtol=1e-12, atol=1e-15)
+    hold_rates_against_loops(made, matrix, (subject, is_probe), seed, Draws(weighting, unit), dtype, parted)
 
 
-def many(dtype: type = np.float32, similarity: str = "cosine") -> ff.Embeddings:
+def many() -> ff.Embeddings:
     """Templates of 1 to 9 vectors."""
     rng = np.random.default_rng(2)
     subject, role = rng.integers(0, 200, 1900), np.where(rng.random(1900) < 0.4, "probe", "reference")
     vectors = rng.normal(size=(200, 6))[subject] + rng.normal(size=(1900, 6))
-    e = ff.Embeddings(vectors.astype(dtype), subject, subject % 3, similarity, role)
-    return e.enrolled(score="max")
+    return ff.Embeddings(vectors.astype(np.float32), subject, subject % 3, role=role).enrolled(score="max")
 
 
 @pytest.mark.jit

@@ -198,12 +198,6 @@ def test_large_whole_numbers_stay_apart_or_are_refused():
         ff.Comparisons(np.array([1, 1 + np.finfo(np.longdouble).eps], np.longdouble), [1, 0])
 
 
-def test_intersections_of_one_name_are_refused():
-    labels = {"x": ["a & b", "a & b", "a", "a"], "y": ["c", "c", "b & c", "b & c"]}
-    with pytest.raises(InputError, match="called 'a & b & c'"):
-        ff.Comparisons(SCORES, MATED, reference_group=labels)
-
-
 def test_results_cannot_corrupt_what_is_shared():
     c = ff.Comparisons(SCORES, MATED, list("xxyy"), list("xzyz"), reference_group=list("aabb"))
     counts, mated = ff.rates(c, ff.at_eer()).counts, c.mated

@@ -98,7 +98,8 @@ def test_estimates_and_replicates_are_those_of_the_data_written_out(
         drawn = resampler.replicate(3, key)
     weights = resampler.units.new_weights()
     resampler.units.draw(0, key, weights)
-    check(e, found.threshold, found.fmr, found.fnmr, matrix, subject, groups, levels, weighting, None)
+    truth = matrix, subject, groups, levels, weighting
+    check(e, found, ..., truth)
     for name, of in ((None, 0), *((g, 1 + k) for k, g in enumerate(e.groups))):
         v = [
             float((slow.fnmr if unit == "subject" else slow.fnmr_v)(matrix, subject, t, weighting, name, groups))
@@ -107,29 +108,18 @@ def test_estimates_and_replicates_are_those_of_the_data_written_out(
         np.testing.assert_allclose(expected[:, of], v, rtol=1e-12)
     rank = resampler.units.subject
     for r in range(3):
-        draw = as_draw(e, unit, weights[:, r], rank)
-        check(
-            e,
-            drawn.threshold[:, r],
-            drawn.fmr[..., r],
-            drawn.fnmr[..., r],
-            matrix,
-            subject,
-            groups,
-            levels,
-            weighting,
-            draw,
-        )
+        check(e, drawn, (..., r), truth, as_draw(e, unit, weights[:, r], rank))
 
 
-def check(e, threshold, fmr, fnmr, matrix, subject, groups, levels, weighting, draw):
+def check(e, rates, at, truth, draw=None):
+    matrix, subject, groups, levels, weighting = truth
     for k, level in enumerate(levels):
         t = slow.threshold_at_fmr(level, matrix, subject, weighting, draw)
-        np.testing.assert_equal(threshold[k], t)
+        np.testing.assert_equal(rates.threshold[at][k], t)
         for of, name in enumerate((None, *e.groups)):
-            for rates, function in ((fmr, slow.fmr), (fnmr, slow.fnmr)):
+            for found, function in ((rates.fmr, slow.fmr), (rates.fnmr, slow.fnmr)):
                 want = float(function(matrix, subject, t, weighting, name, groups, draw)) if t == t else np.nan
-                np.testing.assert_allclose(rates[k, of], want, rtol=1e-12, atol=1e-15)
+                np.testing.assert_allclose(found[at][k, of], want, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.jit

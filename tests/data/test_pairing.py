@@ -9,15 +9,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.each import each
-from helpers.parting import parted_if
-from helpers.two_sets import drawn_in, matrix_of, random_sets
-from hypothesis import assume, given
+from helpers.two_sets import hold_rates_against_loops, matrix_of, random_sets
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import resampling as slow_shrinkage
 from oracles import two_sets as slow
 
 import fastfair as ff
-from fastfair._lib import seeds
 from fastfair.data import score_keys
 from fastfair.data.pair_search import PairFinder
 from fastfair.errors import InputError
@@ -58,31 +56,8 @@ def test_every_reference_meets_every_probe_once(seed: int, n_subjects: int, most
 )
 def test_rates_and_replicates_are_those_of_loops(seed, n_subjects, most, unit, weighting, dtype, parted):
     e = random_sets(seed, n_subjects, most, dtype)
-    matrix, subject, is_probe = matrix_of(e), e.subject.tolist(), e.is_probe.tolist()
-    least = min(weight for _, weight, _, _ in slow.pairs(matrix, subject, is_probe, weighting)[1])
-    least /= sum(weight for _, weight, _, _ in slow.pairs(matrix, subject, is_probe, weighting)[1])
-    levels = [level for level in (0.1, 0.3, 0.9) if level > least]
-    assume(levels)
-    key = seeds.stream(seed)[0]
-    with parted_if(parted):
-        resampler = PairResampler(e, np.array(levels), Draws(weighting, unit), with_groups=True, with_overall_fmr=True)
-        estimate, expected = resampler.estimate()
-        drawn = resampler.replicate(3, key)
-    weights = resampler.units.new_weights()
-    resampler.units.draw(0, key, weights)
-    np.testing.assert_array_equal(expected, estimate.fnmr)  # no vector meets itself
-    members = [None, *(set(np.flatnonzero(e.subject_group == g).tolist()) for g in range(len(e.groups)))]
-    for r in (None, 0, 1, 2):
-        draw = None if r is None else drawn_in(e, resampler, unit, weights[:, r])
-        at = ... if r is None else (..., r)
-        found = estimate if r is None else drawn
-        of = [slow.pairs(matrix, subject, is_probe, weighting, some, draw) for some in members]
-        for k, level in enumerate(levels):
-            t = slow.threshold_at_fmr(level, of[0][1], dtype)
-            np.testing.assert_equal(found.threshold[at][k], t)
-            for name, kind in (("fnmr", 0), ("fmr", 1)):
-                want = [slow.share(one[kind], t, below=kind == 0) for one in of]
-                np.testing.assert_allclose(getattr(found, name)[at][k], want, rtol=1e-12, atol=1e-15)
+    who = e.subject.tolist(), e.is_probe.tolist()
+    hold_rates_against_loops(e, matrix_of(e), who, seed, Draws(weighting, unit), dtype, parted)
 
 
 @each("weighting", ["identity", "comparison"])

@@ -62,16 +62,6 @@ def test_pairs_of_subjects_are_counted_as_in_a_list(vectors, groups, mated):
     assert n_subjects == np.count_nonzero((numbers + numbers.T).sum(axis=1))
 
 
-@pytest.fixture(scope="module", params=["one set", "references and probes"])
-def vectors(request):
-    rng = np.random.default_rng(0)
-    drawn = ff.von_mises_fisher_embeddings(90, 6, 12, concentration=(20, 60), rng=0)
-    order = rng.permutation(len(drawn.vectors))[:500]
-    role = None if request.param == "one set" else rng.choice(["reference", "probe"], order.size)
-    labels = {"sex": np.array(["f", "m"])[drawn.subject[order] % 2], "age": drawn.subject[order] % 3}
-    return ff.Embeddings(drawn.vectors[order], drawn.subject[order], labels, role=role).by("sex")
-
-
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_what_needs_pairs_that_are_not_kept_is_refused():
     e = ff.von_mises_fisher_embeddings(200, 4, 12, concentration=(20, 60), rng=0)
@@ -81,11 +71,6 @@ def test_what_needs_pairs_that_are_not_kept_is_refused():
         ff.evaluate(few, ff.at_fmr(0.05), metrics=[], rng=0)
     with pytest.raises(InputError, match="Cllr needs the scores of all comparisons"):
         ff.evaluate(few, ff.at_fmr(0.0005), metrics=["cllr"], rng=0)
-    with pytest.raises(InputError, match="fmr is a rate"):
-        ff.Embeddings(e.vectors, e.subject).scanned(1.5)
-
-
-def test_a_share_of_no_pairs_is_refused():
-    e = ff.Embeddings(np.eye(4), [0, 0, 1, 1])
-    with pytest.raises(InputError, match="fmr must be above 0, not 0"):
-        e.scanned(0)
+    for share, says in ((1.5, "fmr is a rate"), (0, "fmr must be above 0, not 0")):
+        with pytest.raises(InputError, match=says):
+            ff.Embeddings(e.vectors, e.subject).scanned(share)

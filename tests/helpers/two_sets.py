@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from helpers.parting import parted_if
+from hypothesis import assume
+from oracles import two_sets as slow
 from oracles.embeddings import Draw
 
 import fastfair as ff
-from fastfair.resampling.pair_replicates import PairResampler
+from fastfair._lib import seeds
+from fastfair.resampling.pair_replicates import Draws, PairResampler
 
 
 def random_sets(seed: int, n_subjects: int, most: int, dtype: type = np.float32) -> ff.Embeddings:
@@ -48,3 +52,33 @@ def drawn_in(e: ff.Embeddings, resampler: PairResampler, unit: str, weights: np.
     drawn = {int(s): int(both[e.subject == s].sum() // samples[e.subject == s].sum()) for s in np.unique(e.subject)}
     assert (both == samples * [drawn[int(s)] for s in e.subject]).all()
     return Draw(drawn, samples.tolist())
+
+
+def hold_rates_against_loops(
+    e: ff.Embeddings, matrix: np.ndarray, who: tuple, seed: int, draws: Draws, dtype: type, parted: bool
+) -> None:
+    """Compare estimates and replicates, of similarities, and the subjects and roles that they are of, with loops."""
+    weighting = draws.weighting
+    of_pairs = [weight for _, weight, _, _ in slow.pairs(matrix, *who, weighting)[1]]
+    levels = [level for level in (0.1, 0.3, 0.9) if level > min(of_pairs) / sum(of_pairs)]
+    assume(levels)
+    key = seeds.stream(seed)[0]
+    with parted_if(parted):
+        resampler = PairResampler(e, np.array(levels), draws, with_groups=True, with_overall_fmr=True)
+        estimate, expected = resampler.estimate()
+        drawn = resampler.replicate(3, key)
+    weights = resampler.units.new_weights()
+    resampler.units.draw(0, key, weights)
+    np.testing.assert_array_equal(expected, estimate.fnmr)  # no vector meets itself
+    members = [None, *(set(np.flatnonzero(e.subject_group == g).tolist()) for g in range(len(e.groups)))]
+    for r in (None, 0, 1, 2):
+        draw = None if r is None else drawn_in(e, resampler, draws.unit, weights[:, r])
+        at = ... if r is None else (..., r)
+        found = estimate if r is None else drawn
+        of = [slow.pairs(matrix, *who, weighting, some, draw) for some in members]
+        for k, level in enumerate(levels):
+            t = slow.threshold_at_fmr(level, of[0][1], dtype)
+            np.testing.assert_equal(found.threshold[at][k], t)
+            for name, kind in (("fnmr", 0), ("fmr", 1)):
+                want = [slow.share(one[kind], t, below=kind == 0) for one in of]
+                np.testing.assert_allclose(getattr(found, name)[at][k], want, rtol=1e-12, atol=1e-15)
