@@ -8,12 +8,12 @@ import pickle
 import sys
 import tempfile
 
-import h5py
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from helpers.vector_files import in_lists, write_vectors
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 
@@ -32,41 +32,10 @@ FIELDS = {"vectors": VECTORS, "subject": list("babca"), "sex": list("mfmff"), "e
 PATHS = ["b/1.png", "a/1.png", "b/2.png", "c/1.png", "a/2.png"]
 
 
-def write_npz(path, fields):
-    np.savez(path, **fields)
-
-
-def write_parquet(path, fields):
-    pl.DataFrame({name: list(map(list, v)) if np.ndim(v) == 2 else v for name, v in fields.items()}).write_parquet(path)
-
-
-def write_fixed_parquet(path, fields):
-    pl.DataFrame({name: np.asarray(v) if np.ndim(v) == 2 else v for name, v in fields.items()}).write_parquet(path)
-
-
-def write_hdf5(path, fields):
-    with h5py.File(path, "w") as file:
-        for name, values in fields.items():
-            file[name] = values
-
-
-WRITERS = {
-    "v.npz": write_npz,
-    "v.parquet": write_parquet,
-    "fixed.parquet": write_fixed_parquet,
-    "v.h5": write_hdf5,
-    "v.hdf5": write_hdf5,
-}
-
-
-@pytest.fixture(params=WRITERS)
+@pytest.fixture(params=["v.npz", "v.parquet", "fixed.parquet", "v.h5", "v.hdf5"])
 def write(request, tmp_path):
-    def write_file(fields):
-        path = tmp_path / request.param
-        WRITERS[request.param](path, fields)
-        return path
-
-    return write_file
+    as_column = np.asarray if request.param == "fixed.parquet" else in_lists
+    return lambda fields: write_vectors(tmp_path / request.param, fields, as_column)
 
 
 @pytest.fixture
@@ -135,7 +104,7 @@ def test_what_is_wrong_with_the_vectors_names_the_file(write):
 
 @pytest.mark.parametrize("name", ["v.npz", "v.h5"])
 def test_lengths_that_differ(name, tmp_path, who):
-    WRITERS[name](tmp_path / name, FIELDS | {"subject": list("bab")})
+    write_vectors(tmp_path / name, FIELDS | {"subject": list("bab")})
     for more in ({}, {"metadata": who, "metadata_id": "name", "groups": "sex"}):
         with pytest.raises(InputError, match="one value for each vector, but vectors has 5, subject has 3"):
             ff.read_embeddings(tmp_path / name, **more)
@@ -251,7 +220,7 @@ def test_bytes_are_text(tmp_path):
 
 def test_hdf5_in_folders_and_without_its_package(tmp_path, monkeypatch):
     path = tmp_path / "v.h5"
-    write_hdf5(path, {f"test/{name}": values for name, values in FIELDS.items()})
+    write_vectors(path, {f"test/{name}": values for name, values in FIELDS.items()})
     is_the_same(ff.read_embeddings(path, "test/vectors", "test/subject", groups="test/sex"), ("f", "m"))
     with pytest.raises(InputError, match=r"has no dataset 'vectors' .*; its datasets are test/eyes, test/sex,"):
         ff.read_embeddings(path, subject="test/subject")
@@ -286,7 +255,7 @@ def write_parts(folder, suffix, cuts):
             np.save(path, VECTORS[rows])
         else:
             fields = {n: VECTORS[rows] if n == "vectors" else [v[r] for r in rows] for n, v in FIELDS.items()}
-            WRITERS[f"v{suffix}"](path, fields)
+            write_vectors(path, fields)
 
 
 @pytest.mark.slow

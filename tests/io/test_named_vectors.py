@@ -1,9 +1,9 @@
 """Vectors with names out of files: every format, names beside them, and what is wrong with files."""
 
-import h5py
 import numpy as np
 import polars as pl
 import pytest
+from helpers.vector_files import write_vectors
 
 import fastfair as ff
 from fastfair.errors import FileFormatError, InputError
@@ -13,15 +13,7 @@ NAMES = ["ann/1", "bob/1", "ann/2"]
 
 
 def write(path, **fields):
-    if path.suffix == ".npz":
-        np.savez(path, **fields)
-    elif path.suffix == ".parquet":
-        pl.DataFrame({k: list(map(list, v)) if np.ndim(v) == 2 else v for k, v in fields.items()}).write_parquet(path)
-    else:
-        with h5py.File(path, "w") as file:
-            for name, values in fields.items():
-                file[name] = values
-    return path
+    return write_vectors(path, fields)
 
 
 @pytest.mark.parametrize("file", ["v.npz", "v.parquet", "v.h5"])

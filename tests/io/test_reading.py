@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 from helpers.command_line import run, succeeded
 from helpers.each import each
+from helpers.vector_files import write_vectors
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,7 +98,6 @@ def test_lines_are_counted_through_quoted_line_ends(write):
         ('0.9,1,a"b,a\n', "line 2: a quote stands inside a field"),
         ('0.9,1,"a"b,a\n', "line 2: a quote stands inside a field"),
         ('0.9,1,a,a\n0.1,0,"a,b\n0.3,0,a,b\n', "line 3: a field in quotes does not end"),
-        ("0.9,1,a,a\n0.1,0,a\n", "line 3: expected 4 fields"),
         ("0.9,1,a,a\n0.1,0,a,b,c\n", "line 3: expected 4 fields"),
         ("0.9,1,a,a\n0.1,0,a,b\0\n", "line 3: there is a NUL byte"),
         ("0.9,1,a,a\n\ufeff0.1,0,a,b\n", "line 3: there is a byte order mark"),
@@ -343,18 +343,16 @@ def test_columns_of_rare_types_are_labels(kind):
 
 
 def test_names_of_columns_that_are_none():
-    with pytest.raises(InputError, match="names of columns must be text"):
-        ff.read_comparisons(pd.DataFrame({0: [0.9], 1: [1]}))
-    with pytest.raises(InputError, match="two columns of the same name"):
-        ff.read_comparisons(pd.DataFrame([[0.9, 1]], columns=["score", "score"]))
     frame = pd.DataFrame({"score": [0.9, 0.1], "mated": [1, 0], "g": [1, "a"]})
-    with pytest.raises(InputError, match="'g'"):
-        ff.read_comparisons(frame, groups="g")
-    for groups in (5, [5], [["a", 5]], b"score"):
-        with pytest.raises(InputError, match="groups must be"):
-            ff.read_comparisons(frame, groups=groups)
-    with pytest.raises(InputError, match="'score' holds the scores, so it cannot be"):
-        ff.read_comparisons(frame, groups="score")
+    for named, groups, message in (
+        (pd.DataFrame({0: [0.9], 1: [1]}), (), "names of columns must be text"),
+        (pd.DataFrame([[0.9, 1]], columns=["score", "score"]), (), "two columns of the same name"),
+        (frame, "g", "'g'"),
+        *((frame, groups, "groups must be") for groups in (5, [5], [["a", 5]], b"score")),
+        (frame, "score", "'score' holds the scores, so it cannot be"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ff.read_comparisons(named, groups=groups)
 
 
 def npy(header, data=b""):
@@ -398,23 +396,16 @@ def test_archives_with_two_arrays_of_a_name(write):
         ff.read_comparisons(write("m.npz", packed.getvalue()))
 
 
-def hdf5(path, **fields):
-    with h5py.File(path, "w") as file:
-        for name, values in fields.items():
-            file[name] = values
-    return path
-
-
 def test_hdf5_that_leaves_its_file(tmp_path):
     vectors = np.float32([[1, 0], [0, 1], [1, 1]])
-    other = hdf5(tmp_path / "other.h5", vectors=vectors)
+    other = write_vectors(tmp_path / "other.h5", {"vectors": vectors})
     (tmp_path / "raw").write_bytes(vectors.tobytes())
     for make in (
         lambda file: file.create_dataset("vectors", vectors.shape, "f4", external=[(str(tmp_path / "raw"), 0, 24)]),
         lambda file: file.__setitem__("vectors", h5py.ExternalLink(str(other), "vectors")),
         lambda file: file.create_virtual_dataset("vectors", virtual(other)),
     ):
-        path = hdf5(tmp_path / "v.h5", subject=["a", "a", "b"])
+        path = write_vectors(tmp_path / "v.h5", {"subject": ["a", "a", "b"]})
         with h5py.File(path, "a") as file:
             make(file)
         with pytest.raises(FileFormatError, match=r"v\.h5: 'vectors' .*; copy (it|them) into (the|this) file"):
@@ -429,7 +420,8 @@ def virtual(other):
 
 @pytest.mark.slow
 def test_hdf5_that_comes_to_no_end_or_crashes_is_damaged(tmp_path, monkeypatch):
-    path = hdf5(tmp_path / "v.h5", vectors=np.float32([[1, 0], [0, 1], [1, 1]]), subject=["a", "a", "b"])
+    fields = {"vectors": np.float32([[1, 0], [0, 1], [1, 1]]), "subject": ["a", "a", "b"]}
+    path = write_vectors(tmp_path / "v.h5", fields)
     assert len(ff.read_embeddings(path).vectors) == 3
     for program, message in (
         ("print('begun', flush=True)\nwhile True: pass", "does not finish reading it"),
@@ -472,15 +464,10 @@ def test_scores_in_the_order_of_the_trials_and_in_another_are_the_same(write):
     trials = ["1 a/1 a/2", "0 a/1 b/1", "0 a/2 b/1", "1 b/1 b/2"]
     scores = [f"{line[2:]} 0.{k}" for k, line in enumerate(trials, 1)]
     listed = write("trials.txt", "\n".join(trials))
-    of_orders = [
-        ff.read_comparisons(write(f"{k}.txt", "\n".join(order)), trials=listed, format="voxceleb")
-        for k, order in enumerate([scores, scores[::-1], [*scores, scores[0]]])
-    ]
-    for c in of_orders:
+    for order in (scores, scores[::-1], [*scores, scores[0]]):
+        c = ff.read_comparisons(write("s.txt", "\n".join(order)), trials=listed, format="voxceleb")
         assert c.mated.similarities.tolist() == [0.1, 0.4]
         assert c.nonmated.similarities.tolist() == [0.2, 0.3]
-    with pytest.raises(FileFormatError, match=r"has the score 0\.1 in line 1 and 0\.7 in line 5"):
-        ff.read_comparisons(write("x.txt", "\n".join([*scores, "a/1 a/2 0.7"])), trials=listed, format="voxceleb")
 
 
 @pytest.mark.parametrize("kind", ["bob-4", "bob-5"])

@@ -14,6 +14,8 @@ VECTORS = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
 PAIRS = [("ann/1", "ann/2"), ("bob/1", "ann/1"), ("bob/2", "bob/1"), ("eve/1", "ann/2"), ("bob/2", "eve/1")]
 MATED = [a[:3] == b[:3] for a, b in PAIRS]
 WHO = "id,sex\nann,f\nbob,m\neve,f\n"
+SEXES = {"metadata": "who.csv", "metadata_id": "id", "groups": "sex"}
+NAMED_BY = {"subject_pattern": "^([^/]+)/"}
 
 
 @pytest.fixture
@@ -30,15 +32,14 @@ def folder(tmp_path, monkeypatch):
 def lists():
     """Return the content of a list and how it is read, by format."""
     named = [f"{a}{{0}}{b}{{0}}{int(m)}" for (a, b), m in zip(PAIRS, MATED, strict=True)]
-    pattern = {"subject_pattern": "^([^/]+)/"}
     words = {True: "target", False: "nontarget"}
     return {
         "voxceleb": ("".join(f"{int(m)} {a} {b}\n" for (a, b), m in zip(PAIRS, MATED, strict=True)), {}),
-        "kaldi": ("".join(f"{a} {b} {words[m]}\n" for (a, b), m in zip(PAIRS, MATED, strict=True)), pattern),
-        "csv": ("\n".join(["reference,probe,mated", *(line.format(",") for line in named)]), pattern),
-        "tsv": ("\n".join(["reference\tprobe\tmated", *(line.format("\t") for line in named)]), pattern),
-        "without labels": ("\n".join(["reference,probe", *(f"{a},{b}" for a, b in PAIRS)]), pattern),
-        "scores that are not read": ("\n".join(["score,reference,probe", *(f"x,{a},{b}" for a, b in PAIRS)]), pattern),
+        "kaldi": ("".join(f"{a} {b} {words[m]}\n" for (a, b), m in zip(PAIRS, MATED, strict=True)), NAMED_BY),
+        "csv": ("\n".join(["reference,probe,mated", *(line.format(",") for line in named)]), NAMED_BY),
+        "tsv": ("\n".join(["reference\tprobe\tmated", *(line.format("\t") for line in named)]), NAMED_BY),
+        "without labels": ("\n".join(["reference,probe", *(f"{a},{b}" for a, b in PAIRS)]), NAMED_BY),
+        "scores that are not read": ("\n".join(["score,reference,probe", *(f"x,{a},{b}" for a, b in PAIRS)]), NAMED_BY),
     }
 
 
@@ -54,23 +55,15 @@ def is_the_same(found, wanted):
 
 
 def wanted(folder, **options):
-    return ff.read_comparisons(
-        folder / "scored.csv",
-        subject_pattern="^([^/]+)/",
-        metadata="who.csv",
-        metadata_id="id",
-        groups="sex",
-        **options,
-    )
+    return ff.read_comparisons(folder / "scored.csv", **NAMED_BY, **SEXES, **options)
 
 
 @each("kind", lists())
 def test_every_format_has_what_a_score_file_has(kind, folder):
     text, options = lists()[kind]
     (folder / "trials").write_text(text)
-    options |= {"metadata": "who.csv", "metadata_id": "id", "groups": "sex"}
     for embeddings in ("v.npz", ff.NamedVectors(VECTORS, NAMES)):
-        is_the_same(ff.read_comparisons("trials", embeddings=embeddings, **options), wanted(folder))
+        is_the_same(ff.read_comparisons("trials", embeddings=embeddings, **options, **SEXES), wanted(folder))
 
 
 def test_columns_of_parquet_of_arrays_and_of_data_frames(folder):
@@ -78,24 +71,13 @@ def test_columns_of_parquet_of_arrays_and_of_data_frames(folder):
     frame.write_parquet("t.parquet")
     np.savez("t.npz", **{name: frame[name].to_list() for name in frame.columns})
     for path in (frame, "t.parquet", "t.npz"):
-        is_the_same(
-            ff.read_comparisons(
-                path,
-                embeddings="v.npz",
-                subject_pattern="^([^/]+)/",
-                metadata="who.csv",
-                metadata_id="id",
-                groups="sex",
-            ),
-            wanted(folder),
-        )
+        is_the_same(ff.read_comparisons(path, embeddings="v.npz", **NAMED_BY, **SEXES), wanted(folder))
 
 
 def test_subjects_are_in_columns_of_the_list_or_in_a_table_of_samples(folder):
     rows = [f"{a[:3]},{b[:3]},{a},{b}" for a, b in PAIRS]
     (folder / "t.csv").write_text("\n".join(["reference,probe,reference_sample,probe_sample", *rows]))
-    options = {"metadata": "who.csv", "metadata_id": "id", "groups": "sex"}
-    is_the_same(ff.read_comparisons("t.csv", embeddings="v.npz", **options), wanted(folder))
+    is_the_same(ff.read_comparisons("t.csv", embeddings="v.npz", **SEXES), wanted(folder))
     (folder / "files.csv").write_text("\n".join(["file,who,sex", *(f"{n},{n[:3]},{'mf'[n[0] != 'b']}" for n in NAMES)]))
     (folder / "kaldi").write_text(lists()["kaldi"][0])
     found = ff.read_comparisons(
@@ -129,7 +111,7 @@ def test_rows_without_metadata_are_left_out_before_they_are_scored(folder):
     (folder / "who.csv").write_text(WHO[:-6])
     np.savez("v.npz", vectors=VECTORS[:4], name=NAMES[:4])
     (folder / "t.csv").write_text(lists()["csv"][0])
-    options = {"subject_pattern": "^([^/]+)/", "metadata": "who.csv", "metadata_id": "id", "groups": "sex"}
+    options = NAMED_BY | SEXES
     with pytest.warns(DroppedWarning, match="1 of 3 subjects"):
         found = ff.read_comparisons("t.csv", embeddings="v.npz", missing_labels="drop", **options)
     with pytest.warns(DroppedWarning, match="1 of 3 subjects"):
