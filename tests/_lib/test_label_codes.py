@@ -82,7 +82,7 @@ def test_blanks_around_subjects_make_no_other_subject():
 
 
 NO_LABELS = ["nan", "NaN", "<NA>", "NaT", " nan ", "", "\u2003", b"nan", b" ", None, pd.NA, pd.NaT,
-             np.datetime64("NaT"), decimal.Decimal("nan"), np.float32("nan")]  # fmt: skip
+             np.datetime64("NaT"), decimal.Decimal("nan"), np.float32("nan"), float("nan"), "  "]  # fmt: skip
 
 
 @each("missing", NO_LABELS)
@@ -91,7 +91,7 @@ def test_missing_labels_are_refused_by_row(missing):
     if isinstance(missing, str | bytes):
         kinds.append(np.array(["a", "b", missing, missing]))
     for labels in kinds:
-        with pytest.raises(InputError, match=r"is missing in row 2 \(counted from 0\) and 2 in all") as caught:
+        with pytest.raises(InputError, match=r"^reference_group .*missing in row 2 \(.* 0\) and 2 in all") as caught:
             groups_of(labels)
         assert caught.value.row == 2
         with pytest.raises(InputError, match="subject is missing in row 2"):

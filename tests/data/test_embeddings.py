@@ -153,7 +153,6 @@ def test_rows_are_named_across_blocks(monkeypatch):
     [
         ({"subject": ["a"] * 5}, "all vectors are of one subject, 'a': there are no non-mated pairs"),
         ({"subject": list("abcde")}, "none of the 5 subjects has two vectors: there are no mated pairs"),
-        ({"subject": [*SUBJECT[:4], None]}, "subject is missing in row 4"),
         ({"subject": [*SUBJECT[:4], 1]}, "subject mixes labels of the types int, str"),
         ({"group": [*SEX[:4], ""]}, r"group 'group' is missing in row 4 \(counted from 0\) and 1 in all"),
         ({"group": {"sex": SEX[:4]}}, "subject has 5, group 'sex' has 4"),

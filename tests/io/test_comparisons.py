@@ -165,9 +165,6 @@ def test_subjects_without_metadata_are_named_or_dropped(write):
     assert len(c.nonmated) == 1
     assert c.groups == ("f", "m")
     assert c.subjects.tolist() == ["a", "b"]
-    empty_label = write("who2.csv", "id,sex\na,f\nb,m\nc, \n")
-    with pytest.raises(InputError, match="'c'"):
-        ff.read_comparisons(scores, metadata=empty_label, **IN_WHO)
 
 
 def test_metadata_that_cannot_be_used(write):

@@ -13,17 +13,18 @@ from hypothesis import strategies as st
 import fastfair as ff
 from fastfair.errors import DroppedWarning, InputError
 
-TRIALS = {
+TRIALS = pl.DataFrame({
     "score": [0.9, 0.2, 0.8, 0.1], "mated": [1, 0, 1, 0],
     "reference": ["a/1.png", "a/1.png", "b/1.png", "b/2.png"], "probe": ["a/2.png", "b/1.png", "b/2.png", "a/2.png"],
-}  # fmt: skip
-FILES = {
+})  # fmt: skip
+FILES = pl.DataFrame({
     "file": ["a/1.png", "a/2.png", "b/1.png", "b/2.png"], "person": ["Ann", "Ann", "Bob", "Bob"],
     "age": ["young", "old", "young", "young"], "sex": ["f", "f", "m", "m"],
-}  # fmt: skip
+})  # fmt: skip
 PATTERN = "^([^/]+)/"
+PER_SAMPLE = {"metadata": FILES, "metadata_id": "file", "metadata_per": "sample"}
 # With non-mated comparisons in each group, as an evaluation needs them.
-MORE_TRIALS = pl.DataFrame(TRIALS).vstack(
+MORE_TRIALS = TRIALS.vstack(
     pl.DataFrame({"score": [0.3, 0.4], "mated": [0, 0], "reference": ["a/1.png", "b/1.png"],
                   "probe": ["c/1.png", "d/1.png"]})
 )  # fmt: skip
@@ -42,40 +43,36 @@ def labels(c: ff.Comparisons, attribute: str) -> list[tuple[str, str]]:
 
 
 def test_labels_of_samples():
-    frame, files = pl.DataFrame(TRIALS), pl.DataFrame(FILES)
-    c = ff.read_comparisons(
-        frame, subject_pattern=PATTERN, metadata=files, metadata_id="file", metadata_per="sample", groups=["sex", "age"]
-    )
+    c = ff.read_comparisons(TRIALS, subject_pattern=PATTERN, **PER_SAMPLE, groups=["sex", "age"])
     assert labels(c, "age") == [("young", "old"), ("young", "young"), ("young", "young"), ("young", "old")]
     assert labels(c, "sex") == [("f", "f"), ("f", "m"), ("m", "m"), ("m", "f")]
     assert c.subjects.tolist() == ["a", "b"]
-    named = frame.with_columns(
+    named = TRIALS.with_columns(
         reference_sample=pl.col("reference"), probe_sample=pl.col("probe"),
         reference=pl.col("reference").str.slice(0, 1), probe=pl.col("probe").str.slice(0, 1),
     )  # fmt: skip
-    again = ff.read_comparisons(named, metadata=files, metadata_id="file", metadata_per="sample", groups="age")
+    again = ff.read_comparisons(named, **PER_SAMPLE, groups="age")
     assert labels(again, "age") == labels(c, "age")
 
 
 def test_subjects_of_samples(tmp_path):
-    frame, files = pl.DataFrame(TRIALS), pl.DataFrame(FILES)
-    options = {"metadata": files, "metadata_id": "file", "metadata_subject": "person", "groups": "sex"}
-    for given_frame in (frame, frame.drop("mated")):
+    options = {"metadata": FILES, "metadata_id": "file", "metadata_subject": "person", "groups": "sex"}
+    for given_frame in (TRIALS, TRIALS.drop("mated")):
         c = ff.read_comparisons(given_frame, **options)
         assert (c.subjects.tolist(), c.samples.tolist()) == (["Ann", "Bob"], sorted(FILES["file"]))
         assert c.subjects[c.sample_subject].tolist() == ["Ann", "Ann", "Bob", "Bob"]
         assert labels(c, "sex") == [("f", "f"), ("f", "m"), ("m", "m"), ("m", "f")]
     with pytest.raises(InputError, match=r"both subject_pattern= and metadata_subject="):
-        ff.read_comparisons(frame, **options, subject_pattern=PATTERN)
+        ff.read_comparisons(TRIALS, **options, subject_pattern=PATTERN)
     with pytest.raises(InputError, match=r"1 of 4 samples have no metadata for sex: 'b/2.png'; 2 of 4 comparisons"):
-        ff.read_comparisons(frame, **options | {"metadata": files[:3]})
-    nameless = files.with_columns(person=pl.Series(["Ann", "Ann", "Bob", None]))
+        ff.read_comparisons(TRIALS, **options | {"metadata": FILES[:3]})
+    nameless = FILES.with_columns(person=pl.Series(["Ann", "Ann", "Bob", None]))
     with pytest.warns(DroppedWarning, match=r"'b/2.png'; 2 of 4 comparisons left out"):
-        c = ff.read_comparisons(frame, **options | {"metadata": nameless}, missing_labels="drop")
+        c = ff.read_comparisons(TRIALS, **options | {"metadata": nameless}, missing_labels="drop")
     assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (1, 1, ["Ann", "Bob"])
     more = {"file": ["c/1.png", "d/1.png"], "person": ["Eve", "Dan"], "age": ["old", "old"], "sex": ["f", "m"]}
     MORE_TRIALS.write_csv(tmp_path / "s.csv")
-    files.vstack(pl.DataFrame(more)).write_csv(tmp_path / "w.csv")
+    FILES.vstack(pl.DataFrame(more)).write_csv(tmp_path / "w.csv")
     words = ["evaluate", tmp_path / "s.csv", "--metadata", tmp_path / "w.csv", "--metadata-id", "file",
              "--metadata-subject", "person", "--group", "sex", "--n-resamples", 0, "--at", "threshold=0.5"]  # fmt: skip
     done = run(*words)
@@ -83,28 +80,25 @@ def test_subjects_of_samples(tmp_path):
 
 
 def test_the_message_says_what_the_ids_are_of():
-    frame, files = pl.DataFrame(TRIALS), pl.DataFrame(FILES)
     people = pl.DataFrame({"id": ["A", "B"], "sex": ["f", "m"]})
-    with pytest.raises(InputError, match=r'The table has ids of samples: pass metadata_per="sample"'):
-        ff.read_comparisons(frame, subject_pattern=PATTERN, metadata=files, metadata_id="file", groups="sex")
     lower = people.with_columns(pl.col("id").str.to_lowercase())
-    with pytest.raises(InputError, match=r'The table has ids of subjects: pass metadata_per="subject"'):
-        ff.read_comparisons(
-            frame, subject_pattern=PATTERN, metadata=lower, metadata_id="id", metadata_per="sample", groups="sex"
-        )
-    with pytest.raises(InputError, match=r"'a' is written 'A' in the metadata: write both alike"):
-        ff.read_comparisons(frame, subject_pattern=PATTERN, metadata=people, metadata_id="id", groups="sex")
-    with pytest.raises(InputError, match=r"look like names of files, such as 'a/1.png'"):
-        ff.read_comparisons(frame, metadata=lower, metadata_id="id", groups="sex")
-    with pytest.raises(InputError, match="needs the samples of the comparisons"):
-        ff.read_comparisons(frame, metadata=files, metadata_id="file", metadata_per="sample", groups="sex")
+    pattern = {"subject_pattern": PATTERN}
+    for table, options, message in (
+        (FILES, pattern, r'The table has ids of samples: pass metadata_per="sample"'),
+        (lower, pattern | {"metadata_per": "sample"}, r'The table has ids of subjects: pass metadata_per="subject"'),
+        (people, pattern, "'a' is written 'A' in the metadata: write both alike"),
+        (lower, {}, "look like names of files, such as 'a/1.png'"),
+        (FILES, {"metadata_per": "sample"}, "needs the samples of the comparisons"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ff.read_comparisons(TRIALS, metadata=table, metadata_id=table.columns[0], groups="sex", **options)
 
 
 @pytest.mark.parametrize("policy", ["raise", "drop", "keep"])
 def test_labels_that_contradict_the_table_of_samples(policy):
-    frame = pl.DataFrame(TRIALS).with_columns(sex_1=pl.Series(list("ffmm")), sex_2=pl.Series(list("fmff")))
+    frame = TRIALS.with_columns(sex_1=pl.Series(list("ffmm")), sex_2=pl.Series(list("fmff")))
     options = {
-        "metadata": pl.DataFrame(FILES), "metadata_id": "file", "metadata_subject": "person", "groups": "sex",
+        "metadata": FILES, "metadata_id": "file", "metadata_subject": "person", "groups": "sex",
         "label_conflicts": policy,
     }  # fmt: skip
     if policy == "raise":
@@ -176,28 +170,25 @@ def test_labels_of_pairs_are_those_of_a_search(rng: random.Random, n):
 
 
 def test_tables_of_pairs_of_files(tmp_path):
-    frame = pl.DataFrame(TRIALS)
-    pairs = frame.select("reference", "probe", sex_1=pl.Series(list("ffmm")), sex_2=pl.Series(list("fmmf")),
+    pairs = TRIALS.select("reference", "probe", sex_1=pl.Series(list("ffmm")), sex_2=pl.Series(list("fmmf")),
                          light=pl.Series(["day", "day", "night", "night"]))  # fmt: skip
     options = {"subject_pattern": PATTERN, "metadata": pairs, "groups": ["sex", "light"]}
-    c = ff.read_comparisons(frame, **options, metadata_id=["reference", "probe"])
+    c = ff.read_comparisons(TRIALS, **options, metadata_id=["reference", "probe"])
     assert labels(c, "sex") == [("f", "f"), ("f", "m"), ("m", "m"), ("m", "f")]
     assert labels(c, "light") == [("day", "day")] * 2 + [("night", "night")] * 2
     assert c.subjects.tolist() == ["a", "b"]
-    with pytest.raises(InputError, match="the other way round: name the columns of metadata_id= in that order"):
-        ff.read_comparisons(frame, **options, metadata_id=["probe", "reference"])
     twice = pl.concat([pairs, pairs[:1].with_columns(sex_2=pl.lit("m"))])
-    with pytest.raises(InputError, match=r"'a/1.png' with 'a/2.png' has different labels in row 0 .* and row 4"):
-        ff.read_comparisons(frame, **options | {"metadata": twice}, metadata_id=["reference", "probe"])
-    empty = pairs.with_columns(probe=pl.lit(None, pl.String))
-    with pytest.raises(InputError, match="there is no id in column 'probe'"):
-        ff.read_comparisons(frame, **options | {"metadata": empty}, metadata_id=["reference", "probe"])
-    with pytest.raises(InputError, match=r"'sex_1' and 'sex_2' .* the two sides of a pair: name both columns of ids"):
-        ff.read_comparisons(frame, **options, metadata_id="reference")
-    with pytest.raises(InputError, match="metadata_id has 3 columns"):
-        ff.read_comparisons(frame, **options, metadata_id=["reference", "probe", "light"])
-    with pytest.raises(InputError, match="metadata_subject= goes with a table of samples"):
-        ff.read_comparisons(frame, **options, metadata_id=["reference", "probe"], metadata_subject="light")
+    empty, ids = pairs.with_columns(probe=pl.lit(None, pl.String)), ["reference", "probe"]
+    for changed, message in (
+        ({"metadata_id": ids[::-1]}, "the other way round: name the columns of metadata_id= in that order"),
+        ({"metadata": twice}, r"'a/1.png' with 'a/2.png' has different labels in row 0 .* and row 4"),
+        ({"metadata": empty}, "there is no id in column 'probe'"),
+        ({"metadata_id": "reference"}, r"'sex_1' and 'sex_2' .* the two sides of a pair: name both columns of ids"),
+        ({"metadata_id": [*ids, "light"]}, "metadata_id has 3 columns"),
+        ({"metadata_subject": "light"}, "metadata_subject= goes with a table of samples"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ff.read_comparisons(TRIALS, **options | {"metadata_id": ids} | changed)
     MORE_TRIALS.write_csv(tmp_path / "s.csv")
     MORE_TRIALS.select("reference", "probe", SEX_1, SEX_2).write_csv(tmp_path / "p.csv")
     words = ["evaluate", tmp_path / "s.csv", "--metadata", tmp_path / "p.csv", "--metadata-id", "reference",
