@@ -63,6 +63,18 @@ def closed_figures() -> Iterator[None]:
         pyplot.close("all")
 
 
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
+    """Give a function that writes a file of text or bytes and returns its path."""
+
+    def write_file(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write_file
+
+
 @pytest.fixture(scope="session")
 def data_sets(request: pytest.FixtureRequest) -> Callable[[int], int]:
     """Tell how many of a study's data sets to look at: of few, twenty."""

@@ -249,13 +249,12 @@ def test_errors_are_one_line_and_speak_of_options(folder, arguments, message):
     assert message in done.stderr
 
 
-def test_failed_comparisons_of_scores_are_counted_as_failures(tmp_path):
+def test_failed_comparisons_of_scores_are_counted_as_failures(write):
     rows = ["score,reference,probe,sex"]
     for who, sex in (("a", "f"), ("b", "f"), ("c", "f"), ("d", "m"), ("e", "m"), ("g", "m")):
         rows += [f"{score},{who},{who},{sex}" for score in (0.9, 0.8 if who in "ad" else "", 0.7)]
         rows += [f"0.1,{who},other,{sex}"]
-    path = tmp_path / "scores.csv"
-    path.write_text("\n".join(rows))
+    path = write("scores.csv", "\n".join(rows))
     asked = ["group-test", path, "--at", "threshold=0.5", "--group", "sex", "--rate", "fnmr", *FEW_REPLICATES, "--json"]
     found = json.loads(run(*asked, "--failures", "non-match").stdout)
     assert found["fnmr_test"]["fnmr"] == pytest.approx(4 / 18)

@@ -143,18 +143,16 @@ def test_compare_ranks_more_than_two_files(two_systems, tmp_path):
     assert "three files or more" in run("compare", *two_systems, "--baseline", "one").output
 
 
-def test_scores_without_subjects_are_told_what_would_do(tmp_path):
-    path = tmp_path / "s.csv"
-    path.write_text("score,mated\n0.9,1\n0.1,0\n")
+def test_scores_without_subjects_are_told_what_would_do(write):
+    path = write("s.csv", "score,mated\n0.9,1\n0.1,0\n")
     done = run_program("evaluate", path)
     assert done.returncode == 2
     assert "--unit comparison" in done.stderr
     assert "--n-resamples 0" in done.stderr
 
 
-def test_zero_policy_and_incomplete_groups_reach_evaluate(tmp_path):
-    path = tmp_path / "s.csv"
-    path.write_text("score,mated,g\n0.9,1,a\n0.1,0,a\n0.2,0,a\n0.8,1,b\n0.3,0,b\n0.7,0,b\n0.9,1,c\n")
+def test_zero_policy_and_incomplete_groups_reach_evaluate(write):
+    path = write("s.csv", "score,mated,g\n0.9,1,a\n0.1,0,a\n0.2,0,a\n0.8,1,b\n0.3,0,b\n0.7,0,b\n0.9,1,c\n")
     arguments = ["evaluate", path, "--group", "g", "--at", "threshold=0.5", "--n-resamples", "0"]
     done = run_program(*arguments)
     assert done.returncode == 2
@@ -168,10 +166,9 @@ def test_zero_policy_and_incomplete_groups_reach_evaluate(tmp_path):
     assert ratios == ["50", "1"]
 
 
-def test_cross_group_comparisons_print_a_matrix(tmp_path):
-    path = tmp_path / "s.csv"
+def test_cross_group_comparisons_print_a_matrix(write):
     rows = ["0.9,1,f,f", "0.1,0,f,m", "0.7,0,m,f", "0.8,1,m,m", "0.2,0,f,f", "0.6,0,m,m"]
-    path.write_text("score,mated,reference_sex,probe_sex\n" + "\n".join(rows))
+    path = write("s.csv", "score,mated,reference_sex,probe_sex\n" + "\n".join(rows))
     lines = run("evaluate", path, "--group", "sex", "--at", "threshold=0.5", "--n-resamples", 0).output.splitlines()
     start = next(k for k, line in enumerate(lines) if line.startswith("FMR by group"))
     assert [line.split() for line in lines[start + 1 : start + 4]] == [
@@ -179,10 +176,8 @@ def test_cross_group_comparisons_print_a_matrix(tmp_path):
     ]  # fmt: skip
 
 
-def test_errors_speak_of_options(tmp_path):
-    path, who = tmp_path / "s.csv", tmp_path / "who.csv"
-    path.write_text("score,reference,probe\n0.9,a,a\n0.1,a,b\n")
-    who.write_text("id,sex\na,f\n")
+def test_errors_speak_of_options(write):
+    path, who = write("s.csv", "score,reference,probe\n0.9,a,a\n0.1,a,b\n"), write("who.csv", "id,sex\na,f\n")
     found = {
         "--missing-labels drop": ["--metadata", who, "--metadata-id", "id", "--group", "sex"],
         "with --metadata-id": ["--metadata", who, "--group", "sex"],
@@ -195,11 +190,9 @@ def test_errors_speak_of_options(tmp_path):
 
 
 @pytest.mark.slow
-def test_labels_are_text_and_tables_are_never_cut(tmp_path):
-    path = tmp_path / "s.csv"
-    path.write_text(
-        "score,mated,g\n0.9,1,[young]\n0.1,0,[young]\n0.8,1,[/bold] old :smile:\n0.2,0,[/bold] old :smile:\n"
-    )
+def test_labels_are_text_and_tables_are_never_cut(write):
+    rows = ["0.9,1,[young]", "0.1,0,[young]", "0.8,1,[/bold] old :smile:", "0.2,0,[/bold] old :smile:"]
+    path = write("s.csv", "\n".join(["score,mated,g", *rows]))
     done = subprocess.run(
         [COMMAND, "evaluate", path, "--group", "g", "--unit", "comparison"],
         capture_output=True, text=True, check=False, env=os.environ | {"COLUMNS": "40", "PYTHONIOENCODING": "ascii"},
@@ -302,9 +295,8 @@ def test_a_summary_is_what_the_terminal_prints(scores, capsys):
     assert {" ".join(row.split()) for row in rows} <= {" ".join(line.split()) for line in full.splitlines()}
 
 
-def test_failed_comparisons_are_left_out_or_counted(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("score,mated\n0.9,1\n-1,1\n0.3,0\n,0\n0.1,0\n0.5,1\n")
+def test_failed_comparisons_are_left_out_or_counted(write):
+    path = write("scores.csv", "score,mated\n0.9,1\n-1,1\n0.3,0\n,0\n0.1,0\n0.5,1\n")
     asked = ["evaluate", path, "--at", "threshold=0.4", "--unit", "comparison", "--quick", "--json"]
     asked += ["--failure-score", -1]
     for policy, fnmr in (("exclude", 0), ("non-match", 1 / 3)):

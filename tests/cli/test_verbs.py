@@ -106,15 +106,13 @@ def test_options_given_count_before_those_of_the_file(tmp_path, monkeypatch):
         ("n-resamples = 1.5", "not a valid integer"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_in_the_file_is_told(text, message, tmp_path):
-    path = tmp_path / "c.toml"
-    path.write_text(text)
+def test_what_is_wrong_in_the_file_is_told(text, message, write):
+    path = write("c.toml", text)
     assert message in refused("evaluate", "scores.csv", "--config", path)
 
 
-def test_a_file_that_is_not_toml_or_not_there(tmp_path):
-    path = tmp_path / "c.toml"
-    path.write_text("at = fmr\n")
+def test_a_file_that_is_not_toml_or_not_there(tmp_path, write):
+    path = write("c.toml", "at = fmr\n")
     with pytest.raises(FileFormatError, match="is not TOML"):
         run("evaluate", "s.csv", "--config", path)
     with pytest.raises(MissingFileError, match=r"did you mean 'c\.toml'"):

@@ -112,9 +112,8 @@ def test_labels_that_contradict_the_table_of_samples(policy):
         assert labels(ff.read_comparisons(frame, **options), "sex")[2] == ("m", "m")
 
 
-def test_conflicts_of_files_are_named_by_line(tmp_path):
-    path = tmp_path / "s.csv"
-    path.write_text("\nscore,mated,reference,probe\n0.9,1,a,a\n0.8,0,a,a\n0.7,1,a,b\n0.1,0,a,c\n0.2,0,c,b\n")
+def test_conflicts_of_files_are_named_by_line(write):
+    path = write("s.csv", "\nscore,mated,reference,probe\n0.9,1,a,a\n0.8,0,a,a\n0.7,1,a,b\n0.1,0,a,c\n0.2,0,c,b\n")
     with pytest.raises(InputError, match=r"s\.csv: line 4: mated contradicts .* the first is line 4: 'a' with 'a'"):
         ff.read_comparisons(path)
     with pytest.warns(DroppedWarning, match=r"^2 of 5 comparisons left out, .*: line 4, line 5$"):

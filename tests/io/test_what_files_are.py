@@ -42,9 +42,8 @@ def archive(kind: str) -> bytes:
 
 @each("compress", [gzip.compress, bz2.compress, lzma.compress])
 @each("name", ["s.csv", "s.GZ", "s.txt"])
-def test_compressed_text_is_read_whatever_its_name(tmp_path, compress, name):
-    (tmp_path / name).write_bytes(compress(CSV))
-    c = ff.read_comparisons(tmp_path / name)
+def test_compressed_text_is_read_whatever_its_name(write, compress, name):
+    c = ff.read_comparisons(write(name, compress(CSV)))
     assert (len(c.mated), len(c.nonmated)) == (2, 1)
 
 
@@ -58,17 +57,15 @@ def test_compressed_text_is_read_whatever_its_name(tmp_path, compress, name):
         (b"\n<!DOCTYPE HTML><html>", "an HTML page"),
     ],
 )  # fmt: skip
-def test_files_that_are_no_text_are_named(tmp_path, content, kind):
-    (tmp_path / "s.csv").write_bytes(content)
+def test_files_that_are_no_text_are_named(write, content, kind):
     with pytest.raises(FileFormatError, match=f"s.csv is {kind}"):
-        ff.read_comparisons(tmp_path / "s.csv")
+        ff.read_comparisons(write("s.csv", content))
 
 
-def test_attacks_are_left_out_of_bob_files(tmp_path):
+def test_attacks_are_left_out_of_bob_files(write):
     rows = ["bio_ref_subject_id,probe_subject_id,probe_attack_type,score", "x,x,,7", "x,y,,3", "x,x,print,1", "x,x,,6"]
-    (tmp_path / "s.csv").write_text("\n".join(rows))
     with pytest.warns(DroppedWarning, match=r"1 of 4 comparisons left out, as they are attacks .* \('print'\)"):
-        c = ff.read_comparisons(tmp_path / "s.csv")
+        c = ff.read_comparisons(write("s.csv", "\n".join(rows)))
     assert c.mated.similarities.tolist() == [6, 7]
 
 
@@ -128,12 +125,11 @@ def test_none_is_a_failed_score():
 
 
 @each("bad", [0.0, np.nan])
-def test_vectors_without_a_direction_are_failed_samples(tmp_path, bad):
+def test_vectors_without_a_direction_are_failed_samples(tmp_path, write, bad):
     vectors = np.random.default_rng(0).normal(size=(6, 8))
     vectors[5] = bad
     names = ["a/1", "a/2", "b/1", "b/2", "c/1", "c/2"]
-    trials = tmp_path / "t.txt"
-    trials.write_text("1 a/1 a/2\n0 a/1 b/1\n1 b/1 b/2\n0 b/2 c/1\n1 c/1 c/2\n")
+    trials = write("t.txt", "1 a/1 a/2\n0 a/1 b/1\n1 b/1 b/2\n0 b/2 c/1\n1 c/1 c/2\n")
     np.savez(tmp_path / "v.npz", vectors=vectors, name=names)
     c = ff.read_comparisons(trials, embeddings=tmp_path / "v.npz", failures="non-match")
     assert (len(c.mated), len(c.failed.mated), len(c.nonmated)) == (3, 1, 2)
@@ -147,9 +143,8 @@ def test_vectors_without_a_direction_are_failed_samples(tmp_path, bad):
         ff.read_comparisons(trials, embeddings=tmp_path / "v.npz")
 
 
-def test_lists_whose_names_tell_no_subjects_say_how_to_go_on(tmp_path):
-    file = tmp_path / "t.txt"
-    file.write_text("1 03.wav 05.wav 0.9\n0 01.wav 02.wav 0.1\n")
+def test_lists_whose_names_tell_no_subjects_say_how_to_go_on(write):
+    file = write("t.txt", "1 03.wav 05.wav 0.9\n0 01.wav 02.wav 0.1\n")
     with pytest.raises(
         InputError, match=r"finds no subject in '03.wav' .* subject_pattern='' to take the list without"
     ):
@@ -162,10 +157,9 @@ def test_lists_whose_names_tell_no_subjects_say_how_to_go_on(tmp_path):
     assert ff.read_comparisons(file, subject_pattern=pattern).subjects.tolist() == ["id1", "id2"]
 
 
-def test_rates_in_per_cent_are_named_with_their_line(tmp_path):
-    (tmp_path / "m.csv").write_text("system,group,FMR,FNMR\nA,f,0.12 %,0.03\nA,m,0.001,0.02\n")
+def test_rates_in_per_cent_are_named_with_their_line(write):
     columns = ["--fmr-column", "FMR", "--fnmr-column", "FNMR", "--group", "group", "--by", "system"]
-    done = run_program("measures", tmp_path / "m.csv", *columns)
+    done = run_program("measures", write("m.csv", "system,group,FMR,FNMR\nA,f,0.12 %,0.03\nA,m,0.001,0.02\n"), *columns)
     assert done.returncode == 2
     assert "line 2: column 'FMR' must hold numbers, not '0.12 %'" in done.stderr
 
@@ -219,10 +213,10 @@ NARROW = "\n".join(",".join(line.split(",")[:3]) for line in WIDE.splitlines())
 
 
 @each("text", [WIDE, NARROW])
-def test_missing_labels_have_one_rule_in_score_files_and_in_metadata(tmp_path, text):
+def test_missing_labels_have_one_rule_in_score_files_and_in_metadata(tmp_path, write, text):
     (tmp_path / "s.csv").write_text(text)
-    (tmp_path / "who.csv").write_text("id,sex\na,f\nb,\nc,m\n")
-    how = {"groups": "sex"} | ({} if text == WIDE else {"metadata": tmp_path / "who.csv", "metadata_id": "id"})
+    who = write("who.csv", "id,sex\na,f\nb,\nc,m\n")
+    how = {"groups": "sex"} | ({} if text == WIDE else {"metadata": who, "metadata_id": "id"})
     with pytest.raises(InputError, match=r'missing_labels="drop" to leave .* out, or missing_labels="unknown"'):
         ff.read_comparisons(tmp_path / "s.csv", **how)
     with pytest.warns(DroppedWarning, match="2 of 5 comparisons"):
@@ -245,16 +239,13 @@ def test_the_worst_comparisons_name_the_line_of_the_file_and_columns_that_are_ke
         ff.read_comparisons(tmp_path / "s.csv", keep="your_id", failures="exclude")
 
 
-def test_decimal_commas_are_read_where_nothing_else_can_be_meant(tmp_path):
-    (tmp_path / "s.csv").write_text("reference;probe;score\na;a;0,91\na;b;-1,5e-3\nb;b;7\n")
-    c = ff.read_comparisons(tmp_path / "s.csv")
+def test_decimal_commas_are_read_where_nothing_else_can_be_meant(write):
+    c = ff.read_comparisons(write("s.csv", "reference;probe;score\na;a;0,91\na;b;-1,5e-3\nb;b;7\n"))
     assert [*c.nonmated.similarities, *c.mated.similarities] == [-0.0015, 0.91, 7]
-    (tmp_path / "s.csv").write_text("reference;probe;score\na;a;1,910\na;b;1,200\n")
     with pytest.raises(FileFormatError, match="the comma may be that of a decimal or stand between thousands"):
-        ff.read_comparisons(tmp_path / "s.csv")
-    (tmp_path / "s.csv").write_text("reference;probe;score\na;a;0,9\na;b;0.2\n")
+        ff.read_comparisons(write("s.csv", "reference;probe;score\na;a;1,910\na;b;1,200\n"))
     with pytest.raises(FileFormatError, match="must be a number, not '0,9'"):
-        ff.read_comparisons(tmp_path / "s.csv")
+        ff.read_comparisons(write("s.csv", "reference;probe;score\na;a;0,9\na;b;0.2\n"))
 
 
 def test_trials_and_scores_that_do_not_match_are_dropped_on_purpose(tmp_path):
@@ -283,24 +274,22 @@ def test_scores_of_genuine_and_of_impostors_are_read_from_two_files(tmp_path):
     assert run_program("evaluate", *both).stdout == done.stdout
 
 
-def test_a_table_may_tell_subjects_alone(tmp_path):
-    (tmp_path / "s.csv").write_text("reference,probe,score\n1.png,2.png,0.9\n1.png,3.png,0.1\n")
-    (tmp_path / "who.csv").write_text("file,person\n1.png,a\n2.png,a\n3.png,b\n")
-    how = {"metadata": tmp_path / "who.csv", "metadata_id": "file", "metadata_subject": "person"}
-    c = ff.read_comparisons(tmp_path / "s.csv", **how)
+def test_a_table_may_tell_subjects_alone(write):
+    who = write("who.csv", "file,person\n1.png,a\n2.png,a\n3.png,b\n")
+    how = {"metadata": who, "metadata_id": "file", "metadata_subject": "person"}
+    c = ff.read_comparisons(write("s.csv", "reference,probe,score\n1.png,2.png,0.9\n1.png,3.png,0.1\n"), **how)
     assert (len(c.mated), c.subjects.tolist(), c.groups) == (1, ["a", "b"], ())
 
 
-def test_pairs_of_lfw_are_scored_with_vectors(tmp_path):
-    (tmp_path / "pairs.txt").write_text("1\t2\nAnn_Lee\t1\t2\nBob\t1\t3\nAnn_Lee\t1\tBob\t1\nBob\t3\tAnn_Lee\t2\n")
+def test_pairs_of_lfw_are_scored_with_vectors(write):
     names = ["Ann_Lee_0001", "Ann_Lee_0002", "Bob_0001", "Bob_0003"]
     vectors = ff.NamedVectors(np.random.default_rng(0).normal(size=(4, 8)), names)
-    c = ff.read_comparisons(tmp_path / "pairs.txt", embeddings=vectors)
+    pairs = "1\t2\nAnn_Lee\t1\t2\nBob\t1\t3\nAnn_Lee\t1\tBob\t1\nBob\t3\tAnn_Lee\t2\n"
+    c = ff.read_comparisons(write("pairs.txt", pairs), embeddings=vectors)
     assert (len(c.mated), len(c.nonmated), c.subjects.tolist()) == (2, 2, ["Ann_Lee", "Bob"])
     assert c.mated.similarities.max() == max(vectors.scores([names[0], names[2]], [names[1], names[3]]))
-    (tmp_path / "pairs.txt").write_text("1\t2\nAnn_Lee\t1\t2\nBob\tx\n")
     with pytest.raises(FileFormatError, match="line 3: expected 'name number number'"):
-        ff.read_comparisons(tmp_path / "pairs.txt", embeddings=vectors)
+        ff.read_comparisons(write("pairs.txt", "1\t2\nAnn_Lee\t1\t2\nBob\tx\n"), embeddings=vectors)
 
 
 def test_failed_vectors_are_left_out_of_all_pairs(tmp_path):
@@ -328,18 +317,18 @@ def test_options_in_messages_can_be_pasted(tmp_path):
 
 
 @each("by_table", [False, True])
-def test_a_missing_label_leaves_a_subject_out_of_that_attribute_alone(tmp_path, by_table):
+def test_a_missing_label_leaves_a_subject_out_of_that_attribute_alone(write, by_table):
     labels = {"a": "f,x", "b": ",y", "c": "m,", "d": "m,y"}
     pairs = ["aa", "ab", "bb", "bd", "cc", "ca", "dd", "ad"]
     head = "reference,probe,score" + ("" if by_table else ",reference_sex,reference_eyes,probe_sex,probe_eyes")
     rows = [
         ",".join([p, q, str(k / 10), *([] if by_table else [labels[p], labels[q]])]) for k, (p, q) in enumerate(pairs)
     ]
-    (tmp_path / "s.csv").write_text("\n".join([head, *rows]))
-    (tmp_path / "who.csv").write_text("\n".join(["id,sex,eyes", *(f"{name},{of}" for name, of in labels.items())]))
-    how = {"metadata": tmp_path / "who.csv", "metadata_id": "id"} if by_table else {}
+    path = write("s.csv", "\n".join([head, *rows]))
+    who = write("who.csv", "\n".join(["id,sex,eyes", *(f"{name},{of}" for name, of in labels.items())]))
+    how = {"metadata": who, "metadata_id": "id"} if by_table else {}
     with pytest.warns(DroppedWarning) as told:
-        c = ff.read_comparisons(tmp_path / "s.csv", groups=["sex", "eyes"], missing_labels="drop", **how)
+        c = ff.read_comparisons(path, groups=["sex", "eyes"], missing_labels="drop", **how)
     lost = [f"{n} of 8 comparisons left out, as they lack a label of '{name}'" for n, name in ((3, "sex"), (2, "eyes"))]
     assert [str(one.message) for one in told] == lost
     parts = [c.by("sex"), c.by("eyes"), c.by("sex", "eyes")]
