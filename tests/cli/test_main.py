@@ -217,15 +217,14 @@ def test_few_errors_never_look_like_none(tmp_path):
     assert "--score-kind distance" in done.stderr
 
 
-@pytest.mark.parametrize("point", ["MEAN-GROUP-EER", "FMR=0.01"])
-def test_points_as_they_are_printed(scores, point):
-    assert run(*options(scores), *ESTIMATES, "--at", point).exit_code == 0
+def test_points_as_they_are_printed(scores):
+    for point in ("MEAN-GROUP-EER", "FMR=0.01"):
+        succeeded(*options(scores), *ESTIMATES, "--at", point)
 
 
 def test_help_and_version():
     assert ff.__version__ in run("--version").output
     assert "demo" in run("-h").output
-    assert "--zero-policy" in run("evaluate", "--help").output
 
 
 def test_groups_without_labels_print(scores):

@@ -8,6 +8,7 @@ from functools import cache
 import matplotlib as mpl
 import numpy as np
 import pytest
+from helpers.data_sets import columns
 
 import fastfair as ff
 from fastfair.errors import InputError
@@ -167,23 +168,18 @@ def test_plots_outlive_pickling_and_other_intervals():
 
 
 def test_two_systems_are_drawn_with_their_differences():
-    rng = np.random.default_rng(0)
-    n = 3000
-    reference, mated = rng.integers(60, size=n), rng.random(n) < 0.5
-    probe = np.where(mated, reference, (reference + 2) % 60)
-    sex = np.array(["f", "m"])
-    who = mated, reference, probe, sex[reference % 2], sex[probe % 2]
-    bad, good = (ff.Comparisons(rng.normal(size=n) + shift * mated, *who) for shift in (1, 4))
+    given = columns(0, 60, 3000)
+    bad, good = (ff.Comparisons(**given | {"scores": given["scores"] + k * given["mated"]}) for k in (-1, 2))
     found = ff.compare(bad, good, POINTS[1], rng=0, n_resamples=200)
     assert legend(found.plot_det()) == ["first system", "second system"]
     ax = found.plot_differences()
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["all", "f", "m"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["all", "f", "m", "x"]
     marks = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "D"]
-    assert np.allclose(marks, [found.contrast("fnmr", group).difference for group in (None, "f", "m")])
+    assert np.allclose(marks, [found.contrast("fnmr", group).difference for group in (None, *"fmx")])
     figure = found.plot()
     figure.canvas.draw()
     assert len(figure.axes) == 2
-    scores = rng.normal(size=n) + 2 * mated
-    alone = ff.compare(*2 * [ff.Comparisons(scores, mated, reference, probe)], POINTS[1], rng=0, n_resamples=20)
+    ungrouped = ff.Comparisons(*(given[name] for name in ("scores", "mated", "reference", "probe")))
+    alone = ff.compare(ungrouped, ungrouped, POINTS[1], rng=0, n_resamples=20)
     with pytest.raises(InputError, match=r"no difference in FMR at .*, which holds this rate"):
         alone.plot_differences("fmr")
