@@ -259,12 +259,6 @@ def test_rows_left_out_are_named():
         ff.Comparisons(SCORES, MATED, reference, probe, label_conflicts="drops")
 
 
-def test_flags_can_come_from_the_subjects():
-    c = ff.Comparisons(SCORES, None, ["a", "a", "b", "b"], ["a", "b", "b", "c"])
-    assert c.mated.similarities.tolist() == [0.8, 0.9]
-    assert c.subjects.tolist() == ["a", "b", "c"]
-
-
 def test_intersections_join_their_parts_in_the_order_asked():
     labels = {"sex": list("ffmm"), "land": ["US", "UK", "US", "UK"]}
     c = ff.Comparisons(SCORES, MATED, reference_group=labels)

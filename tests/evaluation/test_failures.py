@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from oracles import failures as oracle
 
 import fastfair as ff
 from fastfair.data.failure_trials import failure_trials
-from fastfair.errors import FastfairWarning
 
 AT = ff.at_threshold(1.0)
 RATES = {"failure_rate_mated": True, "failure_rate_nonmated": False, "frr": True, "far": False}
@@ -95,15 +93,12 @@ def test_closed_forms_are_never_narrower_than_replicates_with_both_parts():
                 assert 0.9 < ratio < 1.8
 
 
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 def test_a_group_that_failed_as_a_whole():
     scores, mated = [1, 0.5, 0, 0.2, np.nan, np.nan, np.nan, np.nan], [1, 1, 0, 0, 1, 0, 1, 0]
-    who = list("aabbccdd"), list("aaababdd")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        c = ff.Comparisons(
-            scores, mated, *who, list("ffffmmmm"), list("fffffmmm"), failures="exclude", label_conflicts="keep"
-        )
-        found = ff.evaluate(c, AT, measures=(), metrics=(), incomplete_groups="nan", rng=0, n_resamples=50)
+    sides = list("aabbccdd"), list("aaababdd"), list("ffffmmmm"), list("fffffmmm")
+    c = ff.Comparisons(scores, mated, *sides, failures="exclude", label_conflicts="keep")
+    found = evaluated(c, AT, incomplete_groups="nan", n_resamples=50)
     assert math.isnan(found.value("fnmr", "m"))
     assert (found.value("failure_rate_mated", "m"), found.value("frr", "m"), found.value("far", "m")) == (1, 1, 0)
     low, high = found.interval("frr", "m")
@@ -132,11 +127,10 @@ def test_summaries_and_pages_tell_of_failures(tmp_path):
         assert "Share of mated comparisons that failed in each group" in again.read_text()
 
 
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 def test_comparisons_of_systems_leave_rates_of_failure_out():
     c = made("non-match")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        found = ff.compare(c, c, AT, measures=(), metrics=(), rng=0, n_resamples=50)
+    found = ff.compare(c, c, AT, measures=(), metrics=(), rng=0, n_resamples=50)
     assert {one.name for one in found.contrasts} == {"fmr", "fnmr", "fmr_matrix"}
 
 

@@ -387,14 +387,14 @@ def test_files_that_cannot_be_read_say_why(write, name, content, options, error,
         ("body.parquet", b"PAR1" + bytes(100) + b"PAR1"),
     ],
 )
-def test_broken_files_are_our_errors(tmp_path, name, content):
-    (tmp_path / name).write_bytes(content)
+def test_broken_files_are_our_errors(write, name, content):
+    path = write(name, content)
     with pytest.raises(FileFormatError, match="cannot be read"):
-        ff.read_comparisons(tmp_path / name, format="bob-4" if name == "late.txt" else "auto")
+        ff.read_comparisons(path, format="bob-4" if name == "late.txt" else "auto")
     if name != "late.txt":
         good = pl.DataFrame({"score": [0.9, 0.1], "reference": ["a", "a"], "probe": ["a", "b"]})
         with pytest.raises(FileFormatError, match=r"cannot be read|neither tab"):
-            ff.read_comparisons(good, metadata=tmp_path / name, metadata_id="mated", groups="score")
+            ff.read_comparisons(good, metadata=path, metadata_id="mated", groups="score")
 
 
 def test_blanks_quotes_and_comments_around_named_columns(write):

@@ -129,14 +129,6 @@ def test_a_large_npy_is_mapped_and_labels_come_from_beside_it(npy, tmp_path, mon
     table.write_text("path,sex\n" + "".join(f"{p},{s}\n" for p, s in zip(PATHS, FIELDS["sex"], strict=True)))
     arguments = {"samples": table, "subject": "path", "subject_pattern": "^([^/]+)/"}
     is_the_same(ff.read_embeddings(npy, **arguments, groups="sex"), ("f", "m"))
-    with pytest.raises(InputError, match="holds nothing but vectors: give the subject of each as an array, or a table"):
-        ff.read_embeddings(npy)
-    with pytest.raises(InputError, match=r"one array without a name, so leave vectors= out"):
-        ff.read_embeddings(npy, "vectors", subject=FIELDS["subject"])
-    with pytest.raises(InputError, match=r"finds no subject in 'b/1.png' \(2 of 5 values of 'subject'\)"):
-        ff.read_embeddings(npy, subject=PATHS, subject_pattern="^([ac])/")
-    with pytest.raises(InputError, match="not a regular expression"):
-        ff.read_embeddings(npy, subject=PATHS, subject_pattern="(")
 
 
 def test_metadata(npy, who):
@@ -157,13 +149,20 @@ def test_metadata(npy, who):
         ff.read_embeddings(npy, metadata=who, **arguments, missing_labels="drop")
 
 
-def test_metadata_arguments_that_do_not_fit(npy, who):
-    with pytest.raises(InputError, match="metadata_id is given without metadata="):
-        ff.read_embeddings(npy, subject=FIELDS["subject"], metadata_id="name")
-    with pytest.raises(InputError, match="names of its columns, not labels"):
-        ff.read_embeddings(npy, metadata=who, metadata_id="name", groups={"sex": FIELDS["sex"]})
-    with pytest.raises(InputError, match="missing_labels must be one of 'error', 'drop', 'unknown'"):
-        ff.read_embeddings(npy, subject=FIELDS["subject"], missing_labels="ignore")
+def test_arguments_that_do_not_fit_the_file(npy, who):
+    known, paths = {"subject": FIELDS["subject"]}, {"subject": PATHS}
+    table = {"metadata": who, "metadata_id": "name"}
+    for options, message in (
+        ({}, "holds nothing but vectors: give the subject of each as an array, or a table"),
+        (known | {"vectors": "vectors"}, "one array without a name, so leave vectors= out"),
+        (paths | {"subject_pattern": "^([ac])/"}, r"finds no subject in 'b/1.png' \(2 of 5 values of 'subject'\)"),
+        (paths | {"subject_pattern": "("}, "not a regular expression"),
+        (known | {"metadata_id": "name"}, "metadata_id is given without metadata="),
+        (table | {"groups": {"sex": FIELDS["sex"]}}, "names of its columns, not labels"),
+        (known | {"missing_labels": "ignore"}, "missing_labels must be one of 'error', 'drop', 'unknown'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ff.read_embeddings(npy, **options)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pickle
 import re
 import tarfile
 import unicodedata
-import warnings
 import zipfile
 
 import numpy as np
@@ -340,17 +339,15 @@ def test_a_missing_label_leaves_a_subject_out_of_that_attribute_alone(write, by_
     assert c.by("sex").by("eyes").subjects.tolist() == ["a", "b", "d"]
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_no_sentence_says_nan():
     rng = np.random.default_rng(1)
     a = rng.integers(0, 3, 8)
     mated = np.arange(8) % 2 == 0
     b = np.where(mated, a, (a + 1) % 3)
     c = ff.Comparisons(np.where(mated, 5.0, 0.0), mated, a, b, np.array(list("fmx"))[a], np.array(list("fmx"))[b])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        evaluation = ff.evaluate(c, "fmr=0.01", n_resamples=60, rng=0, incomplete_groups="nan")
-        claim = ff.claim(c, "fmr <= 0.1", "threshold=1", n_resamples=60, rng=0)
-        check = ff.check(c, ["fnmr[*] <= 0.2", "eer <= 0.5"], n_resamples=60, rng=0)
-        said = [repr(ff.rates(c, "fmr=0.1")), evaluation.summary(), claim.summary(), check.summary()]
-    for text in said:
+    evaluation = ff.evaluate(c, "fmr=0.01", n_resamples=60, rng=0, incomplete_groups="nan")
+    claim = ff.claim(c, "fmr <= 0.1", "threshold=1", n_resamples=60, rng=0)
+    check = ff.check(c, ["fnmr[*] <= 0.2", "eer <= 0.5"], n_resamples=60, rng=0)
+    for text in (repr(ff.rates(c, "fmr=0.1")), evaluation.summary(), claim.summary(), check.summary()):
         assert not re.search(r"\b(nan|inf)\b", text), text
