@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from fastfair._lib.axes import off_screen
 from fastfair._lib.text import rate_with_interval
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.errors import visible
 from fastfair.io.comparisons import read_comparisons
 from fastfair.pages.report import report as write_report
 from fastfair.thresholds.apply_threshold import apply_threshold
@@ -21,6 +18,7 @@ from fastfair.thresholds.results import RATES, AppliedThreshold
 
 from .options import CONFIDENCE_LEVEL, PAGE, WRITING, Point, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
+from .terminal import Table, Terminal, say_json
 from .verbs import Verb, input_files
 
 if TYPE_CHECKING:
@@ -76,7 +74,7 @@ def apply_command(
         output,
         partial(files_of, "applied", found),
         (lambda: {f"applied_{rate}": _figure(found, rate) for rate in RATES}) if plots else None,
-        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(_print, found),
+        (lambda: say_json(with_inputs(found.to_json()))) if as_json else partial(_print, found),
         None if report is None else (report, partial(write_report, found, inputs=input_files())),
     )
 
@@ -87,7 +85,7 @@ def _figure(found: AppliedThreshold, rate: str) -> Figure:
 
 
 def _print(found: AppliedThreshold) -> None:
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     console.print(found.summary())
     table = Table(pad_edge=False, box=None)
     table.add_column("group")
@@ -95,7 +93,7 @@ def _print(found: AppliedThreshold) -> None:
         table.add_column(head, justify="right")
     for row in found.rates:
         table.add_row(
-            visible(row.group or "all"), row.name.upper(), f"{row.n_comparisons:,}", f"{row.n_errors:,}",
+            row.group or "all", row.name.upper(), f"{row.n_comparisons:,}", f"{row.n_errors:,}",
             rate_with_interval(row.estimate, row.low, row.high),
             rate_with_interval(row.estimate, row.given_low, row.given_high),
         )  # fmt: skip

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from fastfair._lib.axes import off_screen
 from fastfair.calibration.applications import Application
@@ -18,13 +16,14 @@ from fastfair.calibration.cost_rows import ApplicationCost
 from fastfair.calibration.evaluate_calibration import evaluate_calibration
 from fastfair.calibration.folds import BY
 from fastfair.calibration.results import Calibration
-from fastfair.errors import InputError, visible
+from fastfair.errors import InputError
 from fastfair.io.comparisons import read_comparisons
 from fastfair.pages.report import report as write_report
 from fastfair.resampling.units import UNITS
 
 from .options import CONFIDENCE_LEVEL, PAGE, RUNNING, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
+from .terminal import Table, Terminal, say_json
 from .verbs import Verb, input_files, watched
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def calibration_command(
         output,
         partial(files_of, "calibration", found),
         partial(_figures, found) if plots else None,
-        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(_print, found),
+        (lambda: say_json(with_inputs(found.to_json()))) if as_json else partial(_print, found),
         None if report is None else (report, lambda path: write_report(found, path, inputs=input_files())),
     )
 
@@ -138,7 +137,7 @@ def _figures(found: Calibration) -> dict[str, Figure]:
 
 def _print(found: Calibration) -> None:
     """Print costs in sentences and tables."""
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     console.print(found.summary())
     for application in found.applications:
         console.print(f"\nDetection costs at {application}, threshold {application.threshold:.4g}", style="bold")
@@ -160,7 +159,7 @@ def _cells(row: ApplicationCost) -> tuple[str, ...]:
         return f"{value:.3g}" if math.isnan(low) else f"{value:.3g} [{low:.3g}, {high:.3g}]"
 
     return (
-        visible(row.group or "all"),
+        row.group or "all",
         number(row.actual, row.actual_low, row.actual_high),
         number(row.minimum, row.minimum_low, row.minimum_high),
         number(row.miscalibration, row.miscalibration_low, row.miscalibration_high),

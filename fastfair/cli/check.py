@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from fastfair import measures
 from fastfair._lib.axes import off_screen
@@ -42,7 +41,8 @@ from .options import (
     zero_policy_option,
 )
 from .output import deliver, files_of, require_output, with_inputs
-from .tables import Table, print_titled
+from .tables import print_titled
+from .terminal import Table, Terminal, say_json
 from .verbs import Verb, input_files, watched
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def check_command(
         output,
         lambda: files_of("check", found) | {"check.json": lambda path: json_of(path=path)} | _files(listed),
         (lambda: {"check": _figure(found)}) if plots else None,
-        (lambda: click.echo(json_of())) if as_json else partial(_print, found, listed),
+        (lambda: say_json(json_of())) if as_json else partial(_print, found, listed),
         None if junit is None else (junit, found.to_junit),
         None if report is None else (report, partial(write_report, found, inputs=input_files())),
     )
@@ -196,7 +196,7 @@ def _escaped(text: str) -> str:
 
 def _print(found: Check, listed: Sequence[tuple[str, WorstComparisons]]) -> None:
     """Print the verdicts in sentences, all limits as a table, and the worst comparisons."""
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     console.print(found.summary())
     table = Table(pad_edge=False, box=None)
     table.add_column("quantity")

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from fastfair._lib.axes import off_screen
 from fastfair._lib.text import per_cent
@@ -24,6 +22,7 @@ from fastfair.error_rates.operating_points import OperatingPoint
 from .inputs import read_input, vectors_too
 from .options import LEAST_REPLICATES, LIMITS, RUNNING, Point, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
+from .terminal import Table, Terminal, say_json
 from .verbs import Verb, watched
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def claim_command(
         output,
         partial(files_of, "claim", found),
         (lambda: {"claim": _figure(found)}) if plots else None,
-        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(print_claim, found),
+        (lambda: say_json(with_inputs(found.to_json()))) if as_json else partial(print_claim, found),
     )
 
 
@@ -113,7 +112,7 @@ def _figure(found: Claim) -> Figure:
 
 def print_claim(found: Claim) -> None:
     """Print a claim in sentences, and its rates as a table."""
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     console.print(found.summary())
     console.print("\nRates and their limits", style="bold")
     table = Table(pad_edge=False, box=None)

@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from fastfair._lib.axes import off_screen
 from fastfair._lib.text import per_cent, rate_with_interval
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.errors import visible
 from fastfair.io.comparisons import read_comparisons
 from fastfair.pages.report import report as write_report
 from fastfair.quality.discard_curve import RATES, SHARES, discard_curve
@@ -21,6 +18,7 @@ from fastfair.quality.results import SHOWN, DiscardCurve
 
 from .options import CONFIDENCE_LEVEL, PAGE, WRITING, Point, Rates, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
+from .terminal import Table, Terminal, say_json
 from .verbs import Verb, input_files
 
 if TYPE_CHECKING:
@@ -97,7 +95,7 @@ def discard_command(
         output,
         partial(files_of, "discard", found),
         (lambda: {f"discard_{show}": _figure(found, show) for show in SHOWN}) if plots else None,
-        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(_print, found),
+        (lambda: say_json(with_inputs(found.to_json()))) if as_json else partial(_print, found),
         None if report is None else (report, partial(write_report, found, inputs=input_files())),
     )
 
@@ -108,7 +106,7 @@ def _figure(found: DiscardCurve, show: str) -> Figure:
 
 
 def _print(found: DiscardCurve) -> None:
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     console.print(found.summary())
     table = Table(pad_edge=False, box=None)
     table.add_column("group")
@@ -117,7 +115,7 @@ def _print(found: DiscardCurve) -> None:
     for row in found.rates:
         discarded = rate_with_interval(row.discarded, row.discarded_low, row.discarded_high)
         table.add_row(
-            visible(row.group or "all"), per_cent(row.fraction), f"{row.cut:g}",
+            row.group or "all", per_cent(row.fraction), f"{row.cut:g}",
             per_cent(row.discarded) if row.group is None else discarded, f"{row.n_comparisons:,}",
             f"{row.n_errors:,}", rate_with_interval(row.estimate, row.low, row.high),
         )  # fmt: skip

@@ -44,6 +44,7 @@ from .options import (
 )
 from .output import deliver, require_output, with_inputs
 from .tables import print_bands
+from .terminal import say, say_json
 from .verbs import Verb, input_files, watched
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def embeddings_command(
             "bands.csv": partial(write_csv, frames.build(table_of(bands.quantities), "polars")),
         },
         partial(_figures, bands) if plots else None,
-        (lambda: click.echo(with_inputs(bands.to_json()))) if as_json else partial(print_bands, bands, asked.tolist()),
+        (lambda: say_json(with_inputs(bands.to_json()))) if as_json else partial(print_bands, bands, asked.tolist()),
         None if report is None else (report, page),
     )
 
@@ -169,7 +170,7 @@ def _default_levels(embeddings: Embeddings) -> Levels:
         return _DEFAULT_LEVELS
     left_out = ", ".join(f"{level:g}" for level in _DEFAULT_LEVELS[~enough])
     chosen = _DEFAULT_LEVELS[enough] if enough.any() else np.array([_LAST_RESORT])
-    click.echo(
+    say(
         f"FMR {left_out} would be fewer than {ENOUGH_ERRORS} of {embeddings.n_nonmated:,} non-mated pairs, so FNMR "
         f"is measured at FMR {', '.join(f'{level:g}' for level in chosen)}; choose others with --fmr.",
         err=True,

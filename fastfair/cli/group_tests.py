@@ -35,6 +35,7 @@ from .options import (
 )
 from .output import deliver, require_output, with_inputs
 from .tables import print_group_tests
+from .terminal import say_json
 from .verbs import Verb, watched
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def group_test_command(
         output,
         partial(_files, found),
         (lambda: {name: _figure(result) for name, result in found.items()}) if plots else None,
-        partial(click.echo, _json(found))
+        partial(say_json, _json(found))
         if as_json
         else partial(print_group_tests, _of_failures(found), found.get("margin"), found.get("fmr_test")),
     )

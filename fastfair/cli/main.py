@@ -61,6 +61,7 @@ from .shrink import shrink_command
 from .synthesize import synthesize_command
 from .system_tables import print_systems
 from .tables import print_contrasts, print_evaluation, print_summary
+from .terminal import harmless, say, say_json
 from .verbs import Remaining, Verb, input_files, watched
 from .warm_up import warm_up_command
 
@@ -216,7 +217,7 @@ def compare_command(
             "comparison.csv": partial(write_csv, found.to_frame("polars")),
         },
         None,
-        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else show,
+        (lambda: say_json(with_inputs(found.to_json()))) if as_json else show,
         None if report is None else (report, partial(found.report, inputs=input_files())),
     )
 
@@ -302,7 +303,7 @@ def _run(comparisons: Comparisons | Embeddings, *, short: bool = False, **option
     def show() -> None:
         (print_summary if short else print_evaluation)(evaluation)
         for one in claims:
-            click.echo()
+            say()
             print_claim(one)
 
     evaluation = again(comparisons)
@@ -315,7 +316,7 @@ def _run(comparisons: Comparisons | Embeddings, *, short: bool = False, **option
             "evaluation.csv": partial(write_csv, evaluation.to_frame("polars")),
         },
         partial(figures_of, evaluation) if plots else None,
-        (lambda: click.echo(json_of())) if as_json else show,
+        (lambda: say_json(json_of())) if as_json else show,
         None if report is None else (report, page),
     )
 
@@ -342,7 +343,7 @@ def _in_options(message: str) -> str:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.secho(f"Warning: {_in_options(str(message))}", fg="yellow", err=True)
+    click.secho(harmless(f"Warning: {_in_options(str(message))}"), fg="yellow", err=True)
 
 
 def main() -> None:
@@ -354,7 +355,7 @@ def main() -> None:
         cli()
     except (FastfairError, OSError) as error:
         leave_the_end_to_the_interrupt()
-        click.secho(f"Error: {visible(_in_options(str(error)))}", fg="red", err=True)
+        click.secho(harmless(f"Error: {visible(_in_options(str(error)))}"), fg="red", err=True)
         sys.exit(2)
     finally:
         gc.freeze()  # so that at exit Python does not search the compiler for garbage: a fifth of a short run

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from fastfair import measures
 from fastfair._lib.csv_text import write_csv
@@ -17,7 +16,8 @@ from fastfair.measures._names import printed_name
 
 from .options import ALPHA, WRITING, with_options
 from .output import deliver, require_output, with_inputs
-from .tables import Table, number
+from .tables import number
+from .terminal import Table, Terminal, say_json
 from .verbs import Verb
 
 if TYPE_CHECKING:
@@ -76,12 +76,12 @@ def measures_command(rates: Path, by: tuple[str, ...], as_json: bool, output: Pa
             "measures.csv": partial(write_csv, found),
         },
         None,
-        (lambda: click.echo(with_inputs(text))) if as_json else partial(_print, found, by),
+        (lambda: say_json(with_inputs(text))) if as_json else partial(_print, found, by),
     )
 
 
 def _print(found: pl.DataFrame, by: tuple[str, ...]) -> None:
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     values = {}
     for row in found.filter(found["group"].is_null()).iter_rows(named=True):
         values[row["name"], " & ".join(row[name] for name in by) or "value"] = row["value"]

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from fastfair._lib.axes import off_screen
 from fastfair._lib.text import per_cent
@@ -22,6 +20,7 @@ from fastfair.io.comparisons import read_comparisons
 
 from .options import CONFIDENCE_LEVEL, WRITING, Point, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
+from .terminal import Table, Terminal, say_json
 from .verbs import Verb
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def model_command(
         output,
         partial(files_of, "model", found),
         (lambda: {"model": _figure(found)}) if plots else None,
-        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(_print_model, found),
+        (lambda: say_json(with_inputs(found.to_json()))) if as_json else partial(_print_model, found),
     )
 
 
@@ -129,7 +128,7 @@ def strata_command(
         output,
         partial(files_of, "strata", found),
         (lambda: {"strata": _figure(found)}) if plots else None,
-        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(_print_strata, found),
+        (lambda: say_json(with_inputs(found.to_json()))) if as_json else partial(_print_strata, found),
     )
 
 
@@ -143,7 +142,7 @@ def _number(value: float, form: str = ".3g") -> str:
 
 
 def _print(summary: str, title: str, texts: tuple[str, ...], numbers: tuple[str, ...], rows: list[list[str]]) -> None:
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     console.print(summary)
     console.print(f"\n{title}", style="bold")
     table = Table(pad_edge=False, box=None)

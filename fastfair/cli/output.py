@@ -20,6 +20,7 @@ from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import write_json
 from fastfair.errors import OutputError
 
+from .terminal import say
 from .verbs import input_files, write_configuration
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def deliver(
         written.append(path)
     show()
     if written:
-        click.echo(f"Written: {', '.join(map(str, written))}", err=True)
+        say(f"Written: {', '.join(map(str, written))}", err=True)
 
 
 class _Stream(io.FileIO):

@@ -19,6 +19,7 @@ from .options import CONFIDENCE_LEVEL, RUNNING, Numbers, quantile_option, with_o
 from .output import deliver, files_of, require_output, with_inputs
 from .plan_fmr import plan_fmr_command
 from .plan_tables import print_plan
+from .terminal import say_json
 from .verbs import VerbGroup, watched
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def plan_command(
         output,
         partial(files_of, "plan", plan),
         partial(_figures, plan, settings) if plots else None,
-        (lambda: click.echo(with_inputs(plan.to_json()))) if as_json else partial(print_plan, plan),
+        (lambda: say_json(with_inputs(plan.to_json()))) if as_json else partial(print_plan, plan),
     )
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
@@ -19,6 +17,7 @@ from fastfair.planning.fmr_plans import FmrPlan
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
+from .terminal import Table, Terminal, say_json
 from .verbs import Verb
 
 if TYPE_CHECKING:
@@ -98,7 +97,7 @@ def plan_fmr_command(
         output,
         partial(files_of, "plan_fmr", plan),
         (lambda: {"plan_fmr": _figure(plan)}) if plots else None,
-        (lambda: click.echo(with_inputs(plan.to_json()))) if as_json else partial(_print, plan),
+        (lambda: say_json(with_inputs(plan.to_json()))) if as_json else partial(_print, plan),
     )
 
 
@@ -107,7 +106,7 @@ def _figure(plan: FmrPlan) -> Figure:
 
 
 def _print(plan: FmrPlan) -> None:
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     console.print(plan.summary())
     console.print("\nWhat studies of other sizes find", style="bold")
     table = Table(pad_edge=False, box=None)

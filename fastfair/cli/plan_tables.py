@@ -6,20 +6,19 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
-
 from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
 from fastfair.synthesis.system_measures import SystemMeasure
 from fastfair.uncertainty.quantities import Quantity
 
-from .tables import Table, measures_table, print_titled, short_percent
+from .tables import measures_table, print_titled, short_percent
+from .terminal import Table, Terminal
 
 _MOST_SETTINGS = 200  # a plan with more settings is not printed as a table
 
 
 def print_plan(plan: MarginPlan | PowerPlan | SubjectsPlan) -> None:
     """Print one row for each setting, or only the range of margins if there are many settings."""
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     console.print(_PLANS[type(plan)], style="bold")
     how = "exact"
     if plan.n_simulations is not None:
@@ -45,7 +44,7 @@ def print_plan(plan: MarginPlan | PowerPlan | SubjectsPlan) -> None:
 
 def print_synthesis(sets: Sequence[Mapping[str, Any]], measures: Sequence[SystemMeasure]) -> None:
     """Print the rate reached in each set, and the measures of one system; of many systems, only their number."""
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     console.print("Reached", style="bold")
     table = Table(pad_edge=False, box=None)
     for name in sets[0]:

@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.errors import visible
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.io.comparisons import read_comparisons
 from fastfair.small_groups.shrunken import RATES, ShrunkenRates, shrunken_rates
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
+from .terminal import Table, Terminal, say_json
 from .verbs import Verb, watched
 
 if TYPE_CHECKING:
@@ -75,7 +73,7 @@ def shrink_command(
         output,
         partial(files_of, "shrunken", found),
         (lambda: {"shrunken": _figure(found)}) if plots else None,
-        (lambda: click.echo(with_inputs(found.to_json()))) if as_json else partial(_print, found),
+        (lambda: say_json(with_inputs(found.to_json()))) if as_json else partial(_print, found),
     )
 
 
@@ -84,7 +82,7 @@ def _figure(found: ShrunkenRates) -> Figure:
 
 
 def _print(found: ShrunkenRates) -> None:
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     console.print(found.summary())
     table = Table(pad_edge=False, box=None)
     table.add_column("group")
@@ -96,6 +94,6 @@ def _print(found: ShrunkenRates) -> None:
             for values in ((found.raw, found.raw_low, found.raw_high), (found.shrunken, found.low, found.high))
         )
         counts = f"{found.n_comparisons[k]:,}", f"{found.n_errors[k]:,}"
-        table.add_row(visible(group), *counts, raw, shrunken, f"{100 * found.borrowed[k]:.0f} %")
+        table.add_row(group, *counts, raw, shrunken, f"{100 * found.borrowed[k]:.0f} %")
     console.print()
     console.print(table)

@@ -28,6 +28,7 @@ from .figures import figures_of_scores
 from .options import RUNNING, with_options
 from .output import deliver, require_output
 from .plan_tables import print_synthesis
+from .terminal import say_json
 from .verbs import Verb, watched
 
 _ONE_SET: dict[str, Callable[..., Any]] = {"climb": synthesize, "binormal": binormal_comparisons}
@@ -149,9 +150,7 @@ def synthesize_command(
         output,
         partial(_files, made, content, suffix),
         partial(figures_of_scores, made.scores, made.climbed, made.measures) if plots else None,
-        partial(click.echo, write_json(content, None))
-        if as_json
-        else partial(print_synthesis, made.sets, made.measures),
+        partial(say_json, write_json(content, None)) if as_json else partial(print_synthesis, made.sets, made.measures),
     )
 
 

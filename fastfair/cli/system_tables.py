@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import click
-from rich.console import Console
-
 from fastfair.evaluation.ranks import (
     IN_PER_CENT,
     possible_ranks,
@@ -16,14 +13,15 @@ from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.measures._compute import measure_of
 from fastfair.measures._names import printed_name
 
-from .tables import Table, limits_cell, print_titled, pvalue_cell, text_table
+from .tables import limits_cell, print_titled, pvalue_cell, text_table
+from .terminal import Table, Terminal, say
 
 
 def print_systems(found: SystemComparison) -> None:
     """Print a summary, and rankings of all comparisons and of groups, or the differences to the baseline."""
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     for line in found.summary().splitlines():
-        click.echo(line)
+        say(line)
     if found.settings["baseline"] is not None:
         _print_differences(console, found)
         return
@@ -41,7 +39,7 @@ def print_systems(found: SystemComparison) -> None:
             print_titled(console, title, text_table(*table_of_groups(of_groups, found.systems)))
 
 
-def _print_differences(console: Console, found: SystemComparison) -> None:
+def _print_differences(console: Terminal, found: SystemComparison) -> None:
     for (system, baseline), contrasts in found.contrasts.items():
         table = Table(pad_edge=False, box=None)
         for heading in ("quantity", "group", "at"):

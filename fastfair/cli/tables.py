@@ -6,16 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table as _PlainTable
-
 from fastfair._lib.text import per_cent, typed
 from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair.bands.all_bands import FEW, Bands
 from fastfair.bands.fairness import FAIR_OUTSIDE
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint, at_fmr
-from fastfair.errors import visible
 from fastfair.evaluation.contrasts import WITHHELD
 from fastfair.evaluation.difference_tests import REASONS
 from fastfair.evaluation.failure_words import failures_table, has_failures
@@ -28,6 +24,8 @@ from fastfair.measures._compute import measure_of
 from fastfair.measures._names import printed_name
 from fastfair.uncertainty.quantities import HELD, Key, Quantity
 
+from .terminal import Table, Terminal
+
 _Found = dict[Key, Quantity]
 _MOST_COLUMNS = 10  # with more groups the FMR matrix does not fit a terminal; JSON and CSV always have it
 _UNITS = {
@@ -37,18 +35,6 @@ _UNITS = {
 _WITHOUT_ERRORS = "no errors at all: the interval is Clopper and Pearson's; notes say for how many comparisons"
 
 
-class Table(_PlainTable):
-    """A table that shows control characters in labels as escapes."""
-
-    def add_column(self, header: Any = "", *args: Any, **kwargs: Any) -> None:
-        """Add a column; see rich."""
-        super().add_column(visible(header), *args, **kwargs)
-
-    def add_row(self, *cells: Any, **kwargs: Any) -> None:
-        """Add a row; see rich."""
-        super().add_row(*(visible(cell) if isinstance(cell, str) else cell for cell in cells), **kwargs)
-
-
 def _threshold_form(threshold: float) -> Callable[[float], str]:
     """Return what writes a threshold with all its digits, and the ends of its interval with some."""
     return lambda value: typed(value) if value == threshold else f"{value:.6g}"
@@ -56,8 +42,7 @@ def _threshold_form(threshold: float) -> Callable[[float], str]:
 
 def print_evaluation(evaluation: Evaluation) -> None:
     """Print overall rates, a table of groups at each operating point, and the fairness measures."""
-    # So wide that no table is cut and loses digits in a narrow terminal. Labels are text, not markup.
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     console.print(evaluation.description, style="bold")
     found = {q.key: q for q in evaluation.quantities}
     normalized = "normalised" if evaluation.settings.get("normalize") else "not normalised"
@@ -108,17 +93,17 @@ def print_evaluation(evaluation: Evaluation) -> None:
         print_titled(console, f"Fairness over {len(evaluation.measured_groups)} groups", table)
         if len(evaluation.measured_groups) < len(evaluation.groups):
             left_out = sorted(set(evaluation.groups) - set(evaluation.measured_groups))
-            console.print(f"Left out of the measures: {visible(', '.join(left_out))}")
+            console.print(f"Left out of the measures: {', '.join(left_out)}")
 
 
 def print_summary(evaluation: Evaluation) -> None:
     """Print an evaluation in sentences, and a table of groups at each operating point."""
-    Console(width=1000, highlight=False, markup=False, emoji=False).print(evaluation.summary())
+    Terminal().print(evaluation.summary())
 
 
 def print_bands(bands: Bands, levels: Sequence[float]) -> None:
     """Print the FNMR at each false match rate, of all pairs and of groups, and the fairness measures."""
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     console.print(bands.description, style="bold")
     console.print(_about_intervals(bands.settings))
     points = [at_fmr(level) for level in levels]
@@ -163,7 +148,7 @@ def print_bands(bands: Bands, levels: Sequence[float]) -> None:
 
 def print_contrasts(paired: PairedEvaluation) -> None:
     """Print the differences between two systems: overall, per group, and in the fairness measures."""
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     for name, evaluation in (("first", paired.first), ("second", paired.second)):
         console.print(f"{name}: {evaluation.description}", style="bold")
     console.print(_about_intervals(paired.first.settings))
@@ -202,7 +187,7 @@ def print_contrasts(paired: PairedEvaluation) -> None:
 
 def print_group_tests(of_failures: FnmrTest | None, margin: MarginOfError | None, fmr_test: FmrTest | None) -> None:
     """Print the results of the tests and the margin of error, as sentences and as tables of groups."""
-    console = Console(width=1000, highlight=False, markup=False, emoji=False)
+    console = Terminal()
     first = of_failures or fmr_test
     assert first is not None
     tested = f"{int(first.n_trials.sum()):,} {first.trials} in {len(first.groups)} groups"
@@ -274,7 +259,7 @@ def _about_intervals(settings: dict[str, Any]) -> str:
     )
 
 
-def print_titled(console: Console, title: str, content: Table | str) -> None:
+def print_titled(console: Terminal, title: str, content: Table | str) -> None:
     """Print a title, and a table or text below it."""
     # A table's own title would be folded to the width of a narrow table.
     console.print(f"\n{title}", style="bold")

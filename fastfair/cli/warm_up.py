@@ -8,6 +8,7 @@ import click
 
 from fastfair.first_run import warm_up
 
+from .terminal import say
 from .verbs import Verb, watched
 
 
@@ -31,4 +32,4 @@ def warm_up_command(n_processes: int | None, progress: bool | None) -> None:
     begun = time.monotonic()
     compiled = warm_up(n_processes, progress=watched(progress))
     took = f"{compiled:,} kernels were compiled in {time.monotonic() - begun:.0f} s"
-    click.echo(f"{took}; later runs find them." if compiled else "All kernels are compiled.")
+    say(f"{took}; later runs find them." if compiled else "All kernels are compiled.")
