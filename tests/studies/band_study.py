@@ -10,7 +10,7 @@ import argparse
 import functools
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,22 +88,33 @@ def true_fnmr(population: Population, levels: tuple[float, ...]) -> Floats:
     return np.array([population.fnmr(population.threshold(level))[0] for level in levels])
 
 
-def roc_coverage(population: Population, n: int, first: int = 0) -> Coverage:
-    """Draw data sets of a fair population and compare their `roc_band` with the truth."""
-    found = []
-    for k in range(first, first + n):
-        band = ff.roc_band(population.draw(np.random.default_rng(k)), rng=k)
-        found.append(_compared(band, true_fnmr(population, tuple(band.fmr.tolist()))))
-    return _collected(found)
+def _roc_coverage(
+    draw: Callable[[np.random.Generator], ff.Comparisons | ff.Embeddings],
+    truth: Callable[[tuple[float, ...]], Floats],
+    n: int,
+    **options: object,
+) -> Coverage:
+    """Draw data sets and compare their `roc_band` with the truth at its FMRs."""
+    bands = (ff.roc_band(draw(np.random.default_rng(k)), rng=k, **options) for k in range(n))
+    return _collected((band, truth(tuple(band.fmr.tolist()))) for band in bands)
 
 
-def fairness_coverage(population: Population, n: int, first: int = 0, rate: str = "fnmr") -> Coverage:
+def _fairness_coverage(
+    draw: Callable[[np.random.Generator], ff.Comparisons | ff.Embeddings], n: int, **options: object
+) -> Coverage:
     """Draw data sets of a fair population and see how often `fairness_band` holds the fair value, 1."""
-    found = []
-    for k in range(first, first + n):
-        band = ff.fairness_band(population.draw(np.random.default_rng(k)), rate=rate, rng=k)
-        found.append(_compared(band, np.ones(band.fmr.size)))
-    return _collected(found)
+    bands = (ff.fairness_band(draw(np.random.default_rng(k)), rng=k, **options) for k in range(n))
+    return _collected((band, np.ones(band.fmr.size)) for band in bands)
+
+
+def roc_coverage(population: Population, n: int) -> Coverage:
+    """Look at the `roc_band` of score files of a fair population."""
+    return _roc_coverage(population.draw, functools.partial(true_fnmr, population), n)
+
+
+def fairness_coverage(population: Population, n: int, rate: str = "fnmr") -> Coverage:
+    """Look at the `fairness_band` of score files of a fair population."""
+    return _fairness_coverage(population.draw, n, rate=rate)
 
 
 N_SAMPLES, DIM, CONCENTRATION = 4, 32, (30, 90)
@@ -149,50 +160,37 @@ def by_two(e: ff.Embeddings) -> ff.Embeddings:
 
 
 def embeddings_coverage(
-    population: Population,
-    n: int,
-    first: int = 0,
-    *,
-    with_roles: bool = False,
-    with_templates: bool = False,
-    **options: object,
+    population: Population, n: int, *, with_roles: bool = False, with_templates: bool = False, **options: object
 ) -> Coverage:
-    """Draw new people, as many as a population has, and compare their `roc_band` with the truth."""
-    found, true_enrolment = [], by_two if with_templates else None
-    for k in range(first, first + n):
-        data = people(sum(population.sizes), np.random.default_rng(k))
-        compared = by_two(data) if with_templates else enrolled(data) if with_roles else data
-        band = ff.roc_band(compared, rng=k, **options)
-        found.append(_compared(band, true_fnmr_of_people(tuple(band.fmr.tolist()), true_enrolment)))
-    return _collected(found)
+    """Look at the `roc_band` of new people, as many as a population has."""
+
+    def draw(rng: np.random.Generator) -> ff.Embeddings:
+        data = people(sum(population.sizes), rng)
+        return by_two(data) if with_templates else enrolled(data) if with_roles else data
+
+    truth = functools.partial(true_fnmr_of_people, enrol=by_two if with_templates else None)
+    return _roc_coverage(draw, truth, n, **options)
 
 
-def embeddings_fairness_coverage(
-    population: Population, n: int, first: int = 0, rate: str = "fnmr", **options: object
-) -> Coverage:
-    """Draw new people, parted at random, and see how often `fairness_band` holds the fair value, 1."""
-    found = []
-    for k in range(first, first + n):
-        data = people(sum(population.sizes), np.random.default_rng(k))
-        band = ff.fairness_band(data, rate=rate, rng=k, **options)
-        found.append(_compared(band, np.ones(band.fmr.size)))
-    return _collected(found)
+def embeddings_fairness_coverage(population: Population, n: int, rate: str = "fnmr", **options: object) -> Coverage:
+    """Look at the `fairness_band` of new people, parted at random."""
+    return _fairness_coverage(functools.partial(people, sum(population.sizes)), n, rate=rate, **options)
 
 
-def page_coverage(population: Population, n: int, first: int = 0) -> dict[str, Coverage]:
+def page_coverage(population: Population, n: int) -> dict[str, Coverage]:
     """Draw data sets of a fair population and compare the bands of its page with the truth.
 
     The curve of all comparisons is looked at on its own, and those of groups together where groups are equally large.
     """
-    found: dict[str, list[tuple[object, ...]]] = {}
-    for k in range(first, first + n):
+    found: dict[str, list[tuple[ff.RocBand, Floats]]] = {}
+    for k in range(n):
         evaluation = ff.evaluate(population.draw(np.random.default_rng(k)), metrics="eer", n_resamples=500, rng=k)
         sizes = dict(zip(evaluation.groups, population.sizes, strict=True))
         for group in (None, *evaluation.groups):
             band = band_of(evaluation, group)
             name = "all" if group is None else f"groups of {sizes[group]}"
             if band is not None:
-                found.setdefault(name, []).append(_compared(band, true_fnmr(population, tuple(band.fmr.tolist()))))
+                found.setdefault(name, []).append((band, true_fnmr(population, tuple(band.fmr.tolist()))))
     return {name: _collected(some) for name, some in found.items()}
 
 
@@ -220,8 +218,10 @@ def _noted(band: ff.RocBand | ff.FairnessBand) -> NDArray[np.bool_]:
     return noted
 
 
-def _collected(found: Sequence[tuple[object, ...]]) -> Coverage:
-    return Coverage(*(np.array(column) for column in zip(*found, strict=True)))
+def _collected(bands: Iterable[tuple[ff.RocBand | ff.FairnessBand, Floats]]) -> Coverage:
+    """Collect how bands compare with the truth."""
+    compared = [_compared(band, truth) for band, truth in bands]
+    return Coverage(*(np.array(column) for column in zip(*compared, strict=True)))
 
 
 def main() -> None:
@@ -237,8 +237,8 @@ def main() -> None:
         if arguments.only in population.name:
             found = STUDIES[arguments.study](population, arguments.data_sets)
             curves = found if isinstance(found, dict) else {"": found}
-            for name, one in curves.items():
-                print(f"{', '.join(filter(None, (population.name, name))):30} {one.line()}", flush=True)
+            for name, curve in curves.items():
+                print(f"{', '.join(filter(None, (population.name, name))):30} {curve.line()}", flush=True)
 
 
 STUDIES = {

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,10 +18,10 @@ import fastfair as ff
 from fastfair.calibration.cost_rows import DIFFERENT, MISCALIBRATED
 from fastfair.data import score_keys
 from fastfair.data.rescoring import with_ratios
-from fastfair.errors import FastfairWarning
 
 from .populations import SMALL_TO_LARGE, Population
-from .processes import over_data_sets, study_parser
+from .processes import chosen, shares, study_parser
+from .tables import percents, print_table
 
 Floats = NDArray[np.float64]
 RESAMPLES = 500
@@ -69,6 +68,7 @@ def ratio(population: Population, scores: Floats) -> Floats:
     return log_share(scores - mean) - log_share(scores)
 
 
+@functools.cache
 def true_costs(population: Population, application: ff.Application, added: float) -> tuple[float, float]:
     """Compute the normalised actual and minimum cost where a number is added to calibrated ratios."""
     costs = application.costs(normalize=True)
@@ -87,59 +87,44 @@ def true_costs(population: Population, application: ff.Application, added: float
     return cost(float(first)), min(map(cost, grid.tolist()))
 
 
-def _some(population: Population, application: ff.Application, added: float, seeds: range) -> list[list[float]]:
+def _look(population: Population, application: ff.Application, added: float, seed: int) -> list[float]:
     actual, minimum = true_costs(population, application, added)
     lost = actual - minimum
-    found = []
-    for seed in seeds:
-        drawn = population.draw(np.random.default_rng([seed, len(population.name)]))
-        ratios = ratios_of(population, drawn, [added] * len(population.sizes))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            result = ff.evaluate_calibration(ratios, application, n_resamples=RESAMPLES, rng=seed, n_threads=1)
-        rows = result.costs
-        holds = [row.actual_low <= actual <= row.actual_high for row in rows]
-        loses = [row.miscalibration_low <= lost + 1e-12 <= row.miscalibration_high + 1e-12 for row in rows]
-        called = [row.verdict == MISCALIBRATED for row in rows]
-        differ = {
-            name: any(one.verdict == DIFFERENT for one in result.differences if one.quantity == name)
-            for name in ("act_dcf", "miscalibration")
-        }
-        nrb = result.measure("nrb(act_dcf)")
-        found.append(
-            [
-                holds[0], np.mean(holds[1:]), loses[0], np.mean(loses[1:]), called[0], any(called[1:]),
-                *differ.values(), math.nan if math.isnan(nrb.low) else nrb.low <= 1e-9,
-            ]
-        )  # fmt: skip
-    return found
+    drawn = population.draw(np.random.default_rng([seed, len(population.name)]))
+    ratios = ratios_of(population, drawn, [added] * len(population.sizes))
+    result = ff.evaluate_calibration(ratios, application, n_resamples=RESAMPLES, rng=seed, n_threads=1)
+    rows, nrb = result.costs, result.measure("nrb(act_dcf)")
+    holds = [row.actual_low <= actual <= row.actual_high for row in rows]
+    loses = [row.miscalibration_low <= lost + 1e-12 <= row.miscalibration_high + 1e-12 for row in rows]
+    called = [row.verdict == MISCALIBRATED for row in rows]
+    differ = (
+        any(row.verdict == DIFFERENT for row in result.differences if row.quantity == name)
+        for name in ("act_dcf", "miscalibration")
+    )
+    return [
+        holds[0], np.mean(holds[1:]), loses[0], np.mean(loses[1:]), called[0], any(called[1:]), *differ,
+        math.nan if math.isnan(nrb.low) else nrb.low <= 1e-9,
+    ]  # fmt: skip
 
 
 def study(
     population: Population, application: ff.Application, added: float, n_data_sets: int, processes: int | None = 1
 ) -> dict[str, float]:
     """Return the shares of data sets in which intervals hold, and verdicts are found: `LOOKS`."""
-    look = functools.partial(_some, population, application, added)
-    (parts,) = over_data_sets([look], n_data_sets, processes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of NRB, where it has no interval
-        shares = np.nanmean(np.concatenate(parts).astype(float), axis=0)
-    return dict(zip(LOOKS, shares.tolist(), strict=True))
+    return shares(LOOKS, functools.partial(_look, population, application, added), n_data_sets, processes)
 
 
 def main() -> None:
     """Print the table."""
     asked = study_parser(main.__doc__, 1000).parse_args()
-    print("| Population | Prior | Added | " + " | ".join(LOOKS) + " |\n|---|--:|--:|" + "--:|" * len(LOOKS))
-    for population in NORMAL:
-        if asked.only and population.name not in asked.only:
-            continue
-        for application in APPLICATIONS:
-            for added in ADDED:
-                shares = study(population, application, added, asked.data_sets, asked.processes)
-                cells = [f"{100 * share:.1f}" for share in shares.values()]
-                head = f"| {population.name} | {application.p_target:g} | {added:g} |"
-                print(head, " | ".join(cells), "|", flush=True)
+    rows = (
+        [population.name, f"{application.p_target:g}", f"{added:g}", *percents(found.values())]
+        for population in chosen(NORMAL, asked.only)
+        for application in APPLICATIONS
+        for added in ADDED
+        for found in [study(population, application, added, asked.data_sets, asked.processes)]
+    )
+    print_table(["Population", "Prior", "Added", *LOOKS], rows)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,13 +14,13 @@ from numpy.typing import NDArray
 import fastfair as ff
 from fastfair.claims.checked_quantity import MET, NOT_MET
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
-from fastfair.errors import FastfairWarning
 from fastfair.measures import MEASURES
 from fastfair.uncertainty.interval_notes import ROOM
 
+from . import tables
 from .interval_study import POPULATIONS, thresholds, truth
 from .populations import Population
-from .processes import over_data_sets, study_parser
+from .processes import chosen, of_data_sets, over_data_sets, study_parser
 
 TIMES = (1, 2, ROOM)
 # In which few subjects cause most false matches.
@@ -64,6 +63,7 @@ QUANTITIES = RATES | OF_MEASURES
 LOOKS = ("passes wrongly", "fails wrongly", "passes with room")
 
 
+@functools.cache
 def requirements(population: Population) -> dict[str, list[tuple[str, str]]]:
     """Return the requirements at the truth itself, and with room to spare, by what they are about."""
     true, points = truth(population), thresholds(population)
@@ -85,25 +85,18 @@ def requirements(population: Population) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def _some(population: Population, seeds: range) -> list[list[list[float]]]:
-    """Judge data sets: for each the shares of `LOOKS` by what requirements are about, and last of any of them."""
+def _look(population: Population, seed: int) -> list[list[float]]:
+    """Judge a data set: the shares of `LOOKS` by what requirements are about, and last of any of them."""
     wanted = requirements(population)
     texts = [text for pairs in wanted.values() for pair in pairs for text in pair]
-    found = []
-    for seed in seeds:
-        comparisons = population.draw(np.random.default_rng([seed, len(population.name)]))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            verdicts = ff.check(comparisons, texts, n_resamples=RESAMPLES, rng=seed, n_threads=1).verdicts
-        shares = []
-        for pairs in wanted.values():
-            edge, room = ([verdicts[pair[k]] for pair in pairs] for k in (0, 1))
-            shares.append(
-                [edge.count(MET) / len(pairs), edge.count(NOT_MET) / len(pairs), room.count(MET) / len(pairs)]
-            )
-        failed = [verdicts[edge] == NOT_MET for pairs in wanted.values() for edge, _ in pairs]
-        found.append([*shares, [np.nan, float(any(failed)), np.nan]])
-    return found
+    comparisons = population.draw(np.random.default_rng([seed, len(population.name)]))
+    verdicts = ff.check(comparisons, texts, n_resamples=RESAMPLES, rng=seed, n_threads=1).verdicts
+    shares = []
+    for pairs in wanted.values():
+        edge, room = ([verdicts[pair[k]] for pair in pairs] for k in (0, 1))
+        shares.append([edge.count(MET) / len(pairs), edge.count(NOT_MET) / len(pairs), room.count(MET) / len(pairs)])
+    failed = any(verdicts[edge] == NOT_MET for pairs in wanted.values() for edge, _ in pairs)
+    return [*shares, [np.nan, float(failed), np.nan]]
 
 
 def study(population: Population, n_data_sets: int, processes: int | None = 1) -> tuple[tuple[str, ...], Shares]:
@@ -124,8 +117,8 @@ def study(population: Population, n_data_sets: int, processes: int | None = 1) -
     shares : (labels, looks) ndarray
         The shares of data sets in which `LOOKS` are found; of groups, their means.
     """
-    (parts,) = over_data_sets([functools.partial(_some, population)], n_data_sets, processes)
-    return (*requirements(population), "any"), np.concatenate(parts).mean(axis=0)
+    found = of_data_sets(functools.partial(_look, population), n_data_sets, processes)
+    return (*requirements(population), "any"), np.mean(found, axis=0)
 
 
 def few_false_matches(n_data_sets: int, processes: int | None = 1) -> dict[str, Shares]:
@@ -147,47 +140,38 @@ def few_false_matches(n_data_sets: int, processes: int | None = 1) -> dict[str, 
     found = {}
     for population in UNEQUAL:
         looks = [functools.partial(_few, population, expected) for expected in (3, 6, 12, 25)]
-        parts = over_data_sets(looks, n_data_sets, processes)
-        found[population.name] = np.max([np.concatenate(part).mean(axis=0) for part in parts], axis=0)
+        found[population.name] = np.mean(over_data_sets(looks, n_data_sets, processes), axis=1).max(axis=0)
     return found
 
 
-def _few(population: Population, expected: int, seeds: range) -> NDArray[np.bool_]:
+def _few(population: Population, expected: int, seed: int) -> NDArray[np.bool_]:
     n = sum(size * (size - 1) // 2 for size in population.sizes)
     threshold = population.threshold(expected / n)
-    true, found = float(population.fmr(threshold) @ population.weights()), []
-    for seed in seeds:
-        comparisons = population.draw(np.random.default_rng([seed, 7]))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            fmr = ff.evaluate(
-                comparisons, ff.at_threshold(threshold), [], metrics=[], n_resamples=200, rng=seed, n_threads=1,
-                alternative="less",
-            ).quantity("fmr")  # fmt: skip
-        found.append((fmr.n_errors < ENOUGH_ERRORS) & (np.array(TIMES) * fmr.high <= true))
-    return np.array(found)
+    fmr = ff.evaluate(
+        population.draw(np.random.default_rng([seed, 7])), ff.at_threshold(threshold), [], metrics=[], n_resamples=200,
+        rng=seed, n_threads=1, alternative="less",
+    ).quantity("fmr")  # fmt: skip
+    is_below = np.array(TIMES) * fmr.high <= population.overall("fmr", threshold)
+    return (fmr.n_errors < ENOUGH_ERRORS) & is_below
 
 
 def table(populations: Sequence[Population], found: Sequence[tuple[tuple[str, ...], Shares]], look: int) -> str:
     """Lay out one of `LOOKS` in per cent, a row for each population."""
     labels = list(dict.fromkeys(label for names, _ in found for label in names))
-    rows = [["Population", *labels], ["---"] + ["--:"] * len(labels)]
+    rows = []
     for population, (names, shares) in zip(populations, found, strict=True):
         cells = dict(zip(names, shares[:, look].tolist(), strict=True))
-        known = [cells.get(label, np.nan) for label in labels]
-        rows.append([population.name, *("" if np.isnan(share) else f"{100 * share:.1f}" for share in known)])
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+        rows.append([population.name, *tables.percents(cells.get(label, np.nan) for label in labels)])
+    return tables.table(["Population", *labels], rows)
 
 
 def main() -> None:
     """Print the tables."""
     asked = study_parser(main.__doc__, 400).parse_args()
-    chosen = [one for one in POPULATIONS if not asked.only or one.name in asked.only]
-    found = []
-    for population in chosen:
-        found.append(study(population, asked.data_sets, asked.processes))
+    for population in chosen(POPULATIONS, asked.only):
+        found = study(population, asked.data_sets, asked.processes)
         for look, name in enumerate(LOOKS):
-            print(f"\n{name}\n{table([population], found[-1:], look)}", flush=True)
+            print(f"\n{name}\n{table([population], [found], look)}", flush=True)
     for name, shares in few_false_matches(asked.data_sets, asked.processes).items():
         print(f"few false matches, {name}: {np.round(100 * shares, 1)} at {TIMES} times the limit")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -18,12 +17,12 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets, study_parser
-
-Floats = NDArray[np.float64]
-Key = tuple[str, str | None, str | None]  # a quantity's name, group and operating point
+from . import evaluated
+from .evaluated import Key, Study
+from .populations import compared
+from .processes import chosen, study_parser
+from .tables import by_population, table
 
 LEVELS = (1e-1, 1e-2, 1e-3)
 MEASURES = ("fdr", "garbe", "max_geomean_ratio")
@@ -110,11 +109,7 @@ def draw(population: Population, rng: np.random.Generator) -> ff.Comparisons:
     nonmated = (shift[i] + shift[j]) / 2 + effect * (a[i] + a[j]) / math.sqrt(2) + noise
     k = np.repeat(np.arange(n), population.attempts)
     mated = mean[k] + effect * b[k] + math.sqrt(1 - effect**2) * rng.normal(size=k.size)
-    reference, probe = np.concatenate((k, i)), np.concatenate((k, j))
-    return ff.Comparisons(
-        np.concatenate((mated, nonmated)), np.arange(k.size + i.size) < k.size, reference, probe,
-        group[reference], group[probe],
-    )  # fmt: skip
+    return compared(mated, nonmated, k, i, j, group)
 
 
 def overall_fmr(population: Population, threshold: float) -> float:
@@ -128,6 +123,7 @@ def overall_fmr(population: Population, threshold: float) -> float:
     return float(np.average(ndtr((shift[:, None] + shift) / 2 - threshold), weights=sizes))
 
 
+@functools.cache
 def thresholds(population: Population) -> dict[ff.OperatingPoint, float]:
     """Return the operating points to look at, held thresholds and held FMRs, and the population's threshold at each."""
     found = {}
@@ -138,6 +134,7 @@ def thresholds(population: Population) -> dict[ff.OperatingPoint, float]:
     return found
 
 
+@functools.cache
 def truth(population: Population) -> dict[Key, float]:
     """Compute what every interval should hold."""
     shift, mean = np.array(population.shifts), np.array(population.means)
@@ -161,80 +158,16 @@ def truth(population: Population) -> dict[Key, float]:
     return found
 
 
-@dataclass(frozen=True)
-class Study:
-    """What many data sets of one population gave; data sets on the first axis, quantities on the second.
-
-    Attributes
-    ----------
-    population : Population
-    keys : tuple
-        The quantities.
-    truth : (quantities,) ndarray
-    estimate, errors : (data sets, quantities) ndarray
-        `errors` counts those behind a rate, NaN for other quantities.
-    standard_error : dict of (data sets, quantities) ndarray
-        By variant.
-    interval : dict of (data sets, quantities, 2) ndarray
-        By variant, and by ("default", method) for the default's replicates with each method.
-    """
-
-    population: Population
-    keys: tuple[Key, ...]
-    truth: Floats
-    estimate: Floats
-    errors: Floats
-    standard_error: dict[str, Floats]
-    interval: dict[str | tuple[str, str], Floats]
-
-
-def _numbers(quantities: Iterable[ff.Quantity], *names: str) -> Floats:
-    """Turn attributes of quantities into an array, None into NaN."""
-    return np.squeeze(np.array([[getattr(q, name) for name in names] for q in quantities], np.float64))
-
-
-def _some(population: Population, seeds: range, variants: Sequence[str], methods: Sequence[str]) -> Study:
-    true = truth(population)
-    points = list(thresholds(population))
-    rows: dict[object, list[Floats]] = {}
-    keys: tuple[Key, ...] = ()
-    chosen: list[int] = []
-    for seed in seeds:
-        comparisons = draw(population, np.random.default_rng([seed, population.subjects]))
-        for variant in variants:
-            with warnings.catch_warnings():
-                # What these warn of is what is counted here.
-                warnings.simplefilter("ignore", FastfairWarning)
-                found = ff.evaluate(
-                    comparisons, points, MEASURES, metrics=["eer"], n_resamples=RESAMPLES, rng=seed, n_threads=1,
-                    **VARIANTS[variant],
-                )  # fmt: skip
-            if not keys:
-                names = [
-                    (q.name, q.group if q.probe_group is None else f"{q.group} / {q.probe_group}", q.operating_point)
-                    for q in found.quantities
-                ]
-                chosen = [k for k, name in enumerate(names) if name in true]
-                keys = tuple(names[k] for k in chosen)
-            quantities = [found.quantities[k] for k in chosen]
-            if variant == variants[0]:
-                rows.setdefault("estimate", []).append(_numbers(quantities, "estimate"))
-                rows.setdefault("errors", []).append(_numbers(quantities, "n_errors"))
-            rows.setdefault(("error", variant), []).append(_numbers(quantities, "standard_error"))
-            rows.setdefault(variant, []).append(_numbers(quantities, "low", "high"))
-            for method in methods if variant == "default" else ():
-                other = found.with_intervals(method=method).quantities
-                rows.setdefault(("default", method), []).append(_numbers([other[k] for k in chosen], "low", "high"))
-    arrays = {name: np.array(values) for name, values in rows.items()}
-    return Study(
-        population,
-        keys,
-        np.array([true[key] for key in keys]),
-        arrays["estimate"],
-        arrays["errors"],
-        {variant: arrays["error", variant] for variant in variants},
-        {name: arrays[name] for name in (*variants, *(("default", method) for method in methods))},
-    )
+def _evaluations(
+    population: Population, variants: Sequence[str], methods: Sequence[str], seed: int
+) -> Iterable[tuple[str | tuple[str, str], ff.Evaluation]]:
+    comparisons = draw(population, np.random.default_rng([seed, population.subjects]))
+    given = {"metrics": ["eer"], "n_resamples": RESAMPLES, "rng": seed, "n_threads": 1}
+    for variant in variants:
+        found = ff.evaluate(comparisons, list(thresholds(population)), MEASURES, **given, **VARIANTS[variant])
+        yield variant, found
+        for method in methods if variant == "default" else ():
+            yield ("default", method), found.with_intervals(method=method)
 
 
 def study(
@@ -264,18 +197,8 @@ def study(
     -------
     Study
     """
-    look = functools.partial(_some, population, variants=variants, methods=methods)
-    (parts,) = over_data_sets([look], n_data_sets, processes)
-    whole = parts[0]
-    return Study(
-        population,
-        whole.keys,
-        whole.truth,
-        np.concatenate([part.estimate for part in parts]),
-        np.concatenate([part.errors for part in parts]),
-        {name: np.concatenate([part.standard_error[name] for part in parts]) for name in whole.standard_error},
-        {name: np.concatenate([part.interval[name] for part in parts]) for name in whole.interval},
-    )
+    evaluations = functools.partial(_evaluations, population, variants, methods)
+    return evaluated.study(population, truth(population), evaluations, n_data_sets, processes)
 
 
 @dataclass(frozen=True)
@@ -336,8 +259,8 @@ def quantities(found: Study) -> list[Quantity]:
         if name.startswith("max_geomean_ratio"):
             label = f"max-geomean ratio of {name[-5:-1].lstrip('(').upper()}"
         if name == "fmr_matrix":
-            one, other = str(group).split(" / ")
-            if one == other:
+            reference, probe = str(group).split(" / ")
+            if reference == probe:
                 continue
             label += " across groups"
         elif group is not None:
@@ -353,7 +276,7 @@ def quantities(found: Study) -> list[Quantity]:
 def coverage(found: Study, quantity: Quantity, kind: str | tuple[str, str] = "default") -> Coverage:
     """Compare intervals of one kind with the truth."""
     where = list(quantity.positions)
-    low, high = np.moveaxis(found.interval[kind][:, where], -1, 0)
+    low, high = found.intervals[kind].low[:, where], found.intervals[kind].high[:, where]
     true = found.truth[where]
     given = ~np.isnan(low) & ~np.isnan(high)
     # Measures of a fair population are 0 or 1 but for rounding.
@@ -377,17 +300,19 @@ def coverage(found: Study, quantity: Quantity, kind: str | tuple[str, str] = "de
 def error_ratio(found: Study, quantity: Quantity, variant: str = "default") -> float:
     """Divide the mean bootstrap standard error by the standard deviation of the estimates over data sets."""
     where = list(quantity.positions)
-    return float((found.standard_error[variant][:, where].mean(axis=0) / found.estimate[:, where].std(axis=0)).mean())
+    mean = found.intervals[variant].standard_error[:, where].mean(axis=0)
+    return float((mean / found.first.estimate[:, where].std(axis=0)).mean())
 
 
 def mean_errors(found: Study, quantity: Quantity) -> float:
     """Return how many errors are behind a rate, on average."""
-    return float(found.errors[:, list(quantity.positions)].mean())
+    return float(found.first.errors[:, list(quantity.positions)].mean())
 
 
-def pick(found: Study, label: str, at: str = "") -> Quantity:
-    """Return a quantity by its label and operating point."""
-    return next(q for q in quantities(found) if q.label == label and q.at == at)
+def pick(found: Study, label: str, at: str = "") -> Quantity | None:
+    """Return a quantity by its label and operating point, which may hold the FMR of `held_level`; None without it."""
+    at = at.format(held_level(found.population))
+    return next((q for q in quantities(found) if q.label == label and q.at == at), None)
 
 
 def _percent(result: Coverage) -> str:
@@ -408,60 +333,52 @@ def held_level(population: Population) -> str:
 def full_table(found: Study) -> str:
     """Lay out everything about one population."""
     heads = ["Quantity", "At", "Truth", "Errors"]
-    heads += [head for variant in found.standard_error for head in (variant.capitalize(), "Width")]
-    lines = ["| " + " | ".join(heads) + " |", "|---|---|" + "--:|" * (len(heads) - 2)]
+    heads += [head for variant in found.variants for head in (variant.capitalize(), "Width")]
+    rows = []
     for quantity in quantities(found):
         errors = mean_errors(found, quantity)
         cells = [quantity.label, quantity.at, _number(float(found.truth[list(quantity.positions)].mean()))]
         cells.append("" if math.isnan(errors) else f"{errors:,.0f}" if errors >= 10 else f"{errors:.1f}")
-        for variant in found.standard_error:
+        for variant in found.variants:
             result = coverage(found, quantity, variant)
             cells += [_percent(result), _number(result.width)]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append(cells)
+    return table(heads, rows, 2)
+
+
+_FMRS = tuple((f"FMR {level:g}", "FMR of a group", f"threshold of FMR {level:g}") for level in LEVELS)
 
 
 def main_table(studies: Sequence[Study], variant: str) -> str:
     """Lay out the coverage of one variant over populations, mean widths in parentheses."""
-    columns = [(f"FMR {level:g}", "FMR of a group", f"threshold of FMR {level:g}") for level in LEVELS]
-    columns += [
+    columns = (
+        *_FMRS,
         ("FNMR", "FNMR of a group", "threshold of FMR {}"),
         ("FNMR at FMR", "FNMR of a group", "FMR {}"),
         ("EER", "EER of a group", ""),
         ("max-geomean ratio", "max-geomean ratio of FMR", "FMR {}"),
         ("GARBE", "GARBE", "FMR {}"),
         ("FDR", "FDR", "FMR {}"),
-    ]
-    lines = ["| Population | " + " | ".join(name for name, _, _ in columns) + " |", "|---|" + "--:|" * len(columns)]
-    for found in studies:
-        level = held_level(found.population)
-        known = {(q.label, q.at): q for q in quantities(found)}
-        cells = [found.population.name]
-        for _, label, at in columns:
-            quantity = known.get((label, at.format(level)))
-            result = None if quantity is None else coverage(found, quantity, variant)
-            cells.append("–" if result is None else f"{_percent(result)} ({_number(result.width)})")
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    )
+
+    def cell(found: Study, label: str, at: str) -> str:
+        quantity = pick(found, label, at)
+        result = None if quantity is None else coverage(found, quantity, variant)
+        return "–" if result is None else f"{_percent(result)} ({_number(result.width)})"
+
+    return by_population({found.population.name: found for found in studies}, columns, cell)
 
 
 def error_table(studies: Sequence[Study]) -> str:
     """Lay out bootstrap over true standard error, of each variant."""
-    columns = [(f"FMR {level:g}", "FMR of a group", f"threshold of FMR {level:g}") for level in LEVELS]
-    columns += [("threshold at FMR", "threshold", "FMR {}"), ("FNMR at FMR", "FNMR", "FMR {}")]
-    lines = ["| Population | " + " | ".join(name for name, _, _ in columns) + " |", "|---|" + "--:|" * len(columns)]
-    for found in studies:
-        level = held_level(found.population)
-        known = {(q.label, q.at): q for q in quantities(found)}
-        cells = [found.population.name]
-        for _, label, at in columns:
-            quantity = known.get((label, at.format(level)))
-            ratios = (
-                [] if quantity is None else [f"{error_ratio(found, quantity, v):.2f}" for v in found.standard_error]
-            )
-            cells.append(" / ".join(ratios) or "–")
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    columns = (*_FMRS, ("threshold at FMR", "threshold", "FMR {}"), ("FNMR at FMR", "FNMR", "FMR {}"))
+
+    def cell(found: Study, label: str, at: str) -> str:
+        quantity = pick(found, label, at)
+        ratios = [] if quantity is None else [error_ratio(found, quantity, variant) for variant in found.variants]
+        return " / ".join(f"{ratio:.2f}" for ratio in ratios) or "–"
+
+    return by_population({found.population.name: found for found in studies}, columns, cell)
 
 
 def method_table(studies: Sequence[Study], methods: Sequence[str] = METHODS) -> str:
@@ -477,12 +394,12 @@ def method_table(studies: Sequence[Study], methods: Sequence[str] = METHODS) -> 
                 result = coverage(found, quantity, kind)
                 if result.given > 0.9:
                     of_label.setdefault(method, []).append(100 * result.share)
-    lines = ["| Quantity | " + " | ".join(("default", *methods)) + " |", "|---|" + "--:|" * (1 + len(methods))]
+    rows = []
     for label, of_label in ranges.items():
         shares = [of_label.get(method) for method in ("default", *methods)]
         cells = [f"{min(found):.0f} to {max(found):.0f}" if found else "–" for found in shares]
-        lines.append("| " + " | ".join([label, *cells]) + " |")
-    return "\n".join(lines)
+        rows.append([label, *cells])
+    return table(["Quantity", "default", *methods], rows)
 
 
 def main() -> None:
@@ -492,10 +409,9 @@ def main() -> None:
     parser.add_argument("--variants", nargs="*", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--methods", nargs="*", choices=METHODS, default=METHODS)
     asked = parser.parse_args()
-    wanted = [p for p in POPULATIONS if not asked.only or p.name in asked.only]
     studies = [
         study(p, asked.data_sets, variants=asked.variants, methods=asked.methods, processes=asked.processes)
-        for p in wanted
+        for p in chosen(POPULATIONS, asked.only)
     ]
     for found in studies if asked.full else ():
         print(f"### {found.population.name}\n\n{full_table(found)}\n")

@@ -6,21 +6,18 @@
 from __future__ import annotations
 
 import functools
-import warnings
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets, study_parser
+from .processes import coverage, study_parser
+from .tables import percents, print_table
 
 Floats = NDArray[np.float64]
-Found = dict[str, list[bool]]  # for each interval whether it holds the truth
 FRACTIONS = (0.0, 0.2, 0.5)
 COLUMNS = ("rate, 0 %", "rate, 20 %", "rate, 50 %", "area", "of groups, 50 %", "area of groups", "share of groups")
 _DRAWS = 2_000_000  # that stand for a population
@@ -127,24 +124,18 @@ def true_area(kind: Kind, rate: str) -> float:
     return float((errors[below] / (quality.size - below)).sum() / quality.size)
 
 
-def _some(kind: Kind, rate: str, seeds: range) -> Found:
-    found: Found = defaultdict(list)
-    at = ff.at_threshold(threshold(kind, rate))
-    for seed in seeds:
-        c, quality = kind.draw(seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            curve = ff.discard_curve(c, at, quality, rate=rate, fractions=FRACTIONS)
-        for row in curve.rates:
-            expected, below = truth(kind, rate, row.cut)
-            name = "rate, " if row.group is None else "of groups, "
-            found[f"{name}{100 * row.fraction:g} %"].append(row.low <= expected <= row.high)
-            if row.group is not None and row.fraction:
-                found["share of groups"].append(row.discarded_low <= below <= row.discarded_high)
-        for one in curve.areas:
-            name = "area" if one.group is None else "area of groups"
-            found[name].append(one.low <= true_area(kind, rate) <= one.high)
-    return dict(found)
+def _look(kind: Kind, rate: str, seed: int) -> Iterable[tuple[str, bool]]:
+    """Yield for each interval what it is of, and whether it holds the truth."""
+    c, quality = kind.draw(seed)
+    curve = ff.discard_curve(c, ff.at_threshold(threshold(kind, rate)), quality, rate=rate, fractions=FRACTIONS)
+    for row in curve.rates:
+        expected, below = truth(kind, rate, row.cut)
+        name = "rate, " if row.group is None else "of groups, "
+        yield f"{name}{100 * row.fraction:g} %", row.low <= expected <= row.high
+        if row.group is not None and row.fraction:
+            yield "share of groups", row.discarded_low <= below <= row.discarded_high
+    for area in curve.areas:
+        yield "area" if area.group is None else "area of groups", area.low <= true_area(kind, rate) <= area.high
 
 
 KINDS = {
@@ -158,19 +149,18 @@ KINDS = {
 
 def study(name: str, rate: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
     """Return the coverage of each of `COLUMNS`; data set r has seed r."""
-    (parts,) = over_data_sets([functools.partial(_some, KINDS[name], rate)], n_data_sets, processes)
-    return {column: float(np.mean([one for part in parts for one in part[column]])) for column in COLUMNS}
+    return coverage(functools.partial(_look, KINDS[name], rate), n_data_sets, processes, COLUMNS)
 
 
 def main() -> None:
     """Print the table."""
     asked = study_parser(main.__doc__, 1000, named=False).parse_args()
-    print("| Population | Rate | " + " | ".join(COLUMNS) + " |\n|---|---|" + "--:|" * len(COLUMNS))
-    for name in KINDS:
-        for rate in ("fnmr", "fmr"):
-            shares = study(name, rate, asked.data_sets, asked.processes)
-            cells = [f"{100 * share:.1f}" for share in shares.values()]
-            print(f"| {name} | {rate.upper()} | " + " | ".join(cells) + " |", flush=True)
+    rows = (
+        [name, rate.upper(), *percents(study(name, rate, asked.data_sets, asked.processes).values())]
+        for name in KINDS
+        for rate in ("fnmr", "fmr")
+    )
+    print_table(["Population", "Rate", *COLUMNS], rows, 2)
 
 
 if __name__ == "__main__":

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets, study_parser
+from .populations import compared
+from .processes import chosen, shares, study_parser
+from .tables import percents, print_table
 
 ALPHA = 0.05
 LOOKS = ("value", "different", "attribute", "naive", "contradiction", "unknown", "interval")
@@ -80,14 +80,8 @@ class Faces:
         nonmated += _base(nonmated, math.sqrt(2) * self.effect, fmr) + a[i] + a[j]
         mated = fixed[k]
         mated = mated + _base(mated, self.effect, fnmr) + b[k]
-        scores = np.concatenate((-mated - rng.logistic(size=k.size), nonmated + rng.logistic(size=i.size)))
-        reference, probe = np.concatenate((k, i)), np.concatenate((k, j))
         labels = {"gender": woman.astype(int), "region": region}  # numbers, as text takes longer
-        return ff.Comparisons(
-            scores, np.arange(scores.size) < k.size, reference, probe,
-            {name: of_each[reference] for name, of_each in labels.items()},
-            {name: of_each[probe] for name, of_each in labels.items()},
-        )  # fmt: skip
+        return compared(-mated - rng.logistic(size=k.size), nonmated + rng.logistic(size=i.size), k, i, j, labels)
 
     def _pairs(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         if self.pairs is None:
@@ -126,32 +120,26 @@ POINTS = {
 RATIOS = (1.5, 2.0)
 
 
-def _some(faces: Faces, name: str, seeds: range) -> list[list[float]]:
+def _look(faces: Faces, name: str, seed: int) -> list[float]:
     """Look at gender in a model of gender and region; see `study`."""
     rate, value, at = POINTS[name]
     rates = {"fmr": 0.01, "fnmr": 0.05} | {rate: value}
-    truth, found = math.log(faces.odds_ratio), []
-    for seed in seeds:
-        c = faces.draw(np.random.default_rng([seed, len(faces.name)]), **rates)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            model, naive = (
-                ff.error_model(c, ["gender", "region"], at, rate=rate, baseline={"gender": "0"}, unit=unit)
-                for unit in ("subject", "comparison")
-            )
-        of_value, *others = (effect for effect in model.effects if effect.attribute == "gender")
-        found.append(
-            [
-                of_value.pvalue <= ALPHA,
-                others[0].pvalue <= ALPHA if others else math.nan,
-                model.tests[0].pvalue <= ALPHA,
-                naive.effects[0].pvalue <= ALPHA,
-                bool(model.contradictions),
-                math.isnan(of_value.odds_ratio),
-                math.nan if math.isnan(of_value.low) else math.log(of_value.low) <= truth <= math.log(of_value.high),
-            ]
-        )
-    return found
+    truth = math.log(faces.odds_ratio)
+    c = faces.draw(np.random.default_rng([seed, len(faces.name)]), **rates)
+    model, naive = (
+        ff.error_model(c, ["gender", "region"], at, rate=rate, baseline={"gender": "0"}, unit=unit)
+        for unit in ("subject", "comparison")
+    )
+    of_value, *others = (effect for effect in model.effects if effect.attribute == "gender")
+    return [
+        of_value.pvalue <= ALPHA,
+        others[0].pvalue <= ALPHA if others else math.nan,
+        model.tests[0].pvalue <= ALPHA,
+        naive.effects[0].pvalue <= ALPHA,
+        bool(model.contradictions),
+        math.isnan(of_value.odds_ratio),
+        math.nan if math.isnan(of_value.low) else math.log(of_value.low) <= truth <= math.log(of_value.high),
+    ]
 
 
 def study(faces: Faces, name: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
@@ -161,12 +149,7 @@ def study(faces: Faces, name: str, n_data_sets: int, processes: int | None = 1) 
     these where all comparisons are taken for independent. Then: those with a contradiction between margin and strata,
     those in which the effect is not known, and of the others those in which the interval holds the true odds ratio.
     """
-    (parts,) = over_data_sets([functools.partial(_some, faces, name)], n_data_sets, processes)
-    found = np.concatenate(parts)
-    known = ~np.isnan(found)
-    with np.errstate(invalid="ignore"):
-        shares = np.where(known, found, 0).sum(axis=0) / known.sum(axis=0)
-    return dict(zip(LOOKS, shares.tolist(), strict=True))
+    return shares(LOOKS, functools.partial(_look, faces, name), n_data_sets, processes)
 
 
 def main() -> None:
@@ -175,15 +158,14 @@ def main() -> None:
     parser.add_argument("--ratios", nargs="*", type=float, default=(1.0, *RATIOS))
     asked = parser.parse_args()
     for ratio in asked.ratios:
-        print(f"\nOdds ratio {ratio:g}\n\n| Population | At | " + " | ".join(LOOKS) + " |")
-        print("|---|---|" + "--:|" * len(LOOKS))
-        for faces in PLACEBO:
-            if asked.only and faces.name not in asked.only:
-                continue
-            for name in POINTS:
-                shares = study(replace(faces, odds_ratio=ratio), name, asked.data_sets, asked.processes)
-                cells = ["" if math.isnan(share) else f"{100 * share:.1f}" for share in shares.values()]
-                print(f"| {faces.name} | {name} | " + " | ".join(cells) + " |", flush=True)
+        print(f"\nOdds ratio {ratio:g}\n")
+        rows = (
+            [faces.name, name, *percents(found.values())]
+            for faces in chosen(PLACEBO, asked.only)
+            for name in POINTS
+            for found in [study(replace(faces, odds_ratio=ratio), name, asked.data_sets, asked.processes)]
+        )
+        print_table(["Population", "At", *LOOKS], rows, 2)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import functools
-import warnings
-from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,12 +14,13 @@ from numpy.typing import NDArray
 from scipy.stats import beta, norm
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets, study_parser
+from .populations import chances_of_subjects
+from .processes import coverage, study_parser
+from .tables import percents, print_table
 
 Floats = NDArray[np.float64]
-Found = dict[str, list[bool]]  # for each column whether an interval holds the truth, or a test finds a difference
+Found = Iterable[tuple[str, bool]]  # a column, and whether an interval holds the truth, or a test finds a difference
 
 RESAMPLES = 300
 AT = ff.at_threshold(1.2)
@@ -110,16 +110,11 @@ def _true_rates(kind: Kind) -> dict[tuple[str, str | None], float]:
     return {(name, group): kind.truth(name, group) for name in NAMES for group in groups}
 
 
-def _some(kind: Kind, seeds: range) -> Found:
-    found: Found = defaultdict(list)
-    for seed in seeds:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            ev = ff.evaluate(kind.draw(seed), AT, measures=(), metrics=(), n_resamples=RESAMPLES, rng=seed)
-        for (name, group), expected in _true_rates(kind).items():
-            low, high = ev.interval(name, group)
-            found[NAMES[name] + ("" if group is None else ", groups")].append(low <= expected <= high)
-    return dict(found)
+def _look(kind: Kind, seed: int) -> Found:
+    ev = ff.evaluate(kind.draw(seed), AT, measures=(), metrics=(), n_resamples=RESAMPLES, rng=seed)
+    for (name, group), expected in _true_rates(kind).items():
+        low, high = ev.interval(name, group)
+        yield NAMES[name] + ("" if group is None else ", groups"), low <= expected <= high
 
 
 @dataclass(frozen=True)
@@ -142,8 +137,7 @@ class Samples:
         """Draw a table with a row for each attempt, and count it."""
         rng = np.random.default_rng([seed, 11])
         group = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        mean, odds = self.of_groups[group], 1 / self.correlation - 1
-        chance = rng.beta(mean * odds, (1 - mean) * odds)
+        chance = chances_of_subjects(rng, self.of_groups[group], self.correlation)
         who = np.repeat(np.arange(group.size), self.attempts)
         return ff.FailureCounts.from_failures(rng.random(who.size) < chance[who], who, group[who], rate=self.rate)
 
@@ -159,35 +153,26 @@ SAMPLES = {
 }
 
 
-def _some_samples(samples: Samples, seeds: range) -> Found:
-    found: Found = defaultdict(list)
-    for seed in seeds:
-        counts = samples.draw(seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            test = ff.fnmr_test(counts, rng=seed)
-            margin = ff.margin_of_error(counts, rng=seed)
-        inside = (test.low <= samples.of_groups) & (samples.of_groups <= test.high)
-        found["rate of group"] += inside.tolist()
-        together = (test.simultaneous_low <= samples.of_groups) & (samples.of_groups <= test.simultaneous_high)
-        found["all groups"].append(bool(together.all()))
-        found["test"].append(test.pvalue < test.level)
-        found["named"].append(bool(test.different))
-        found["margin"].append(bool(margin.outside))
-    return dict(found)
+def _look_at_samples(samples: Samples, seed: int) -> Found:
+    counts, true = samples.draw(seed), samples.of_groups
+    test, margin = ff.fnmr_test(counts, rng=seed), ff.margin_of_error(counts, rng=seed)
+    for inside in (test.low <= true) & (true <= test.high):
+        yield "rate of group", inside
+    yield "all groups", ((test.simultaneous_low <= true) & (true <= test.simultaneous_high)).all()
+    yield "test", test.pvalue < test.level
+    yield "named", bool(test.different)
+    yield "margin", bool(margin.outside)
 
 
 def study(name: str, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
     """Return the coverage of each of `COLUMNS`; data set r has seed r."""
-    (parts,) = over_data_sets([functools.partial(_some, KINDS[name])], n_data_sets, processes)
-    return {column: float(np.mean([one for part in parts for one in part[column]])) for column in COLUMNS}
+    return coverage(functools.partial(_look, KINDS[name]), n_data_sets, processes, COLUMNS)
 
 
 def study_of_samples(name: str, factor: float, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
     """Return each of `COLUMNS_OF_SAMPLES`, where one group fails `factor` times as often as the others."""
     samples = replace(SAMPLES[name], factor=factor)
-    (parts,) = over_data_sets([functools.partial(_some_samples, samples)], n_data_sets, processes)
-    return {column: float(np.mean([one for part in parts for one in part[column]])) for column in COLUMNS_OF_SAMPLES}
+    return coverage(functools.partial(_look_at_samples, samples), n_data_sets, processes, COLUMNS_OF_SAMPLES)
 
 
 def main() -> None:
@@ -195,17 +180,15 @@ def main() -> None:
     parser = study_parser(main.__doc__, 150, named=False)
     parser.add_argument("--of-samples", type=int, default=1000)
     asked = parser.parse_args()
-    print("| Population | " + " | ".join(COLUMNS) + " |\n|---|" + "--:|" * len(COLUMNS))
-    for name in KINDS:
-        _print(name, study(name, asked.data_sets, asked.processes))
-    print("\n| Population | times | " + " | ".join(COLUMNS_OF_SAMPLES) + " |\n|---|" + "--:|" * 6)
-    for name in SAMPLES:
-        for factor in (1.0, 3.0):
-            _print(f"{name} | {factor:g}", study_of_samples(name, factor, asked.of_samples, asked.processes))
-
-
-def _print(name: str, shares: dict[str, float]) -> None:
-    print(f"| {name} | " + " | ".join(f"{100 * share:.1f}" for share in shares.values()) + " |", flush=True)
+    rows = ([name, *percents(study(name, asked.data_sets, asked.processes).values())] for name in KINDS)
+    print_table(["Population", *COLUMNS], rows)
+    print()
+    of_samples = (
+        [name, f"{factor:g}", *percents(study_of_samples(name, factor, asked.of_samples, asked.processes).values())]
+        for name in SAMPLES
+        for factor in (1.0, 3.0)
+    )
+    print_table(["Population", "times", *COLUMNS_OF_SAMPLES], of_samples)
 
 
 if __name__ == "__main__":

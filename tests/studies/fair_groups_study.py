@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-import argparse
-import warnings
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,8 +16,9 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 
+from . import tables
 from .populations import Population
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
 
 Shares = NDArray[np.float64]
 
@@ -63,18 +62,15 @@ class Setting:
         rng = np.random.default_rng([seed, zlib.crc32(repr(population).encode())])
         c, at = population.draw(rng), ff.at_threshold(self.threshold)
         shared = {"n_resamples": RESAMPLES, "rng": seed, "n_threads": 1}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ff.errors.FastfairWarning)
-            test, old = (ff.fmr_test(c, at, statistic=name, **shared) for name in ("deviance", "f"))
-            found = [test.pvalue < ALPHA]
-            fair = set(test.groups if alike else test.groups[: -self.deviating])
-            named = set(test.different)
-            found += [bool(named), bool(named & fair), bool(named - fair), old.pvalue < ALPHA]
-            if alike:
-                of_fnmr = ff.fnmr_test(c, ff.at_fnmr(FNMR), **shared)
-                margin = ff.margin_of_error(c, ff.at_fnmr(FNMR), **shared)
-                found += [of_fnmr.pvalue < ALPHA, bool(of_fnmr.different), bool(margin.outside)]
-        return [bool(value) for value in found]
+        test, old = (ff.fmr_test(c, at, statistic=name, **shared) for name in ("deviance", "f"))
+        fair = set(test.groups if alike else test.groups[: -self.deviating])
+        named = set(test.different)
+        found = [test.pvalue < ALPHA, bool(named), bool(named & fair), bool(named - fair), old.pvalue < ALPHA]
+        if alike:
+            of_fnmr = ff.fnmr_test(c, ff.at_fnmr(FNMR), **shared)
+            margin = ff.margin_of_error(c, ff.at_fnmr(FNMR), **shared)
+            found += [of_fnmr.pvalue < ALPHA, bool(of_fnmr.different), bool(margin.outside)]
+        return found
 
 
 SETTINGS = (
@@ -90,10 +86,6 @@ SETTINGS = (
     Setting(Population("skewed subjects", (100,) * 3, effect=0.6, skewed=True), 0.005),
     Setting(Population("heavy-tailed subjects, 11 groups", (50,) * 11, effect=0.6, heavy=True), 0.005),
 )
-
-
-def _some(setting: Setting, alike: bool, seeds: range) -> NDArray[np.bool_]:
-    return np.array([setting.decide(alike, seed) for seed in seeds])
 
 
 def study(settings: Sequence[Setting], n_data_sets: int, *, alike: bool, processes: int | None = None) -> list[Shares]:
@@ -115,29 +107,26 @@ def study(settings: Sequence[Setting], n_data_sets: int, *, alike: bool, process
     list of (decisions,) ndarray
         Of each setting.
     """
-    looks = [partial(_some, setting, alike) for setting in settings]
-    return [np.concatenate(found).mean(axis=0) for found in over_data_sets(looks, n_data_sets, processes)]
+    looks = [partial(setting.decide, alike) for setting in settings]
+    return list(np.mean(over_data_sets(looks, n_data_sets, processes), axis=1))
 
 
 def table(settings: Sequence[Setting], null: Sequence[Shares], power: Sequence[Shares]) -> str:
     """Lay out shares in per cent: of fair systems, and of those with groups that differ."""
     heads = ["Population", "FMR", *DECISIONS[:2], *DECISIONS[4:]]
     heads += ["power: deviance", "F", "deviating named", "others named"]
-    rows = [heads, ["---"] + ["--:"] * (len(heads) - 1)]
+    rows = []
     for setting, fair, unfair in zip(settings, null, power, strict=True):
         shares = [*fair[:2], *fair[4:], unfair[0], unfair[4], unfair[3], unfair[2]]
-        rows.append([setting.population.name, f"{setting.fmr:g}", *(f"{100 * share:.1f}" for share in shares)])
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+        rows.append([setting.population.name, f"{setting.fmr:g}", *tables.percents(shares)])
+    return tables.table(heads, rows)
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=1000, help="of each setting; 1,000 by default")
-    parser.add_argument("--processes", type=int, help="all processors by default")
-    given = parser.parse_args()
+    asked = study_parser(main.__doc__, 1000, named=False).parse_args()
     for setting in SETTINGS:
-        found = [study([setting], given.data_sets, alike=alike, processes=given.processes) for alike in (True, False)]
+        found = [study([setting], asked.data_sets, alike=alike, processes=asked.processes) for alike in (True, False)]
         print(table([setting], *found).splitlines()[-1], flush=True)
 
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +13,9 @@ from oracles.planned_studies import compared
 
 import fastfair as ff
 from fastfair.claims.claimed_rates import SUPPORTED
-from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets, study_parser
+from .processes import chosen, shares, study_parser
+from .tables import percents, print_table
 
 LOOKS = ("limit at most what is claimed", "claim supported")
 _NEVER = 1e-12  # the FMR of studies in which no false match is expected
@@ -71,38 +70,33 @@ SETTINGS = (
 )
 
 
-def _some(setting: Setting, n: int, seeds: range) -> list[list[bool]]:
-    found, matches = [], (setting.fmr or _NEVER, setting.covariance, setting.again)
-    for seed in seeds:
-        rng = np.random.default_rng([seed, len(setting.name)])
-        comparisons = compared(n, setting.n_partners, setting.n_samples, matches, rng, setting.hubs)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            claim = ff.claim(comparisons, f"fmr <= {setting.claimed!r}", ff.at_threshold(0.0), rng=seed, n_threads=1)
-        found.append([claim.overall.limit <= setting.claimed, claim.overall.verdict == SUPPORTED])
-    return found
+def _look(setting: Setting, n: int, seed: int) -> list[bool]:
+    rng = np.random.default_rng([seed, len(setting.name)])
+    matches = setting.fmr or _NEVER, setting.covariance, setting.again
+    comparisons = compared(n, setting.n_partners, setting.n_samples, matches, rng, setting.hubs)
+    claim = ff.claim(comparisons, f"fmr <= {setting.claimed!r}", ff.at_threshold(0.0), rng=seed, n_threads=1)
+    return [claim.overall.limit <= setting.claimed, claim.overall.verdict == SUPPORTED]
 
 
 def study(setting: Setting, n_data_sets: int, processes: int | None = 1) -> tuple[ff.FmrPlan, dict[str, float]]:
     """Return the plan, and the shares of studies in which each of `LOOKS` is found."""
     plan = setting.plan()
-    (parts,) = over_data_sets([functools.partial(_some, setting, plan.needed.n_subjects)], n_data_sets, processes)
-    return plan, dict(zip(LOOKS, np.concatenate(parts).mean(axis=0).tolist(), strict=True))
+    look = functools.partial(_look, setting, plan.needed.n_subjects)
+    return plan, shares(LOOKS, look, n_data_sets, processes)
+
+
+def _row(setting: Setting, plan: ff.FmrPlan, found: dict[str, float]) -> list[str]:
+    planned = [f"{n:,}" for n in (plan.n_subjects, plan.n_independent, plan.needed.n_comparisons)]
+    shares_found = percents([plan.needed.assurance, *found.values()])
+    return [setting.name, f"{setting.claimed:g}", f"{setting.fmr:g}", *planned, *shares_found]
 
 
 def main() -> None:
     """Print the table."""
     asked = study_parser(main.__doc__, 1000).parse_args()
     heads = ("Setting", "Claimed", "Expected", "Subjects", "If independent", "Comparisons", "Promised", *LOOKS)
-    print("| " + " | ".join(heads) + " |\n|---|" + "--:|" * (len(heads) - 1))
-    for setting in SETTINGS:
-        if asked.only and setting.name not in asked.only:
-            continue
-        plan, shares = study(setting, asked.data_sets, asked.processes)
-        cells = [f"{setting.claimed:g}", f"{setting.fmr:g}", f"{plan.n_subjects:,}", f"{plan.n_independent:,}",
-                 f"{plan.needed.n_comparisons:,}", f"{100 * plan.needed.assurance:.1f}",
-                 *(f"{100 * share:.1f}" for share in shares.values())]  # fmt: skip
-        print(f"| {setting.name} | " + " | ".join(cells) + " |", flush=True)
+    settings = chosen(SETTINGS, asked.only)
+    print_table(heads, (_row(setting, *study(setting, asked.data_sets, asked.processes)) for setting in settings))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import argparse
 import bisect
 import functools
 import itertools
@@ -23,7 +22,8 @@ from fastfair.group_tests.failure_roots import draw_roots_of_failures
 from fastfair.group_tests.margins import CENTERS, QUANTILES, share_inside
 from fastfair.group_tests.replicates import STATISTICS, of_counts, pvalue, replicate
 
-from .processes import over_data_sets
+from .processes import over_data_sets, study_parser
+from .tables import percents, table
 
 Bools = NDArray[np.bool_]
 
@@ -166,10 +166,9 @@ class Decisions:
         return float(self.named[:, NAMING.index(decision), 1].mean())
 
 
-def _some(scenario: Scenario, chosen: range) -> tuple[Bools, Bools]:
-    decided = [decide(scenario.draw(seed), seed) for seed in chosen]
-    named = [[(groups[0], groups[1:].any()) for groups in of_naming] for _, of_naming in decided]
-    return np.array([significant for significant, _ in decided]), np.array(named)
+def _look(scenario: Scenario, seed: int) -> tuple[list[bool], list[tuple[bool, bool]]]:
+    significant, named = decide(scenario.draw(seed), seed)
+    return significant, [(bool(groups[0]), bool(groups[1:].any())) for groups in named]
 
 
 def study(scenarios: Sequence[Scenario], n_data_sets: int = 2000, processes: int | None = None) -> list[Decisions]:
@@ -189,11 +188,9 @@ def study(scenarios: Sequence[Scenario], n_data_sets: int = 2000, processes: int
     list of Decisions
         Of each scenario.
     """
-    looks = [functools.partial(_some, scenario) for scenario in scenarios]
-    return [
-        Decisions(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-        for parts in over_data_sets(looks, n_data_sets, processes)
-    ]
+    looks = [functools.partial(_look, scenario) for scenario in scenarios]
+    found = over_data_sets(looks, n_data_sets, processes)
+    return [Decisions(*map(np.array, zip(*decided, strict=True))) for decided in found]
 
 
 def planned_power(scenario: Scenario) -> float:
@@ -208,14 +205,6 @@ def planned_power(scenario: Scenario) -> float:
     )  # fmt: skip
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (heads, ["--:"] * len(heads), *rows))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
-
-
 def null_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> str:
     """Lay out how often there was a finding, in per cent."""
     named = bool(scenarios[0].name)
@@ -225,8 +214,8 @@ def null_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> str
         group = scenario.other
         cells = [scenario.name] if named else [str(n) for n in (group.subjects, group.attempts, group.correlation)]
         cells += [str(group.fnmr), str(scenario.n_groups), f"{scenario.first.effective_failures:.0f}"]
-        rows.append(cells + [_percent(decisions.finds(name)) for name in DECISIONS])
-    return _table([*settings, "FNMR", "Groups", "Effective failures", *DECISIONS], rows)
+        rows.append(cells + percents(map(decisions.finds, DECISIONS)))
+    return table([*settings, "FNMR", "Groups", "Effective failures", *DECISIONS], rows, 0)
 
 
 def summary_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> str:
@@ -241,9 +230,9 @@ def summary_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> 
         cells = [f"{min(failures):.0f} to {max(failures):.0f}", str(n_groups)]
         for name in DECISIONS:
             shares = [decisions.finds(name) for _, decisions in some]
-            cells.append(f"{_percent(min(shares))} to {_percent(max(shares))}")
+            cells.append(" to ".join(percents([min(shares), max(shares)])))
         rows.append(cells)
-    return _table(["Effective failures", "Groups", *DECISIONS], rows)
+    return table(["Effective failures", "Groups", *DECISIONS], rows, 0)
 
 
 def power_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> str:
@@ -254,23 +243,22 @@ def power_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> st
     for scenario, decisions in zip(scenarios, found, strict=True):
         shares = [decisions.finds(name) for name in STATISTICS] + [decisions.names_first(name) for name in naming]
         shares += [planned_power(scenario)] + [decisions.names_others(name) for name in naming]
-        rows.append([f"{100 * (scenario.first.fnmr - scenario.other.fnmr):+.0f}", *map(_percent, shares)])
-    return _table(heads, rows)
+        rows.append([f"{100 * (scenario.first.fnmr - scenario.other.fnmr):+.0f}", *percents(shares)])
+    return table(heads, rows, 0)
 
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--data-sets", type=int, default=2000, help="of each scenario; 2,000 by default")
-    n = parser.parse_args().data_sets
-    equal = study(EQUAL, n)
+    asked = study_parser(main.__doc__, 2000, named=False).parse_args()
+    how = asked.data_sets, asked.processes
+    equal = study(EQUAL, *how)
     print(f"### Equal groups\n\n{summary_table(EQUAL, equal)}\n\n{null_table(EQUAL, equal)}\n", flush=True)
-    print(f"### Other groups\n\n{null_table(SPECIAL, study(SPECIAL, n))}\n", flush=True)
+    print(f"### Other groups\n\n{null_table(SPECIAL, study(SPECIAL, *how))}\n", flush=True)
     for base in FOR_POWER:
         group = base.other
         scenarios = [with_difference(base, difference) for difference in DIFFERENCES]
         title = f"{base.n_groups} groups of {group.subjects} subjects with {group.attempts} attempts"
-        print(f"### {title}\n\n{power_table(scenarios, study(scenarios, n))}\n", flush=True)
+        print(f"### {title}\n\n{power_table(scenarios, study(scenarios, *how))}\n", flush=True)
 
 
 if __name__ == "__main__":

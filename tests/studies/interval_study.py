@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,15 +18,14 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 from fastfair.resampling.blocks import Replicates
 from fastfair.uncertainty.entries import Selection, entries
 
+from . import evaluated, tables
+from .evaluated import Floats, Key, Study
 from .populations import _LAWS, FAIR, SMALL_TO_LARGE, Population
-from .processes import over_data_sets, study_parser
+from .processes import chosen, study_parser
 
-Floats = NDArray[np.float64]
-Key = tuple[str, str | None, str | None]  # a quantity's name, group and operating point
 RESAMPLES = 500
 MEASURES = tuple(ff.measures.MEASURES)
 _STEPS = 1200  # scores that stand for a law of scores
@@ -39,17 +37,7 @@ UNFAIR = (
 POPULATIONS = (*FAIR, *UNFAIR)
 
 
-def _mixed(population: Population) -> tuple[Floats, Floats]:
-    """Return the groups' shares of mated and of non-mated comparisons."""
-    sizes = np.array(population.sizes, np.float64)
-    return sizes / sizes.sum(), population.weights()
-
-
-def overall_fmr(population: Population, threshold: float) -> float:
-    """Compute the FMR of all comparisons."""
-    return float(population.fmr(threshold) @ _mixed(population)[1])
-
-
+@functools.cache
 def thresholds(population: Population) -> dict[str, tuple[ff.OperatingPoint, float]]:
     """Return what operating points are called, and the population's threshold at each.
 
@@ -64,8 +52,7 @@ def thresholds(population: Population) -> dict[str, tuple[ff.OperatingPoint, flo
     n_pairs = (least * (least - 1) / 2 if population.pairs is None else least * population.pairs) * population.repeats
     low, high = population.attempts
     n_mated = least * (low if low == high else (high - low) / math.log((high + 1) / low))
-    mated_weights = _mixed(population)[0]
-    few_mated = brentq(lambda t: float(population.fnmr(t) @ mated_weights) - 2 / n_mated, -1.9, 60)
+    few_mated = brentq(lambda t: population.overall("fnmr", t) - 2 / n_mated, -1.9, 60)
     at = {
         "threshold": population.threshold(0.01),
         "few false matches": population.threshold(2 / n_pairs),
@@ -101,9 +88,10 @@ def _costs(scores: Floats, fmr: Floats, fnmr: Floats) -> tuple[float, float, flo
     return eer, min_dcf, cllr, cost / 2
 
 
+@functools.cache
 def truth(population: Population) -> dict[Key, float]:
     """Compute what every interval should hold."""
-    points, weights = thresholds(population), _mixed(population)
+    points, weights = thresholds(population), (population.mated_weights(), population.weights())
 
     def rates(threshold: float) -> tuple[list[float], list[float]]:
         of_groups = population.fnmr(threshold), population.fmr(threshold)
@@ -162,59 +150,19 @@ def _sums_of_error_differences(population: Population) -> dict[Key, float]:
             brentq(lambda t, k=k: population.fmr(t)[k] - population.fnmr(t)[k], -1.9, 60) for k in range(size)
         ]
         at = float(np.mean(thresholds))
-        fmr, fnmr, (mated, nonmated) = population.fmr(at), population.fnmr(at), _mixed(population)
-        of_groups = ff.measures.sed(fmr, fnmr, fmr @ nonmated, fnmr @ mated)
+        overall = population.overall("fmr", at), population.overall("fnmr", at)
+        of_groups = ff.measures.sed(population.fmr(at), population.fnmr(at), *overall)
     found: dict[Key, float] = {("sed", str(k), None): float(value) for k, value in enumerate(of_groups)}
     return found | {("sed_mean", None, None): float(of_groups.mean()), ("sed_std", None, None): float(of_groups.std())}
 
 
-@dataclass(frozen=True)
-class Study:
-    """What many data sets of one population gave; data sets on the first axis, quantities on the second.
-
-    Attributes
-    ----------
-    population : Population
-    keys : tuple
-        The quantities.
-    truth : (quantities,) ndarray
-    estimate, low, high : (data sets, quantities) ndarray
-    errors : (data sets, quantities) ndarray
-        Those behind a rate, NaN for other quantities.
-    note : list of list of str
-        By data set and quantity.
-    """
-
-    population: Population
-    keys: tuple[Key, ...]
-    truth: Floats
-    estimate: Floats
-    low: Floats
-    high: Floats
-    errors: Floats
-    note: list[list[str]]
-
-
-def _some(population: Population, measures: Sequence[str], metrics: object, n_resamples: int, seeds: range) -> Study:
-    true = truth(population)
+def _evaluation(
+    population: Population, measures: Sequence[str], metrics: object, n_resamples: int, seed: int
+) -> Iterable[tuple[str, ff.Evaluation]]:
+    comparisons = population.draw(np.random.default_rng([seed, len(population.name)]))
     points = [point for point, _ in thresholds(population).values()]
-    rows, notes = [], []
-    keys: tuple[Key, ...] = ()
-    for seed in seeds:
-        comparisons = population.draw(np.random.default_rng([seed, len(population.name)]))
-        with warnings.catch_warnings():
-            # What these warn of is what is counted here.
-            warnings.simplefilter("ignore", FastfairWarning)
-            found = ff.evaluate(
-                comparisons, points, measures, metrics=metrics, n_resamples=n_resamples, rng=seed, n_threads=1
-            )
-        quantities = [q for q in found.quantities if (q.name, q.group, q.operating_point) in true]
-        keys = tuple((q.name, q.group, q.operating_point) for q in quantities)
-        names = ("estimate", "low", "high", "n_errors")
-        rows.append(np.array([[getattr(q, name) for name in names] for q in quantities], np.float64))
-        notes.append([q.note for q in quantities])
-    columns = np.moveaxis(np.array(rows), -1, 0)
-    return Study(population, keys, np.array([true[key] for key in keys]), *columns, notes)
+    given = {"metrics": metrics, "n_resamples": n_resamples, "rng": seed, "n_threads": 1}
+    yield "default", ff.evaluate(comparisons, points, measures, **given)
 
 
 def study(
@@ -227,11 +175,8 @@ def study(
     processes: int | None = 1,
 ) -> Study:
     """Simulate data sets, evaluate each, and collect estimates, intervals and notes; data set r has seed r."""
-    look = functools.partial(_some, population, measures, metrics, n_resamples)
-    (parts,) = over_data_sets([look], n_data_sets, processes)
-    whole = parts[0]
-    arrays = [np.concatenate([getattr(part, name) for part in parts]) for name in ("estimate", "low", "high", "errors")]
-    return Study(population, whole.keys, whole.truth, *arrays, [note for part in parts for note in part.note])
+    evaluations = functools.partial(_evaluation, population, measures, metrics, n_resamples)
+    return evaluated.study(population, truth(population), evaluations, n_data_sets, processes)
 
 
 def places(found: Study) -> dict[tuple[str, str], list[int]]:
@@ -281,13 +226,13 @@ class Coverage:
 def coverage(found: Study, name: str, at: str = "") -> Coverage:
     """Count how often the intervals of a quantity hold the truth."""
     where = places(found)[name, at]
-    low, high, true = found.low[:, where], found.high[:, where], found.truth[where]
+    low, high, errors, note = (getattr(found.first, of)[:, where] for of in ("low", "high", "errors", "note"))
+    true = found.truth[where]
     slack = 1e-9 * (1 + np.abs(true))
     given = ~np.isnan(low)
     held = (low <= true + slack) & (high >= true - slack)
     noted, warned = (
-        np.array([[words in row[k] for k in where] for row in found.note])
-        for words in ("likely too narrow", "too narrow")
+        np.array([[words in text for text in row] for row in note]) for words in ("likely too narrow", "too narrow")
     )
     width = (high - low)[given & np.isfinite(high - low)]
 
@@ -295,7 +240,7 @@ def coverage(found: Study, name: str, at: str = "") -> Coverage:
         return float(of[among].mean()) if among.any() else math.nan
 
     return Coverage(
-        share(held, given), share(held, given & (found.errors[:, where] == 0)),
+        share(held, given), share(held, given & (errors == 0)),
         float(np.median(width)) if width.size else math.nan,
         share(noted, given), share(noted, given & ~held), share(warned, given & ~held), float(given.mean()),
     )  # fmt: skip
@@ -320,19 +265,15 @@ COLUMNS = (
 
 def table(studies: Sequence[Study]) -> str:
     """Lay out coverage over populations in per cent, with median widths, and the share noted where some are."""
-    lines = ["| Population | " + " | ".join(name for name, _, _ in COLUMNS) + " |", "|---|" + "--:|" * len(COLUMNS)]
-    for found in studies:
-        cells = [found.population.name]
-        for _, name, at in COLUMNS:
-            if (name, at) not in places(found):
-                cells.append("–")
-                continue
-            result = coverage(found, name, at)
-            cells.append(f"{100 * result.share:.1f} ({result.width:.2g})" if result.given else "–")
-            if result.noted > 0:
-                cells[-1] += f", noted {100 * result.noted:.0f}"
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+
+    def cell(found: Study, name: str, at: str) -> str:
+        if (name, at) not in places(found):
+            return "–"
+        result = coverage(found, name, at)
+        text = f"{100 * result.share:.1f} ({result.width:.2g})" if result.given else "–"
+        return text + (f", noted {100 * result.noted:.0f}" if result.noted > 0 else "")
+
+    return tables.by_population({found.population.name: found for found in studies}, COLUMNS, cell)
 
 
 def ranges(studies: Sequence[Study]) -> str:
@@ -341,7 +282,7 @@ def ranges(studies: Sequence[Study]) -> str:
         "Quantity", "Least", "in", "at", "Noted there", "Noted where it fails", "or of few false matches",
         "Fails without a note", "Most",
     )  # fmt: skip
-    lines = ["| " + " | ".join(heads) + " |", "|---|--:|---|---|" + "--:|" * 5]
+    rows = []
     together: dict[str, list[tuple[Coverage, str, str]]] = {}
     for found in studies:
         for name, at in places(found):
@@ -355,8 +296,8 @@ def ranges(studies: Sequence[Study]) -> str:
         cells += ["–" if math.isnan(share) else f"{100 * share:.0f}" for share in shares]
         cells.append(f"{100 * least.failed_without_a_note:.1f}")
         most = max(result.share for result, _, _ in results)
-        lines.append("| " + " | ".join((name, *cells, f"{100 * most:.1f}")) + " |")
-    return "\n".join(lines)
+        rows.append([name, *cells, f"{100 * most:.1f}"])
+    return tables.table(heads, rows)
 
 
 def main() -> None:
@@ -364,8 +305,8 @@ def main() -> None:
     parser = study_parser(main.__doc__, 1000)
     parser.add_argument("--closed-form", action="store_true", help="rates alone, without replicates")
     asked = parser.parse_args()
-    wanted = [p for p in POPULATIONS if not asked.only or p.name in asked.only]
     what: dict[str, Any] = {"measures": (), "metrics": (), "n_resamples": 0} if asked.closed_form else {}
+    wanted = chosen(POPULATIONS, asked.only)
     studies = [study(population, asked.data_sets, processes=asked.processes, **what) for population in wanted]
     print(f"{table(studies)}\n\n{ranges(studies)}")
 

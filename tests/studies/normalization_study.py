@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 
-from .populations import Population
+from .populations import Population, of_other_people
 
 FMR = 0.02
 EIGHT = Population("8 groups of 20", (20,) * 8)
@@ -22,25 +22,12 @@ def _gini(comparisons: ff.Comparisons) -> float:
     return float(ff.measures.gini(ff.rates(comparisons, ff.at_fmr(FMR)).group_fmr))
 
 
-def _of_other_people(comparisons: ff.Comparisons) -> ff.Comparisons:
-    """Return the comparisons as if all their subjects were others."""
-    sides = comparisons.mated, comparisons.nonmated
-    reference, probe = (np.concatenate([getattr(side, name) for side in sides]) for name in ("reference", "probe"))
-    by_group = comparisons.mated_by_group, comparisons.nonmated_by_group
-    groups = [np.concatenate([getattr(by, name) for by in by_group]) for name in ("reference_group", "probe_group")]
-    labels = np.array(comparisons.groups)
-    return ff.Comparisons(
-        np.concatenate([side.similarities for side in sides]), np.arange(reference.size) < len(comparisons.mated),
-        reference + 10**6, probe + 10**6, *(labels[codes] for codes in groups),
-    )  # fmt: skip
-
-
 def study(population: Population, n_data_sets: int) -> NDArray[np.float64]:
     """Return mean Gini coefficients of FMR: before, after with a cohort of as many others, and with the own scores."""
     found = []
     for seed in range(n_data_sets):
         before, others = (population.draw(np.random.default_rng([seed, k])) for k in (1, 2))
-        cohorts = [_of_other_people(one) for one in (others, before)]
+        cohorts = [of_other_people(one) for one in (others, before)]
         found.append([_gini(before), *(_gini(ff.normalize_scores(before, one, "z", by="group")) for one in cohorts)])
     return np.mean(found, axis=0)
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,18 +15,18 @@ import numpy as np
 import fastfair as ff
 from fastfair import intervals
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
-from fastfair.errors import FastfairWarning
 from fastfair.measures._compute import measure_of
 
+from . import tables
 from .populations import FAIR, Population
-from .processes import over_data_sets, study_parser
+from .processes import Counts, added, chosen, of_data_sets, study_parser
 
 RESAMPLES = 1000
 LEVEL = 0.05
 
 
 @dataclass
-class Count:
+class Count(Counts):
     """How often a kind of difference was tested, found, and held inside its interval.
 
     Attributes
@@ -62,9 +61,6 @@ class Count:
     withheld: int = 0
     total: int = 0
 
-    def __add__(self, other: Count) -> Count:
-        return Count(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
-
 
 def kind_of(contrast: ff.Contrast) -> str:
     """Name the kind of a difference."""
@@ -75,7 +71,8 @@ def kind_of(contrast: ff.Contrast) -> str:
     return f"{contrast.name}{'' if contrast.group is None else ' of groups'}"
 
 
-def points_of(population: Population, levels: Sequence[float]) -> dict[str, ff.OperatingPoint]:
+@functools.cache
+def points_of(population: Population, levels: tuple[float, ...]) -> dict[str, ff.OperatingPoint]:
     """Return the operating points to look at: thresholds of the population, and the FMRs themselves."""
     points = {f"threshold of FMR {level:g}": ff.at_threshold(population.threshold(level)) for level in levels}
     if not population.step:
@@ -83,18 +80,16 @@ def points_of(population: Population, levels: Sequence[float]) -> dict[str, ff.O
     return points
 
 
+@functools.cache
 def truths(population: Population, point: str) -> dict[tuple[str, int | None], tuple[float, float]]:
     """Return the rates of both systems, overall and of groups, at an operating point of `points_of`."""
     level, held = float(point.rpartition(" ")[2]), point.startswith("FMR")
     thresholds = [population.threshold(level, second=held and second) for second in (False, True)]
-    of_mated = np.array(population.sizes) / sum(population.sizes)
+    systems = list(zip(thresholds, (False, True), strict=True))
     found = {}
-    for name, rates, weights in (
-        ("fmr", population.fmr, population.weights()),
-        ("fnmr", population.fnmr, of_mated),
-    ):
-        first, second = (rates(threshold, second) for threshold, second in zip(thresholds, (False, True), strict=True))
-        found[name, None] = float(first @ weights), float(second @ weights)
+    for name, of_groups in (("fmr", population.fmr), ("fnmr", population.fnmr)):
+        first, second = (of_groups(*system) for system in systems)
+        found[name, None] = tuple(population.overall(name, *system) for system in systems)
         found |= {(name, k): (float(first[k]), float(second[k])) for k in range(len(population.sizes))}
     return found
 
@@ -131,44 +126,40 @@ def bootstrap_pvalues(paired: ff.PairedEvaluation) -> list[float]:
     return found
 
 
-def _some(population: Population, seeds: range, levels: Sequence[float]) -> dict[tuple[str, str], Count]:
+def data_set(population: Population, seed: int) -> tuple[ff.Comparisons, ff.Comparisons]:
+    """Draw what two systems give to a data set."""
+    return population.draw_two(np.random.default_rng([seed, sum(map(ord, population.name))]))
+
+
+def _look(population: Population, levels: tuple[float, ...], seed: int) -> dict[tuple[str, str], Count]:
     points = points_of(population, levels)
     names = {str(point): name for name, point in points.items()}
-    true = {name: truths(population, name) for name in points}
     alike = not (population.second_shifts or population.second_gaps)
-    found: dict[tuple[str, str], Count] = defaultdict(Count)
-    for seed in seeds:
-        systems = population.draw_two(np.random.default_rng([seed, sum(map(ord, population.name))]))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            paired = ff.compare(*systems, list(points.values()), n_resamples=RESAMPLES, rng=seed, n_threads=1)
-        named, tested = set(), set()
-        for contrast, resampled in zip(paired.contrasts, bootstrap_pvalues(paired), strict=True):
-            at = names.get(contrast.operating_point or "", "")
-            count = found[kind_of(contrast), at]
-            count.total += 1
-            count.withheld += contrast.verdict == "withheld"
-            if contrast.verdict not in ("withheld", ""):
-                tested.add((kind_of(contrast), at))
-                count.contrasts += 1
-                count.small += contrast.pvalue <= LEVEL
-                if not np.isnan(resampled):
-                    count.resampled += 1
-                    count.resampled_small += resampled <= LEVEL
-                    count.both_small += contrast.pvalue <= LEVEL
-            if contrast.verdict in ("first", "second"):
-                named.add((kind_of(contrast), at))
-            one, other = truth_of(contrast, true.get(at, {}), alike)
-            if np.isfinite([contrast.low, one - other]).all():
-                count.given += 1
-                count.inside += contrast.low - 1e-12 <= one - other <= contrast.high + 1e-12
-            if np.isfinite(contrast.ratio_low) and other > 0:
-                count.ratio_given += 1
-                count.ratio_inside += contrast.ratio_low - 1e-9 <= one / other <= contrast.ratio_high + 1e-9
-        for key in {(kind_of(c), names.get(c.operating_point or "", "")) for c in paired.contrasts}:
-            found[key].data_sets += 1
-            found[key].tested += key in tested
-            found[key].found += key in named
+    found: dict[tuple[str, str], Count] = defaultdict(lambda: Count(data_sets=1))
+    systems = data_set(population, seed)
+    paired = ff.compare(*systems, list(points.values()), n_resamples=RESAMPLES, rng=seed, n_threads=1)
+    for contrast, resampled in zip(paired.contrasts, bootstrap_pvalues(paired), strict=True):
+        at = names.get(contrast.operating_point or "", "")
+        count = found[kind_of(contrast), at]
+        count.total += 1
+        count.withheld += contrast.verdict == "withheld"
+        if contrast.verdict not in ("withheld", ""):
+            count.tested = 1
+            count.contrasts += 1
+            count.small += contrast.pvalue <= LEVEL
+            if not np.isnan(resampled):
+                count.resampled += 1
+                count.resampled_small += resampled <= LEVEL
+                count.both_small += contrast.pvalue <= LEVEL
+        if contrast.verdict in ("first", "second"):
+            count.found = 1
+        first, second = truth_of(contrast, truths(population, at) if at else {}, alike)
+        if np.isfinite([contrast.low, first - second]).all():
+            count.given += 1
+            count.inside += contrast.low - 1e-12 <= first - second <= contrast.high + 1e-12
+        if np.isfinite(contrast.ratio_low) and second > 0:
+            count.ratio_given += 1
+            count.ratio_inside += contrast.ratio_low - 1e-9 <= first / second <= contrast.ratio_high + 1e-9
     return dict(found)
 
 
@@ -176,12 +167,7 @@ def study(
     population: Population, n_data_sets: int, levels: Sequence[float], processes: int | None = None
 ) -> dict[tuple[str, str], Count]:
     """Compare the two systems of many data sets; data set r has seed r."""
-    whole: dict[tuple[str, str], Count] = {}
-    (parts,) = over_data_sets([functools.partial(_some, population, levels=levels)], n_data_sets, processes)
-    for part in parts:
-        for key, count in part.items():
-            whole[key] = whole.get(key, Count()) + count
-    return whole
+    return added(of_data_sets(functools.partial(_look, population, tuple(levels)), n_data_sets, processes))
 
 
 def table(found: dict[tuple[str, str], Count]) -> str:
@@ -190,19 +176,14 @@ def table(found: dict[tuple[str, str], Count]) -> str:
         "Difference", "At", "Names a system", "p at most 5 %", "bootstrap p at most 5 %", "Interval of difference",
         "of ratio", "Withheld",
     )  # fmt: skip
-    lines = ["| " + " | ".join(names) + " |", "|---|---|" + "--:|" * (len(names) - 2)]
-
-    def percent(part: int, whole: int) -> str:
-        return f"{100 * part / whole:.1f}" if whole else "–"
-
-    for (kind, at), count in sorted(found.items(), key=lambda one: (one[0][1], one[0][0])):
+    rows = []
+    for (kind, at), count in sorted(found.items(), key=lambda item: (item[0][1], item[0][0])):
         shares = (
             (count.found, count.tested), (count.small, count.contrasts), (count.resampled_small, count.resampled),
             (count.inside, count.given), (count.ratio_inside, count.ratio_given), (count.withheld, count.total),
         )  # fmt: skip
-        cells = [kind, at, *(percent(*share) for share in shares)]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([kind, at, *(tables.percent_of(*share) for share in shares)])
+    return tables.table(names, rows, 2)
 
 
 # Kinds of differences, and where they are taken, in the order of the columns of summaries.
@@ -228,17 +209,13 @@ SUMMARY = (
 
 def summary(studies: dict[str, dict[tuple[str, str], Count]], part: str, whole: str, other: str = "") -> str:
     """Lay out over populations the share that an attribute of `Count` is of another, and a second in parentheses."""
-    lines = ["| Population | " + " | ".join(name for name, _, _ in SUMMARY) + " |", "|---|" + "--:|" * len(SUMMARY)]
-    for name, found in studies.items():
-        cells = []
-        for _, kind, at in SUMMARY:
-            count = vars(found.get((kind, at), Count()))
-            cell = f"{100 * count[part] / count[whole]:.1f}" if count[whole] else "–"
-            if other and count[whole]:
-                cell += f" ({100 * count[other] / count[whole]:.1f})"
-            cells.append(cell)
-        lines.append("| " + " | ".join((name, *cells)) + " |")
-    return "\n".join(lines)
+
+    def cell(found: dict[tuple[str, str], Count], kind: str, at: str) -> str:
+        count = vars(found.get((kind, at), Count()))
+        share = tables.percent_of(count[part], count[whole])
+        return f"{share} ({tables.percent_of(count[other], count[whole])})" if other and count[whole] else share
+
+    return tables.by_population(studies, SUMMARY, cell)
 
 
 def worse(population: Population) -> Population:
@@ -255,12 +232,10 @@ def main() -> None:
     parser.add_argument("--worse", action="store_true", help="the second system is less accurate, and less fair")
     asked = parser.parse_args()
     studies = {}
-    for population in FAIR:
-        if not asked.only or population.name in asked.only:
-            chosen = worse(population) if asked.worse else population
-            found = study(chosen, asked.data_sets, asked.levels, asked.processes)
-            studies[population.name] = found
-            print(f"### {chosen.name}\n\n{table(found)}\n", flush=True)
+    for population in chosen(FAIR, asked.only):
+        compared = worse(population) if asked.worse else population
+        studies[population.name] = study(compared, asked.data_sets, asked.levels, asked.processes)
+        print(f"### {compared.name}\n\n{table(studies[population.name])}\n", flush=True)
     print(f"### p at most 5 %\n\n{summary(studies, 'small', 'contrasts')}\n")
     both = summary(studies, "both_small", "resampled", "resampled_small")
     print(f"### p at most 5 % (bootstrap), where both have one\n\n{both}\n")

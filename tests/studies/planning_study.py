@@ -6,16 +6,15 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets, study_parser
+from .processes import chosen, shares, study_parser
+from .tables import percents, print_table
 
 Counts = NDArray[np.int64]
 LOOKS = ("assurance promised", "margin met", "power promised", "group named", "fnmr_test finds a difference")
@@ -101,45 +100,38 @@ SETTINGS = (
 )
 
 
-def _some(setting: Setting, n_margin: int, n_power: int, seeds: range) -> list[list[bool]]:
-    found = []
-    for seed in seeds:
-        rng = np.random.default_rng([seed, len(setting.name)])
-        alike, differing = setting.draw(n_margin, False, rng), setting.draw(n_power, True, rng)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            margin = ff.margin_of_error(alike, rng=seed, n_threads=1).margin
-            named = ff.margin_of_error(differing, rng=seed, n_threads=1).outside
-            test = ff.fnmr_test(differing, rng=seed, n_threads=1, follow_up=False)
-        found.append([margin <= setting.margin * (1 + 1e-9), "0" in named, test.pvalue <= 0.05])
-    return found
+def _look(setting: Setting, n_margin: int, n_power: int, seed: int) -> list[bool]:
+    rng = np.random.default_rng([seed, len(setting.name)])
+    alike, differing = setting.draw(n_margin, False, rng), setting.draw(n_power, True, rng)
+    margin = ff.margin_of_error(alike, rng=seed, n_threads=1).margin
+    named = ff.margin_of_error(differing, rng=seed, n_threads=1).outside
+    test = ff.fnmr_test(differing, rng=seed, n_threads=1, follow_up=False)
+    return [margin <= setting.margin * (1 + 1e-9), "0" in named, test.pvalue <= 0.05]
 
 
 def study(setting: Setting, n_data_sets: int, processes: int | None = 1) -> tuple[int, int, dict[str, float]]:
     """Return the planned numbers of subjects, for the margin and for the difference, and the shares of `LOOKS`."""
     of_margin, of_power = setting.plan(False), setting.plan(True)
     n = int(of_margin.n_subjects), int(of_power.n_subjects)
-    (parts,) = over_data_sets([functools.partial(_some, setting, *n)], n_data_sets, processes)
-    met, named, tested = np.concatenate(parts).mean(axis=0).tolist()
     assert of_margin.assurance is not None
     assert of_power.power is not None
-    shares = (float(of_margin.assurance), met, float(of_power.power), named, tested)
-    return *n, dict(zip(LOOKS, shares, strict=True))
+    promised = {"assurance promised": float(of_margin.assurance), "power promised": float(of_power.power)}
+    delivered = (name for name in LOOKS if name not in promised)
+    found = promised | shares(delivered, functools.partial(_look, setting, *n), n_data_sets, processes)
+    return *n, {name: found[name] for name in LOOKS}
+
+
+def _row(setting: Setting, of_margin: int, of_power: int, found: dict[str, float]) -> list[str]:
+    margin, difference, cells = f"{100 * setting.margin:g}", f"{100 * setting.difference:+g}", percents(found.values())
+    return [setting.name, margin, f"{of_margin:,}", *cells[:2], difference, f"{of_power:,}", *cells[2:]]
 
 
 def main() -> None:
     """Print the table."""
     asked = study_parser(main.__doc__, 1000).parse_args()
     heads = ("Setting", "Margin", "Subjects", *LOOKS[:2], "Difference", "Subjects", *LOOKS[2:])
-    print("| " + " | ".join(heads) + " |\n|---|" + "--:|" * (len(heads) - 1))
-    for setting in SETTINGS:
-        if asked.only and setting.name not in asked.only:
-            continue
-        of_margin, of_power, shares = study(setting, asked.data_sets, asked.processes)
-        cells = [f"{100 * share:.1f}" for share in shares.values()]
-        cells = [f"{100 * setting.margin:g}", f"{of_margin:,}", *cells[:2],
-                 f"{100 * setting.difference:+g}", f"{of_power:,}", *cells[2:]]  # fmt: skip
-        print(f"| {setting.name} | " + " | ".join(cells) + " |", flush=True)
+    settings = chosen(SETTINGS, asked.only)
+    print_table(heads, (_row(setting, *study(setting, asked.data_sets, asked.processes)) for setting in settings))
 
 
 if __name__ == "__main__":

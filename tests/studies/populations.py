@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ import fastfair as ff
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
+Groups = NDArray[Any]  # a label or number for each subject
 
 _SCALE = 0.5  # of lognormal scores
 _DEGREES = 4  # of freedom of Student's t
@@ -159,11 +161,9 @@ class Population:
         g, left = _LAWS[self.law][0], math.sqrt(1 - self.effect**2)
         nonmated = shifts[group[i]] + g(trials.parts[0] + left * noise[0])
         mated = self.mean + gaps[group[k]] + g(trials.parts[1] + left * noise[1])
-        scores = np.concatenate((mated, nonmated))
         if self.step:
-            scores = np.floor(scores / self.step) * self.step
-        reference, probe = np.concatenate((k, i)), np.concatenate((k, j))
-        return ff.Comparisons(scores, np.arange(scores.size) < k.size, reference, probe, group[reference], group[probe])
+            mated, nonmated = (np.floor(scores / self.step) * self.step for scores in (mated, nonmated))
+        return compared(mated, nonmated, k, i, j, group)
 
     def _added(self, second: bool) -> tuple[Floats, Floats]:
         """Return what the first, or the second, system adds to non-mated and to mated scores of each group."""
@@ -219,11 +219,21 @@ class Population:
     def weights(self) -> Floats:
         """Return each group's share of the non-mated comparisons."""
         n = np.array(self.sizes, np.float64)
-        return np.asarray((n * (n - 1) if self.pairs is None else n) / (n * (n - 1) if self.pairs is None else n).sum())
+        n = n * (n - 1) if self.pairs is None else n
+        return np.asarray(n / n.sum())
+
+    def mated_weights(self) -> Floats:
+        """Return each group's share of the mated comparisons."""
+        return np.array(self.sizes) / sum(self.sizes)
+
+    def overall(self, rate: str, threshold: float, second: bool = False) -> float:
+        """Compute the FMR or the FNMR, as `rate` says, of all comparisons."""
+        weights = self.weights() if rate == "fmr" else self.mated_weights()
+        return float(getattr(self, rate)(threshold, second) @ weights)
 
     def threshold(self, fmr: float, second: bool = False) -> float:
         """Return the threshold with an FMR of all comparisons, or the next possible score above."""
-        found = float(brentq(lambda s: self.fmr(s, second) @ self.weights() - fmr, -1.9, 60))
+        found = float(brentq(lambda s: self.overall("fmr", s, second) - fmr, -1.9, 60))
         return math.ceil(found / self.step) * self.step if self.step else found
 
     def unfair(self, times: float, threshold: float, groups: int = 1) -> Population:
@@ -232,6 +242,47 @@ class Population:
         alone = replace(self, sizes=self.sizes[:1], shifts=())
         shift = float(brentq(lambda s: float(replace(alone, shifts=(s,)).fmr(threshold)[0]) - aim, 0, 5))
         return replace(self, shifts=(0.0,) * (len(self.sizes) - groups) + (shift,) * groups)
+
+
+def compared(
+    mated: Floats,
+    nonmated: Floats,
+    k: Integers,
+    i: Integers,
+    j: Integers,
+    group: NDArray[Any] | dict[str, NDArray[Any]],
+) -> ff.Comparisons:
+    """Return mated scores of subjects k, and non-mated ones of subjects i and j, of subjects of groups."""
+    reference, probe = np.concatenate((k, i)), np.concatenate((k, j))
+
+    def of(side: Integers) -> Any:
+        if isinstance(group, dict):
+            return {name: of_each[side] for name, of_each in group.items()}
+        return None if group is None else group[side]
+
+    return ff.Comparisons(
+        np.concatenate((mated, nonmated)), np.arange(reference.size) < k.size, reference, probe,
+        of(reference), of(probe),
+    )  # fmt: skip
+
+
+def of_other_people(comparisons: ff.Comparisons) -> ff.Comparisons:
+    """Return the same comparisons as if all their subjects were others."""
+    sides = comparisons.mated, comparisons.nonmated
+    reference, probe = (np.concatenate([getattr(side, name) for side in sides]) for name in ("reference", "probe"))
+    by_group = comparisons.mated_by_group, comparisons.nonmated_by_group
+    groups = [np.concatenate([getattr(by, name) for by in by_group]) for name in ("reference_group", "probe_group")]
+    labels = np.array(comparisons.groups)
+    return ff.Comparisons(
+        np.concatenate([side.similarities for side in sides]), np.arange(reference.size) < len(comparisons.mated),
+        reference + 10**6, probe + 10**6, *(labels[codes] for codes in groups),
+    )  # fmt: skip
+
+
+def chances_of_subjects(rng: np.random.Generator, mean: Floats, correlation: float) -> Floats:
+    """Draw the beta-distributed chances of subjects to fail, whose attempts have a correlation."""
+    odds = 1 / correlation - 1
+    return rng.beta(mean * odds, (1 - mean) * odds)
 
 
 SMALL_TO_LARGE = (15, 30, 60, 120, 240, 400)
@@ -249,3 +300,4 @@ FAIR = (
     Population("strong subjects", effect=0.7),
     Population("unequal systems", second_gaps=(-0.6,) * 3),
 )
+BY_NAME = {population.name: population for population in FAIR}

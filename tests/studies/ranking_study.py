@@ -6,33 +6,31 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 
-from .populations import FAIR, SMALL_TO_LARGE, Population
-from .processes import over_data_sets, study_parser
+from . import tables
+from .populations import BY_NAME, SMALL_TO_LARGE, Population
+from .processes import Counts, added, of_data_sets, study_parser
 
 RESAMPLES = 300
 EQUAL = (0.0, 0.0, 0.0, 0.0)
 UNEQUAL = (0.0, -0.1, -0.3, -0.9)  # added to mated scores: the more, the fewer false non-matches
-_BY_NAME = {population.name: population for population in FAIR}
 POPULATIONS = (
-    _BY_NAME["Student t scores"],
+    BY_NAME["Student t scores"],
     Population("8-bit scores, groups of 15 to 400", SMALL_TO_LARGE, step=1 / 16, pairs=30),
-    _BY_NAME["skewed subjects"],
+    BY_NAME["skewed subjects"],
 )
 LEVEL = 1e-2  # FMR at the threshold
 FEW = 1e-3  # at which a group has few false matches
 
 
 @dataclass
-class Count:
+class Count(Counts):
     """What became of the systems' differences and ranks in one quantity.
 
     Attributes
@@ -55,10 +53,8 @@ class Count:
     width: int = 0
     systems: int = 0
 
-    def __add__(self, other: Count) -> Count:
-        return Count(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
 
-
+@functools.cache
 def quantities_of(population: Population) -> dict[str, tuple[str, bool, ff.OperatingPoint | None]]:
     """Return what is looked at: its name, whether of groups, and the operating point."""
     at, few = (ff.at_threshold(population.threshold(level)) for level in (LEVEL, FEW))
@@ -96,31 +92,23 @@ def _count(found: ff.SystemComparison, name: str, groups: Sequence[str | None], 
     return count
 
 
-def _some(population: Population, seeds: range, gaps: Sequence[float]) -> dict[str, Count]:
-    asked, counts = quantities_of(population), {}
+def _look(population: Population, gaps: Sequence[float], seed: int) -> dict[str, Count]:
+    asked = quantities_of(population)
     groups = [str(k) for k in range(len(population.sizes))]
     points = list(dict.fromkeys(at for _, _, at in asked.values() if at is not None))
-    for seed in seeds:
-        systems = population.draw_systems(np.random.default_rng([seed, sum(map(ord, population.name))]), gaps)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            found = ff.compare(systems, None, points, [], metrics=["eer"], n_resamples=RESAMPLES, rng=seed, n_threads=1)
-            for kind, (name, of_groups, at) in asked.items():
-                one = _count(found, name, groups if of_groups else [None], at, gaps)
-                counts[kind] = counts.get(kind, Count()) + one
-    return counts
+    systems = population.draw_systems(np.random.default_rng([seed, sum(map(ord, population.name))]), gaps)
+    found = ff.compare(systems, None, points, [], metrics=["eer"], n_resamples=RESAMPLES, rng=seed, n_threads=1)
+    return {
+        kind: _count(found, name, groups if of_groups else [None], at, gaps)
+        for kind, (name, of_groups, at) in asked.items()
+    }
 
 
 def study(
     population: Population, n_data_sets: int, gaps: Sequence[float], processes: int | None = None
 ) -> dict[str, Count]:
     """Rank the systems of many data sets; data set r has seed r."""
-    whole: dict[str, Count] = {}
-    (parts,) = over_data_sets([functools.partial(_some, population, gaps=gaps)], n_data_sets, processes)
-    for part in parts:
-        for kind, count in part.items():
-            whole[kind] = whole.get(kind, Count()) + count
-    return whole
+    return added(of_data_sets(functools.partial(_look, population, gaps), n_data_sets, processes))
 
 
 def table(equal: dict[str, dict[str, Count]], unequal: dict[str, dict[str, Count]]) -> str:
@@ -129,15 +117,15 @@ def table(equal: dict[str, dict[str, Count]], unequal: dict[str, dict[str, Count
         "Population", "Ranked by", "Equal systems called different", "Wrong order", "All ranks hold the true ones",
         "Differing pairs found", "Possible ranks of a system",
     )  # fmt: skip
-    lines = ["| " + " | ".join(names) + " |", "|---|---|" + "--:|" * (len(names) - 2)]
+    rows = []
     for population, counts in unequal.items():
         for kind, count in counts.items():
             same = equal[population][kind]
             found = f"{100 * count.found / count.pairs:.0f}" if count.pairs else "–"
             shares = (same.named / same.data_sets, count.named / count.data_sets, count.inside / count.data_sets)
             cells = [*(f"{100 * share:.0f}" for share in shares), found, f"{count.width / count.systems:.1f}"]
-            lines.append("| " + " | ".join((population, kind, *cells)) + " |")
-    return "\n".join(lines)
+            rows.append([population, kind, *cells])
+    return tables.table(names, rows, 2)
 
 
 def main() -> None:

@@ -6,16 +6,16 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets, study_parser
+from .populations import chances_of_subjects, compared
+from .processes import of_data_sets, study_parser
+from .tables import print_table
 
 Floats = NDArray[np.float64]
 RESAMPLES = 500
@@ -51,51 +51,43 @@ SETTINGS = (
 )
 
 
-def _some(setting: Setting, seeds: range) -> list[Floats]:
-    """Collect (8, groups): whether raw, and shrunken, intervals hold; their widths; the squared errors; 1."""
-    found = []
-    labels = np.array([f"{k:02}" for k in range(len(setting.sizes))])
-    for seed in seeds:
-        rng = np.random.default_rng([seed, len(setting.name)])
-        odds = np.log(setting.fnmr / (1 - setting.fnmr)) + setting.spread * rng.normal(size=labels.size)
-        odds[-1] += setting.apart
-        true = 1 / (1 + np.exp(-odds))
-        group = np.repeat(np.arange(labels.size), setting.sizes)
-        worth = 1 / CORRELATION - 1
-        own = rng.beta(true[group] * worth, (1 - true[group]) * worth)
-        failed = rng.random((group.size, ATTEMPTS)) < own[:, None]
-        subject = np.arange(group.size)
-        start = np.repeat(np.cumsum([0, *setting.sizes[:-1]]), setting.sizes)
-        other = start + (subject - start + 1) % np.repeat(setting.sizes, setting.sizes)
-        reference = np.concatenate((np.repeat(subject, ATTEMPTS), subject))
-        probe = np.concatenate((np.repeat(subject, ATTEMPTS), other))
-        scores = np.concatenate((np.where(failed.ravel(), 0.2, 0.8), np.where(subject % 7 == 0, 0.7, 0.1)))
-        mated = np.repeat([1, 0], [group.size * ATTEMPTS, group.size])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            c = ff.Comparisons(scores, mated, reference, probe, labels[group[reference]], labels[group[probe]])
-            ev = ff.evaluate(
-                c, ff.at_threshold(0.5), [], metrics=[], n_resamples=RESAMPLES, rng=seed, n_threads=1
-            )  # fmt: skip
-            if not ev.value("fnmr"):
-                continue
-            row = ff.shrunken_rates(ev)
-        found.append(
-            np.array(
-                [
-                    (row.raw_low <= true) & (true <= row.raw_high), (row.low <= true) & (true <= row.high),
-                    row.raw_high - row.raw_low, row.high - row.low, (row.raw - true) ** 2, (row.shrunken - true) ** 2,
-                ],
-                np.float64,
-            )
-        )  # fmt: skip
-    return found
+def _draw(setting: Setting, seed: int) -> tuple[ff.Comparisons, Floats]:
+    """Draw comparisons, and the groups' true FNMRs."""
+    rng, n_groups = np.random.default_rng([seed, len(setting.name)]), len(setting.sizes)
+    odds = np.log(setting.fnmr / (1 - setting.fnmr)) + setting.spread * rng.normal(size=n_groups)
+    odds[-1] += setting.apart
+    true = 1 / (1 + np.exp(-odds))
+    group = np.repeat(np.arange(n_groups), setting.sizes)
+    own = chances_of_subjects(rng, true[group], CORRELATION)
+    failed = rng.random((group.size, ATTEMPTS)) < own[:, None]
+    subject = np.arange(group.size)
+    start = np.repeat(np.cumsum([0, *setting.sizes[:-1]]), setting.sizes)
+    other = start + (subject - start + 1) % np.repeat(setting.sizes, setting.sizes)
+    mated, nonmated = np.where(failed.ravel(), 0.2, 0.8), np.where(subject % 7 == 0, 0.7, 0.1)
+    labels = np.array([f"{k:02}" for k in range(n_groups)])[group]
+    return compared(mated, nonmated, np.repeat(subject, ATTEMPTS), subject, other, labels), true
+
+
+def _look(setting: Setting, seed: int) -> Floats | None:
+    """Say whether raw, and shrunken, intervals hold; their widths; and the squared errors; (6, groups)."""
+    c, true = _draw(setting, seed)
+    ev = ff.evaluate(c, ff.at_threshold(0.5), [], metrics=[], n_resamples=RESAMPLES, rng=seed, n_threads=1)
+    if not ev.value("fnmr"):
+        return None
+    row = ff.shrunken_rates(ev)
+    return np.array(
+        [
+            (row.raw_low <= true) & (true <= row.raw_high), (row.low <= true) & (true <= row.high),
+            row.raw_high - row.raw_low, row.high - row.low, (row.raw - true) ** 2, (row.shrunken - true) ** 2,
+        ],
+        np.float64,
+    )  # fmt: skip
 
 
 def study(setting: Setting, n_data_sets: int, processes: int | None = 1) -> tuple[float, ...]:
     """Return what `HEADS` names, shares in per cent."""
-    (parts,) = over_data_sets([functools.partial(_some, setting)], n_data_sets, processes)
-    found = np.array([one for part in parts for one in part])
+    looked = of_data_sets(functools.partial(_look, setting), n_data_sets, processes)
+    found = np.array([numbers for numbers in looked if numbers is not None])
     held, small = 100 * found[:, :2].mean(axis=0), int(np.argmin(setting.sizes))
     width = np.median(found[:, 3] / found[:, 2])
     errors = found[:, 4:].mean(axis=(0, 2))
@@ -105,14 +97,15 @@ def study(setting: Setting, n_data_sets: int, processes: int | None = 1) -> tupl
     )  # fmt: skip
 
 
+def _row(name: str, found: tuple[float, ...]) -> list[str]:
+    return [name, *(f"{share:.1f}" for share in found[:-2]), *(f"{ratio:.2f}" for ratio in found[-2:])]
+
+
 def main() -> None:
     """Print the table."""
     asked = study_parser(main.__doc__, 1000, named=False).parse_args()
-    print("| Groups | " + " | ".join(HEADS) + " |\n|---|" + "--:|" * len(HEADS))
-    for setting in SETTINGS:
-        *shares, width, error = study(setting, asked.data_sets, asked.processes)
-        cells = [f"{share:.1f}" for share in shares] + [f"{width:.2f}", f"{error:.2f}"]
-        print(f"| {setting.name} | " + " | ".join(cells) + " |", flush=True)
+    rows = (_row(setting.name, study(setting, asked.data_sets, asked.processes)) for setting in SETTINGS)
+    print_table(["Groups", *HEADS], rows)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import functools
 import json
-import warnings
 
 import numpy as np
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 
 from .band_study import people, true_fnmr_of_people
 from .populations import Population
@@ -56,21 +54,15 @@ def _new_people(size: int, rng: np.random.Generator, seed: int) -> list[float]:
     return [float(np.mean((band.low <= true) & (true <= band.high)))]
 
 
-def _some(size: int, seeds: range) -> list[list[float]]:
-    found = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        for seed in seeds:
-            rng = np.random.default_rng([seed, size])
-            found.append([share for look in (_intervals, _verdicts, _new_people) for share in look(size, rng, seed)])
-    return found
+def _look(size: int, seed: int) -> list[float]:
+    rng = np.random.default_rng([seed, size])
+    return [share for look in (_intervals, _verdicts, _new_people) for share in look(size, rng, seed)]
 
 
 def study(n_data_sets: int, processes: int | None = None) -> dict[str, list[float]]:
     """Return in what share of data sets intervals hold the truth, and `fmr_test` accuses, for each of `SIZES`."""
-    looks = [functools.partial(_some, size) for size in SIZES]
-    parts = over_data_sets(looks, n_data_sets, processes)
-    shares = np.array([np.nanmean(np.concatenate(found).astype(float), axis=0) for found in parts])
+    found = over_data_sets([functools.partial(_look, size) for size in SIZES], n_data_sets, processes)
+    shares = np.nanmean(np.array(found, np.float64), axis=1)
     return {name: (100 * column).round(1).tolist() for name, column in zip(LOOKS, shares.T, strict=True)}
 
 

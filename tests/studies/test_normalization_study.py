@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from .normalization_study import EIGHT, _of_other_people, study
+from .normalization_study import EIGHT, study
+from .populations import of_other_people
 
 
 @pytest.mark.slow
@@ -18,7 +19,7 @@ def test_a_cohort_makes_a_fair_system_less_fair_and_own_scores_hide_it(data_sets
 
 def test_other_people_have_the_same_scores():
     comparisons = EIGHT.draw(np.random.default_rng(0))
-    found = _of_other_people(comparisons)
+    found = of_other_people(comparisons)
     for side, other in ((comparisons.mated, found.mated), (comparisons.nonmated, found.nonmated)):
         assert np.array_equal(side.keys, other.keys)
     assert found.groups == comparisons.groups

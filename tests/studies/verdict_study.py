@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,9 +19,10 @@ from scipy.stats import gamma
 
 import fastfair as ff
 from fastfair.claims.checked_quantity import MET, NOT_MET
-from fastfair.errors import FastfairWarning
 
-from .processes import over_data_sets, study_parser
+from .populations import compared
+from .processes import chosen, of_data_sets, study_parser
+from .tables import percents, table
 
 N_NONMATED = 21_000
 EXPECTED = (21.0, 2.0, 0.2, 0.02)  # false matches at the operating point
@@ -89,6 +88,7 @@ class Setting:
         """Return the threshold at which so many false matches are expected."""
         return brentq(lambda t: self.fmr(t) - expected / N_NONMATED, -5, 15, xtol=1e-12)
 
+    @functools.cache  # noqa: B019
     def truth(self, expected: float) -> dict[str, float]:
         """Return what `QUANTITIES` truly are."""
         at = self.threshold(expected)
@@ -115,10 +115,8 @@ class Setting:
             mated = at + mean[kind[who]] + rng.normal(size=who.size)
         a = rng.integers(0, n, N_NONMATED)
         b = (a + rng.integers(1, n, N_NONMATED)) % n
-        scores = np.append(mated, added[kind[a]] + added[kind[b]] + rng.normal(size=N_NONMATED))
-        reference, probe = np.append(who, a), np.append(who, b)
-        groups = (group[reference].astype(str), group[probe].astype(str)) if len(self.sizes) > 1 else (None, None)
-        return ff.Comparisons(scores, np.arange(scores.size) < who.size, reference, probe, *groups)
+        nonmated = added[kind[a]] + added[kind[b]] + rng.normal(size=N_NONMATED)
+        return compared(mated, nonmated, who, a, b, group.astype(str) if len(self.sizes) > 1 else None)
 
 
 SETTINGS = (
@@ -133,61 +131,46 @@ SETTINGS = (
 )
 
 
-def _some(setting: Setting, expected: float, seeds: range) -> list[list[list[bool]]]:
-    """Judge data sets: of each of `QUANTITIES` the `LOOKS`, of "[*]" in any group."""
+def _look(setting: Setting, expected: float, seed: int) -> list[list[bool]]:
+    """Judge a data set: of each of `QUANTITIES` the `LOOKS`, of "[*]" in any group."""
     truth, points = setting.truth(expected), {"held": f"fmr={expected / N_NONMATED!r}"}
     points["given"] = f"threshold={setting.threshold(expected)!r}"
-    found = []
-    for seed in seeds:
-        data = setting.draw(np.random.default_rng([seed, len(setting.name)]), expected)
-        texts: dict[str, list[str]] = {}
-        for name, value in truth.items():
-            written, _, at = name.partition("@")
-            if "[*]" not in name or data.groups:
-                bounds = (value * times for times in (1, 1.0001, *TIMES))
-                texts[name] = [f"{written}{'@' if at else ''}{points.get(at, '')} <= {bound!r}" for bound in bounds]
-        verdicts: dict[str, set[str]] = {}
-        # That one is called not met depends on how many are asked for at once; that it is met does not.
-        together = [text for at_edge, _, *with_room in texts.values() for text in (at_edge, *with_room)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            for asked in (together, *([of_name[1]] for of_name in texts.values())):
-                for row in ff.check(data, asked, n_resamples=RESAMPLES, rng=seed, n_threads=1).rows:
-                    verdicts.setdefault(row.requirement, set()).add(row.verdict)
-        looks = []
-        for name in QUANTITIES:
-            at_edge, beyond, *with_room = (verdicts[text] for text in texts[name]) if name in texts else [set()] * 4
-            looks.append([MET in at_edge, NOT_MET in beyond, *(one == {MET} for one in with_room)])
-        found.append(looks)
-    return found
+    data = setting.draw(np.random.default_rng([seed, len(setting.name)]), expected)
+    texts: dict[str, list[str]] = {}
+    for name, value in truth.items():
+        written, _, at = name.partition("@")
+        if "[*]" not in name or data.groups:
+            bounds = (value * times for times in (1, 1.0001, *TIMES))
+            texts[name] = [f"{written}{'@' if at else ''}{points.get(at, '')} <= {bound!r}" for bound in bounds]
+    verdicts: dict[str, set[str]] = {}
+    # That one is called not met depends on how many are asked for at once; that it is met does not.
+    together = [text for at_edge, _, *with_room in texts.values() for text in (at_edge, *with_room)]
+    for asked in (together, *([of_name[1]] for of_name in texts.values())):
+        for row in ff.check(data, asked, n_resamples=RESAMPLES, rng=seed, n_threads=1).rows:
+            verdicts.setdefault(row.requirement, set()).add(row.verdict)
+    looks = []
+    for name in QUANTITIES:
+        at_edge, beyond, *with_room = (verdicts[text] for text in texts[name]) if name in texts else [set()] * 4
+        looks.append([MET in at_edge, NOT_MET in beyond, *(found == {MET} for found in with_room)])
+    return looks
 
 
 def study(setting: Setting, expected: float, n_data_sets: int, processes: int | None = 1) -> Floats:
     """Return the (quantities, looks) shares of data sets; that with seed r is number r."""
-    (parts,) = over_data_sets([functools.partial(_some, setting, expected)], n_data_sets, processes)
-    return np.asarray(np.concatenate(parts).mean(axis=0))
-
-
-def table(rows: Sequence[tuple[str, float, Floats]], look: int) -> str:
-    """Lay out one of `LOOKS` in per cent."""
-    lines = ["| Population | false matches expected | " + " | ".join(QUANTITIES) + " |"]
-    lines.append("|---|" + "--:|" * (1 + len(QUANTITIES)))
-    for name, expected, shares in rows:
-        lines.append(f"| {name} | {expected:g} | " + " | ".join(f"{100 * x:.1f}" for x in shares[:, look]) + " |")
-    return "\n".join(lines)
+    return np.mean(of_data_sets(functools.partial(_look, setting, expected), n_data_sets, processes), axis=0)
 
 
 def main() -> None:
     """Print the tables."""
     asked = study_parser(main.__doc__, 200).parse_args()
-    rows = []
-    for setting in SETTINGS:
+    found: dict[tuple[str, float], Floats] = {}
+    for setting in chosen(SETTINGS, asked.only):
         for expected in EXPECTED:
-            if not asked.only or setting.name in asked.only:
-                rows.append((setting.name, expected, study(setting, expected, asked.data_sets, asked.processes)))
-                print(rows[-1][0], expected, np.round(100 * rows[-1][2], 1).tolist(), flush=True)
+            shares = found[setting.name, expected] = study(setting, expected, asked.data_sets, asked.processes)
+            print(setting.name, expected, np.round(100 * shares, 1).tolist(), flush=True)
     for look, name in enumerate(LOOKS):
-        print(f"\n{name}\n{table(rows, look)}")
+        rows = ([name, f"{expected:g}", *percents(of[:, look])] for (name, expected), of in found.items())
+        print(f"\n{name}\n{table(['Population', 'false matches expected', *QUANTITIES], rows)}")
     print(f"twice the binomial error of 5 %: {200 * math.sqrt(0.05 * 0.95 / asked.data_sets):.1f}")
 
 

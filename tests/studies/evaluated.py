@@ -1,0 +1,106 @@
+"""What `evaluate` gave of many data sets of a population, beside the truth."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import fastfair as ff
+
+from .processes import of_data_sets
+
+Floats = NDArray[np.float64]
+Key = tuple[str, str | None, str | None]  # a quantity's name, group and operating point
+Kind = str | tuple[str, str]  # of intervals: a variant, or a variant and a method
+
+_NUMBERS = ("estimate", "n_errors", "standard_error", "low", "high")
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Intervals of one kind; data sets on the first axis, quantities on the second.
+
+    Attributes
+    ----------
+    estimate, errors, standard_error, low, high : (data sets, quantities) ndarray
+        `errors` counts those behind a rate, NaN for other quantities.
+    note : (data sets, quantities) ndarray of str
+    """
+
+    estimate: Floats
+    errors: Floats
+    standard_error: Floats
+    low: Floats
+    high: Floats
+    note: NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class Study:
+    """What many data sets of one population gave.
+
+    Attributes
+    ----------
+    population : Population
+    keys : tuple
+        The quantities.
+    truth : (quantities,) ndarray
+    intervals : dict of Intervals
+        By their kind.
+    """
+
+    population: Any
+    keys: tuple[Key, ...]
+    truth: Floats
+    intervals: dict[Kind, Intervals]
+
+    @property
+    def first(self) -> Intervals:
+        """The intervals of the first kind."""
+        return next(iter(self.intervals.values()))
+
+    @property
+    def variants(self) -> list[str]:
+        """The variants of `evaluate`, without other methods."""
+        return [kind for kind in self.intervals if isinstance(kind, str)]
+
+
+def key_of(quantity: ff.Quantity) -> Key:
+    """Return what a quantity is known by."""
+    group = quantity.group if quantity.probe_group is None else f"{quantity.group} / {quantity.probe_group}"
+    return quantity.name, group, quantity.operating_point
+
+
+def _look(
+    true: Mapping[Key, float], evaluations: Callable[[int], Iterable[tuple[Kind, ff.Evaluation]]], seed: int
+) -> dict[Kind, dict[Key, tuple[object, ...]]]:
+    return {
+        kind: {
+            key_of(q): (*(getattr(q, name) for name in _NUMBERS), q.note)
+            for q in evaluation.quantities
+            if key_of(q) in true
+        }
+        for kind, evaluation in evaluations(seed)
+    }
+
+
+def study(
+    population: Any,
+    true: Mapping[Key, float],
+    evaluations: Callable[[int], Iterable[tuple[Kind, ff.Evaluation]]],
+    n_data_sets: int,
+    processes: int | None,
+) -> Study:
+    """Collect estimates and intervals from the evaluations of many data sets, of each by kind."""
+    looked = of_data_sets(functools.partial(_look, true, evaluations), n_data_sets, processes)
+    keys, intervals = (), {}
+    for kind, quantities in looked[0].items():
+        keys = tuple(quantities)
+        *numbers, notes = np.moveaxis(np.array([list(of[kind].values()) for of in looked], object), -1, 0)
+        intervals[kind] = Intervals(*(column.astype(np.float64) for column in numbers), notes)
+    return Study(population, keys, np.array([true[key] for key in keys]), intervals)
