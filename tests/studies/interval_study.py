@@ -1,6 +1,7 @@
 """How often `evaluate`'s 95 % intervals hold the truth where errors are few, groups unequal and subjects skewed.
 
-`python -m studies.interval_study`, run in `tests/`, prints the table of the documentation;
+`python -m studies.interval_study`, run in `tests/`, prints the table of the documentation, and with
+`--simultaneous` that of how often the intervals of all groups hold the truth together, one at a time and simultaneous;
 `test_interval_study.py` checks what they say. The populations are those of `populations`.
 """
 
@@ -24,7 +25,7 @@ from fastfair.uncertainty.entries import Selection, entries
 from . import evaluated, tables
 from .evaluated import Floats, Key, Study
 from .populations import _LAWS, FAIR, SMALL_TO_LARGE, Population
-from .processes import chosen, study_parser
+from .processes import chosen, of_data_sets, study_parser
 
 RESAMPLES = 500
 MEASURES = tuple(ff.measures.MEASURES)
@@ -300,11 +301,56 @@ def ranges(studies: Sequence[Study]) -> str:
     return tables.table(heads, rows)
 
 
+# Rate, operating point
+TOGETHER = (
+    ("fmr", "threshold"), ("fmr", "few false matches"), ("fnmr", "threshold"), ("fnmr", "few false non-matches"),
+    ("fnmr", "held FMR"), ("eer", ""),
+)  # fmt: skip
+
+
+def _look_at_groups_together(population: Population, seed: int) -> NDArray[np.bool_]:
+    """Look whether the intervals of all groups hold the truth: one at a time, simultaneous."""
+    points, true = thresholds(population), truth(population)
+    comparisons = population.draw(np.random.default_rng([seed, len(population.name)]))
+    single = ff.evaluate(
+        comparisons, [point for point, _ in points.values()], [], metrics=["eer"], n_resamples=RESAMPLES, rng=seed,
+        n_threads=1,
+    )  # fmt: skip
+    held = np.ones((2, len(TOGETHER)), bool)
+    for row, evaluation in enumerate((single, single.with_intervals(simultaneous=True))):
+        for column, (name, place) in enumerate(TOGETHER):
+            if place and place not in points:
+                continue
+            for group in evaluation.groups:
+                q = evaluation.quantity(name, group, points[place][0] if place else None)
+                held[row, column] &= q.low is not None and q.low <= true[q.name, q.group, q.operating_point] <= q.high
+    return held
+
+
+def study_of_groups_together(population: Population, n_data_sets: int, processes: int | None = 1) -> Floats:
+    """Return the share of data sets in which all groups' intervals hold, (2, looks): one at a time, simultaneous."""
+    look = functools.partial(_look_at_groups_together, population)
+    return np.mean(of_data_sets(look, n_data_sets, processes), axis=0)
+
+
+def _row_of_groups_together(population: Population, found: Floats) -> list[str]:
+    cells = [f"{single:.1f} → {together:.1f}" for single, together in 100 * found.T]
+    if population.step:
+        cells[4] = "–"
+    return [population.name, *cells]
+
+
 def main() -> None:
     """Print the tables."""
     parser = study_parser(main.__doc__, 1000)
     parser.add_argument("--closed-form", action="store_true", help="rates alone, without replicates")
+    parser.add_argument("--simultaneous", action="store_true", help="how often all groups' intervals hold together")
     asked = parser.parse_args()
+    if asked.simultaneous:
+        heads = ["Population", *(f"{name.upper()}{', ' if at else ''}{at}" for name, at in TOGETHER)]
+        studies = ((p, study_of_groups_together(p, asked.data_sets, asked.processes)) for p in chosen(FAIR, asked.only))
+        tables.print_table(heads, (_row_of_groups_together(*found) for found in studies))
+        return
     what: dict[str, Any] = {"measures": (), "metrics": (), "n_resamples": 0} if asked.closed_form else {}
     wanted = chosen(POPULATIONS, asked.only)
     studies = [study(population, asked.data_sets, processes=asked.processes, **what) for population in wanted]

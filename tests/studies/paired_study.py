@@ -1,14 +1,16 @@
 """How often `compare` tells equal systems apart, and unequal ones, on populations whose truth is known.
 
-`python -m studies.paired_study`, run in `tests/`, prints the tables of the documentation.
+`python -m studies.paired_study`, run in `tests/`, prints the tables of the documentation. With `--closed-form`
+it prints how wide intervals in closed form are beside those of replicates, and how often those of differences hold the
+truth; coverage of the rates themselves is `interval_study --closed-form`.
 """
 
 from __future__ import annotations
 
 import functools
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,47 +21,25 @@ from fastfair.measures._compute import measure_of
 
 from . import tables
 from .populations import FAIR, Population
-from .processes import Counts, added, chosen, of_data_sets, study_parser
+from .processes import added, chosen, collected, of_data_sets, study_parser
 
 RESAMPLES = 1000
 LEVEL = 0.05
 
 
-@dataclass
-class Count(Counts):
-    """How often a kind of difference was tested, found, and held inside its interval.
-
-    Attributes
-    ----------
-    data_sets, tested, found : int
-        Data sets, those with a verdict other than "withheld", and those that name a system in any contrast of the kind.
-    contrasts, small : int
-        Contrasts with a verdict other than "withheld", and those with a p-value, not adjusted, of at most 5 %.
-    resampled, resampled_small, both_small : int
-        Of these contrasts, those in which both systems have as many errors as bootstrap p-values need; and of those,
-        how many have a bootstrap p-value of at most 5 %, and how many a p-value of the test itself.
-    inside, given : int
-        Intervals of differences that hold the truth, and intervals.
-    ratio_inside, ratio_given : int
-        The same of ratios, where both rates are above 0.
-    withheld, total : int
-        Contrasts without a verdict, and contrasts.
-    """
-
-    data_sets: int = 0
-    tested: int = 0
-    found: int = 0
-    contrasts: int = 0
-    small: int = 0
-    resampled: int = 0
-    resampled_small: int = 0
-    both_small: int = 0
-    inside: int = 0
-    given: int = 0
-    ratio_inside: int = 0
-    ratio_given: int = 0
-    withheld: int = 0
-    total: int = 0
+# How often a kind of difference was tested, found, and held inside its interval, by what is counted:
+#
+# data_sets, tested, found: data sets, those with a verdict other than "withheld", and those that name a system in any
+#     contrast of the kind;
+# contrasts, small: contrasts with a verdict other than "withheld", and those with a p-value, not adjusted, of at most
+#     5 %;
+# resampled, resampled_small, both_small: of these contrasts, those in which both systems have as many errors as
+#     bootstrap p-values need; and of those, how many have a bootstrap p-value of at most 5 %, and how many a p-value of
+#     the test itself;
+# inside, given: intervals of differences that hold the truth, and intervals;
+# ratio_inside, ratio_given: the same of ratios, where both rates are above 0;
+# withheld, total: contrasts without a verdict, and contrasts.
+Count = Counter[str]
 
 
 def kind_of(contrast: ff.Contrast) -> str:
@@ -135,31 +115,31 @@ def _look(population: Population, levels: tuple[float, ...], seed: int) -> dict[
     points = points_of(population, levels)
     names = {str(point): name for name, point in points.items()}
     alike = not (population.second_shifts or population.second_gaps)
-    found: dict[tuple[str, str], Count] = defaultdict(lambda: Count(data_sets=1))
+    found: dict[tuple[str, str], Count] = defaultdict(lambda: Counter(data_sets=1))
     systems = data_set(population, seed)
     paired = ff.compare(*systems, list(points.values()), n_resamples=RESAMPLES, rng=seed, n_threads=1)
     for contrast, resampled in zip(paired.contrasts, bootstrap_pvalues(paired), strict=True):
         at = names.get(contrast.operating_point or "", "")
         count = found[kind_of(contrast), at]
-        count.total += 1
-        count.withheld += contrast.verdict == "withheld"
+        count["total"] += 1
+        count["withheld"] += contrast.verdict == "withheld"
         if contrast.verdict not in ("withheld", ""):
-            count.tested = 1
-            count.contrasts += 1
-            count.small += contrast.pvalue <= LEVEL
+            count["tested"] = 1
+            count["contrasts"] += 1
+            count["small"] += contrast.pvalue <= LEVEL
             if not np.isnan(resampled):
-                count.resampled += 1
-                count.resampled_small += resampled <= LEVEL
-                count.both_small += contrast.pvalue <= LEVEL
+                count["resampled"] += 1
+                count["resampled_small"] += resampled <= LEVEL
+                count["both_small"] += contrast.pvalue <= LEVEL
         if contrast.verdict in ("first", "second"):
-            count.found = 1
+            count["found"] = 1
         first, second = truth_of(contrast, truths(population, at) if at else {}, alike)
         if np.isfinite([contrast.low, first - second]).all():
-            count.given += 1
-            count.inside += contrast.low - 1e-12 <= first - second <= contrast.high + 1e-12
+            count["given"] += 1
+            count["inside"] += contrast.low - 1e-12 <= first - second <= contrast.high + 1e-12
         if np.isfinite(contrast.ratio_low) and second > 0:
-            count.ratio_given += 1
-            count.ratio_inside += contrast.ratio_low - 1e-9 <= first / second <= contrast.ratio_high + 1e-9
+            count["ratio_given"] += 1
+            count["ratio_inside"] += contrast.ratio_low - 1e-9 <= first / second <= contrast.ratio_high + 1e-9
     return dict(found)
 
 
@@ -178,14 +158,15 @@ def table(found: dict[tuple[str, str], Count]) -> str:
     )  # fmt: skip
     rows = []
     for (kind, at), count in sorted(found.items(), key=lambda item: (item[0][1], item[0][0])):
-        shares = (
-            (count.found, count.tested), (count.small, count.contrasts), (count.resampled_small, count.resampled),
-            (count.inside, count.given), (count.ratio_inside, count.ratio_given), (count.withheld, count.total),
-        )  # fmt: skip
-        rows.append([kind, at, *(tables.percent_of(*share) for share in shares)])
+        rows.append([kind, at, *(tables.percent_of(count[part], count[whole]) for part, whole in SHARES)])
     return tables.table(names, rows, 2)
 
 
+# Counts of a row of the table, each with that which it is a share of.
+SHARES = (
+    ("found", "tested"), ("small", "contrasts"), ("resampled_small", "resampled"), ("inside", "given"),
+    ("ratio_inside", "ratio_given"), ("withheld", "total"),
+)  # fmt: skip
 # Kinds of differences, and where they are taken, in the order of the columns of summaries.
 SUMMARY = (
     ("FMR of groups, few errors", "fmr of groups", "threshold of FMR 0.001"),
@@ -211,7 +192,7 @@ def summary(studies: dict[str, dict[tuple[str, str], Count]], part: str, whole: 
     """Lay out over populations the share that an attribute of `Count` is of another, and a second in parentheses."""
 
     def cell(found: dict[tuple[str, str], Count], kind: str, at: str) -> str:
-        count = vars(found.get((kind, at), Count()))
+        count = found.get((kind, at), Counter())
         share = tables.percent_of(count[part], count[whole])
         return f"{share} ({tables.percent_of(count[other], count[whole])})" if other and count[whole] else share
 
@@ -225,12 +206,72 @@ def worse(population: Population) -> Population:
     return replace(population, name=f"{population.name}, second worse", second_shifts=shifts, second_gaps=gaps)
 
 
+CLOSED_LEVELS = (1e-2,)
+EVERY = 10  # data sets, of which one is compared with replicates, too
+CLOSED_RESAMPLES = 2000
+Ends = tuple[float | None, float | None]
+CLOSED_COLUMNS = (
+    "width of FMR", "width of FNMR", "width of differences", "FMR", "FMR of groups", "FNMR", "FNMR of groups",
+)  # fmt: skip
+
+
+def _width(kind: str, closed: Ends, drawn: Ends) -> Iterable[tuple[str, float]]:
+    ends = np.array([*closed, *drawn], np.float64)
+    if np.isfinite(ends).all() and ends[3] > ends[2]:
+        yield f"width of {kind}", float((ends[1] - ends[0]) / (ends[3] - ends[2]))
+
+
+def widths(closed: ff.PairedEvaluation, drawn: ff.PairedEvaluation) -> Iterable[tuple[str, float]]:
+    """Yield the widths of intervals in closed form divided by those of replicates."""
+    for quantity, twin in zip(closed.first.quantities, drawn.first.quantities, strict=True):
+        if quantity.method == "closed form" and twin.method == "logit":
+            kind = "FNMR" if quantity.name == "fnmr" else "FMR"
+            yield from _width(kind, (quantity.low, quantity.high), (twin.low, twin.high))
+    for contrast, twin in zip(closed.contrasts, drawn.contrasts, strict=True):
+        if min(contrast.first, contrast.second) > 0:
+            yield from _width("differences", (contrast.low, contrast.high), (twin.low, twin.high))
+
+
+def _look_at_closed_forms(population: Population, seed: int) -> Iterable[tuple[str, float]]:
+    points = points_of(population, CLOSED_LEVELS)
+    names = {str(point): name for name, point in points.items()}
+    systems = data_set(population, seed)
+    compare = functools.partial(ff.compare, *systems, list(points.values()), measures=(), metrics=(), n_threads=1)
+    closed = compare(n_resamples=0)
+    if seed % EVERY == 0:
+        yield from widths(closed, compare(n_resamples=CLOSED_RESAMPLES, rng=seed))
+    for contrast in closed.contrasts:
+        key = contrast.name, None if contrast.group is None else int(contrast.group)
+        true = truths(population, names[contrast.operating_point or ""])
+        if contrast.probe_group is None and np.isfinite(contrast.low) and key in true:
+            first, second = true[key]
+            kind = contrast.name.upper() + ("" if contrast.group is None else " of groups")
+            yield kind, contrast.low - 1e-12 <= first - second <= contrast.high + 1e-12
+
+
+def study_of_closed_forms(
+    population: Population, n_data_sets: int, processes: int | None = 1
+) -> dict[str, list[float]]:
+    """Return ratios of widths in some of many data sets, and whether intervals of differences hold the truth."""
+    return collected(functools.partial(_look_at_closed_forms, population), n_data_sets, processes)
+
+
+def _closed_cell(found: dict[str, list[float]], column: str) -> str:
+    mean = float(np.mean(found[column])) if found.get(column) else float("nan")
+    return f"{mean:.3f}" if column.startswith("width") else f"{100 * mean:.1f}"
+
+
 def main() -> None:
     """Print the tables."""
     parser = study_parser(main.__doc__, 1000)
     parser.add_argument("--levels", nargs="*", type=float, default=[1e-2, 1e-3])
     parser.add_argument("--worse", action="store_true", help="the second system is less accurate, and less fair")
+    parser.add_argument("--closed-form", action="store_true", help="intervals without replicates")
     asked = parser.parse_args()
+    if asked.closed_form:
+        of = {p.name: study_of_closed_forms(p, asked.data_sets, asked.processes) for p in chosen(FAIR, asked.only)}
+        print(tables.by_population(of, [(column, column) for column in CLOSED_COLUMNS], _closed_cell))
+        return
     studies = {}
     for population in chosen(FAIR, asked.only):
         compared = worse(population) if asked.worse else population

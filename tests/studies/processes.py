@@ -7,7 +7,7 @@ import functools
 import multiprocessing
 import os
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any, Protocol, TypeVar
@@ -107,19 +107,12 @@ def coverage(
     return {name: float(np.mean(found[name])) for name in columns or found}
 
 
-class Counts:
-    """Numbers of data sets, and of what is in them, that are added."""
-
-    def __add__(self, other: Any) -> Any:
-        return type(self)(*(a + b for a, b in zip(vars(self).values(), vars(other).values(), strict=True)))
-
-
-def added(parts: Iterable[dict[Any, Found]]) -> dict[Any, Found]:
-    """Add what has the same key."""
-    whole: dict[Any, Found] = {}
+def added(parts: Iterable[dict[Any, Counter[str]]]) -> dict[Any, Counter[str]]:
+    """Add the counts that have the same key."""
+    whole: dict[Any, Counter[str]] = {}
     for part in parts:
         for key, count in part.items():
-            whole[key] = whole[key] + count if key in whole else count
+            whole[key] = whole.get(key, Counter()) + count
     return whole
 
 

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +15,7 @@ import fastfair as ff
 
 from . import tables
 from .populations import BY_NAME, SMALL_TO_LARGE, Population
-from .processes import Counts, added, of_data_sets, study_parser
+from .processes import added, of_data_sets, study_parser
 
 RESAMPLES = 300
 EQUAL = (0.0, 0.0, 0.0, 0.0)
@@ -29,29 +29,13 @@ LEVEL = 1e-2  # FMR at the threshold
 FEW = 1e-3  # at which a group has few false matches
 
 
-@dataclass
-class Count(Counts):
-    """What became of the systems' differences and ranks in one quantity.
-
-    Attributes
-    ----------
-    data_sets, named : int
-        Data sets, and those in which systems that are equal are called different, or in the wrong order.
-    inside : int
-        Data sets in which the ranks of all systems, in all groups, hold the true ones.
-    pairs, found : int
-        Pairs of systems that truly differ, and those called different.
-    width, systems : int
-        Numbers of ranks that are possible, summed over systems, and systems.
-    """
-
-    data_sets: int = 0
-    named: int = 0
-    inside: int = 0
-    pairs: int = 0
-    found: int = 0
-    width: int = 0
-    systems: int = 0
+# What became of the systems' differences and ranks in one quantity, by what is counted:
+#
+# data_sets, named: data sets, and those in which systems that are equal are called different, or in the wrong order;
+# inside: data sets in which the ranks of all systems, in all groups, hold the true ones;
+# pairs, found: pairs of systems that truly differ, and those called different;
+# width, systems: numbers of ranks that are possible, summed over systems, and systems.
+Count = Counter[str]
 
 
 @functools.cache
@@ -75,21 +59,20 @@ def true_ranks(gaps: Sequence[float], name: str) -> list[tuple[int, int]]:
 
 def _count(found: ff.SystemComparison, name: str, groups: Sequence[str | None], at, gaps: Sequence[float]) -> Count:
     truth = dict(zip(found.systems, true_ranks(gaps, name), strict=True))
-    inside, wrong, count = True, False, Count(data_sets=1)
+    inside, wrong, count = True, False, Counter(data_sets=1)
     for group in groups:
         for one in found.ranking(name, group, at):
             least, most = truth[one.system]
             inside &= one.best_rank <= least and most <= one.worst_rank
-            count.width += one.worst_rank - one.best_rank + 1
-            count.systems += 1
+            count["width"] += one.worst_rank - one.best_rank + 1
+            count["systems"] += 1
         for first, second in found.contrasts:
             verdict = found.contrast(first, second, name, group, at).verdict
             true = np.sign(truth[first][0] - truth[second][0])
-            count.pairs += true != 0
-            count.found += true != 0 and verdict == ("first" if true < 0 else "second")
+            count["pairs"] += true != 0
+            count["found"] += true != 0 and verdict == ("first" if true < 0 else "second")
             wrong |= verdict in ("first", "second") and verdict != {-1: "first", 1: "second"}.get(true)
-    count.inside, count.named = int(inside), int(wrong)
-    return count
+    return count + Counter(inside=int(inside), named=int(wrong))
 
 
 def _look(population: Population, gaps: Sequence[float], seed: int) -> dict[str, Count]:
@@ -120,10 +103,10 @@ def table(equal: dict[str, dict[str, Count]], unequal: dict[str, dict[str, Count
     rows = []
     for population, counts in unequal.items():
         for kind, count in counts.items():
-            same = equal[population][kind]
-            found = f"{100 * count.found / count.pairs:.0f}" if count.pairs else "–"
-            shares = (same.named / same.data_sets, count.named / count.data_sets, count.inside / count.data_sets)
-            cells = [*(f"{100 * share:.0f}" for share in shares), found, f"{count.width / count.systems:.1f}"]
+            shares = [of[part] / of["data_sets"] for of, part in
+                      ((equal[population][kind], "named"), (count, "named"), (count, "inside"))]  # fmt: skip
+            found = f"{100 * count['found'] / count['pairs']:.0f}" if count["pairs"] else "–"
+            cells = [*(f"{100 * share:.0f}" for share in shares), found, f"{count['width'] / count['systems']:.1f}"]
             rows.append([population, kind, *cells])
     return tables.table(names, rows, 2)
 

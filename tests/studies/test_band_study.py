@@ -6,20 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy.stats import binom
-from studies.band_study import (
-    SIZES,
-    embeddings_coverage,
-    embeddings_fairness_coverage,
-    fairness_coverage,
-    page_coverage,
-    roc_coverage,
-)
-from studies.populations import FAIR
+from studies import band_study
+from studies.bounds import least
 
-pytestmark = [pytest.mark.slow, pytest.mark.study]
+pytestmark = pytest.mark.study
 DATA_SETS = 300
-POPULATIONS = {population.name: population for population in (*SIZES, *FAIR)}
+POPULATIONS = {population.name: population for population in band_study.POPULATIONS}
 
 
 @pytest.fixture(scope="module")
@@ -27,15 +19,10 @@ def n(data_sets: Callable[[int], int]) -> int:
     return data_sets(DATA_SETS)
 
 
-def least(share: float, n: int) -> float:
-    """Return the share that one of a thousand studies of n data sets falls below."""
-    return float(binom.ppf(0.001, n, share)) / n
-
-
 @pytest.mark.parametrize("name", ["groups of 20", "groups of 200", "lognormal scores", "8 groups"])
 def test_roc_bands_hold_whole_curves_to_their_ends(name: str, n: int):
     """Quantiles of replicates ended where few errors were left, and at single levels held 39 to 88 %."""
-    found = roc_coverage(POPULATIONS[name], n)
+    found = band_study.roc_coverage(POPULATIONS[name], n)
     assert found.whole.mean() >= least(0.95, n)
     assert (found.ends == 0).all()
     at_levels = found.inside.mean(axis=0)
@@ -46,7 +33,7 @@ def test_roc_bands_hold_whole_curves_to_their_ends(name: str, n: int):
 
 @pytest.mark.parametrize("name", ["groups of 60", "groups of 15 to 400"])
 def test_bands_of_pages_hold_curves_of_all_and_of_groups(name: str, n: int):
-    for found in page_coverage(POPULATIONS[name], n).values():
+    for found in band_study.page_coverage(POPULATIONS[name], n).values():
         assert found.whole.mean() >= least(0.95, n)
         assert found.inside.mean() >= 0.92
         assert found.inside.mean(axis=0).min() >= least(0.92, n)
@@ -54,7 +41,7 @@ def test_bands_of_pages_hold_curves_of_all_and_of_groups(name: str, n: int):
 
 def test_roc_bands_say_where_few_subjects_hold_the_threshold(n: int):
     """Intervals hold the truth in 86 % there, as the subjects with most false matches may not be in the data."""
-    found = roc_coverage(POPULATIONS["skewed subjects"], n)
+    found = band_study.roc_coverage(POPULATIONS["skewed subjects"], n)
     failed, low = found.inside == 0, found.inside.mean(axis=0) < 0.92
     assert low.any()
     assert found.noted[:, low][failed[:, low]].mean() > 0.9
@@ -64,7 +51,7 @@ def test_roc_bands_say_where_few_subjects_hold_the_threshold(n: int):
 @pytest.mark.parametrize("rate", ["fnmr", "fmr"])
 def test_fairness_bands_hold_the_value_of_fair_systems(rate: str, n: int):
     """Quantiles of replicates held it at no FMR, or in 5 % of data sets."""
-    found = fairness_coverage(POPULATIONS["8 groups"], n, rate=rate)
+    found = band_study.fairness_coverage(POPULATIONS["8 groups"], n, rate=rate)
     assert found.whole.mean() >= least(0.95, n)
     seen = ~np.isnan(found.inside)
     at_levels = np.nanmean(found.inside[:, seen.sum(axis=0) >= n // 2], axis=0)
@@ -74,22 +61,22 @@ def test_fairness_bands_hold_the_value_of_fair_systems(rate: str, n: int):
 
 @pytest.mark.parametrize("enrolment", ["with_roles", "with_templates"])
 def test_bands_of_enrolled_vectors_hold_the_truth_of_new_people(enrolment: str, n: int):
-    found = embeddings_coverage(POPULATIONS["groups of 60"], n, **{enrolment: True})
+    found = band_study.embeddings_coverage(POPULATIONS["groups of 60"], n, **{enrolment: True})
     assert found.whole.mean() >= least(0.95, n)
     assert found.inside.mean() >= 0.92
 
 
 def test_bands_over_embeddings_hold_the_truth_of_new_people(n: int):
     """Over samples they hold it in 83 % of data sets, and whole curves in 78 %."""
-    found = embeddings_coverage(POPULATIONS["groups of 60"], n)
+    found = band_study.embeddings_coverage(POPULATIONS["groups of 60"], n)
     assert found.whole.mean() >= least(0.95, n)
     assert found.inside.mean() >= 0.92
-    of_samples = embeddings_coverage(POPULATIONS["groups of 60"], n, unit="sample")
+    of_samples = band_study.embeddings_coverage(POPULATIONS["groups of 60"], n, unit="sample")
     assert of_samples.inside.mean() < 0.9 < found.inside.mean()
 
 
 @pytest.mark.parametrize("rate", ["fnmr", "fmr"])
 def test_people_parted_at_random_are_not_called_unfair(rate: str, n: int):
-    found = embeddings_fairness_coverage(POPULATIONS["groups of 60"], n, rate=rate)
+    found = band_study.embeddings_fairness_coverage(POPULATIONS["groups of 60"], n, rate=rate)
     assert found.whole.mean() >= least(0.95, n)
     assert np.nanmean(found.inside, axis=0).min() >= least(0.95, n)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 from oracles import calibration as slow
+from studies.bounds import error
 from studies.calibration_study import APPLICATIONS, LOOKS, NORMAL, ratio, study, true_costs
 
 POPULATIONS = {population.name: population for population in NORMAL}
-
-
-def least(share: float, n: int) -> float:
-    """The share less three binomial standard errors."""
-    return share - 3 * math.sqrt(share * (1 - share) / n)
 
 
 @pytest.mark.parametrize("name", ["groups of 60", "rounded scores"])
@@ -36,7 +31,6 @@ def test_true_costs_are_those_of_many_scores(name: str):
         assert minimum < actual
 
 
-@pytest.mark.slow
 @pytest.mark.study
 @pytest.mark.parametrize("name", ["groups of 60", "strong subjects", "random trials"])
 @pytest.mark.parametrize("application", APPLICATIONS, ids=str)
@@ -44,19 +38,17 @@ def test_nothing_is_found_where_nothing_is(name: str, application, data_sets: Ca
     n = data_sets(200)
     calibrated = study(POPULATIONS[name], application, 0.0, n)
     assert set(calibrated) == set(LOOKS)
-    allowed = 0.05 + 3 * math.sqrt(0.05 * 0.95 / n)
     for look in ("called, all", "called, any group", "costs differ", "miscalibration differs"):
-        assert calibrated[look] <= allowed, look
+        assert calibrated[look] <= 0.05 + error(0.05, n, 3), look
     for look in ("actual DCF, all", "actual DCF, groups", "miscalibration, all", "miscalibration, groups"):
-        assert calibrated[look] >= least(0.95, n), look
+        assert calibrated[look] >= 0.95 - error(0.95, n, 3), look
 
 
-@pytest.mark.slow
 @pytest.mark.study
 def test_what_is_there_is_found(data_sets: Callable[[int], int]):
     n = data_sets(200)
     found = study(POPULATIONS["groups of 60"], APPLICATIONS[2], 2.0, n)
     assert found["called, all"] >= 0.95
     assert found["called, any group"] >= 0.5
-    assert found["miscalibration, all"] >= least(0.95, n)
-    assert found["costs differ"] <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / n)
+    assert found["miscalibration, all"] >= 0.95 - error(0.95, n, 3)
+    assert found["costs differ"] <= 0.05 + error(0.05, n, 3)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 from studies import check_study, verdict_study
+from studies.bounds import most
 from studies.check_study import LOOKS, RATES, requirements
-from studies.populations import FAIR, Population
+from studies.populations import BY_NAME, Population
+from studies.processes import chosen
 
 from fastfair.claims.requirements import read_requirement
 from fastfair.error_rates.operating_points import at_fmr
@@ -16,27 +17,24 @@ ALLOWED, ON_AVERAGE = 0.1, 0.05  # the largest share documented, but for chance
 SMALL = Population("two small groups", (12, 20), shifts=(0.0, 0.5))
 
 
-@pytest.mark.slow
 @pytest.mark.study
 @pytest.mark.parametrize("name", ["11 groups of 20 to 80", "skewed subjects"])
 def test_what_is_not_met_rarely_passes_and_what_is_met_rarely_fails(name, data_sets):
     n = data_sets(200)
-    (population,) = (one for one in FAIR if one.name == name)
-    labels, shares = check_study.study(population, n)
+    labels, shares = check_study.study(BY_NAME[name], n)
     wrong = shares[:-1, LOOKS.index("passes wrongly")]
-    assert wrong.max() <= stats.binom.ppf(0.9999, n, ALLOWED) / n
-    assert wrong.mean() <= stats.binom.ppf(0.9999, n, ON_AVERAGE) / n
-    assert shares[labels.index("any"), LOOKS.index("fails wrongly")] <= stats.binom.ppf(0.9999, n, ON_AVERAGE) / n
+    assert wrong.max() <= most(ALLOWED, n)
+    assert wrong.mean() <= most(ON_AVERAGE, n)
+    assert shares[labels.index("any"), LOOKS.index("fails wrongly")] <= most(ON_AVERAGE, n)
     assert shares[labels.index("FNMR"), LOOKS.index("passes with room")] > 0.9
 
 
-@pytest.mark.slow
 @pytest.mark.study
 def test_with_few_false_matches_four_times_the_limit_has_to_be_allowed(data_sets):
     n = data_sets(200)
     for shares in check_study.few_false_matches(n).values():
         assert shares[0] > 0.1  # up to 0.3 in the documentation
-        assert shares[-1] <= stats.binom.ppf(0.9999, n, ON_AVERAGE) / n
+        assert shares[-1] <= most(ON_AVERAGE, n)
 
 
 def test_requirements_are_at_the_truth_and_with_room():
@@ -62,16 +60,15 @@ def test_a_data_set_has_a_share_for_each_look_and_the_table_a_row_for_each_popul
     assert rows[2].startswith("| two small groups | 0.0 | 1.0 | 2.0 |")
 
 
-@pytest.mark.slow
 @pytest.mark.study
 @pytest.mark.parametrize("expected", [21.0, 0.2])
 def test_goats_and_thresholds_of_few_errors_are_rarely_met_wrongly(expected, data_sets):
     n = data_sets(200)
     for name in ("goats, 2 attempts", "goats in 300, 60, 25 and 12"):
-        (setting,) = (one for one in verdict_study.SETTINGS if one.name == name)
+        (setting,) = chosen(verdict_study.SETTINGS, [name])
         shares = verdict_study.study(setting, expected, n)
         for look in ("met wrongly", "not met wrongly"):
             wrong = shares[:, verdict_study.LOOKS.index(look)]
-            assert wrong.max() <= stats.binom.ppf(0.9999, n, ON_AVERAGE) / n
+            assert wrong.max() <= most(ON_AVERAGE, n)
     alike = verdict_study.study(verdict_study.SETTINGS[0], 21.0, n)
     assert alike[verdict_study.QUANTITIES.index("fnmr@held"), verdict_study.LOOKS.index("met at 2 times")] > 0.2

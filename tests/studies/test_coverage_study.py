@@ -10,7 +10,7 @@ import pytest
 from studies import coverage_study
 from studies.coverage_study import Coverage, Quantity, Study
 
-pytestmark = [pytest.mark.slow, pytest.mark.study]
+pytestmark = pytest.mark.study
 
 FEW, WEAK, STRONG, FAIR = "20, strong", "60, weak", "60, strong", "60, strong, fair"
 REPEATED, SPARSE = "60, strong, 3 a pair", "500, strong, 40 partners"

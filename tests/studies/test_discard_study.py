@@ -6,7 +6,7 @@ import pytest
 from studies import applied_threshold_study, discard_study
 from studies.bounds import least_coverage
 
-pytestmark = [pytest.mark.slow, pytest.mark.study]
+pytestmark = pytest.mark.study
 
 
 @pytest.mark.parametrize("rate", ["fnmr", "fmr"])

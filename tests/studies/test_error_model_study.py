@@ -6,18 +6,13 @@ import math
 from dataclasses import replace
 
 import pytest
+from studies.bounds import error
 from studies.error_model_study import PLACEBO, POINTS, study
 
 ALLOWED = 0.07
 BY_NAME = {faces.name: faces for faces in PLACEBO}
 
 
-def error(share: float, n: int) -> float:
-    """Compute three and a half binomial standard errors."""
-    return 3.5 * math.sqrt(share * (1 - share) / n)
-
-
-@pytest.mark.slow
 @pytest.mark.study
 @pytest.mark.parametrize("name", POINTS)
 @pytest.mark.parametrize("faces", PLACEBO, ids=lambda faces: faces.name)
@@ -28,14 +23,12 @@ def test_an_attribute_without_effect_is_found_no_more_often_than_documented(face
         assert math.isnan(found[look]) or found[look] <= ALLOWED + error(ALLOWED, n)
 
 
-@pytest.mark.slow
 @pytest.mark.study
 def test_taken_for_independent_comparisons_find_what_is_not_there(data_sets):
     n = data_sets(500)
     assert study(BY_NAME["as many of each, all pairs"], "FMR 0.01", n)["naive"] > 0.25
 
 
-@pytest.mark.slow
 @pytest.mark.study
 def test_a_margin_that_region_makes_is_contradicted(data_sets):
     n = data_sets(300)
@@ -44,7 +37,6 @@ def test_a_margin_that_region_makes_is_contradicted(data_sets):
     assert study(BY_NAME["as many of each, all pairs"], "FNMR 0.05", n)["contradiction"] <= 0.01 + error(0.01, n)
 
 
-@pytest.mark.slow
 @pytest.mark.study
 def test_twice_the_odds_are_found_as_often_as_documented(data_sets):
     n = data_sets(300)

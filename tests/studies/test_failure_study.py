@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from studies import failure_study
-from studies.bounds import least_coverage
+from studies.bounds import error, least_coverage
 
-pytestmark = [pytest.mark.slow, pytest.mark.study]
+pytestmark = pytest.mark.study
 
 
 @pytest.mark.parametrize("name", failure_study.KINDS)
@@ -25,6 +23,6 @@ def test_rates_of_samples_hold_the_truth_and_tests_find_what_there_is(name, data
     alike = failure_study.study_of_samples(name, 1.0, n)
     assert alike["rate of group"] >= least_coverage(n)
     for column in ("test", "named"):
-        assert alike[column] <= 0.06 + 3 * math.sqrt(0.05 * 0.95 / n), column
+        assert alike[column] <= 0.06 + error(0.05, n, 3), column
     apart = failure_study.study_of_samples(name, 3.0, n)
     assert apart["test"] > alike["test"]

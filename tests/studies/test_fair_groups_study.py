@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 from studies import fair_groups_study
+from studies.bounds import most
 from studies.fair_groups_study import DECISIONS, SETTINGS, Shares
 
+pytestmark = pytest.mark.xdist_group("fair groups")  # one process draws what several tests look at
 ALLOWED, ON_AVERAGE = 0.07, 0.06  # the largest shares documented, but for chance
 NAMES = (
     "8 groups of 40, 4 false matches each", "11 groups of 20 to 80, from 1 false match", "random pairs, 8 times",
@@ -26,15 +27,12 @@ def alike(n_data_sets) -> list[Shares]:
     return fair_groups_study.study(CHOSEN, n_data_sets, alike=True)
 
 
-@pytest.mark.slow
 @pytest.mark.study
-@pytest.mark.xdist_group("fair groups")
 @pytest.mark.parametrize("decision", [name for name in DECISIONS if name != "deviating named"])
 def test_groups_that_are_alike_are_rarely_found_to_differ(decision, alike, n_data_sets):
     shares = np.array([found[DECISIONS.index(decision)] for found in alike])
-    assert shares.max() <= stats.binom.ppf(0.9999, n_data_sets, ALLOWED) / n_data_sets
-    n = n_data_sets * shares.size
-    assert shares.mean() <= stats.binom.ppf(0.9999, n, ON_AVERAGE) / n
+    assert shares.max() <= most(ALLOWED, n_data_sets)
+    assert shares.mean() <= most(ON_AVERAGE, n_data_sets * shares.size)
 
 
 @pytest.fixture(scope="module")
@@ -42,17 +40,13 @@ def unfair(n_data_sets) -> list[Shares]:
     return fair_groups_study.study(CHOSEN, n_data_sets, alike=False)
 
 
-@pytest.mark.slow
 @pytest.mark.study
-@pytest.mark.xdist_group("fair groups")
 def test_groups_like_most_are_rarely_named(unfair, n_data_sets):
     named = np.array([found[DECISIONS.index("others named")] for found in unfair])
-    assert named.max() <= stats.binom.ppf(0.9999, n_data_sets, 0.05) / n_data_sets
+    assert named.max() <= most(0.05, n_data_sets)
 
 
-@pytest.mark.slow
 @pytest.mark.study
-@pytest.mark.xdist_group("fair groups")
 def test_the_deviance_finds_more_than_f(unfair, n_data_sets):
     deviance, f = (np.array([found[DECISIONS.index(name)] for found in unfair]) for name in ("deviance", "F"))
     assert (deviance >= 0.9 * f - 2 / np.sqrt(n_data_sets)).all()

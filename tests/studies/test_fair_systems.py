@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import binom
-from studies.populations import FAIR, Population
+from studies.populations import BY_NAME, Population
 
 import fastfair as ff
 from fastfair.errors import FastfairWarning
@@ -18,7 +18,6 @@ from fastfair.measures import MEASURES, Measure
 N = 20
 LEVEL = 0.05
 AT = ff.at_fmr(1e-2)
-POPULATIONS = {population.name: population for population in FAIR}
 CHOSEN = ("11 groups of 20 to 80", "1 to 100 attempts")
 
 
@@ -60,7 +59,7 @@ def test_a_fair_system_is_not_accused(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FastfairWarning)
         for seed in range(N):
-            counted.update(accusations(POPULATIONS[name], seed))
+            counted.update(accusations(BY_NAME[name], seed))
     most = binom.ppf(0.9999, N, LEVEL)
     assert {what: n for what, n in counted.items() if n > most} == {}
 
@@ -68,7 +67,7 @@ def test_a_fair_system_is_not_accused(name):
 @pytest.mark.jit
 def test_an_unfair_system_is_accused():
     """So that the test of fair ones could fail."""
-    population = replace(POPULATIONS["1 to 100 attempts"], attempts=(10, 10), gaps=(0.0, 0.0, -1.2))
+    population = replace(BY_NAME["1 to 100 attempts"], attempts=(10, 10), gaps=(0.0, 0.0, -1.2))
     population = replace(population, shifts=(0.0, 0.0, 0.8))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FastfairWarning)

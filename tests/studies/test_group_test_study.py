@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
-from studies import group_test_study
+from studies import bounds, group_test_study
 from studies.group_test_study import ALPHA, DECISIONS, EQUAL, FOR_POWER, MARGINS, SPECIAL, Decisions, Scenario
 
 import fastfair as ff
@@ -31,6 +29,7 @@ EXCESS = {
     **{(SMALL, 0.1, name): 0.06 for name in ("paper, data", "paper, replicate")},
     ("one of 1,000 subjects", 0.025, "max-ratio"): 0.07,
 }
+pytestmark = pytest.mark.xdist_group("group tests")  # one process draws what several tests look at
 MANY_GROUPS = FOR_POWER[1]
 DIFFERENCES = (-0.06, -0.04, -0.02, 0.02, 0.04, 0.06)
 
@@ -42,8 +41,7 @@ def name_of(scenario: Scenario) -> str:
 
 
 def error(share: float, found: Decisions) -> float:
-    """Compute three and a half binomial standard errors."""
-    return 3.5 * math.sqrt(share * (1 - share) / len(found.significant))
+    return bounds.error(share, len(found.significant))
 
 
 @pytest.fixture(scope="module")
@@ -76,9 +74,7 @@ def test_decisions_are_those_of_the_public_functions(scenario, monkeypatch):
         assert [tuple(np.array(counts.groups)[groups]) for groups in named] == [*margins, tests["f"].different]
 
 
-@pytest.mark.slow
 @pytest.mark.study
-@pytest.mark.xdist_group("group tests")
 @pytest.mark.parametrize("scenario", NULLS, ids=name_of)
 def test_groups_that_are_alike_are_found_to_differ_no_more_often_than_documented(scenario, nulls):
     found, too_often = nulls[scenario], {}
@@ -89,18 +85,14 @@ def test_groups_that_are_alike_are_found_to_differ_no_more_often_than_documented
     assert too_often == {}
 
 
-@pytest.mark.slow
 @pytest.mark.study
-@pytest.mark.xdist_group("group tests")
 @pytest.mark.parametrize("name", ["max-difference", *MARGINS])
 def test_a_small_group_among_large_ones_is_named_for_having_no_failures(name, nulls):
     found = next(of for scenario, of in nulls.items() if (scenario.name, scenario.other.fnmr) == (SMALL, 0.025))
     assert found.finds(name) > 0.15 - error(0.15, found)
 
 
-@pytest.mark.slow
 @pytest.mark.study
-@pytest.mark.xdist_group("group tests")
 @pytest.mark.parametrize("scenario", NULLS, ids=name_of)
 def test_centers_and_quantiles_of_margins_err_as_often_as_documented(scenario, nulls):
     found = nulls[scenario]
@@ -117,9 +109,7 @@ def test_centers_and_quantiles_of_margins_err_as_often_as_documented(scenario, n
         assert abs(found.finds("paper, replicate") - ALPHA / 2) <= error(ALPHA / 2, found)
 
 
-@pytest.mark.slow
 @pytest.mark.study
-@pytest.mark.xdist_group("group tests")
 @pytest.mark.parametrize("name", [*group_test_study.STATISTICS, "family-wise, data", "family-wise, replicate"])
 def test_larger_differences_are_found_more_often(name, curves):
     shares = [found.finds(name) for found in curves]
@@ -128,9 +118,7 @@ def test_larger_differences_are_found_more_often(name, curves):
     assert shares[half:] == sorted(shares[half:])
 
 
-@pytest.mark.slow
 @pytest.mark.study
-@pytest.mark.xdist_group("group tests")
 def test_margins_have_the_power_that_was_planned(curves):
     planned = [
         group_test_study.planned_power(group_test_study.with_difference(MANY_GROUPS, difference))

@@ -6,9 +6,9 @@ import functools
 
 import pytest
 from studies import interval_study
-from studies.interval_study import Study, coverage
+from studies.interval_study import Study, coverage, study_of_groups_together
 
-pytestmark = [pytest.mark.slow, pytest.mark.study]
+pytestmark = pytest.mark.study
 
 POPULATIONS = {population.name: population for population in interval_study.POPULATIONS}
 DATA_SETS = 1000
@@ -62,3 +62,9 @@ def test_intervals_hold_the_truth_with_few_errors_and_many_groups(name, at, stud
     found = coverage(studied("8 groups", True), name, at)
     assert found.given > 0.95
     assert found.share >= 0.88
+
+
+def test_simultaneous_intervals_hold_in_all_groups_together_and_single_ones_do_not(data_sets):
+    single, together = study_of_groups_together(POPULATIONS["8 groups"], data_sets(400))
+    assert single.mean() < 0.8  # 0.71 in the documentation
+    assert together.mean() > 0.91  # 0.96

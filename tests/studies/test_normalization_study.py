@@ -9,7 +9,6 @@ from .normalization_study import EIGHT, study
 from .populations import of_other_people
 
 
-@pytest.mark.slow
 @pytest.mark.study
 def test_a_cohort_makes_a_fair_system_less_fair_and_own_scores_hide_it(data_sets):
     before, after, own = study(EIGHT, data_sets(150))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 from scipy.stats import binom
-from studies import fmr_planning_study
-from studies.planning_study import SETTINGS, study
+from studies.planning_study import FMR_SETTINGS, SETTINGS, study, study_of_claims
 
-pytestmark = [pytest.mark.slow, pytest.mark.study, pytest.mark.jit]
+pytestmark = [pytest.mark.study, pytest.mark.jit]
 DATA_SETS = 400
-LOGNORMAL = [setting for setting in fmr_planning_study.SETTINGS if not setting.hubs]
+LOGNORMAL = [setting for setting in FMR_SETTINGS if not setting.hubs]
 BETA_BINOMIAL = [setting for setting in SETTINGS if not setting.goats]
 
 
@@ -25,6 +24,6 @@ def test_margins_are_met_and_groups_named_as_often_as_promised(setting, data_set
 @pytest.mark.parametrize("setting", LOGNORMAL, ids=lambda setting: setting.name)
 def test_claims_are_supported_as_often_as_promised(setting, data_sets):
     n = data_sets(DATA_SETS)
-    plan, shares = fmr_planning_study.study(setting, n)
+    plan, shares = study_of_claims(setting, n)
     low, high = binom.ppf([0.0005, 0.9995], n, plan.needed.assurance) / n
     assert low - 0.03 <= shares["claim supported"] <= high + 0.03
