@@ -1,6 +1,6 @@
 """How often the intervals of `apply_threshold` hold the truth, in populations whose rates are known.
 
-`python -m studies.applied_threshold_study`, run in `tests/`, prints the table of the documentation.
+`python -m studies applied_threshold_study`, run in `tests/`, prints the table of the documentation.
 """
 
 from __future__ import annotations
@@ -146,7 +146,3 @@ def main() -> None:
     for setting in settings:
         found = study_of_expected(setting, *how) | study_of_own(setting, *how)
         print(f"| {setting} | " + " | ".join(f"{kind}: {100 * share:.1f}" for kind, share in found.items()) + " |")
-
-
-if __name__ == "__main__":
-    main()

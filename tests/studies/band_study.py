@@ -1,6 +1,6 @@
 """How often bands at default arguments hold the truth, at each FMR and as whole curves, in populations that are known.
 
-`python -m studies.band_study`, run in `tests/`, prints the tables of the documentation;
+`python -m studies band_study`, run in `tests/`, prints the tables of the documentation;
 `test_band_study.py` checks what they say.
 """
 
@@ -20,9 +20,8 @@ import fastfair as ff
 from fastfair.errors import FastfairWarning
 from fastfair.evaluation.det_bands import band_of
 
-from .populations import FAIR, Population
+from .populations import FAIR, Floats, Population
 
-Floats = NDArray[np.float64]
 SIZES = tuple(Population(f"groups of {n}", (n,) * 3) for n in (20, 60, 200))
 POPULATIONS = (*SIZES, *FAIR)
 
@@ -252,6 +251,3 @@ STUDIES = {
     "embeddings, fairness of FNMR": embeddings_fairness_coverage,
     "embeddings, fairness of FMR": functools.partial(embeddings_fairness_coverage, rate="fmr"),
 }
-
-if __name__ == "__main__":
-    main()

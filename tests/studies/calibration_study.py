@@ -1,6 +1,6 @@
 """How often `evaluate_calibration` holds the truth and finds what is not there, in populations whose costs are known.
 
-`python -m studies.calibration_study`, run in `tests/`, prints the table of the documentation.
+`python -m studies calibration_study`, run in `tests/`, prints the table of the documentation.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr, ndtr
 
@@ -19,11 +18,10 @@ from fastfair.calibration.cost_rows import DIFFERENT, MISCALIBRATED
 from fastfair.data import score_keys
 from fastfair.data.rescoring import with_ratios
 
-from .populations import SMALL_TO_LARGE, Population
+from .populations import SMALL_TO_LARGE, Floats, Population
 from .processes import chosen, shares, study_parser
 from .tables import percents, print_table
 
-Floats = NDArray[np.float64]
 RESAMPLES = 500
 # Scores of these are normal whatever the subjects, so that their log-likelihood ratios are known.
 NORMAL = (
@@ -125,7 +123,3 @@ def main() -> None:
         for found in [study(population, application, added, asked.data_sets, asked.processes)]
     )
     print_table(["Population", "Prior", "Added", *LOOKS], rows)
-
-
-if __name__ == "__main__":
-    main()

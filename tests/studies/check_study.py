@@ -1,6 +1,6 @@
 """How often `check` passes what is just not met, and what is met with room to spare, on populations of known truth.
 
-`python -m studies.check_study`, run in `tests/`, prints the tables of the documentation.
+`python -m studies check_study`, run in `tests/`, prints the tables of the documentation.
 """
 
 from __future__ import annotations
@@ -174,7 +174,3 @@ def main() -> None:
             print(f"\n{name}\n{table([population], [found], look)}", flush=True)
     for name, shares in few_false_matches(asked.data_sets, asked.processes).items():
         print(f"few false matches, {name}: {np.round(100 * shares, 1)} at {TIMES} times the limit")
-
-
-if __name__ == "__main__":
-    main()

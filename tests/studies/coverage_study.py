@@ -1,6 +1,6 @@
 """How often 95 % intervals hold the truth, and how wide they are, on simulated populations whose truth is known.
 
-`python -m studies.coverage_study`, run in `tests/`, prints the tables of the documentation;
+`python -m studies coverage_study`, run in `tests/`, prints the tables of the documentation;
 `test_coverage_study.py` checks what they say.
 """
 
@@ -418,7 +418,3 @@ def main() -> None:
     for variant in asked.variants:
         print(f"### {variant}\n\n{main_table(studies, variant)}\n")
     print(f"### Methods\n\n{method_table(studies, asked.methods)}\n\n### Standard errors\n\n{error_table(studies)}")
-
-
-if __name__ == "__main__":
-    main()

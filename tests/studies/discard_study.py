@@ -1,6 +1,6 @@
 """How often the intervals of `discard_curve` hold the truth, in populations whose rates are known.
 
-`python -m studies.discard_study`, run in `tests/`, prints the table of the documentation.
+`python -m studies discard_study`, run in `tests/`, prints the table of the documentation.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 import fastfair as ff
 
+from .populations import Floats
 from .processes import coverage, study_parser
 from .tables import percents, print_table
 
-Floats = NDArray[np.float64]
 FRACTIONS = (0.0, 0.2, 0.5)
 COLUMNS = ("rate, 0 %", "rate, 20 %", "rate, 50 %", "area", "of groups, 50 %", "area of groups", "share of groups")
 _DRAWS = 2_000_000  # that stand for a population
@@ -161,7 +160,3 @@ def main() -> None:
         for rate in ("fnmr", "fmr")
     )
     print_table(["Population", "Rate", *COLUMNS], rows, 2)
-
-
-if __name__ == "__main__":
-    main()

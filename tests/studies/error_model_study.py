@@ -1,6 +1,6 @@
 """How often `error_model` finds effects that are not there, and those that are, on data whose odds ratios are known.
 
-`python -m studies.error_model_study`, run in `tests/`, prints the tables of the documentation.
+`python -m studies error_model_study`, run in `tests/`, prints the tables of the documentation.
 """
 
 from __future__ import annotations
@@ -166,7 +166,3 @@ def main() -> None:
             for found in [study(replace(faces, odds_ratio=ratio), name, asked.data_sets, asked.processes)]
         )
         print_table(["Population", "At", *LOOKS], rows, 2)
-
-
-if __name__ == "__main__":
-    main()

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 import fastfair as ff
 
+from .populations import Floats
 from .processes import of_data_sets
 
-Floats = NDArray[np.float64]
 Key = tuple[str, str | None, str | None]  # a quantity's name, group and operating point
 Kind = str | tuple[str, str]  # of intervals: a variant, or a variant and a method
 

@@ -1,6 +1,6 @@
 """How often intervals of failure rates, FRRs and FARs hold the truth, and tests find FTAs to differ.
 
-`python -m studies.failure_study`, run in `tests/`, prints the tables of the documentation.
+`python -m studies failure_study`, run in `tests/`, prints the tables of the documentation.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from scipy.stats import beta, norm
 
 import fastfair as ff
 
-from .populations import chances_of_subjects
+from .populations import Floats, chances_of_subjects
 from .processes import coverage, study_parser
 from .tables import percents, print_table
 
-Floats = NDArray[np.float64]
 Found = Iterable[tuple[str, bool]]  # a column, and whether an interval holds the truth, or a test finds a difference
 
 RESAMPLES = 300
@@ -189,7 +188,3 @@ def main() -> None:
         for factor in (1.0, 3.0)
     )
     print_table(["Population", "times", *COLUMNS_OF_SAMPLES], of_samples)
-
-
-if __name__ == "__main__":
-    main()

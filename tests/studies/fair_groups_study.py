@@ -1,6 +1,6 @@
 """How often `fmr_test` and `fnmr_test` find differences among groups that are alike, and where there is one.
 
-`python -m studies.fair_groups_study`, run in `tests/`, prints the tables of the documentation;
+`python -m studies fair_groups_study`, run in `tests/`, prints the tables of the documentation;
 `test_fair_groups_study.py` checks what they say.
 """
 
@@ -128,7 +128,3 @@ def main() -> None:
     for setting in SETTINGS:
         found = [study([setting], asked.data_sets, alike=alike, processes=asked.processes) for alike in (True, False)]
         print(table([setting], *found).splitlines()[-1], flush=True)
-
-
-if __name__ == "__main__":
-    main()

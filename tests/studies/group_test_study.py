@@ -1,6 +1,6 @@
 """How often tests across groups find differences where there are none, and where there is one.
 
-`python -m studies.group_test_study`, run in `tests/`, prints the tables of the documentation;
+`python -m studies group_test_study`, run in `tests/`, prints the tables of the documentation;
 `test_group_test_study.py` checks what they say.
 """
 
@@ -259,7 +259,3 @@ def main() -> None:
         scenarios = [with_difference(base, difference) for difference in DIFFERENCES]
         title = f"{base.n_groups} groups of {group.subjects} subjects with {group.attempts} attempts"
         print(f"### {title}\n\n{power_table(scenarios, study(scenarios, *how))}\n", flush=True)
-
-
-if __name__ == "__main__":
-    main()

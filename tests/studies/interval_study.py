@@ -1,6 +1,6 @@
 """How often `evaluate`'s 95 % intervals hold the truth where errors are few, groups unequal and subjects skewed.
 
-`python -m studies.interval_study`, run in `tests/`, prints the table of the documentation, and with
+`python -m studies interval_study`, run in `tests/`, prints the table of the documentation, and with
 `--simultaneous` that of how often the intervals of all groups hold the truth together, one at a time and simultaneous;
 `test_interval_study.py` checks what they say. The populations are those of `populations`.
 """
@@ -355,7 +355,3 @@ def main() -> None:
     wanted = chosen(POPULATIONS, asked.only)
     studies = [study(population, asked.data_sets, processes=asked.processes, **what) for population in wanted]
     print(f"{table(studies)}\n\n{ranges(studies)}")
-
-
-if __name__ == "__main__":
-    main()

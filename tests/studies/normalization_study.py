@@ -1,6 +1,6 @@
 """What normalisation by groups makes of a fair system, with a cohort of other people and with the groups' own scores.
 
-`python -m studies.normalization_study`, run in `tests/`, prints the figures of the documentation.
+`python -m studies normalization_study`, run in `tests/`, prints the figures of the documentation.
 """
 
 from __future__ import annotations
@@ -37,7 +37,3 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--data-sets", type=int, default=150)
     print(*(f"{value:.3f}" for value in study(EIGHT, parser.parse_args().data_sets)))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """How often `compare` tells equal systems apart, and unequal ones, on populations whose truth is known.
 
-`python -m studies.paired_study`, run in `tests/`, prints the tables of the documentation. With `--closed-form`
+`python -m studies paired_study`, run in `tests/`, prints the tables of the documentation. With `--closed-form`
 it prints how wide intervals in closed form are beside those of replicates, and how often those of differences hold the
 truth; coverage of the rates themselves is `interval_study --closed-form`.
 """
@@ -283,7 +283,3 @@ def main() -> None:
     print(f"### Names a system\n\n{summary(studies, 'found', 'tested')}\n")
     print(f"### Intervals of differences\n\n{summary(studies, 'inside', 'given')}\n")
     print(f"### Intervals of ratios\n\n{summary(studies, 'ratio_inside', 'ratio_given')}")
-
-
-if __name__ == "__main__":
-    main()

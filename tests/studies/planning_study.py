@@ -1,6 +1,6 @@
 """How often studies of the planned size meet the margin, name the group that differs, or support a claim.
 
-`python -m studies.planning_study`, run in `tests/`, prints the tables of the documentation.
+`python -m studies planning_study`, run in `tests/`, prints the tables of the documentation.
 """
 
 from __future__ import annotations
@@ -214,7 +214,3 @@ def main() -> None:
     heads = ("Setting", "Claimed", "Expected", "Subjects", "If independent", "Comparisons", "Promised", *FMR_LOOKS)
     claims = chosen(FMR_SETTINGS, asked.only)
     print_table(heads, (_row_of_claims(setting, *study_of_claims(setting, *how)) for setting in claims))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """How often `compare` tells equal systems apart among several, and how often all ranks hold the true ones.
 
-`python -m studies.ranking_study`, run in `tests/`, prints the table of the documentation.
+`python -m studies ranking_study`, run in `tests/`, prints the table of the documentation.
 """
 
 from __future__ import annotations
@@ -119,7 +119,3 @@ def main() -> None:
         for gaps in (EQUAL, UNEQUAL)
     )
     print(table(equal, unequal))
-
-
-if __name__ == "__main__":
-    main()

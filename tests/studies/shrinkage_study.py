@@ -1,6 +1,6 @@
 """How often intervals of shrunken rates hold the groups' true rates, and how far the rates are off, beside raw ones.
 
-`python -m studies.shrinkage_study`, run in `tests/`, prints the table of the documentation.
+`python -m studies shrinkage_study`, run in `tests/`, prints the table of the documentation.
 """
 
 from __future__ import annotations
@@ -9,15 +9,13 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 import fastfair as ff
 
-from .populations import chances_of_subjects, compared
+from .populations import Floats, chances_of_subjects, compared
 from .processes import of_data_sets, study_parser
 from .tables import print_table
 
-Floats = NDArray[np.float64]
 RESAMPLES = 500
 ATTEMPTS = 4
 CORRELATION = 0.1  # of a subject's attempts
@@ -106,7 +104,3 @@ def main() -> None:
     asked = study_parser(main.__doc__, 1000, named=False).parse_args()
     rows = (_row(setting.name, study(setting, asked.data_sets, asked.processes)) for setting in SETTINGS)
     print_table(["Groups", *HEADS], rows)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """How intervals and verdicts at default arguments depend on the number of subjects, where all groups are alike.
 
-`python -m studies.size_study`, run in `tests/`, prints the numbers of the documentation's pictures.
+`python -m studies size_study`, run in `tests/`, prints the numbers of the documentation's pictures.
 """
 
 from __future__ import annotations
@@ -70,7 +70,3 @@ def main() -> None:
     """Print the shares in per cent."""
     asked = study_parser(main.__doc__, 400, named=False).parse_args()
     print(json.dumps(study(asked.data_sets, asked.processes), indent=1))
-
-
-if __name__ == "__main__":
-    main()

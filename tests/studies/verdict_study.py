@@ -1,6 +1,6 @@
 """How often `check` errs where few errors are expected, and where goats, wolves or repeated attempts make them.
 
-`python -m studies.verdict_study`, run in `tests/`, prints the tables of the documentation. Each quantity is required
+`python -m studies verdict_study`, run in `tests/`, prints the tables of the documentation. Each quantity is required
 to be at most what it truly is, so that "met" is an error; to be at most a hair more, so that "not met" is one; and to
 be at most 1.5 and 2 times that, which a system at two thirds and at half of the bound should be called met for.
 """
@@ -12,7 +12,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 from scipy.stats import gamma
@@ -20,7 +19,7 @@ from scipy.stats import gamma
 import fastfair as ff
 from fastfair.claims.checked_quantity import MET, NOT_MET
 
-from .populations import compared
+from .populations import Floats, compared
 from .processes import chosen, of_data_sets, study_parser
 from .tables import percents, table
 
@@ -32,7 +31,6 @@ QUANTITIES = ("fnmr@held", "fnmr[*]@held", "fnmr@given", "fmr@given", "eer", "mi
 RESAMPLES = 500
 _MOST_ATTEMPTS = 5  # where people try until they succeed
 _GRID = gamma.ppf((np.arange(200) + 0.5) / 200, 2.0)
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -172,7 +170,3 @@ def main() -> None:
         rows = ([name, f"{expected:g}", *percents(of[:, look])] for (name, expected), of in found.items())
         print(f"\n{name}\n{table(['Population', 'false matches expected', *QUANTITIES], rows)}")
     print(f"twice the binomial error of 5 %: {200 * math.sqrt(0.05 * 0.95 / asked.data_sets):.1f}")
-
-
-if __name__ == "__main__":
-    main()
