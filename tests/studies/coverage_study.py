@@ -24,6 +24,7 @@ from .populations import compared
 from .processes import chosen, study_parser
 from .tables import by_population, table
 
+Quantity = tuple[str, str]  # its label, and its operating point, by the FMR of the population there
 LEVELS = (1e-1, 1e-2, 1e-3)
 MEASURES = ("fdr", "garbe", "max_geomean_ratio")
 VARIANTS = {"default": {}, "product": {"scheme": "product"}, "comparison": {"unit": "comparison"}}
@@ -227,30 +228,11 @@ class Coverage:
     given: float
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """A quantity of a study, the values of all groups taken together.
-
-    Attributes
-    ----------
-    label : str
-        What it is.
-    at : str
-        Its operating point, by the FMR of the population there.
-    positions : tuple of int
-        Where it stands in the study.
-    """
-
-    label: str
-    at: str
-    positions: tuple[int, ...]
-
-
-def quantities(found: Study) -> list[Quantity]:
-    """List the quantities of a study, group rates as one, without those that are held."""
+def quantities(found: Study) -> dict[Quantity, list[int]]:
+    """Return where quantities stand in a study, group rates as one, without those that are held."""
     at_threshold = {str(ff.at_threshold(t)): t for t in thresholds(found.population).values()}
     names = {"eer": "EER", "fmr": "FMR", "fnmr": "FNMR", "fmr_matrix": "FMR", "fdr": "FDR", "garbe": "GARBE"}
-    places: dict[tuple[str, str], list[int]] = {}
+    places: dict[Quantity, list[int]] = {}
     for position, (name, group, point) in enumerate(found.keys):
         held_threshold = point in at_threshold
         if (name == "threshold" and held_threshold) or (name == "fmr" and group is None and not held_threshold):
@@ -270,12 +252,12 @@ def quantities(found: Study) -> list[Quantity]:
         else:
             at = "" if point is None else str(point).replace("FMR=", "FMR ")
         places.setdefault((label, at), []).append(position)
-    return [Quantity(label, at, tuple(positions)) for (label, at), positions in places.items()]
+    return places
 
 
 def coverage(found: Study, quantity: Quantity, kind: str | tuple[str, str] = "default") -> Coverage:
     """Compare intervals of one kind with the truth."""
-    where = list(quantity.positions)
+    where = quantities(found)[quantity]
     low, high = found.intervals[kind].low[:, where], found.intervals[kind].high[:, where]
     true = found.truth[where]
     given = ~np.isnan(low) & ~np.isnan(high)
@@ -299,20 +281,20 @@ def coverage(found: Study, quantity: Quantity, kind: str | tuple[str, str] = "de
 
 def error_ratio(found: Study, quantity: Quantity, variant: str = "default") -> float:
     """Divide the mean bootstrap standard error by the standard deviation of the estimates over data sets."""
-    where = list(quantity.positions)
+    where = quantities(found)[quantity]
     mean = found.intervals[variant].standard_error[:, where].mean(axis=0)
     return float((mean / found.first.estimate[:, where].std(axis=0)).mean())
 
 
 def mean_errors(found: Study, quantity: Quantity) -> float:
     """Return how many errors are behind a rate, on average."""
-    return float(found.first.errors[:, list(quantity.positions)].mean())
+    return float(found.first.errors[:, quantities(found)[quantity]].mean())
 
 
 def pick(found: Study, label: str, at: str = "") -> Quantity | None:
     """Return a quantity by its label and operating point, which may hold the FMR of `held_level`; None without it."""
-    at = at.format(held_level(found.population))
-    return next((q for q in quantities(found) if q.label == label and q.at == at), None)
+    quantity = label, at.format(held_level(found.population))
+    return quantity if quantity in quantities(found) else None
 
 
 def _percent(result: Coverage) -> str:
@@ -335,9 +317,9 @@ def full_table(found: Study) -> str:
     heads = ["Quantity", "At", "Truth", "Errors"]
     heads += [head for variant in found.variants for head in (variant.capitalize(), "Width")]
     rows = []
-    for quantity in quantities(found):
+    for quantity, where in quantities(found).items():
         errors = mean_errors(found, quantity)
-        cells = [quantity.label, quantity.at, _number(float(found.truth[list(quantity.positions)].mean()))]
+        cells = [*quantity, _number(float(found.truth[where].mean()))]
         cells.append("" if math.isnan(errors) else f"{errors:,.0f}" if errors >= 10 else f"{errors:.1f}")
         for variant in found.variants:
             result = coverage(found, quantity, variant)
@@ -388,7 +370,7 @@ def method_table(studies: Sequence[Study], methods: Sequence[str] = METHODS) -> 
         for quantity in quantities(found):
             if mean_errors(found, quantity) < LEAST_ERRORS:
                 continue
-            of_label = ranges.setdefault(quantity.label, {})
+            of_label = ranges.setdefault(quantity[0], {})
             for method in ("default", *methods):
                 kind = method if method == "default" else ("default", method)
                 result = coverage(found, quantity, kind)

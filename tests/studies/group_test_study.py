@@ -26,6 +26,7 @@ from .processes import over_data_sets, study_parser
 from .tables import percents, table
 
 Bools = NDArray[np.bool_]
+Shares = dict[str, float]
 
 ALPHA = 0.05
 RESAMPLES = 500  # so that 25 of 501 are just below ALPHA
@@ -136,42 +137,13 @@ def decide(counts: ff.FailureCounts, seed: int) -> tuple[list[bool], list[Bools]
     return significant, named
 
 
-@dataclass(frozen=True)
-class Decisions:
-    """What was decided on many data sets of one scenario.
-
-    Attributes
-    ----------
-    significant : (data sets, statistics) ndarray of bool
-        By `STATISTICS`.
-    named : (data sets, naming, 2) ndarray of bool
-        Whether the first group was named, and whether any other was, by `NAMING`.
-    """
-
-    significant: Bools
-    named: Bools
-
-    def finds(self, decision: str) -> float:
-        """Return the share of data sets with a finding of any kind."""
-        if decision in STATISTICS:
-            return float(self.significant[:, STATISTICS.index(decision)].mean())
-        return float(self.named[:, NAMING.index(decision)].any(axis=-1).mean())
-
-    def names_first(self, decision: str) -> float:
-        """Return the share of data sets in which the first group was named."""
-        return float(self.named[:, NAMING.index(decision), 0].mean())
-
-    def names_others(self, decision: str) -> float:
-        """Return the share of data sets in which any other group was named."""
-        return float(self.named[:, NAMING.index(decision), 1].mean())
-
-
-def _look(scenario: Scenario, seed: int) -> tuple[list[bool], list[tuple[bool, bool]]]:
+def _look(scenario: Scenario, seed: int) -> list[bool]:
     significant, named = decide(scenario.draw(seed), seed)
-    return significant, [(bool(groups[0]), bool(groups[1:].any())) for groups in named]
+    of_naming = ((groups.any(), groups[0], groups[1:].any()) for groups in named)
+    return [*significant, *itertools.chain.from_iterable(of_naming)]
 
 
-def study(scenarios: Sequence[Scenario], n_data_sets: int = 2000, processes: int | None = None) -> list[Decisions]:
+def study(scenarios: Sequence[Scenario], n_data_sets: int = 2000, processes: int | None = None) -> list[Shares]:
     """Draw data sets of each scenario and decide on each.
 
     Parameters
@@ -185,12 +157,15 @@ def study(scenarios: Sequence[Scenario], n_data_sets: int = 2000, processes: int
 
     Returns
     -------
-    list of Decisions
-        Of each scenario.
+    list of dict of float
+        Of each scenario the shares of data sets with a finding of any kind, by `DECISIONS`; for each entry of `NAMING`
+        those in which the first group was named, and in which any other was, as "...: first" and "...: others"; and
+        "n", the number of data sets.
     """
     looks = [functools.partial(_look, scenario) for scenario in scenarios]
-    found = over_data_sets(looks, n_data_sets, processes)
-    return [Decisions(*map(np.array, zip(*decided, strict=True))) for decided in found]
+    names = [*STATISTICS, *(f"{name}{of}" for name in NAMING for of in ("", ": first", ": others"))]
+    found = np.mean(over_data_sets(looks, n_data_sets, processes), axis=1)
+    return [{"n": n_data_sets, **dict(zip(names, shares, strict=True))} for shares in found.tolist()]
 
 
 def planned_power(scenario: Scenario) -> float:
@@ -205,7 +180,7 @@ def planned_power(scenario: Scenario) -> float:
     )  # fmt: skip
 
 
-def null_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> str:
+def null_table(scenarios: Sequence[Scenario], found: Sequence[Shares]) -> str:
     """Lay out how often there was a finding, in per cent."""
     named = bool(scenarios[0].name)
     settings = ["Groups are"] if named else ["Subjects", "Attempts", "Correlation"]
@@ -214,13 +189,13 @@ def null_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> str
         group = scenario.other
         cells = [scenario.name] if named else [str(n) for n in (group.subjects, group.attempts, group.correlation)]
         cells += [str(group.fnmr), str(scenario.n_groups), f"{scenario.first.effective_failures:.0f}"]
-        rows.append(cells + percents(map(decisions.finds, DECISIONS)))
+        rows.append(cells + percents(decisions[name] for name in DECISIONS))
     return table([*settings, "FNMR", "Groups", "Effective failures", *DECISIONS], rows, 0)
 
 
-def summary_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> str:
+def summary_table(scenarios: Sequence[Scenario], found: Sequence[Shares]) -> str:
     """Lay out the range of what `null_table` has, by effective failures and number of groups."""
-    together: dict[tuple[int, int], list[tuple[Scenario, Decisions]]] = {}
+    together: dict[tuple[int, int], list[tuple[Scenario, Shares]]] = {}
     for scenario, decisions in zip(scenarios, found, strict=True):
         size = bisect.bisect(FEW_AND_MANY, scenario.first.effective_failures)
         together.setdefault((size, scenario.n_groups), []).append((scenario, decisions))
@@ -229,20 +204,20 @@ def summary_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> 
         failures = [scenario.first.effective_failures for scenario, _ in some]
         cells = [f"{min(failures):.0f} to {max(failures):.0f}", str(n_groups)]
         for name in DECISIONS:
-            shares = [decisions.finds(name) for _, decisions in some]
+            shares = [decisions[name] for _, decisions in some]
             cells.append(" to ".join(percents([min(shares), max(shares)])))
         rows.append(cells)
     return table(["Effective failures", "Groups", *DECISIONS], rows, 0)
 
 
-def power_table(scenarios: Sequence[Scenario], found: Sequence[Decisions]) -> str:
+def power_table(scenarios: Sequence[Scenario], found: Sequence[Shares]) -> str:
     """Lay out how often a difference was found, the first group named, and others named, in per cent."""
     naming = [f"family-wise, {center}" for center in CENTERS] + ["follow-up"]
     heads = ["Difference", *STATISTICS, *naming, "planned", *(f"{name}: others" for name in naming)]
     rows = []
     for scenario, decisions in zip(scenarios, found, strict=True):
-        shares = [decisions.finds(name) for name in STATISTICS] + [decisions.names_first(name) for name in naming]
-        shares += [planned_power(scenario)] + [decisions.names_others(name) for name in naming]
+        shares = [decisions[name] for name in (*STATISTICS, *(f"{name}: first" for name in naming))]
+        shares += [planned_power(scenario), *(decisions[f"{name}: others"] for name in naming)]
         rows.append([f"{100 * (scenario.first.fnmr - scenario.other.fnmr):+.0f}", *percents(shares)])
     return table(heads, rows, 0)
 

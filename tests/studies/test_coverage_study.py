@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import pytest
 from studies import coverage_study
-from studies.coverage_study import Coverage, Quantity, Study
+from studies.coverage_study import Coverage, Quantity
+from studies.evaluated import Study
 
 pytestmark = pytest.mark.study
 
@@ -67,13 +68,13 @@ def has_errors(found: Study, quantity: Quantity) -> bool:
 def test_intervals_of_rates_hold_the_truth_as_often_as_documented(name, studied):
     found = studied(name)
     low, high = OF_RATES[name]
-    checked = [q for q in coverage_study.quantities(found) if q.label in RATES and has_errors(found, q)]
+    checked = [q for q in coverage_study.quantities(found) if q[0] in RATES and has_errors(found, q)]
     assert len(checked) >= 6
     outside = {}
     for quantity in checked:
         result = of(found, quantity)
         if not low - 3 * result.error <= result.share <= high + 3 * result.error:
-            outside[quantity.label, quantity.at] = result
+            outside[quantity] = result
     assert outside == {}
 
 
@@ -110,7 +111,7 @@ def test_resampling_comparisons_is_too_narrow_where_subjects_matter(name, level,
 def test_replicates_spread_as_estimates_do_over_data_sets(name, studied):
     found = studied(name)
     wanted = ("FMR", "FMR of a group", "threshold", "FNMR")
-    checked = [q for q in coverage_study.quantities(found) if q.label in wanted and has_errors(found, q)]
-    ratios = {(q.label, q.at): coverage_study.error_ratio(found, q) for q in checked}
+    checked = [q for q in coverage_study.quantities(found) if q[0] in wanted and has_errors(found, q)]
+    ratios = {q: coverage_study.error_ratio(found, q) for q in checked}
     low, high = 0.91 * (1 - slack(found)), 1.06 * (1 + slack(found))
     assert all(low <= ratio <= high for ratio in ratios.values()), ratios

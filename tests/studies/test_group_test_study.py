@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from studies import bounds, group_test_study
-from studies.group_test_study import ALPHA, DECISIONS, EQUAL, FOR_POWER, MARGINS, SPECIAL, Decisions, Scenario
+from studies.group_test_study import ALPHA, DECISIONS, EQUAL, FOR_POWER, MARGINS, SPECIAL, Scenario, Shares
 
 import fastfair as ff
 from fastfair.group_tests.margins import CENTERS, QUANTILES
@@ -40,17 +40,17 @@ def name_of(scenario: Scenario) -> str:
     return " ".join(map(str, (scenario.name, *setting))).strip()
 
 
-def error(share: float, found: Decisions) -> float:
-    return bounds.error(share, len(found.significant))
+def error(share: float, found: Shares) -> float:
+    return bounds.error(share, int(found["n"]))
 
 
 @pytest.fixture(scope="module")
-def nulls(data_sets) -> dict[Scenario, Decisions]:
+def nulls(data_sets) -> dict[Scenario, Shares]:
     return dict(zip(NULLS, group_test_study.study(NULLS, data_sets(2000)), strict=True))
 
 
 @pytest.fixture(scope="module")
-def curves(data_sets) -> list[Decisions]:
+def curves(data_sets) -> list[Shares]:
     scenarios = [group_test_study.with_difference(MANY_GROUPS, difference) for difference in DIFFERENCES]
     return group_test_study.study(scenarios, data_sets(1000))
 
@@ -80,8 +80,8 @@ def test_groups_that_are_alike_are_found_to_differ_no_more_often_than_documented
     found, too_often = nulls[scenario], {}
     for decision in DECISIONS:
         allowed = EXCESS.get((scenario.name, scenario.other.fnmr, decision), ALPHA)
-        if found.finds(decision) > allowed + error(allowed, found):
-            too_often[decision] = found.finds(decision)
+        if found[decision] > allowed + error(allowed, found):
+            too_often[decision] = found[decision]
     assert too_often == {}
 
 
@@ -89,30 +89,30 @@ def test_groups_that_are_alike_are_found_to_differ_no_more_often_than_documented
 @pytest.mark.parametrize("name", ["max-difference", *MARGINS])
 def test_a_small_group_among_large_ones_is_named_for_having_no_failures(name, nulls):
     found = next(of for scenario, of in nulls.items() if (scenario.name, scenario.other.fnmr) == (SMALL, 0.025))
-    assert found.finds(name) > 0.15 - error(0.15, found)
+    assert found[name] > 0.15 - error(0.15, found)
 
 
 @pytest.mark.study
 @pytest.mark.parametrize("scenario", NULLS, ids=name_of)
 def test_centers_and_quantiles_of_margins_err_as_often_as_documented(scenario, nulls):
     found = nulls[scenario]
-    level = found.finds("family-wise, replicate")
-    a_data_set = 1 / len(found.significant)
-    assert abs(level - found.finds("max-difference")) <= 0.0025 + error(0.0025, found) + a_data_set
+    level = found["family-wise, replicate"]
+    a_data_set = 1 / found["n"]
+    assert abs(level - found["max-difference"]) <= 0.0025 + error(0.0025, found) + a_data_set
     for center in CENTERS:
-        assert found.finds(f"paper, {center}") <= found.finds(f"family-wise, {center}")
+        assert found[f"paper, {center}"] <= found[f"family-wise, {center}"]
     if scenario.name != SMALL:
         share = 0.023 if scenario.n_groups == 3 else 0.021
-        assert found.finds("family-wise, data") <= share + error(share, found)
+        assert found["family-wise, data"] <= share + error(share, found)
     if min(group.effective_failures for group in (scenario.first, scenario.other)) >= group_test_study.FEW_AND_MANY[1]:
         assert abs(level - ALPHA) <= error(ALPHA, found)
-        assert abs(found.finds("paper, replicate") - ALPHA / 2) <= error(ALPHA / 2, found)
+        assert abs(found["paper, replicate"] - ALPHA / 2) <= error(ALPHA / 2, found)
 
 
 @pytest.mark.study
 @pytest.mark.parametrize("name", [*group_test_study.STATISTICS, "family-wise, data", "family-wise, replicate"])
 def test_larger_differences_are_found_more_often(name, curves):
-    shares = [found.finds(name) for found in curves]
+    shares = [found[name] for found in curves]
     half = len(shares) // 2
     assert shares[:half] == sorted(shares[:half], reverse=True)
     assert shares[half:] == sorted(shares[half:])
@@ -125,7 +125,7 @@ def test_margins_have_the_power_that_was_planned(curves):
         for difference in DIFFERENCES
     ]
     for found, power in zip(curves, planned, strict=True):
-        share = found.names_first("family-wise, data")
+        share = found["family-wise, data: first"]
         assert share == pytest.approx(power, abs=0.03 + error(power, found))
-        assert found.names_first("family-wise, replicate") >= share
-        assert found.names_first("follow-up") > 0.5 * power - error(0.5 * power, found)
+        assert found["family-wise, replicate: first"] >= share
+        assert found["follow-up: first"] > 0.5 * power - error(0.5 * power, found)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 from studies.bounds import least_coverage
-from studies.paired_study import Count, study, study_of_closed_forms
+from studies.paired_study import EQUAL_GAPS, RANKED, UNEQUAL_GAPS, Count, study, study_of_closed_forms, study_of_ranks
 from studies.populations import BY_NAME
 
 pytestmark = [pytest.mark.study, pytest.mark.jit]
@@ -73,3 +73,30 @@ def test_intervals_in_closed_form_are_as_wide_as_those_of_replicates_and_hold_th
         assert np.mean(found[kind]) == pytest.approx(1, abs=0.05)
     for kind in ("FMR of groups", "FNMR of groups"):
         assert np.mean(found[kind]) >= least_coverage(n)
+
+
+SEVERAL = {population.name: population for population in RANKED}
+
+
+@functools.cache
+def ranked_in(name: str, gaps: tuple[float, ...], n: int) -> dict[str, Count]:
+    return study_of_ranks(SEVERAL[name], n, gaps)
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_equal_systems_among_several_are_told_apart_no_more_often_than_promised(name, data_sets):
+    n = data_sets(100)
+    for kind, count in ranked_in(name, EQUAL_GAPS, n).items():
+        assert count["named"] <= binom.ppf(0.9995, n, 0.05), kind
+        assert count["inside"] == n - count["named"], kind
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_all_ranks_hold_the_true_ones_and_most_differences_are_found(name, data_sets):
+    n = data_sets(100)
+    found = ranked_in(name, UNEQUAL_GAPS, n)
+    for kind, count in found.items():
+        assert count["inside"] >= binom.ppf(0.0005, n, 0.95), kind
+        assert count["named"] <= binom.ppf(0.9995, n, 0.05), kind
+    assert found["FNMR"]["found"] > 0.5 * found["FNMR"]["pairs"]
+    assert found["FNMR"]["width"] < 3 * found["FNMR"]["systems"]
