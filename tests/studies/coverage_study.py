@@ -258,7 +258,7 @@ def quantities(found: Study) -> dict[Quantity, list[int]]:
 def coverage(found: Study, quantity: Quantity, kind: str | tuple[str, str] = "default") -> Coverage:
     """Compare intervals of one kind with the truth."""
     where = quantities(found)[quantity]
-    low, high = found.intervals[kind].low[:, where], found.intervals[kind].high[:, where]
+    low, high = (found.intervals[kind][end][:, where] for end in ("low", "high"))
     true = found.truth[where]
     given = ~np.isnan(low) & ~np.isnan(high)
     # Measures of a fair population are 0 or 1 but for rounding.
@@ -282,13 +282,13 @@ def coverage(found: Study, quantity: Quantity, kind: str | tuple[str, str] = "de
 def error_ratio(found: Study, quantity: Quantity, variant: str = "default") -> float:
     """Divide the mean bootstrap standard error by the standard deviation of the estimates over data sets."""
     where = quantities(found)[quantity]
-    mean = found.intervals[variant].standard_error[:, where].mean(axis=0)
-    return float((mean / found.first.estimate[:, where].std(axis=0)).mean())
+    mean = found.intervals[variant]["standard_error"][:, where].mean(axis=0)
+    return float((mean / found.first["estimate"][:, where].std(axis=0)).mean())
 
 
 def mean_errors(found: Study, quantity: Quantity) -> float:
     """Return how many errors are behind a rate, on average."""
-    return float(found.first.errors[:, quantities(found)[quantity]].mean())
+    return float(found.first["n_errors"][:, quantities(found)[quantity]].mean())
 
 
 def pick(found: Study, label: str, at: str = "") -> Quantity | None:

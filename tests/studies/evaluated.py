@@ -22,25 +22,6 @@ _NUMBERS = ("estimate", "n_errors", "standard_error", "low", "high")
 
 
 @dataclass(frozen=True)
-class Intervals:
-    """Intervals of one kind; data sets on the first axis, quantities on the second.
-
-    Attributes
-    ----------
-    estimate, errors, standard_error, low, high : (data sets, quantities) ndarray
-        `errors` counts those behind a rate, NaN for other quantities.
-    note : (data sets, quantities) ndarray of str
-    """
-
-    estimate: Floats
-    errors: Floats
-    standard_error: Floats
-    low: Floats
-    high: Floats
-    note: NDArray[np.object_]
-
-
-@dataclass(frozen=True)
 class Study:
     """What many data sets of one population gave.
 
@@ -50,17 +31,18 @@ class Study:
     keys : tuple
         The quantities.
     truth : (quantities,) ndarray
-    intervals : dict of Intervals
-        By their kind.
+    intervals : dict of dict of (data sets, quantities) ndarray
+        Attributes of quantities by the kind of their intervals: "estimate", "n_errors", NaN where it is no rate,
+        "standard_error", "low", "high" and "note".
     """
 
     population: Any
     keys: tuple[Key, ...]
     truth: Floats
-    intervals: dict[Kind, Intervals]
+    intervals: dict[Kind, dict[str, NDArray[Any]]]
 
     @property
-    def first(self) -> Intervals:
+    def first(self) -> dict[str, NDArray[Any]]:
         """The intervals of the first kind."""
         return next(iter(self.intervals.values()))
 
@@ -101,6 +83,7 @@ def study(
     keys, intervals = (), {}
     for kind, quantities in looked[0].items():
         keys = tuple(quantities)
-        *numbers, notes = np.moveaxis(np.array([list(of[kind].values()) for of in looked], object), -1, 0)
-        intervals[kind] = Intervals(*(column.astype(np.float64) for column in numbers), notes)
+        arrays = np.moveaxis(np.array([list(of[kind].values()) for of in looked], object), -1, 0)
+        *numbers, notes = zip((*_NUMBERS, "note"), arrays, strict=True)
+        intervals[kind] = {name: array.astype(np.float64) for name, array in numbers} | dict([notes])
     return Study(population, keys, np.array([true[key] for key in keys]), intervals)

@@ -227,7 +227,7 @@ class Coverage:
 def coverage(found: Study, name: str, at: str = "") -> Coverage:
     """Count how often the intervals of a quantity hold the truth."""
     where = places(found)[name, at]
-    low, high, errors, note = (getattr(found.first, of)[:, where] for of in ("low", "high", "errors", "note"))
+    low, high, errors, note = (found.first[name][:, where] for name in ("low", "high", "n_errors", "note"))
     true = found.truth[where]
     slack = 1e-9 * (1 + np.abs(true))
     given = ~np.isnan(low)

@@ -52,7 +52,7 @@ def studied(data_sets) -> Studied:
 
 def slack(found: Study) -> float:
     """Three standard errors of a standard deviation over the data sets, as a share of it."""
-    return 3 / math.sqrt(2 * (len(found.first.estimate) - 1))
+    return 3 / math.sqrt(2 * (len(found.first["estimate"]) - 1))
 
 
 def of(found: Study, quantity: Quantity, variant: str = "default") -> Coverage:

@@ -9,11 +9,11 @@ import pytest
 from studies.bounds import error
 from studies.error_model_study import PLACEBO, POINTS, study
 
+pytestmark = pytest.mark.study
 ALLOWED = 0.07
 BY_NAME = {faces.name: faces for faces in PLACEBO}
 
 
-@pytest.mark.study
 @pytest.mark.parametrize("name", POINTS)
 @pytest.mark.parametrize("faces", PLACEBO, ids=lambda faces: faces.name)
 def test_an_attribute_without_effect_is_found_no_more_often_than_documented(faces, name, data_sets):
@@ -23,13 +23,11 @@ def test_an_attribute_without_effect_is_found_no_more_often_than_documented(face
         assert math.isnan(found[look]) or found[look] <= ALLOWED + error(ALLOWED, n)
 
 
-@pytest.mark.study
 def test_taken_for_independent_comparisons_find_what_is_not_there(data_sets):
     n = data_sets(500)
     assert study(BY_NAME["as many of each, all pairs"], "FMR 0.01", n)["naive"] > 0.25
 
 
-@pytest.mark.study
 def test_a_margin_that_region_makes_is_contradicted(data_sets):
     n = data_sets(300)
     found = study(BY_NAME["gender and region go together"], "FNMR 0.05", n)
@@ -37,7 +35,6 @@ def test_a_margin_that_region_makes_is_contradicted(data_sets):
     assert study(BY_NAME["as many of each, all pairs"], "FNMR 0.05", n)["contradiction"] <= 0.01 + error(0.01, n)
 
 
-@pytest.mark.study
 def test_twice_the_odds_are_found_as_often_as_documented(data_sets):
     n = data_sets(300)
     found = study(replace(BY_NAME["compared inside groups"], odds_ratio=2.0), "FMR 0.01", n)

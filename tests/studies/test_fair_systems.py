@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from dataclasses import replace
 
@@ -12,9 +11,9 @@ from scipy.stats import binom
 from studies.populations import BY_NAME, Population
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 from fastfair.measures import MEASURES, Measure
 
+pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 N = 20
 LEVEL = 0.05
 AT = ff.at_fmr(1e-2)
@@ -56,10 +55,8 @@ def accusations(population: Population, seed: int) -> set[str]:
 @pytest.mark.parametrize("name", CHOSEN)
 def test_a_fair_system_is_not_accused(name):
     counted: Counter[str] = Counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        for seed in range(N):
-            counted.update(accusations(BY_NAME[name], seed))
+    for seed in range(N):
+        counted.update(accusations(BY_NAME[name], seed))
     most = binom.ppf(0.9999, N, LEVEL)
     assert {what: n for what, n in counted.items() if n > most} == {}
 
@@ -69,7 +66,5 @@ def test_an_unfair_system_is_accused():
     """So that the test of fair ones could fail."""
     population = replace(BY_NAME["1 to 100 attempts"], attempts=(10, 10), gaps=(0.0, 0.0, -1.2))
     population = replace(population, shifts=(0.0, 0.0, 0.8))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        found = accusations(population, 0)
+    found = accusations(population, 0)
     assert {"fnmr_test", "fmr_test", "margin_of_error", "interval of max_geomean_ratio(fmr)", "band of fmr"} <= found
