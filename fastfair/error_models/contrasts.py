@@ -136,7 +136,13 @@ def separated_ratio(cells: Cells, design: Floats, contrast: Floats, level: float
     below = found.value < 0  # whether the odds ratio is 0 in the data
 
     def excluded(log_ratio: float) -> bool:
-        at = score(log_ratio)
+        try:
+            with np.errstate(all="ignore"):
+                at = score(log_ratio)
+        except (np.linalg.LinAlgError, OverflowError):
+            at = Estimate()
+        if math.isnan(at.pvalue):  # so far off that all chances are 0 or 1
+            return (log_ratio > 0) == below
         return (at.value < 0) == below and at.pvalue < 1 - level
 
     held, left = (-_FARTHEST, _FARTHEST) if below else (_FARTHEST, -_FARTHEST)

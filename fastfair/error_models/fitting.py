@@ -270,6 +270,8 @@ def _robust(
     cells: Cells, kept: NDArray[np.bool_], rows: Floats, chances: Floats
 ) -> tuple[Floats, Floats | None, Floats | None]:
     """Return the robust variance, and what its degrees of freedom are computed from."""
+    if not rows.shape[1]:  # the data determine no coefficient
+        return np.zeros((0, 0)), None, None
     p = chances[kept]
     if cells.n_of is None or cells.errors_of is None:
         errors, n = cells.errors[kept], cells.n[kept]

@@ -146,6 +146,23 @@ def test_a_small_value_without_errors_is_no_evidence():
     assert model.effects[0].pvalue > 0.05
 
 
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors
+def test_few_errors_of_few_subjects_are_modelled_or_said_to_be_unknown():
+    for seed in (3, 8, 14, 17, 46, 85):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(12, 40))
+        i, j = np.triu_indices(n, 1)
+        labels = {name: rng.integers(0, 1 + size, n) for name, size in (("sex", 1), ("region", 2))}
+        who = np.arange(n)
+        reference, probe = np.append(who, i), np.append(who, j)
+        groups = [{name: column[side] for name, column in labels.items()} for side in (reference, probe)]
+        scores = rng.normal(size=reference.size) + 3 * (reference == probe)
+        c = ff.Comparisons(scores, reference == probe, reference, probe, *groups)
+        at = ff.at_threshold(float(np.sort(scores[n:])[-rng.integers(1, 6)]))
+        for effect in ff.error_model(c, ["sex", "region"], at, rate="fmr").effects:
+            assert math.isnan(effect.low) or effect.low <= effect.high, seed
+
+
 def test_without_errors_no_effect_is_known():
     data = table({("f", "A"): (0, 100), ("m", "A"): (0, 100)})
     with pytest.warns(NotComputableWarning, match="gender"):

@@ -124,7 +124,6 @@ def _look(faces: Faces, name: str, seed: int) -> list[float]:
     """Look at gender in a model of gender and region; see `study`."""
     rate, value, at = POINTS[name]
     rates = {"fmr": 0.01, "fnmr": 0.05} | {rate: value}
-    truth = math.log(faces.odds_ratio)
     c = faces.draw(np.random.default_rng([seed, len(faces.name)]), **rates)
     model, naive = (
         ff.error_model(c, ["gender", "region"], at, rate=rate, baseline={"gender": "0"}, unit=unit)
@@ -138,7 +137,7 @@ def _look(faces: Faces, name: str, seed: int) -> list[float]:
         naive.effects[0].pvalue <= ALPHA,
         bool(model.contradictions),
         math.isnan(of_value.odds_ratio),
-        math.nan if math.isnan(of_value.low) else math.log(of_value.low) <= truth <= math.log(of_value.high),
+        math.nan if math.isnan(of_value.low) else of_value.low <= faces.odds_ratio <= of_value.high,
     ]
 
 
