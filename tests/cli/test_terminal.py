@@ -61,6 +61,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 def test_no_verb_prints_what_steers_terminals_or_jobs(folder):
