@@ -68,8 +68,9 @@ def read_results(path: str | Path) -> list[Result]:
     >>> ff.read_results(file)[0].value("fmr")
     0.5
     """
+    numbers = read_numbers(path)
     try:
-        found = [_result(one) for one in read_numbers(path)]
+        found = [_result(one) for one in numbers]
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise FileFormatError(f"{path} is neither the JSON of an evaluation nor a page: {error!r}") from None
     if not found:

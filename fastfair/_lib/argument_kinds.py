@@ -22,6 +22,7 @@ from .text import shown
 
 Check = Callable[[str, Any], Any]
 _FRAMES = ("pandas", "polars", "pyarrow")
+_MOST_REPLICATES = 10**7
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, the limits of file systems
 _SHOWN_ON_PAGES = (
     "Evaluation", "PairedEvaluation", "SystemComparison", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "Check",
@@ -198,6 +199,16 @@ def whole(name: str, value: Any) -> int:
     return validation.count(name, value)
 
 
+def replicates(name: str, value: Any) -> int:
+    """Require a number of replicates: more of them would not change the digits that are printed."""
+    found = validation.count(name, value)
+    if found > _MOST_REPLICATES:
+        raise InputError(
+            f"{name} must be at most {_MOST_REPLICATES:,}, not {found:,}: limits hardly vary from 10,000 on"
+        )
+    return found
+
+
 def number(name: str, value: Any) -> float:
     """Require a finite number; an int stays an int."""
     found = validation.real(name, value)
@@ -329,11 +340,13 @@ def path(name: str, value: Any) -> str | Path:
         raise _wrong(name, "a name in text", value)
     try:
         size = len(os.fsencode(written))
-        longest = max(len(os.fsencode(part)) for part in Path(written).parts)
+        longest = max((len(os.fsencode(part)) for part in Path(written).parts), default=0)
     except UnicodeEncodeError:
         raise _wrong(name, "a name that can be written", value) from None
-    if not written or "\0" in written:
+    if "\0" in written:
         raise _wrong(name, "the name of a file", value)
+    if not written:
+        raise InputError(f"{name} is empty: name a file or folder")
     if size >= _LONGEST_PATH or longest > _LONGEST_NAME:
         raise InputError(f"{name} is a name of {size:,} characters, longer than file systems allow: {shown(value)}")
     return value if isinstance(value, Path) else written

@@ -36,9 +36,10 @@ _NAMES: tuple[tuple[Check, str], ...] = (
     (k.texts, "groups keep measures metrics probe_group reference_group strata tables"),
     (
         k.whole,
-        """dim max_subjects n_attempts n_datasets n_folds n_mated n_nonmated n_partners n_processes n_resamples
-        n_simulations n_steps n_subjects n_threads overall_mated overall_nonmated""",
+        """dim max_subjects n_attempts n_datasets n_folds n_mated n_nonmated n_partners n_processes n_simulations
+        n_steps n_subjects n_threads overall_mated overall_nonmated""",
     ),
+    (k.replicates, "n_resamples"),
     (
         k.number,
         """again alpha assurance c_fa c_miss claimed confidence_level correlation covariance failure_score fmr fnmr

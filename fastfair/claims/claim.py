@@ -112,7 +112,7 @@ def read_statement(statement: str) -> tuple[str, float]:
     """Return the rate that a statement is about, and what it is claimed not to exceed."""
     found = RELATION.search(statement)
     rate = statement[: found.start()].strip().lower() if found else ""
-    if found is None or rate not in RATES or RELATIONS[found.group()] not in ("<=", "<"):
+    if found is None or rate not in RATES or RELATIONS[found.group()] != "<=":
         raise InputError(f'statement must be "fmr" or "fnmr", "<=" and a rate, as in "fmr <= 1e-4", not {statement!r}')
     written = statement[found.end() :].strip()
     try:

@@ -42,6 +42,8 @@ def read_numbers(path: str | Path) -> list[dict[str, Any]]:
             text = text[text.index(_BEFORE) + len(_BEFORE) :]
             return [by_rows(one) for one in json.loads(text[: text.index(_AFTER)])["results"]]
         return [json.loads(text)]
+    except RecursionError:
+        raise FileFormatError(f"{path} is no JSON of an evaluation: it is nested too deeply") from None
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise FileFormatError(f"{path} is neither the JSON of an evaluation nor a page: {error!r}") from None
 

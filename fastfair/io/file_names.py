@@ -29,7 +29,7 @@ def files_of(paths: str | Path | Sequence[str | Path], entries: str) -> list[Pat
     Raises
     ------
     InputError
-        For no names, and for a file that is named twice.
+        For no names, and for a file that is named twice, also by links.
     MissingFileError, FileFormatError
         For a file that is missing, and a pattern that none matches; for what is no file, or empty.
     """
@@ -44,9 +44,10 @@ def files_of(paths: str | Path | Sequence[str | Path], entries: str) -> list[Pat
             found += matching
         else:
             found.append(Path(one))
-    files: dict[Path, Path] = {}
+    files: dict[object, Path] = {}
     for file in map(reading.check_file, found):
-        if (same := file.resolve()) in files:
+        known = file.stat()  # links lead to the same file
+        if (same := (known.st_dev, known.st_ino) if known.st_ino else file.resolve()) in files:
             raise InputError(f"path names the file {file} twice, so that its {entries} would count twice")
         files[same] = file
     return list(files.values())

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,14 +12,10 @@ import numpy as np
 from fastfair._lib import memory, validation
 from fastfair.errors import FileFormatError
 
+from .other_process import check_in_other_process
 from .reading import reading
 
 _PROGRAM = Path(__file__).with_name("hdf5_check.py")
-_SECONDS = 3.0  # time limit of the check to come further, as libhdf5 may never finish a damaged file
-_BYTES_A_SECOND = 1e7  # the limit grows with the size of the file
-_FURTHER = b"further"  # what the check says when it has come further
-
-
 _OF_VECTORS = ["vectors", "name"]  # what a file has where each of its datasets is a vector
 
 
@@ -71,7 +62,7 @@ def opened(path: Path, wanted: Sequence[str]) -> Iterator[Datasets]:
         For damaged files, and for datasets whose numbers are in other files.
     """
     h5py = validation.require("h5py", "hdf5", "reading HDF5")
-    found = _looked_into(path, wanted)
+    found = check_in_other_process(_PROGRAM, path, wanted, "libhdf5")
     for name, why in found["refused"].items():
         raise FileFormatError(f"{path}: {name!r} {why}")
     sizes = found["sizes"]
@@ -83,47 +74,3 @@ def opened(path: Path, wanted: Sequence[str]) -> Iterator[Datasets]:
         file = h5py.File(path, "r")
     with file:
         yield Datasets(path, file, found)
-
-
-def _looked_into(path: Path, wanted: Sequence[str]) -> dict[str, Any]:
-    command = [sys.executable, "-P", str(_PROGRAM), str(path), *wanted]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    seconds = _SECONDS + path.stat().st_size / _BYTES_A_SECOND
-    with (
-        reading(path),
-        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process,
-    ):
-        try:
-            begun = process.stdout.readline() if process.stdout else b""
-            answer = _answer(process, seconds)
-        finally:
-            process.kill()
-        if not begun:
-            raise FileFormatError(f"{path} cannot be checked: {_PROGRAM.name} does not start")
-        if answer is None:
-            raise FileFormatError(f"{path} cannot be read: libhdf5 does not finish reading it, so it is damaged")
-        if not answer:
-            raise FileFormatError(f"{path} cannot be read: libhdf5 crashes with it, so it is damaged")
-        found: dict[str, Any] = json.loads(answer)
-    if "error" in found:
-        raise FileFormatError(f"{path} cannot be read: {found['error']}")
-    return found
-
-
-def _answer(process: subprocess.Popen[bytes], seconds: float) -> bytes | None:
-    """Return the last line of the check, empty where it ended without; None where it says nothing for too long."""
-    late = threading.Event()
-
-    def end() -> None:
-        late.set()
-        process.kill()
-
-    line = _FURTHER
-    while line.rstrip() == _FURTHER and process.stdout:
-        timer = threading.Timer(seconds, end)
-        timer.start()
-        line = process.stdout.readline()
-        timer.cancel()
-    if late.is_set():
-        return None
-    return line if line.endswith(b"\n") else b""

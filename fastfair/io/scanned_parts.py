@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair._lib import validation
 from fastfair._lib.file_stamps import Stamp
 from fastfair._lib.threads import alone
 from fastfair._lib.warnings import Told, held
@@ -114,6 +115,13 @@ class PartReader:
         -------
         ReadPart
         """
+        try:
+            return self._read(number, limits)
+        except InputError as error:  # a scan takes no failed comparisons
+            said = str(error).replace(validation.FAILURES_DO, "read_comparisons can leave out or count failed ones")
+            raise type(error)(said, error.row) from None
+
+    def _read(self, number: int, limits: Limits) -> ReadPart:
         part = self.parts[number]
         with reading.unchanged({part.file: self.stamps[part.file]}):
             table, kind = _read(part, self.how)

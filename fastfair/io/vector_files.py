@@ -16,7 +16,9 @@ from fastfair._lib.frames import FrameColumns
 from fastfair.errors import FileFormatError, InputError
 
 from . import array_files, hdf5_files, reading, tables
+from .other_process import check_in_other_process
 
+_PARQUET_CHECK = Path(__file__).with_name("parquet_check.py")
 # The first bytes of files with each suffix.
 _BEGINNINGS = {
     ".npy": b"\x93NUMPY",
@@ -108,6 +110,7 @@ def opened(source: Any, wanted: list[str]) -> Iterator[Fields]:
         with array_files.opened(path) as arrays:
             yield _of_arrays(path, "array", arrays.names, arrays.__getitem__)
     elif suffix == ".parquet":
+        check_in_other_process(_PARQUET_CHECK, path, wanted, "polars")
         yield of_table(tables.of_parquet(path))
     else:
         with hdf5_files.opened(path, wanted) as datasets:

@@ -98,7 +98,7 @@ def test_verdicts_of_independent_comparisons():
     data = comparisons(50, 1000)
     verdicts = {limit: ff.claim(data, f"FMR <= {limit}", AT, rng=0).overall.verdict for limit in (0.1, 0.055, 0.03)}
     assert verdicts == {0.1: "supported", 0.055: "undecided", 0.03: "contradicted"}
-    at_the_edge = ff.claim(data, "fmr < 0.0655", AT, rng=0).overall
+    at_the_edge = ff.claim(data, "fmr <= 0.0655", AT, rng=0).overall
     assert at_the_edge.limit == pytest.approx(at_the_edge.independent_limit, rel=0.1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,32 @@ def test_a_pattern_in_a_folder_whose_name_looks_like_one(tmp_path):
     assert ff.scan_comparisons(tmp_path / "run[1]" / "*.csv", self_comparisons="keep").n_mated == sum(
         frame(0)["reference"] == frame(0)["probe"]
     )
+
+
+def test_what_counts_twice_and_what_is_refused(tmp_path):
+    path = write(tmp_path / "s.csv", frame(0))
+    (tmp_path / "link.csv").symlink_to(path)
+    os.link(path, tmp_path / "hard.csv")
+    for other in ("link.csv", "hard.csv"):
+        with pytest.raises(InputError, match="twice"):
+            ff.scan_comparisons([path, tmp_path / other])
+    shutil.copy(path, tmp_path / "copy.csv")
+    assert ff.scan_comparisons([path, tmp_path / "copy.csv"]).n_nonmated == 2 * ff.scan_comparisons(path).n_nonmated
+    (tmp_path / "nan.csv").write_text("reference,probe,score\na,a,nan\na,b,0.2\nb,b,0.3\n")
+    for name, advice in (
+        (ff.scan_comparisons, "read_comparisons can leave out"),
+        (ff.read_comparisons, 'failures="exc'),
+    ):
+        with pytest.raises(FileFormatError, match=advice):
+            name(tmp_path / "nan.csv")
+    for name in (ff.read_comparisons, ff.read_embeddings, ff.scan_comparisons):
+        with pytest.raises(InputError, match="path is empty: name a file"):
+            name("")
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    with pytest.raises(FileFormatError, match=r"^\S*deep.json is no JSON of an evaluation: it is nested too deeply$"):
+        ff.read_results(tmp_path / "deep.json")
+    with pytest.raises(InputError, match="n_resamples must be at most 10,000,000, not 100,000,000"):
+        ff.evaluate(ff.read_comparisons(path), n_resamples=10**8)
 
 
 def grows(path: Path) -> None:

@@ -419,17 +419,21 @@ def virtual(other):
 
 
 @pytest.mark.slow
-def test_hdf5_that_comes_to_no_end_or_crashes_is_damaged(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("suffix", "place"), [(".h5", "hdf5_files._PROGRAM"), (".parquet", "vector_files._PARQUET_CHECK")]
+)
+def test_vectors_whose_reader_comes_to_no_end_or_crashes_are_damaged(suffix, place, tmp_path, monkeypatch):
     fields = {"vectors": np.float32([[1, 0], [0, 1], [1, 1]]), "subject": ["a", "a", "b"]}
-    path = write_vectors(tmp_path / "v.h5", fields)
+    path = write_vectors(tmp_path / f"v{suffix}", fields)
     assert len(ff.read_embeddings(path).vectors) == 3
     for program, message in (
         ("print('begun', flush=True)\nwhile True: pass", "does not finish reading it"),
         ("import os\nprint('begun', flush=True)\nos.abort()", "crashes with it"),
         ("raise SystemExit", "does not start"),
+        ("print('begun', flush=True)\nprint('{\"error\": \"odd\"}')", "cannot be read: odd"),
     ):
         (tmp_path / "check.py").write_text(program)
-        monkeypatch.setattr("fastfair.io.hdf5_files._PROGRAM", tmp_path / "check.py")
+        monkeypatch.setattr(f"fastfair.io.{place}", tmp_path / "check.py")
         begun = time.perf_counter()
         with pytest.raises(FileFormatError, match=message):
             ff.read_embeddings(path)
