@@ -352,7 +352,14 @@ def main() -> None:
     warnings.showwarning = _show_warning
     guard_streams()
     try:
-        cli()
+        sys.exit(cli(standalone_mode=False))
+    except click.ClickException as error:
+        leave_the_end_to_the_interrupt()
+        error.message = harmless(error.message)
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        sys.exit(1)
     except (FastfairError, OSError) as error:
         leave_the_end_to_the_interrupt()
         click.secho(harmless(f"Error: {visible(_in_options(str(error)))}"), fg="red", err=True)

@@ -4,49 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
-import numpy as np
-import polars as pl
 import pytest
-from fuzz.command_lines import VERBS, make_files
+from fuzz.command_lines import VERBS, harms, make_files, spoil
 from helpers.command_line import run_program
 
 from fastfair.cli.terminal import harmless
 
-# ESC, BEL, C1, an override of the direction of writing, and lines that GitHub Actions obeys.
-HOSTILE = ("\x1b[31mred\x07", "::stop-commands::x", "\x9b2J\u202ered", "##[error]x", "a\n::error::b", "\u2028::x::")
 MORE = {
     "check": ("--worst", "3"),
     "evaluate": ("--claim", "fnmr@fmr=0.3 <= 0.5"),
     "model": ("--level", "0.9"),
 }
-
-
-def spoiled(text: str) -> str:
-    """Put hostile words before a name, the same before the same name."""
-    return f"{HOSTILE[ord(text[-1]) % len(HOSTILE)]}{text}"
-
-
-def spoil(path: Path) -> None:
-    """Spoil all names that a file holds."""
-    if path.suffix == ".npz":
-        arrays = dict(np.load(path))
-        np.savez(path, **arrays | {"group": np.array(list(map(spoiled, arrays["group"])))})
-        return
-    numbers = "mated|score|failures|attempts|quality|.*[.].*"
-    table = pl.read_csv(path, infer_schema=False)
-    table.select(
-        column if re.fullmatch(numbers, column.name) else pl.Series(column.name, list(map(spoiled, column)))
-        for column in table
-    ).write_csv(path)
-
-
-def harms(text: str) -> list[str]:
-    """Return what of a text would steer a terminal or a job."""
-    return re.findall(
-        r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]|^\s*::.*|##\[.*", text, re.M
-    )
 
 
 @pytest.fixture(scope="module")

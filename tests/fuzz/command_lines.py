@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import collections
 import random
+import re
 import sys
 import time
 import traceback
@@ -23,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import calls
 import click
 import numpy as np
+import polars as pl
 import valid_calls
 from click.testing import CliRunner
 
@@ -54,7 +56,10 @@ VERBS: dict[str, tuple[str, ...]] = {
     "synthesize": ("--ratios", "1:2", "--rate", "0.1", "--n-mated", "40", "--n-nonmated", "40", "--overall-fmr", "0.1",
                    "--overall-mated", "40", "--overall-nonmated", "40", "--n-steps", "20", "--output", "made"),
 }  # fmt: skip
+# ESC, BEL, C1, an override of the direction of writing, and lines that GitHub Actions obeys.
+HOSTILE = ("\x1b[31mred\x07", "::stop-commands::x", "\x9b2J\u202ered", "##[error]x", "a\n::error::b", "\u2028::x::")
 WORDS = (
+    *HOSTILE,
     "", " ", "0", "1", "-1", "2", "3", "0.5", "0.1", "1.5", "95", "-0.0", "1e-320", "1e400", "nan", "inf",
     "-inf", "2e9", "2**3", "99999999999999999999", "1" * 400, "x", "score", "mated", "reference", "group",
     "nosuch", "all", "fmr=0.1", "fmr=10", "threshold=nan", "threshold=0.5", "eer", "fnmr=", "fmr:0.1", "keep",
@@ -106,24 +111,54 @@ def line(rng: random.Random) -> list[str]:
     return [verb, *words]
 
 
+def harms(text: str) -> list[str]:
+    """Return what of a text would steer a terminal, or a service that runs jobs and reads what they print."""
+    return re.findall(
+        r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]|^\s*::.*|##\[.*", text, re.M
+    )
+
+
+def spoiled(text: str) -> str:
+    """Put hostile words before a name, the same before the same name."""
+    return f"{HOSTILE[ord(text[-1]) % len(HOSTILE)]}{text}"
+
+
+def spoil(path: Path) -> None:
+    """Spoil all names that a file of `make_files` holds."""
+    if path.suffix == ".npz":
+        arrays = dict(np.load(path))
+        np.savez(path, **arrays | {"group": np.array(list(map(spoiled, arrays["group"])))})
+        return
+    numbers = "mated|score|failures|attempts|quality|.*[.].*"
+    table = pl.read_csv(path, infer_schema=False)
+    table.select(
+        column if re.fullmatch(numbers, column.name) else pl.Series(column.name, list(map(spoiled, column)))
+        for column in table
+    ).write_csv(path)
+
+
 def attempt(words: list[str]) -> tuple[str, str]:
     """Run one line; return what became of it, and what there is to tell."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
             with calls.limited(LIMIT):
-                result = CliRunner().invoke(cli, words)
+                result = CliRunner().invoke(cli, words, standalone_mode=False)
         except calls.TimeUp:
             return "hang", ""
     error = result.exception
     strangers = [w for w in told if not issubclass(w.category, FastfairWarning)]
     if strangers:
         return "foreign warning", f"{strangers[0].category.__name__}: {strangers[0].message}"
+    if isinstance(error, click.ClickException):
+        return f"exit {error.exit_code}", error.message
     if isinstance(error, FastfairError | OSError):
         return "exit 2", str(error)  # as `main` has it
     if error is not None and not isinstance(error, SystemExit):
         where = traceback.extract_tb(error.__traceback__)[-1]
         return "foreign", f"{type(error).__name__}: {str(error)[:150]} ({where.filename}:{where.lineno})"
+    if steers := harms(result.output):
+        return "steers the terminal", repr(steers[0])
     what = f"exit {result.exit_code}"
     return ALLOWED[0] if words[:1] == ["check"] and what in VERDICTS else what, result.output[-300:]
 
@@ -134,6 +169,9 @@ def run(number: int, seed: int, tell: Callable[[str], None] = print) -> collecti
     rng = random.Random(seed)
     with calls.away():
         make_files()
+        for path in Path().iterdir():  # half of the runs read hostile names
+            if seed % 2 and path.name not in ("empty.csv", "text.csv"):
+                spoil(path)
         for _ in range(number):
             words = line(rng)
             what, told = attempt(words)

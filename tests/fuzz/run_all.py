@@ -18,6 +18,7 @@ PROGRAMS = (
     ("calls", "fuzz/calls.py", 20_000, 500, ("--number",)),
     ("files", "fuzz/files.py", 20_000, 200, ("--number",)),
     ("command lines", "fuzz/command_lines.py", 2_500, 100, ("--number",)),
+    ("surroundings", "fuzz/surroundings.py", 4_000, 40, ("--number",)),
     ("interrupts", "stress/interrupts.py", 500, 3, ()),
     ("kills while writing", "stress/kill_while_writing.py", 100, 5, ()),
 )

@@ -3,7 +3,8 @@
     python tests/stress/interrupts.py 500 --seed 1
 
 starts the command line and Python scripts on made-up data, with kernels from a filled cache and with an empty one,
-sends each a SIGINT at a moment drawn from the whole of its run, and checks what came of it:
+sends each a SIGINT, or half of the commands a SIGTERM, at a moment drawn from the whole of its run, and checks what
+came of it:
 
 - it ends within a second, as an interrupted program does;
 - where a script catches the interrupt, that is within a second, and the same work gives the right numbers afterwards;
@@ -32,7 +33,6 @@ from pathlib import Path
 import numpy as np
 
 _HANGS, _WORKS = 60.0, 1200.0  # seconds: an interrupt ends a process, or work afterwards compiles all kernels
-_INTERRUPTED = (130, -signal.SIGINT)
 
 # From the first line on an interrupt is ours to heed: before, the interpreter itself is starting.
 _COMMAND = """
@@ -115,6 +115,7 @@ class Run:
     files: dict[str, bytes]
     interrupted: float | None = None
     hung: bool = False
+    sent: signal.Signals = signal.SIGINT
     problems: list[str] = field(default_factory=list)
 
 
@@ -135,8 +136,8 @@ class Bench:
                 raise SystemExit(f"{case.name} fails without an interrupt: {run.errors}")
         return self._whole[case.name]
 
-    def run(self, case: Case, cold: bool, delay: float | None) -> Run:
-        """Run a case, and interrupt it some seconds after it begins."""
+    def run(self, case: Case, cold: bool, delay: float | None, sent: signal.Signals = signal.SIGINT) -> Run:
+        """Run a case, and send it a signal some seconds after it begins."""
         out, cache = self.folder / "out", self.folder / "cache"
         shutil.rmtree(out, ignore_errors=True)
         with (self.folder / "errors").open("w+") as errors:
@@ -166,7 +167,7 @@ class Bench:
                     time.sleep(delay)
                     if process.poll() is None:
                         interrupted = time.perf_counter()
-                        process.send_signal(signal.SIGINT)
+                        process.send_signal(sent)
                 process.wait(_WORKS if delay is None or case.goes_on else _HANGS)
             except subprocess.TimeoutExpired:
                 hung = True
@@ -178,7 +179,7 @@ class Bench:
             errors.seek(0)
             files = {path.name: path.read_bytes() for path in out.iterdir()} if out.is_dir() else {}
             run = Run(process.returncode, ended, said, "".join(printed), errors.read(), files)
-        run.interrupted, run.hung = interrupted, hung
+        run.interrupted, run.hung, run.sent = interrupted, hung, sent
         run.problems += [f"{path.name} left in the cache" for path in cache.rglob("*tmp*")]
         return run
 
@@ -189,7 +190,9 @@ class Bench:
         """
         whole = self.whole(case)
         while True:
-            run = self.run(case, cold, rng.uniform(0, whole.ended - whole.said[case.begins]))
+            delay = rng.uniform(0, whole.ended - whole.said[case.begins])
+            sent = signal.SIGTERM if case.is_command and rng.random() < 0.5 else signal.SIGINT
+            run = self.run(case, cold, delay, sent)
             if run.interrupted is not None:
                 return run
             shutil.rmtree(self.folder / "cache", ignore_errors=True)
@@ -209,7 +212,7 @@ class Bench:
         if case.goes_on and "caught" in run.said:
             if run.code != 0 or run.printed.splitlines()[-1] != whole.printed.splitlines()[-1]:
                 run.problems.append(f"ends with {run.code} and other numbers after the interrupt")
-        elif run.code not in _INTERRUPTED and not (run.code == 0 and done and took < limit):
+        elif run.code not in (128 + run.sent, -signal.SIGINT) and not (run.code == 0 and done and took < limit):
             run.problems.append(f"ends with {run.code}")
         run.problems += [f"{name} is left, but not whole" for name in set(run.files) - files]
         if case.is_command and "Traceback" in run.errors:
