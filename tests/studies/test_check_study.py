@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from studies import check_study, verdict_study
-from studies.bounds import most
+from studies.bounds import least, most
 from studies.check_study import LOOKS, RATES, requirements
 from studies.populations import BY_NAME, Population
 from studies.processes import chosen
@@ -70,5 +70,8 @@ def test_goats_and_thresholds_of_few_errors_are_rarely_met_wrongly(expected, dat
         for look in ("met wrongly", "not met wrongly"):
             wrong = shares[:, verdict_study.LOOKS.index(look)]
             assert wrong.max() <= most(ON_AVERAGE, n)
+        for what, share in verdict_study.intervals(setting, expected, n).items():
+            if not what.endswith("flagged"):
+                assert share >= least(0.93, n), what
     alike = verdict_study.study(verdict_study.SETTINGS[0], 21.0, n)
     assert alike[verdict_study.QUANTITIES.index("fnmr@held"), verdict_study.LOOKS.index("met at 2 times")] > 0.2

@@ -2,13 +2,15 @@
 
 `python -m studies verdict_study`, run in `tests/`, prints the tables of the documentation. Each quantity is required
 to be at most what it truly is, so that "met" is an error; to be at most a hair more, so that "not met" is one; and to
-be at most 1.5 and 2 times that, which a system at two thirds and at half of the bound should be called met for.
+be at most 1.5 and 2 times that, which a system at two thirds and at half of the bound should be called met for. Then
+how often `evaluate`'s intervals hold the truth, and how many say that they may be too narrow.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +22,7 @@ import fastfair as ff
 from fastfair.claims.checked_quantity import MET, NOT_MET
 
 from .populations import Floats, compared
-from .processes import chosen, of_data_sets, study_parser
+from .processes import chosen, coverage, of_data_sets, study_parser
 from .tables import percents, table
 
 N_NONMATED = 21_000
@@ -29,6 +31,8 @@ TIMES = (1.5, 2.0)
 LOOKS = ("met wrongly", "not met wrongly", *(f"met at {times:g} times" for times in TIMES))
 QUANTITIES = ("fnmr@held", "fnmr[*]@held", "fnmr@given", "fmr@given", "eer", "min_dcf")
 RESAMPLES = 500
+INTERVALS = ("fnmr@held", "fnmr@given", "eer", "cllr")
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
 _MOST_ATTEMPTS = 5  # where people try until they succeed
 _GRID = gamma.ppf((np.arange(200) + 0.5) / 200, 2.0)
 
@@ -87,6 +91,14 @@ class Setting:
         return brentq(lambda t: self.fmr(t) - expected / N_NONMATED, -5, 15, xtol=1e-12)
 
     @functools.cache  # noqa: B019
+    def cllr(self, expected: float) -> float:
+        """Return Cllr where scores are taken for logarithms of likelihood ratios."""
+        share, mean, added = self.kinds
+        mated = self.threshold(expected) + mean[:, None] + _NODES
+        nonmated = (added[:, None] + added)[..., None] + _NODES
+        costs = share @ np.logaddexp(0, -mated) + share @ (share @ np.logaddexp(0, nonmated))
+        return float(costs @ _WEIGHTS / _WEIGHTS.sum()) / (2 * math.log(2))
+
     def truth(self, expected: float) -> dict[str, float]:
         """Return what `QUANTITIES` truly are."""
         at = self.threshold(expected)
@@ -153,6 +165,25 @@ def _look(setting: Setting, expected: float, seed: int) -> list[list[bool]]:
     return looks
 
 
+def _look_at_intervals(setting: Setting, expected: float, seed: int) -> Iterator[tuple[str, float]]:
+    """Say whether intervals of `INTERVALS` hold the truth, of all and of groups, and whether they have a flag."""
+    truth = setting.truth(expected) | ({"cllr": setting.cllr(expected)} if setting.attempts else {})
+    data = setting.draw(np.random.default_rng([seed, len(setting.name)]), expected)
+    points = [ff.at_fmr(expected / N_NONMATED), ff.at_threshold(setting.threshold(expected))]
+    found = ff.evaluate(data, points, [], metrics=["eer", "cllr"], n_resamples=RESAMPLES, rng=seed, n_threads=1)
+    for q in found.quantities:
+        name = q.name if q.at is None else f"{q.name}@{'held' if q.at.kind == 'fmr' else 'given'}"
+        if name in INTERVALS and name in truth:
+            name += "" if q.group is None else f" of {setting.sizes[int(q.group)]}"
+            yield name, q.low <= truth[name.partition(" ")[0]] <= q.high
+            yield f"{name}, flagged", bool(q.flags)
+
+
+def intervals(setting: Setting, expected: float, n_data_sets: int, processes: int | None = 1) -> dict[str, float]:
+    """Return the shares of data sets in which intervals hold the truth, and in which they have a flag."""
+    return coverage(functools.partial(_look_at_intervals, setting, expected), n_data_sets, processes)
+
+
 def study(setting: Setting, expected: float, n_data_sets: int, processes: int | None = 1) -> Floats:
     """Return the (quantities, looks) shares of data sets; that with seed r is number r."""
     return np.mean(of_data_sets(functools.partial(_look, setting, expected), n_data_sets, processes), axis=0)
@@ -169,4 +200,9 @@ def main() -> None:
     for look, name in enumerate(LOOKS):
         rows = ([name, f"{expected:g}", *percents(of[:, look])] for (name, expected), of in found.items())
         print(f"\n{name}\n{table(['Population', 'false matches expected', *QUANTITIES], rows)}")
+    for setting in chosen(SETTINGS, asked.only):
+        for expected in EXPECTED[:3]:
+            shares = intervals(setting, expected, asked.data_sets, asked.processes)
+            said = (f"{name} {100 * share:.1f}" for name, share in shares.items())
+            print(f"\n{setting.name}, {expected:g}: {', '.join(said)}", flush=True)
     print(f"twice the binomial error of 5 %: {200 * math.sqrt(0.05 * 0.95 / asked.data_sets):.1f}")
