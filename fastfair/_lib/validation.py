@@ -18,7 +18,6 @@ from fastfair.errors import InputError, MissingDependencyError
 
 from . import arrays
 from .arrays import column as column
-from .file_stamps import require_unchanged
 from .label_codes import Coded as Coded
 from .label_codes import Labels as Labels
 from .label_codes import encode as encode
@@ -218,7 +217,6 @@ def require_usable(vectors: NDArray[np.floating[Any]], similarity: str) -> None:
     step = max(1, _BLOCK_BYTES // (vectors.shape[1] * vectors.itemsize))
     wrong: dict[str, list[NDArray[np.intp]]] = {"not finite": [], "zero": []}
     for start in range(0, len(vectors), step):
-        require_unchanged(vectors)
         block = vectors[start : start + step]
         wrong["not finite"].append(start + np.flatnonzero(~np.isfinite(block).all(axis=1)))
         if not zero_allowed:

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.file_stamps import require_unchanged
 from fastfair._lib.notebook import Shown
 from fastfair._lib.warnings import gathered, warn
 from fastfair._lib.workers import Workers
@@ -321,7 +320,6 @@ class Embeddings(Shown):
         """
         if isinstance(positions, slice) and positions.step == 0:
             raise InputError("positions is a slice with step 0: give another step, or none")
-        require_unchanged(self.vectors)
         try:
             taken = self.vectors[positions]
         except IndexError:

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.file_stamps import require_unchanged
 from fastfair._lib.threads import run_blocks
 from fastfair._lib.workers import Workers
 from fastfair.errors import InputError
@@ -181,7 +180,6 @@ class NamedVectors:
         def score(start: int) -> None:
             part = slice(start, min(start + _PAIRS_AT_ONCE, size))
             found = np.empty(part.stop - start)
-            require_unchanged(self.vectors)
             kernels.highest_similarities(
                 self.vectors, self._scale, self._members, sides[0][part], sides[1][part], euclidean, found
             )

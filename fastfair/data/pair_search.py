@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import memory
-from fastfair._lib.file_stamps import require_unchanged
 from fastfair._lib.jobs import Arrays, do_job
 from fastfair._lib.progress import Report
 from fastfair._lib.threads import count_threads, one_blas_thread, run_blocks
@@ -331,6 +330,5 @@ class PairFinder:
         from fastfair.kernels import pairs as kernels
 
         out = np.empty(first.size, np.float64)
-        require_unchanged(self._vectors)
         kernels.distances(self._vectors, self._pairing.order[first], self._pairing.order[second], out)
         return out.astype(self._vectors.dtype)

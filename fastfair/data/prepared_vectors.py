@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from fastfair._lib.file_stamps import require_unchanged
 from fastfair._lib.threads import one_blas_thread, run_blocks
 from fastfair.kernels._aside import aside
 
@@ -99,7 +98,6 @@ class PreparedVectors:
 
         def prepare(start: int) -> None:
             stop = min(start + _ROWS_AT_ONCE, n)
-            require_unchanged(vectors)
             self.rows[start:stop, :d] = ready_for_products(vectors[order[start:stop]], similarity)
 
         run_blocks(prepare, range(0, n, _ROWS_AT_ONCE), n, _ROWS_AT_ONCE, n_threads, None)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
-from fastfair._lib.file_stamps import require_unchanged
 from fastfair.errors import InputError
 
 from .prepared_vectors import ready_for_products
@@ -88,6 +87,5 @@ def mean_vectors(
     sums = np.zeros((int(template.max()) + 1, vectors.shape[1]))
     for start in range(0, rows.size, _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
-        require_unchanged(vectors)
         np.add.at(sums, template[part], ready_for_products(vectors[rows[part]], similarity).astype(np.float64))
     return (sums / np.bincount(template)[:, None]).astype(vectors.dtype)

@@ -9,6 +9,7 @@ import threading
 import weakref
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from fastfair._lib import memory, temporary_folders
-from fastfair._lib.file_stamps import mapped
 from fastfair._lib.whole_files import explained
 from fastfair.errors import FileFormatError, MissingFileError
 
@@ -159,8 +159,10 @@ class ArrayFile:
         n = sum(shape[0] for _, shape, _ in self._written)
         path = self._folder.path / self._name
         found = np.memmap(path, kind, "r", shape=(n, *shape[1:]))
+        with suppress(OSError):  # as on Windows
+            path.unlink()  # nobody can change it any more
         weakref.finalize(found, lambda _: None, self._folder)
-        return mapped(path, found)
+        return found
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         """Read all arrays.

@@ -14,23 +14,30 @@ import numpy as np
 from numpy.lib import format as npy
 
 from fastfair._lib import memory, validation
-from fastfair._lib.file_stamps import mapped
+from fastfair.data.temporary_files import room
 from fastfair.errors import FileFormatError, InputError
 
 from .reading import reading
 
 Array = np.ndarray[Any, Any]
-_SHARE_OF_MEMORY = 8  # of what is free, a share may hold an array
+_AT_ONCE = 2**24  # bytes
 
 
 def read_npy(path: Path) -> Array:
-    """Return the array of a .npy file; memory-mapped where it would take much of the memory that is free."""
-    with reading(path):
-        with path.open("rb") as stream:
-            _check_header(path, stream, path.stat().st_size)
-        if path.stat().st_size <= memory.available() // _SHARE_OF_MEMORY:
-            return np.asarray(np.load(path, allow_pickle=False))
-        return mapped(path, np.load(path, mmap_mode="r", allow_pickle=False))
+    """Return the array of a .npy file, in memory, or in a temporary file where it would take much of what is free.
+
+    An array that is mapped to the file itself would change with it, and end the process where the file is cut off.
+    """
+    with reading(path), path.open("rb") as stream:
+        shape, is_fortran, dtype = _check_header(path, stream, path.stat().st_size)
+        array = room(math.prod(shape), dtype)
+        left = array.view(np.uint8).data if array.size else memoryview(b"")
+        while left:
+            n = stream.readinto(left[:_AT_ONCE])
+            if not n:
+                raise FileFormatError(f"{path} ends before its array does")
+            left = left[n:]
+    return array.reshape(shape[::-1]).T if is_fortran else array.reshape(shape)
 
 
 class Archive:
@@ -89,13 +96,13 @@ def recognise(path: Path, name: str | None) -> str:
         return "arrays" if wanted in arrays.names and arrays[wanted].ndim == 1 else "matrix"
 
 
-def _check_header(place: object, stream: BinaryIO | Any, size: int) -> None:
-    """Refuse Python objects, and a header that says another size than the file has."""
+def _check_header(place: object, stream: BinaryIO | Any, size: int) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Refuse Python objects, and a header that says another size than the file has; return what the header says."""
     version = npy.read_magic(stream)
     if version not in ((1, 0), (2, 0)):
         raise FileFormatError(f"{place} cannot be read: format version {version} is for arrays with named fields")
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read(stream)
+    shape, is_fortran, dtype = read(stream)
     if dtype.hasobject:
         raise FileFormatError(
             f"{place} cannot be read: it holds pickled Python objects, which are never loaded; save numbers as floats, "
@@ -108,3 +115,4 @@ def _check_header(place: object, stream: BinaryIO | Any, size: int) -> None:
             f"{place} cannot be read: its header says {said:,} bytes, an array of shape {shape} and type {dtype}, but "
             f"{held:,} follow"
         )
+    return shape, is_fortran, dtype

@@ -52,7 +52,7 @@ def read_embeddings(
     Parameters
     ----------
     path : path, sequence of paths, or data frame
-        ``.npy`` (memory-mapped if large), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
+        ``.npy`` (in a temporary file if large), ``.npz``, ``.parquet`` with a column of lists, or HDF5 (``.h5``,
         ``.hdf5``); where each dataset of the latter is one vector, these are its "vectors", and their paths its "name".
         A data frame is taken as Parquet. Several files, or a pattern such as ``"vectors/*.npy"`` whose
         files are taken by name, are parts of one set: read one after another into a temporary file, memory-mapped.

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import fastfair as ff
 from fastfair._lib import memory
+from fastfair.data import temporary_files
 from fastfair.errors import (
     DroppedWarning,
     FileFormatError,
@@ -119,8 +120,9 @@ def test_data_frames(make, npy):
         ff.read_embeddings(npy, samples=table, groups="eye")
 
 
-def test_a_large_npy_is_mapped_and_labels_come_from_beside_it(npy, tmp_path, monkeypatch):
+def test_a_large_npy_is_in_a_temporary_file_and_labels_come_from_beside_it(npy, tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "available", lambda: 0)
+    monkeypatch.setattr(temporary_files, "_ALWAYS_IN_MEMORY", 0)
     e = ff.read_embeddings(npy, subject=FIELDS["subject"], groups={"sex": FIELDS["sex"]})
     is_the_same(e, ("f", "m"))
     assert isinstance(e.vectors.base, np.memmap) or isinstance(e.vectors.base.base, np.memmap)
