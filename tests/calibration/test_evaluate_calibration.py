@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 from helpers.data_sets import columns
+from helpers.refusals import refused
 from oracles import calibration as slow
 from scipy.stats import t
 
@@ -190,14 +191,10 @@ def test_plots_show_groups(found):
 
 
 def test_rows_are_looked_up(found):
-    with pytest.raises(InputError, match="several applications"):
-        found.cost()
-    with pytest.raises(InputError, match="no group 'y'"):
-        found.cost(EVEN, "y")
-    with pytest.raises(InputError, match=r"there is no group None at p_target=0\.3"):
-        found.plot(application=ff.Application(0.3))
-    with pytest.raises(InputError, match="there is no measure 'gini"):
-        found.measure("gini(act_dcf)")
+    refused("several applications", found.cost)
+    refused("no group 'y'", found.cost, EVEN, "y")
+    refused(r"there is no group None at p_target=0\.3", found.plot, application=ff.Application(0.3))
+    refused("there is no measure 'gini", found.measure, "gini(act_dcf)")
 
 
 def test_without_groups_there_are_costs_alone():
@@ -234,14 +231,10 @@ def test_groups_without_a_class_are_left_out():
 
 
 def test_what_cannot_be_evaluated_says_why(ratios):
-    with pytest.raises(InputError, match="calibration is that of log-likelihood ratios"):
-        ff.evaluate_calibration(ff.Comparisons(**columns()))
-    with pytest.raises(InputError, match="applications is empty"):
-        ff.evaluate_calibration(ratios, [])
-    with pytest.raises(InputError, match="applications such as Application"):
-        ff.evaluate_calibration(ratios, [0.01])
-    with pytest.raises(InputError, match="n_resamples must be at least 2"):
-        ff.evaluate_calibration(ratios, n_resamples=1)
+    refused("calibration is that of log-likelihood ratios", ff.evaluate_calibration, ff.Comparisons(**columns()))
+    refused("applications is empty", ff.evaluate_calibration, ratios, [])
+    refused("applications such as Application", ff.evaluate_calibration, ratios, [0.01])
+    refused("n_resamples must be at least 2", ff.evaluate_calibration, ratios, n_resamples=1)
     for wrong in ({"p_target": 1.0}, {"p_target": 0.1, "c_fa": 0}, {"p_target": 0.1, "c_miss": -1}):
         with pytest.raises(InputError):
             ff.Application(**wrong)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers.each import each
 from helpers.failure_groups import LABELS, counts_of, groups_of
+from helpers.refusals import refused
 from helpers.small_embeddings import KINDS, small_embeddings
 from hypothesis import given
 from hypothesis import strategies as st
@@ -184,8 +185,7 @@ def test_comparisons_that_cannot_be_counted():
             ff.Comparisons(scores, mated, reference_group=groups[0], probe_group=groups[1]), at
         )
     conflicting = ff.Comparisons(scores, mated, *ids, *groups, label_conflicts="keep")
-    with pytest.raises(InputError, match="mated comparisons are of two subjects"):
-        ff.FailureCounts.from_comparisons(conflicting, at)
+    refused("mated comparisons are of two subjects", ff.FailureCounts.from_comparisons, conflicting, at)
     with pytest.raises(InputError, match="at must be an operating point"):
         ff.FailureCounts.from_comparisons(
             ff.Comparisons(scores[:2], mated[:2], list("pp"), list("pq"), list("ff"), list("fm")), 0.5
@@ -221,11 +221,9 @@ def test_too_few_pairs_kept_at_first_are_looked_for_again(monkeypatch):
 def test_embeddings_that_cannot_be_counted():
     e = small_embeddings(0, 4, 3)
     for at in (0.5, None):
-        with pytest.raises(InputError, match="at must be an operating point"):
-            ff.FailureCounts.from_embeddings(e, at)
+        refused("at must be an operating point", ff.FailureCounts.from_embeddings, e, at)
     for at in (ff.at_fmr(0.1), ff.at_eer()):
-        with pytest.raises(InputError, match="no groups"):
-            ff.FailureCounts.from_embeddings(ff.Embeddings(e.vectors, e.subject), at)
+        refused("no groups", ff.FailureCounts.from_embeddings, ff.Embeddings(e.vectors, e.subject), at)
 
 
 # What is refused, said and kept.

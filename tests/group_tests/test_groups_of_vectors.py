@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.refusals import refused
 from helpers.small_embeddings import scanned, two_systems
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,6 @@ from hypothesis import strategies as st
 import fastfair as ff
 from fastfair._lib import seeds
 from fastfair.data import pair_search
-from fastfair.errors import InputError
 from fastfair.group_tests import false_matches, frailty
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
@@ -70,8 +70,7 @@ def test_pairs_are_kept_as_they_are_needed(monkeypatch):
     e = two_systems(5, groups=2)[0]
     wanted = ff.fmr_test(e.comparisons(), ff.at_fmr(0.05), n_resamples=40, rng=1)
     monkeypatch.setattr(pair_search, "_FEW", 0)  # of which all would be kept
-    with pytest.raises(InputError, match="needs more scores than the scan has kept"):
-        ff.fmr_test(e.scanned(0.01), ff.at_fmr(0.05), rng=1)
+    refused("needs more scores than the scan has kept", ff.fmr_test, e.scanned(0.01), ff.at_fmr(0.05), rng=1)
     assert same(ff.fmr_test(e, ff.at_fmr(0.05), n_resamples=40, rng=1), wanted)
 
 
@@ -83,8 +82,7 @@ def test_a_scan_of_score_files_has_failures_but_no_partners(tmp_path):
     scan = ff.scan_comparisons(tmp_path / "scores.parquet")
     for test in (ff.fnmr_test, ff.margin_of_error):
         assert same(*(test(data, ff.at_fmr(0.02), n_resamples=30, rng=1) for data in (scan, c)))
-    with pytest.raises(InputError, match="scan of score files, which does not list who was compared"):
-        ff.fmr_test(scan, ff.at_fmr(0.02), rng=1)
+    refused("scan of score files, which does not list who was compared", ff.fmr_test, scan, ff.at_fmr(0.02), rng=1)
 
 
 def test_a_scan_with_mated_comparisons_of_two_subjects_has_no_attempts(tmp_path):
@@ -93,12 +91,10 @@ def test_a_scan_with_mated_comparisons_of_two_subjects_has_no_attempts(tmp_path)
     c = ff.Comparisons(range(12), [1] * 9 + [0] * 3, *who, *groups, label_conflicts="keep")
     ff.write_comparisons(c, tmp_path / "scores.csv")
     scan = ff.scan_comparisons(tmp_path / "scores.csv", label_conflicts="keep")
-    with pytest.raises(InputError, match="mated comparisons are of two subjects"):
-        ff.fnmr_test(scan, ff.at_threshold(6.5), rng=1)
+    refused("mated comparisons are of two subjects", ff.fnmr_test, scan, ff.at_threshold(6.5), rng=1)
 
 
 def test_vectors_without_groups_are_refused():
     e = ff.Embeddings(np.eye(4), [0, 0, 1, 1])
     for data in (e, e.scanned()):
-        with pytest.raises(InputError, match="no groups"):
-            ff.fmr_test(data, ff.at_fmr(0.1), rng=0)
+        refused("no groups", ff.fmr_test, data, ff.at_fmr(0.1), rng=0)

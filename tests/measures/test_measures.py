@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 from helpers.each import each
+from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import naive
@@ -110,12 +110,9 @@ def test_table_one_of_paper_one_comes_from_the_facts():
 
 
 def test_percentages_are_refused():
-    with pytest.raises(ff.errors.InputError, match="divide percentages by 100"):
-        m.fdr([1.22, 0.68], [0.01, 0.02])
-    with pytest.raises(ff.errors.InputError, match="alpha"):
-        m.fdr([0.1, 0.2], [0.1, 0.2], alpha=50)
-    with pytest.raises(ff.errors.InputError, match="must be numbers"):
-        m.gini(["a", "b"])
+    refused("divide percentages by 100", m.fdr, [1.22, 0.68], [0.01, 0.02])
+    refused("alpha", m.fdr, [0.1, 0.2], [0.1, 0.2], alpha=50)
+    refused("must be numbers", m.gini, ["a", "b"])
 
 
 def test_arrays_that_do_not_fit_are_refused():
@@ -128,8 +125,7 @@ def test_arrays_that_do_not_fit_are_refused():
         (lambda: m.gini(np.ma.array([0.1, 0.2], mask=[0, 1])), "masked entry in row 1"),
         (lambda: m.gini([1j, 0.2]), "must be numbers"),
     ):
-        with pytest.raises(ff.errors.InputError, match=message):
-            call_with()
+        refused(message, call_with)
 
 
 def test_equal_rates_are_exactly_fair():
@@ -144,20 +140,15 @@ def test_zero_policies():
     agree(m.replace_zeros(rates), rates)
     agree(m.replace_zeros(rates, 1e-4), [1e-4, 0.1])
     agree(m.replace_zeros(rates, "clopper-pearson", [50, 50]), [beta.ppf(0.975, 1, 50), 0.1])
-    with pytest.raises(ff.errors.InputError, match="not computable"):
-        m.replace_zeros(rates, "raise")
-    with pytest.raises(ff.errors.InputError, match="comparisons"):
-        m.replace_zeros(rates, "clopper-pearson")
-    with pytest.raises(ff.errors.InputError, match="policy"):
-        m.replace_zeros(rates, 0.0)
-    with pytest.raises(ff.errors.InputError, match="did you mean 'raise'"):
-        m.replace_zeros(rates, "raises")
+    refused("not computable", m.replace_zeros, rates, "raise")
+    refused("comparisons", m.replace_zeros, rates, "clopper-pearson")
+    refused("policy", m.replace_zeros, rates, 0.0)
+    refused("did you mean 'raise'", m.replace_zeros, rates, "raises")
 
 
 def test_unknown_metrics_of_a_measure_are_refused():
     assert m.MEASURES["std"].needs_policy_threshold("eer") is False
-    with pytest.raises(ff.errors.InputError, match="metric of gini"):
-        m.MEASURES["gini"].error_types("eer")
+    refused("metric of gini", m.MEASURES["gini"].error_types, "eer")
     assert m.MEASURES["fdr"].bounded
     assert not m.MEASURES["inequity_rate"].bounded
 
@@ -175,5 +166,4 @@ def test_extreme_values_give_no_warning_of_numpy(measure, values):
 
 
 def test_metrics_whose_squares_overflow_are_refused():
-    with pytest.raises(ff.errors.InputError, match=r"x must not be above 1e150, .* but holds 1e\+200"):
-        ff.measures.std([1e200, 0.5])
+    refused(r"x must not be above 1e150, .* but holds 1e\+200", ff.measures.std, [1e200, 0.5])

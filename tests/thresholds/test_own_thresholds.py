@@ -7,11 +7,12 @@ import warnings
 import numpy as np
 import pytest
 from helpers.random_comparisons import drawn
+from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning, InputError
+from fastfair.errors import FastfairWarning
 
 KINDS = ("similarity", "distance", "log-likelihood-ratio")
 
@@ -93,14 +94,10 @@ def test_what_goes_with_comparisons_stays():
     [({"0": 0.5}, "has none for '1'"), ({"0": 0.5, "1": 0.5, "2": 1}, "a group of thresholds"), (0.5, "a dict")],
 )
 def test_bad_thresholds_are_refused(thresholds, told):
-    with pytest.raises(InputError, match=told):
-        ff.with_own_thresholds(drawn(0), thresholds)
+    refused(told, ff.with_own_thresholds, drawn(0), thresholds)
 
 
 def test_other_bad_input_is_refused():
-    with pytest.raises(InputError, match="no rate that each group"):
-        ff.own_thresholds(drawn(0), ff.at_threshold(0.5))
-    with pytest.raises(InputError, match="no groups"):
-        ff.own_thresholds(ff.Comparisons([0.9, 0.1], [1, 0]), ff.at_fmr(0.1))
-    with pytest.raises(InputError, match="side"):
-        ff.with_own_thresholds(drawn(0), {"0": 0.5, "1": 0.5}, side="both")
+    refused("no rate that each group", ff.own_thresholds, drawn(0), ff.at_threshold(0.5))
+    refused("no groups", ff.own_thresholds, ff.Comparisons([0.9, 0.1], [1, 0]), ff.at_fmr(0.1))
+    refused("side", ff.with_own_thresholds, drawn(0), {"0": 0.5, "1": 0.5}, side="both")
