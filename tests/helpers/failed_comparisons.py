@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
+from helpers.quiet import quietly
 from oracles.naive import Comparison
 
 import fastfair as ff
-from fastfair.errors import DroppedWarning, FastfairWarning
+from fastfair.errors import DroppedWarning
 
 
 def columns(failing=0.15, n=30, seed=0):
@@ -35,8 +34,7 @@ def made(policy, *, samples=False, **options):
     if samples:
         turn = np.arange(scores.size) % 2
         names = {"reference_sample": 2 * given[2] + turn, "probe_sample": 2 * given[3] + 1 - turn}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DroppedWarning)
+    with quietly(DroppedWarning):
         return ff.Comparisons(scores, *given[1:], failures=policy, **names)
 
 
@@ -48,7 +46,6 @@ def rows_of(**options):
 
 
 def evaluated(c, at, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
+    with quietly():
         given = {"n_resamples": 100, "measures": (), "metrics": (), "rng": 0} | options
         return ff.evaluate(c, at, **given)

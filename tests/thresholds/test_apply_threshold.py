@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from helpers.quiet import quietly
 from helpers.random_comparisons import drawn, rows_of
 from helpers.refusals import refused
 from hypothesis import given
@@ -16,16 +15,11 @@ from hypothesis import strategies as st
 from oracles import applied_thresholds as oracle
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 from fastfair.thresholds.held_interval import found_threshold
 from fastfair.thresholds.shared_subjects import added, correlation, numbered
 from fastfair.uncertainty.few_held_errors import law_of_held_rate
 
-
-def applied(*arguments: object, **asked: object) -> ff.AppliedThreshold:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        return ff.apply_threshold(*arguments, **asked)
+applied = quietly()(ff.apply_threshold)
 
 
 @given(rate=st.floats(1e-5, 0.5), relative=st.floats(0.01, 1.5), freedom=st.floats(1, 500), level=st.floats(0.5, 0.99))
@@ -41,9 +35,7 @@ def test_the_law_of_a_rate_is_scipys(rate, relative, freedom, level):
 def test_the_ends_of_a_threshold_are_the_last_whose_rates_may_be(seed, kind, rate, digits):
     c = drawn(seed, digits=digits)
     at = ff.at_fmr(rate) if kind == "fmr" else ff.at_fnmr(rate)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        found = found_threshold(c, at, 0.9)
+    found = quietly()(found_threshold)(c, at, 0.9)
     assert found.laxest <= found.threshold <= found.strictest
     rates = oracle.law_of_rate(rate, found.standard_error, found.freedom, 0.9)
     may = oracle.possible(rows_of(c), kind, rates)
@@ -161,4 +153,3 @@ def test_results_are_tables_json_and_plots():
     assert found.plot(rate="fnmr").get_xlabel() == "False non-match rate"
     assert "for this very threshold" in found.summary()
     refused("name", found.rate, "eer")
-    plt.close("all")

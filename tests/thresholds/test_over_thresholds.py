@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from helpers.quiet import quietly
 from helpers.random_comparisons import drawn, rows_of
 from helpers.refusals import refused
 from hypothesis import given
@@ -16,25 +15,22 @@ from hypothesis import strategies as st
 from oracles import applied_thresholds as oracle
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 
-
-def quietly(function, *arguments, **asked):  # type: ignore[no-untyped-def]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        return function(*arguments, **asked)
+rates_over_thresholds, expected_performance_curve = map(
+    quietly(), (ff.rates_over_thresholds, ff.expected_performance_curve)
+)
 
 
 @given(seed=st.integers(0, 10**6), digits=st.integers(0, 2), thresholds=st.sets(st.integers(-20, 30), min_size=1))
 def test_rates_are_shares_counted_in_loops_with_the_intervals_of_evaluate(seed, digits, thresholds):
     c = drawn(seed, n=120, digits=digits)
     given_thresholds = [one / 10 for one in thresholds]
-    found = quietly(ff.rates_over_thresholds, c, given_thresholds)
+    found = rates_over_thresholds(c, given_thresholds)
     assert found.thresholds.tolist() == sorted(given_thresholds)
     for name in ("fmr", "fnmr"):
         for row in found.of(name):
             assert row.estimate == oracle.share_of_errors(rows_of(c), name, row.threshold)
-    one = quietly(ff.evaluate, c, ff.at_threshold(given_thresholds[0]), [], metrics=[], n_resamples=0)
+    one = quietly()(ff.evaluate)(c, ff.at_threshold(given_thresholds[0]), [], metrics=[], n_resamples=0)
     for group in (None, "0", "1"):
         row = next(row for row in found.of("fnmr", group) if row.threshold == given_thresholds[0])
         quantity = one.quantity("fnmr", group)
@@ -44,7 +40,7 @@ def test_rates_are_shares_counted_in_loops_with_the_intervals_of_evaluate(seed, 
 @given(seed=st.integers(0, 10**6), digits=st.integers(0, 2), weight=st.floats(0.02, 0.98))
 def test_expected_errors_are_at_thresholds_of_least_cost(seed, digits, weight):
     evaluation, development = drawn(seed, 100, n=90, digits=digits), drawn(seed + 1, n=90, digits=digits)
-    (row,) = quietly(ff.expected_performance_curve, evaluation, development, weight).of()
+    (row,) = expected_performance_curve(evaluation, development, weight).of()
     others = rows_of(development)
     candidates = [*{one[0] for one in others}, math.inf]
     costs = [
@@ -62,8 +58,8 @@ def test_expected_errors_are_at_thresholds_of_least_cost(seed, digits, weight):
 
 def test_the_interval_of_a_mean_of_rates_is_that_of_a_sum():
     evaluation, development = drawn(1, 100, n=2000, n_subjects=100), drawn(2)
-    row = quietly(ff.expected_performance_curve, evaluation, development, 0.5).of()[0]
-    rates = quietly(ff.rates_over_thresholds, evaluation, row.threshold)
+    row = expected_performance_curve(evaluation, development, 0.5).of()[0]
+    rates = rates_over_thresholds(evaluation, row.threshold)
     fmr, fnmr = rates.of("fmr")[0], rates.of("fnmr")[0]
     down = math.hypot(fmr.estimate - fmr.low, fnmr.estimate - fnmr.low) / 2
     up = math.hypot(fmr.high - fmr.estimate, fnmr.high - fnmr.estimate) / 2
@@ -73,7 +69,7 @@ def test_the_interval_of_a_mean_of_rates_is_that_of_a_sum():
 def test_default_thresholds_lie_between_the_medians():
     for kind in ("similarity", "distance"):
         c = drawn(3, kind=kind)
-        found = quietly(ff.rates_over_thresholds, c)
+        found = rates_over_thresholds(c)
         assert found.thresholds.size == 41
         assert (np.diff(found.thresholds) > 0).all()
         rates = [row.estimate for row in found.of("fmr")]
@@ -83,34 +79,31 @@ def test_default_thresholds_lie_between_the_medians():
 
 def test_a_group_without_comparisons_is_nan():
     c = ff.Comparisons([0.9, 0.8, 0.2, 0.3], [1, 1, 0, 0], list("abac"), list("abca"), list("xyxx"), list("xyxx"))
-    found = quietly(ff.rates_over_thresholds, c, 0.5)
+    found = rates_over_thresholds(c, 0.5)
     assert math.isnan(found.of("fmr", "y")[0].estimate)
-    row = quietly(ff.expected_performance_curve, c, c, 0.5).of("y")[0]
+    row = expected_performance_curve(c, c, 0.5).of("y")[0]
     assert all(math.isnan(one) for one in (row.estimate, row.low, row.high))
 
 
-@pytest.mark.parametrize("thresholds", [[math.nan], math.inf])
-def test_bad_thresholds_are_refused(thresholds):
-    refused("thresholds", ff.rates_over_thresholds, drawn(0), thresholds)
-
-
-def test_bad_weights_and_scores_of_two_kinds_are_refused():
+def test_bad_thresholds_weights_and_scores_of_two_kinds_are_refused():
+    for thresholds in ([math.nan], math.inf):
+        refused("thresholds", ff.rates_over_thresholds, drawn(0), thresholds)
     refused(r"weights must be in \(0, 1\), not 1", ff.expected_performance_curve, drawn(0), drawn(1), [0.5, 1])
     refused("are of the kind 'distance'", ff.expected_performance_curve, drawn(0), drawn(1, kind="distance"))
 
 
 def test_results_are_tables_json_plots_and_pages(tmp_path):
     c = drawn(4)
-    over = quietly(ff.rates_over_thresholds, c, [0.5, 1.0])
+    over = rates_over_thresholds(c, [0.5, 1.0])
     assert over.to_frame().shape == (12, 9)
     assert len(over.plot().get_lines()) == len(over.plot(rate="fmr").get_lines()) == 2
     assert "At the threshold 1" in over.summary()
-    expected = quietly(ff.expected_performance_curve, c, drawn(5), [0.2, 0.5])
+    expected = expected_performance_curve(c, drawn(5), [0.2, 0.5])
     assert expected.plot().get_xlabel() == "Weight of false matches"
     assert "for these very thresholds" in expected.summary()
     assert len(json.loads(expected.to_json())["errors"]) == 6
     refused("group", expected.of, "2")
-    applied = quietly(ff.apply_threshold, c, ff.at_fmr(0.1), drawn(5, 100))
+    applied = quietly()(ff.apply_threshold)(c, ff.at_fmr(0.1), drawn(5, 100))
     ff.report([over, expected, applied], tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
     assert all(title in text for title in ("over thresholds", "cost least", "threshold of development data"))
@@ -120,4 +113,3 @@ def test_results_are_tables_json_plots_and_pages(tmp_path):
         assert json.loads(written.to_json()) == json.loads(result.to_json())
         lines = [[line.get_xydata().tolist() for line in one.plot().get_lines()] for one in (written, result)]
         assert lines[0] == lines[1]
-    plt.close("all")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
-import pytest
+from helpers.quiet import quietly
 from helpers.random_comparisons import drawn
 from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 
 KINDS = ("similarity", "distance", "log-likelihood-ratio")
 
@@ -31,9 +28,7 @@ def test_decisions_are_those_at_the_own_threshold(seed, kind, side, digits, sing
     groups = {"reference": reference % 3, "probe": probe % 3}
     c = ff.Comparisons(scores, mated, reference, probe, groups["reference"], groups["probe"], kind)
     thresholds = {str(g): float(rng.choice(scores)) if g else 0.1 for g in range(3)}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        found = ff.rates(ff.with_own_thresholds(c, thresholds, side=side), ff.at_threshold(0))
+    found = quietly()(ff.rates)(ff.with_own_thresholds(c, thresholds, side=side), ff.at_threshold(0))
     accepted = []
     for k in range(n):
         own = thresholds[str(groups[side][k])]
@@ -63,11 +58,7 @@ def test_each_group_holds_its_rate(seed, kind):
 def test_one_threshold_for_all_changes_no_number():
     c = drawn(1)
     both = (c, ff.at_threshold(0.7)), (ff.with_own_thresholds(c, {"0": 0.7, "1": 0.7}), ff.at_threshold(0))
-    found = []
-    for one, at in both:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FastfairWarning)
-            found.append(ff.evaluate(one, at, n_resamples=50, metrics=[], rng=0))
+    found = [quietly()(ff.evaluate)(*data, n_resamples=50, metrics=[], rng=0) for data in both]
     for one, other in zip(*(ev.quantities for ev in found), strict=True):
         if one.name != "threshold":
             assert (one.name, one.low, one.high) == (other.name, other.low, other.high) or np.isnan(one.low)
@@ -83,21 +74,14 @@ def test_what_goes_with_comparisons_stays():
     assert own.score_kind == "similarity"
     assert own.failed.n == 1
     assert own.quality is c.quality
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        assert ff.rates(own, ff.at_threshold(-50)).counts.false_nonmatches == 1
+    assert quietly()(ff.rates)(own, ff.at_threshold(-50)).counts.false_nonmatches == 1
     assert own.nonmated.rows[np.argsort(own.nonmated.rows)].tolist() == sorted(c.nonmated.rows.tolist())
 
 
-@pytest.mark.parametrize(
-    ("thresholds", "told"),
-    [({"0": 0.5}, "has none for '1'"), ({"0": 0.5, "1": 0.5, "2": 1}, "a group of thresholds"), (0.5, "a dict")],
-)
-def test_bad_thresholds_are_refused(thresholds, told):
-    refused(told, ff.with_own_thresholds, drawn(0), thresholds)
-
-
-def test_other_bad_input_is_refused():
+def test_bad_input_is_refused():
+    refused("has none for '1'", ff.with_own_thresholds, drawn(0), {"0": 0.5})
+    refused("a group of thresholds", ff.with_own_thresholds, drawn(0), {"0": 0.5, "1": 0.5, "2": 1})
+    refused("a dict", ff.with_own_thresholds, drawn(0), 0.5)
     refused("no rate that each group", ff.own_thresholds, drawn(0), ff.at_threshold(0.5))
     refused("no groups", ff.own_thresholds, ff.Comparisons([0.9, 0.1], [1, 0]), ff.at_fmr(0.1))
     refused("side", ff.with_own_thresholds, drawn(0), {"0": 0.5, "1": 0.5}, side="both")

@@ -180,12 +180,8 @@ def test_numbers_are_drawn_about_the_way_from_the_smoothed_rates(at):
             assert drawn.std(axis=1) == pytest.approx(expected, rel=0.06)
         else:
             assert systems._draw("fmr", 0, np.array([power]))[0, 0].std() < 1e-12  # the FMR is held
-    model, rates = (
-        systems._models[0]["fnmr"],
-        np.array(
-            slow_counts.along(systems._start["fnmr"][0, 1:], 1.3, counts.group_false_nonmatches, counts.group_mated)
-        ),
-    )
+    model, start = systems._models[0]["fnmr"], systems._start["fnmr"][0, 1:]
+    rates = np.array(slow_counts.along(start, 1.3, counts.group_false_nonmatches, counts.group_mated))
     drawn = systems._draw("fnmr", 0, np.array([1.3]))[1:, 0]
     expected = np.sqrt(rates * (1 - rates) * (1 + model.linear) / model.comparisons)
     assert drawn.std(axis=1) == pytest.approx(expected, rel=0.06)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections import Counter
 
 import numpy as np
 import pytest
 from helpers.each import each
+from helpers.quiet import quietly
 from helpers.random_comparisons import drawn, rows_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,15 +16,12 @@ from oracles import applied_thresholds as of_thresholds
 from oracles import intervals as naive
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning
 from fastfair.uncertainty.interval_notes import possible_values
 from fastfair.uncertainty.quantities import BELOW_RESOLUTION, has_flag
 
 
 def evaluated(c: ff.Comparisons, at: ff.OperatingPoint, **asked: object) -> ff.Evaluation:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        return ff.evaluate(c, at, **({"n_resamples": 0} | asked))
+    return quietly()(ff.evaluate)(c, at, **({"n_resamples": 0} | asked))
 
 
 @given(seed=st.integers(0, 10**6), threshold=st.floats(0, 3), group=st.sampled_from([None, "0", "1"]))
