@@ -119,6 +119,12 @@ def random_groups() -> ff.Embeddings:
     return ff.Embeddings(e.vectors, e.subject, group=np.random.default_rng(2).integers(0, 3, 90)[e.subject])
 
 
+def few_men() -> ff.Embeddings:
+    """Ten subjects of group "m" and fifty of group "f"."""
+    e = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=1)
+    return ff.Embeddings(e.vectors, e.subject, group=np.where(e.subject % 6 == 0, "m", "f"))
+
+
 def rate_of(measure: str) -> str:
     facts = FACTS[measure]
     return facts.metrics[0] if facts.inputs != "both rates" and "fnmr" not in facts.metrics else "fnmr"
@@ -163,16 +169,14 @@ def test_the_band_of_a_measure_has_the_level_at_which_quantiles_hold_whole_curve
 
 
 def test_a_group_without_errors_has_no_interval_of_measures():
-    e = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=1)
-    e = ff.Embeddings(e.vectors, e.subject, group=np.where(e.subject % 6 == 0, "m", "f"))
+    e = few_men()
     band = ff.fairness_band(e, "gini", "fnmr", [0.001, 0.4], n_resamples=100, rng=0)
     assert np.isnan(band.low).tolist() == np.isnan(band.band_high).tolist() == [False, True]
     assert f"FMR 0.4: {NOTHING_TO_DRAW}" in band.note
 
 
 def test_all_bands_have_the_intervals_of_each():
-    e = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=1)
-    e = ff.Embeddings(e.vectors, e.subject, group=np.where(e.subject % 6 == 0, "m", "f"))
+    e = few_men()
     asked = {"fmr": [0.4, 0.01], "n_resamples": 50, "rng": 0}
     bands = bands_of(e, measures=["gini", "group_to_min_difference"], **asked)
     for name in ("gini", "group_to_min_difference"):
@@ -200,8 +204,7 @@ def test_all_bands_of_quantiles_say_once_that_fairness_measures_are_no_test(rand
 @pytest.mark.parametrize("group", [None, "f", "m"])
 @pytest.mark.parametrize("unit", ["sample", "subject"])
 def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str):
-    e = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=1)
-    e = ff.Embeddings(e.vectors, e.subject, group=np.where(e.subject % 6 == 0, "m", "f"))
+    e = few_men()
     levels = np.geomspace(0.001, 0.5, 12)
     band = ff.roc_band(e, levels[::-1], group=group, unit=unit, n_resamples=100, rng=0)
     assert band.fmr.tolist() == levels[::-1].tolist()

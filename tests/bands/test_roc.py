@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 import pytest
-from helpers.data_sets import columns
+from helpers.data_sets import columns, pairs_within_groups
 from helpers.each import each
+from helpers.quiet import quietly
 from oracles import intervals as slow
 
 import fastfair as ff
@@ -178,8 +178,7 @@ def hubs(shift: float) -> ff.Comparisons:
 def test_intervals_and_notes_are_those_of_evaluate(c):
     levels = [0.005, 0.02, 0.1, 0.3]
     band = ff.roc_band(c, levels, n_resamples=200, rng=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ff.errors.FastfairWarning)
+    with quietly():
         evaluation = ff.evaluate(c, [ff.at_fmr(level) for level in levels], [], metrics=[], n_resamples=200, rng=0)
     quantities = [evaluation.quantity("fnmr", at=ff.at_fmr(level)) for level in levels]
     assert np.array([(q.low, q.high) for q in quantities]).T.tolist() == [band.low.tolist(), band.high.tolist()]
@@ -210,10 +209,7 @@ def test_fairness_bands_hold_the_fair_value_where_a_group_has_no_errors():
         rng = np.random.default_rng(seed)
         sizes = (12, 30, 60)
         group = np.repeat(np.arange(3), sizes)
-        pairs = [np.array(np.triu_indices(n, 1)) + np.flatnonzero(group == k)[0] for k, n in enumerate(sizes)]
-        who = np.repeat(np.arange(group.size), 5)
-        reference, probe = (np.append(np.concatenate(side), who) for side in zip(*pairs, strict=True))
-        mated = np.arange(reference.size) >= reference.size - who.size
+        reference, probe, mated = pairs_within_groups(sizes, 5)
         scores = rng.normal(size=mated.size) + 3 * mated
         c = ff.Comparisons(scores, mated, reference, probe, group[reference], group[probe])
         for rate, level in (("fmr", 0.004), ("fnmr", 0.05)):
@@ -229,13 +225,10 @@ def test_fairness_bands_hold_the_fair_value_where_a_group_has_no_errors():
 
 
 def test_plots(band):
-    import matplotlib.pyplot as pyplot
-
     for det in (False, True):
         ax = band.plot(det=det, label="all")
         assert len(ax.collections) == 2
         assert np.isfinite(ax.dataLim.get_points()).all()
-        pyplot.close(ax.figure)
 
 
 @each(

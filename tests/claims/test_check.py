@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from helpers.data_sets import scores_with_hubs
 
 import fastfair as ff
 from fastfair.claims.checked_quantity import MET, NOT_MET
@@ -104,13 +105,7 @@ def test_with_few_false_matches_four_times_the_limit_has_to_be_allowed():
 
 
 def test_a_limit_noted_as_too_narrow_leaves_a_requirement_open():
-    rng = np.random.default_rng(0)
-    first, second = np.triu_indices(60, 1)
-    hub = np.isin(first, (0, 1)) | np.isin(second, (0, 1))  # two subjects have higher non-mated scores
-    scores = np.concatenate((np.full(60, 9.0), rng.normal(size=first.size) + 2 * hub))
-    who = np.arange(60)
-    data = ff.Comparisons(scores, np.arange(scores.size) < 60, np.append(who, first), np.append(who, second))
-    found = ff.check(data, ["fmr <= 0.9", "fmr <= 0.0001"], ff.at_threshold(2.3), **FEW)
+    found = ff.check(scores_with_hubs(2.0), ["fmr <= 0.9", "fmr <= 0.0001"], ff.at_threshold(2.3), **FEW)
     assert [row.verdict for row in found.rows] == [UNDECIDED, NOT_MET]
     assert found.rows[0].limit < 0.9
     assert "limit is in doubt" in found.rows[0].reason

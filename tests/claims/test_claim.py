@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.data_sets import scores_with_hubs
 from helpers.each import each
 from helpers.refusals import refused
 from hypothesis import given
@@ -23,16 +24,10 @@ AT = ff.at_threshold(0.5)
 def comparisons(errors: int, n: int, groups: tuple[str, ...] = ()) -> ff.Comparisons:
     """Make non-mated comparisons of two new subjects each, some of which are false matches, and one mated one."""
     scores = np.where(np.arange(n) < errors, 0.9, 0.1)
-    first, second = 2 * np.arange(n), 2 * np.arange(n) + 1
-    of_each = np.resize(groups, n).tolist() if groups else None
-    return ff.Comparisons(
-        np.append(scores, [0.9] * max(1, len(groups))),
-        np.arange(n + max(1, len(groups))) >= n,
-        np.append(first, -1 - np.arange(max(1, len(groups)))),
-        np.append(second, -1 - np.arange(max(1, len(groups)))),
-        of_each and of_each + list(groups),
-        of_each and of_each + list(groups),
-    )
+    mates = -1 - np.arange(max(1, len(groups)))
+    first, second = (np.append(2 * np.arange(n) + k, mates) for k in (0, 1))
+    labels = [*np.resize(groups, n).tolist(), *groups] if groups else None
+    return ff.Comparisons(np.append(scores, np.full(mates.size, 0.9)), first == second, first, second, labels, labels)
 
 
 @given(
@@ -149,37 +144,22 @@ def test_statements_that_cannot_be_judged_are_refused(statement, message):
     refused(message, ff.claim, comparisons(1, 10), statement, AT, rng=0)
 
 
-def test_an_operating_point_that_holds_the_rate_is_refused():
-    refused("holds the FMR", ff.claim, comparisons(1, 10), "fmr <= 0.1", ff.at_fmr(0.1), rng=0)
-
-
-def test_a_claim_needs_replicates():
-    refused("n_resamples", ff.claim, comparisons(1, 10), "fmr <= 0.1", AT, n_resamples=0)
-
-
-def test_a_level_below_one_half_has_no_limit():
-    refused(r"above 0\.5", ff.evaluate, comparisons(1, 10), AT, alternative="less", confidence_level=0.4, rng=0)
-
-
-def hubs(shift: float) -> ff.Comparisons:
-    """Comparisons of 60 subjects, two of whom have non-mated scores that are higher."""
-    rng = np.random.default_rng(0)
-    first, second = np.triu_indices(60, 1)
-    hub = np.isin(first, (0, 1)) | np.isin(second, (0, 1))
-    scores = np.concatenate((np.full(60, 9.0), rng.normal(size=first.size) + shift * hub))
-    who = np.arange(60)
-    return ff.Comparisons(scores, np.arange(scores.size) < 60, np.append(who, first), np.append(who, second))
+def test_rates_that_are_held_no_replicates_and_levels_below_one_half_are_refused():
+    data = comparisons(1, 10)
+    refused("holds the FMR", ff.claim, data, "fmr <= 0.1", ff.at_fmr(0.1), rng=0)
+    refused("n_resamples", ff.claim, data, "fmr <= 0.1", AT, n_resamples=0)
+    refused(r"above 0\.5", ff.evaluate, data, AT, alternative="less", confidence_level=0.4, rng=0)
 
 
 def test_a_claim_stays_open_where_few_subjects_cause_most_errors():
     at = ff.at_threshold(2.3)
     with pytest.warns(ff.errors.NarrowIntervalsWarning):
-        found = ff.claim(hubs(2.0), "fmr <= 0.9", at, rng=0)
+        found = ff.claim(scores_with_hubs(2.0), "fmr <= 0.9", at, rng=0)
     assert found.overall.limit < 0.9
     assert "likely too narrow" in found.overall.doubt
     assert found.overall.verdict == "undecided"
     assert "The limit is in doubt" in found.summary()
-    assert ff.claim(hubs(0.0), "fmr <= 0.9", at, rng=0).overall.verdict == "supported"
+    assert ff.claim(scores_with_hubs(0.0), "fmr <= 0.9", at, rng=0).overall.verdict == "supported"
 
 
 def test_with_few_false_matches_a_claim_needs_room_as_in_check():

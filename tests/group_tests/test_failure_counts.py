@@ -16,7 +16,7 @@ from scipy.special import logit
 
 import fastfair as ff
 from fastfair.error_rates.operating_points import threshold_key
-from fastfair.errors import DependentGroupsWarning, DroppedWarning, InputError
+from fastfair.errors import DependentGroupsWarning, DroppedWarning
 from fastfair.group_tests import counting, subject_kinds
 
 
@@ -130,24 +130,21 @@ def test_comparisons_are_counted(rows, at):
     assert subjects_of(ff.FailureCounts.from_comparisons(c, at)) == counted(rows, c.to_threshold(threshold_key(c, at)))
 
 
-def test_mated_comparisons_across_groups_are_left_out_and_told():
-    c = ff.Comparisons(
-        [0.9, 0.1, 0.2, 0], [1, 1, 1, 0], list("ppqp"), list("ppqq"), list("ffmf"), list("fmmm")
-    )  # fmt: skip
-    with pytest.warns(DroppedWarning, match="1 of 3 mated comparisons are between two groups") as told:
+@each(
+    ("groups", "warning", "said", "of_m"),
+    [
+        ("ffmf", DroppedWarning, "1 of 3 mated comparisons are between two groups", [(1, 1)]),
+        ("fmmf", DependentGroupsWarning, "more than one group", [(1, 1), (1, 1)]),
+    ],
+)
+def test_mated_comparisons_across_groups_are_left_out_and_told_and_so_are_subjects_in_several(
+    groups, warning, said, of_m
+):
+    c = ff.Comparisons([0.9, 0.1, 0.2, 0], [1, 1, 1, 0], list("ppqp"), list("ppqq"), list(groups), list("fmmm"))
+    with pytest.warns(warning, match=said) as told:
         counts = ff.FailureCounts.from_comparisons(c, ff.at_threshold(0.5))
     assert told[0].filename == __file__
-    assert subjects_of(counts) == {"f": [(0, 1)], "m": [(1, 1)]}
-
-
-def test_subjects_in_several_groups_are_told():
-    c = ff.Comparisons(
-        [0.9, 0.1, 0.2, 0], [1, 1, 1, 0], list("ppqp"), list("ppqq"), list("fmmf"), list("fmmm")
-    )  # fmt: skip
-    with pytest.warns(DependentGroupsWarning, match="more than one group") as told:
-        counts = ff.FailureCounts.from_comparisons(c, ff.at_threshold(0.5))
-    assert told[0].filename == __file__
-    assert subjects_of(counts) == {"f": [(0, 1)], "m": [(1, 1), (1, 1)]}
+    assert subjects_of(counts) == {"f": [(0, 1)], "m": of_m}
 
 
 def test_groups_without_mated_comparisons_stay_and_can_be_left_out():
@@ -177,19 +174,13 @@ def test_nobody_left():
 
 def test_comparisons_that_cannot_be_counted():
     scores, mated, ids, groups = [0.9, 0.1, 0.3], [1, 0, 1], (list("ppp"), list("pqq")), (list("fff"), list("fmm"))
-    at = ff.at_threshold(0.5)
-    with pytest.raises(InputError, match="groups"):
-        ff.FailureCounts.from_comparisons(ff.Comparisons(scores[:2], mated[:2], list("pp"), list("pq")), at)
-    with pytest.raises(InputError, match="no subjects"):
-        ff.FailureCounts.from_comparisons(
-            ff.Comparisons(scores, mated, reference_group=groups[0], probe_group=groups[1]), at
-        )
+    count, at = ff.FailureCounts.from_comparisons, ff.at_threshold(0.5)
+    two = [0.9, 0.1], [1, 0], list("pp"), list("pq")
+    refused("groups", count, ff.Comparisons(*two), at)
+    refused("no subjects", count, ff.Comparisons(scores, mated, reference_group=groups[0], probe_group=groups[1]), at)
     conflicting = ff.Comparisons(scores, mated, *ids, *groups, label_conflicts="keep")
-    refused("mated comparisons are of two subjects", ff.FailureCounts.from_comparisons, conflicting, at)
-    with pytest.raises(InputError, match="at must be an operating point"):
-        ff.FailureCounts.from_comparisons(
-            ff.Comparisons(scores[:2], mated[:2], list("pp"), list("pq"), list("ff"), list("fm")), 0.5
-        )
+    refused("mated comparisons are of two subjects", count, conflicting, at)
+    refused("at must be an operating point", count, ff.Comparisons(*two, list("ff"), list("fm")), 0.5)
 
 
 @given(
@@ -228,58 +219,44 @@ def test_embeddings_that_cannot_be_counted():
 
 # What is refused, said and kept.
 
-
-@each(
-    ("arguments", "words", "row"),
-    [
-        (([0, -1], [1, 1], "ab"), "failures must be whole numbers of at least 0.* row 1 .* -1", 1),
-        (([0, 0.5], [1, 1], "ab"), "failures must be whole numbers.* row 1 .* 0.5", 1),
-        (([np.nan, 0], [1, 1], "ab"), "failures must be whole numbers.* row 0 .* nan", 0),
-        (([0, 0], [1, np.inf], "ab"), "attempts must be whole numbers.* row 1 .* inf", 1),
-        (([0, 0], [1, 2**31], "ab"), "attempts must be whole numbers.* row 1 .* 2147483648", 1),
-        (([0, 2], [1, 1], "ab"), "must not exceed attempts, but row 1 .* 2 failures in 1 attempts", 1),
-        (([0, 0], [1, 0], "ab"), "at least 1 .leave subjects without any out.*row 1 .* 0 attempts", 1),
-        (
-            ([0], [1, 1], "ab"),
-            "one value for each subject, but failures has 1, attempts has 2, group 'group' has 2",
-            None,
-        ),
-        (([0, 0], [1, 1], "abc"), "one value for each subject.*group 'group' has 3", None),
-        (([0, 0], [1, 1], ["a", None]), "group 'group' is missing in row 1", 1),
-        (([0, 0], [1, 1], {"sex": ["a", ""]}), "group 'sex' is missing in row 1", 1),
-        (([0, 0], [1, 1], {}), "group has no attributes", None),
-        (([], [], []), "failures is empty", None),
-        ((["x", "y"], [1, 1], "ab"), "failures must be numbers, but their type is <U1", None),
-        (([0, 0], [1j, 1], "ab"), "attempts must be numbers, but their type is complex", None),
-        (([[0, 0]], [1, 1], "ab"), "failures must be one-dimensional", None),
-        (([0] * 4, [2**31 - 1] * 4, "abab"), "more than can be summed exactly", None),
-    ],
-)
-def test_counts_that_are_refused(arguments, words, row):
-    failures, attempts, group = arguments
-    with pytest.raises(InputError, match=words) as refused:
-        ff.FailureCounts(failures, attempts, list(group) if isinstance(group, str) else group)
-    assert refused.value.row == row
+COUNTS, DECISIONS = ff.FailureCounts, ff.FailureCounts.from_decisions
+ONE_EACH = "one value for each subject, "
 
 
 @each(
-    ("arguments", "words"),
+    ("count", "arguments", "words", "row"),
     [
-        (([0, 2], "pq", "ab"), "failed must be 0 or 1, but row 1"),
-        (([0, -1], "pq", "ab"), "failed must be whole numbers of at least 0"),
-        (([0, np.nan], "pq", "ab"), "failed must be whole numbers"),
-        ((["no", "yes"], "pq", "ab"), "failed must be numbers, but their type"),
-        (([0, 1], "pp", "ab"), "subject 'p' is 'a' in row 0"),
-        (([0, 1], "p", "ab"), "one value for each attempt, but failed has 2, subject has 1"),
-        (([0, 1], ["p", None], "ab"), "subject is missing in row 1"),
-        (([0, 1], "pq", {}), "group has no attributes"),
-        (([], "", ""), "failures is empty"),
+        (COUNTS, ([0, -1], [1, 1], "ab"), "failures must be whole numbers of at least 0.* row 1 .* -1", 1),
+        (COUNTS, ([0, 0.5], [1, 1], "ab"), "failures must be whole numbers.* row 1 .* 0.5", 1),
+        (COUNTS, ([np.nan, 0], [1, 1], "ab"), "failures must be whole numbers.* row 0 .* nan", 0),
+        (COUNTS, ([0, 0], [1, np.inf], "ab"), "attempts must be whole numbers.* row 1 .* inf", 1),
+        (COUNTS, ([0, 0], [1, 2**31], "ab"), "attempts must be whole numbers.* row 1 .* 2147483648", 1),
+        (COUNTS, ([0, 2], [1, 1], "ab"), "must not exceed attempts, but row 1 .* 2 failures in 1 attempts", 1),
+        (COUNTS, ([0, 0], [1, 0], "ab"), "at least 1 .leave subjects without any out.*row 1 .* 0 attempts", 1),
+        (COUNTS, ([0], [1, 1], "ab"), ONE_EACH + "but failures has 1, attempts has 2, group 'group' has 2", None),
+        (COUNTS, ([0, 0], [1, 1], "abc"), "one value for each subject.*group 'group' has 3", None),
+        (COUNTS, ([0, 0], [1, 1], ["a", None]), "group 'group' is missing in row 1", 1),
+        (COUNTS, ([0, 0], [1, 1], {"sex": ["a", ""]}), "group 'sex' is missing in row 1", 1),
+        (COUNTS, ([0, 0], [1, 1], {}), "group has no attributes", None),
+        (COUNTS, ([], [], []), "failures is empty", None),
+        (COUNTS, (["x", "y"], [1, 1], "ab"), "failures must be numbers, but their type is <U1", None),
+        (COUNTS, ([0, 0], [1j, 1], "ab"), "attempts must be numbers, but their type is complex", None),
+        (COUNTS, ([[0, 0]], [1, 1], "ab"), "failures must be one-dimensional", None),
+        (COUNTS, ([0] * 4, [2**31 - 1] * 4, "abab"), "more than can be summed exactly", None),
+        (DECISIONS, ([0, 2], "pq", "ab"), "failed must be 0 or 1, but row 1", 1),
+        (DECISIONS, ([0, -1], "pq", "ab"), "failed must be whole numbers of at least 0", 1),
+        (DECISIONS, ([0, np.nan], "pq", "ab"), "failed must be whole numbers", 1),
+        (DECISIONS, (["no", "yes"], "pq", "ab"), "failed must be numbers, but their type", None),
+        (DECISIONS, ([0, 1], "pp", "ab"), "subject 'p' is 'a' in row 0", 0),
+        (DECISIONS, ([0, 1], "p", "ab"), "one value for each attempt, but failed has 2, subject has 1", None),
+        (DECISIONS, ([0, 1], ["p", None], "ab"), "subject is missing in row 1", 1),
+        (DECISIONS, ([0, 1], "pq", {}), "group has no attributes", None),
+        (DECISIONS, ([], "", ""), "failures is empty", None),
     ],
 )
-def test_decisions_that_are_refused(arguments, words):
-    failed, subject, group = arguments
-    with pytest.raises(InputError, match=words):
-        ff.FailureCounts.from_decisions(failed, list(subject), group if isinstance(group, dict) else list(group))
+def test_what_is_refused(count, arguments, words, row):
+    columns = [list(column) if isinstance(column, str) else column for column in arguments]
+    assert refused(words, count, *columns).row == row
 
 
 def test_groups_are_sorted_and_subjects_in_the_order_given():

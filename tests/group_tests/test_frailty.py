@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.data_sets import pairs_within_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import frailty as slow
@@ -169,14 +170,10 @@ def test_groups_are_compared_with_those_that_are_left():
 def fair(sizes=(40, 60, 80), seed=0, shift=0.0) -> ff.Comparisons:
     """All pairs within groups; the scores of the last group are higher by `shift`."""
     rng = np.random.default_rng(seed)
-    ends = np.cumsum(sizes)
-    pairs = [np.array(np.triu_indices(n, 1)) + end - n for n, end in zip(sizes, ends, strict=True)]
-    everyone = np.arange(ends[-1])
-    reference, probe = (np.append(np.concatenate(side), everyone) for side in zip(*pairs, strict=True))
-    mated = reference == probe
-    effect = rng.normal(0, 0.3, everyone.size)
+    reference, probe, mated = pairs_within_groups(sizes)
+    effect = rng.normal(0, 0.3, sum(sizes))
     scores = rng.normal(size=mated.size) + effect[reference] + effect[probe] + 4 * mated
-    position = np.searchsorted(ends, reference, side="right")
+    position = np.repeat(np.arange(len(sizes)), sizes)[reference]
     group = np.array([f"group {k}" for k in range(len(sizes))])[position]
     return ff.Comparisons(scores + shift * (position == len(sizes) - 1), mated, reference, probe, group, group)
 
@@ -200,11 +197,3 @@ def test_groups_of_too_few_subjects_take_no_part():
         test = ff.fmr_test(c, AT, incomplete_groups="drop", n_resamples=99, rng=0)
     assert test.groups == ("group 0", "group 2")
     assert test.group_pvalue_adjusted[0] == test.group_pvalue_adjusted[1] >= test.pvalue
-
-
-@pytest.mark.parametrize("name", ["f", "max-ratio"])
-def test_fnmr_test_has_no_deviance(name):
-    counts = ff.FailureCounts([0, 1, 1, 2], [4] * 4, list("ffmm"))
-    assert ff.fnmr_test(counts, statistic=name, n_resamples=9, follow_up=False, rng=0).statistic_name == name
-    with pytest.raises(ff.errors.InputError, match="statistic must be one of"):
-        ff.fnmr_test(counts, statistic="deviance")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,25 @@ def population(n_subjects: int = 40, n: int = 4000, seed: int = 0) -> ff.Compari
         scores, mated, reference, probe, groups[reference], groups[probe],
         reference_sample=samples[0], probe_sample=samples[1], self_comparisons="keep",
     )  # fmt: skip
+
+
+def pairs_within_groups(sizes: Sequence[int], n_mated: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """References, probes and mated labels: all pairs of two subjects of a group, then mated ones of each subject."""
+    ends = np.cumsum(sizes)
+    pairs = [np.array(np.triu_indices(n, 1)) + end - n for n, end in zip(sizes, ends, strict=True)]
+    everyone = np.repeat(np.arange(ends[-1]), n_mated)
+    reference, probe = (np.append(np.concatenate(side), everyone) for side in zip(*pairs, strict=True))
+    return reference, probe, reference == probe
+
+
+def scores_with_hubs(shift: float) -> ff.Comparisons:
+    """Comparisons of 60 subjects, two of whom have non-mated scores that are higher."""
+    rng = np.random.default_rng(0)
+    first, second = np.triu_indices(60, 1)
+    hub = np.isin(first, (0, 1)) | np.isin(second, (0, 1))
+    scores = np.concatenate((np.full(60, 9.0), rng.normal(size=first.size) + shift * hub))
+    who = np.arange(60)
+    return ff.Comparisons(scores, np.arange(scores.size) < 60, np.append(who, first), np.append(who, second))
 
 
 def lfw(matcher: str, most: int | None = None) -> ff.Embeddings:
