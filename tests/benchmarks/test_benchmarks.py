@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from helpers.toy_kernels import CALLER, HELPER
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT))  # benchmarks are not installed
@@ -242,55 +243,32 @@ def add_many_pairs(a, b, weights, largest, start, stop, totals):
 @pytest.mark.timing
 @pytest.mark.jit
 class TestGuard:
-    def run(self, clone):
+    def printed(self, clone, code):
+        """Commit what is there, and return what the check of it prints, which must end with this code."""
+        commit(clone)
         command = [sys.executable, "-m", "benchmarks.check", "--base", "HEAD~1", "--only", "sweep", "--processes", "3"]
-        return subprocess.run(command, cwd=clone, capture_output=True, text=True, timeout=600, check=False)
+        done = subprocess.run(command, cwd=clone, capture_output=True, text=True, timeout=600, check=False)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
 
     def test_a_commit_that_changes_a_comment_passes(self, clone):
         with (clone / "kernels" / "sweep.py").open("a") as file:
             file.write("# A comment.\n")
-        commit(clone)
-        done = self.run(clone)
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "sweep" in done.stdout
+        assert "sweep" in self.printed(clone, 0)
 
     def test_a_commit_that_changes_nothing_measured_is_not_measured(self, clone):
         (clone / "README.md").write_text("Other words.")
-        commit(clone)
-        done = self.run(clone)
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert done.stdout.startswith("nothing that is measured differs")
+        assert self.printed(clone, 0).startswith("nothing that is measured differs")
 
     def test_a_kernel_that_does_three_tenths_more_is_named(self, clone):
         file = clone / "kernels" / "sweep.py"
         source = file.read_text().replace("def add_many_pairs(", "def _add_many_pairs(")
         file.write_text(source + PLANTED)
-        commit(clone)
-        done = self.run(clone)
-        assert done.returncode == 1, done.stdout + done.stderr
-        assert done.stdout.endswith("slower, or unable to run: sweep\n")
-        assert "slower" in done.stdout.splitlines()[-2].split(), done.stdout
+        printed = self.printed(clone, 1)
+        assert printed.endswith("slower, or unable to run: sweep\n")
+        assert "slower" in printed.splitlines()[-2].split(), printed
 
 
-CALLER = '''"""A toy."""
-
-from ._jit import jit
-from .toy_helper import shift
-
-
-@jit
-def call(x):
-    return shift(x)
-'''
-HELPER = '''"""A toy."""
-
-from ._jit import jit
-
-
-@jit
-def shift(x):
-    return x + {amount}
-'''
 BENCHMARK = '''"""A toy."""
 
 
@@ -312,7 +290,7 @@ def test_asv_measures_the_kernels_of_each_commit(clone):
     (clone / "kernels" / "toy.py").write_text(CALLER)
     names = []
     for amount in (1, 2):  # numba alone looks at the caller's file, which does not change
-        (clone / "kernels" / "toy_helper.py").write_text(HELPER.format(amount=amount))
+        (clone / "kernels" / "helper.py").write_text(HELPER.format(amount=amount))
         names.append(commit(clone))
     first, second = names
     assert [asv_result(clone, name) for name in (first, second, first)] == [11, 12, 11]

@@ -42,14 +42,8 @@ def test_lanes_are_replicates_and_every_word_of_the_counter_counts():
         return out
 
     assert np.array_equal(words(replicate=107)[:, 0], words()[:, 7])
-    others = [
-        words(draw=4),
-        words(stream=6),
-        words(purpose=2),
-        words(replicate=164),
-        words(key=np.array([1, 3], np.uint32)),
-    ]
-    seen = [words(), *others]
+    others = {"draw": 4, "stream": 6, "purpose": 2, "replicate": 164, "key": np.array([1, 3], np.uint32)}
+    seen = [words(), *(words(**{name: value}) for name, value in others.items())]
     assert np.unique(np.concatenate(seen, axis=1), axis=1).shape == (4, 64 * len(seen))
     bits = np.unpackbits(words().astype(np.uint32).view(np.uint8))
     assert abs(bits.mean() - 0.5) < 0.03

@@ -1,0 +1,57 @@
+"""What the sources of kernels may say."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import fastfair.kernels
+import pytest
+from helpers.each import each
+
+pytestmark = pytest.mark.jit
+KERNELS = sorted(Path(fastfair.kernels.__path__[0]).glob("*.py"))
+SOURCES = sorted({*KERNELS, *Path(fastfair.__path__[0]).rglob("*.py")})
+
+MOST_ARGUMENTS = 8  # what belongs together is a named tuple
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    return {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)} | {
+        alias.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names
+    }
+
+
+@each("path", SOURCES)
+def test_there_is_one_decorator(path):
+    compilers = {"njit", "jit", "generated_jit", "vectorize", "guvectorize", "cfunc", "stencil"}
+    used = names_in(ast.parse(path.read_text())) & compilers
+    if path.name != "_jit.py":
+        assert used <= {"jit"}, f"{path.name} uses numba's own {used}"
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and "jit" in {a.name for a in node.names}:
+                assert node.module == "_jit"
+
+
+@each("path", KERNELS)
+def test_kernels_import_numpy_numba_and_each_other_alone(path):
+    allowed = {"numpy", "numba", "llvmlite", "__future__"}  # llvmlite is what numba compiles with
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            roots = {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level <= 1, f"{path.name} reaches above kernels/"
+            roots = set() if node.level else {str(node.module).split(".")[0]}
+        else:
+            continue
+        if path.name.startswith("_"):
+            roots -= set(sys.stdlib_module_names)
+        assert roots <= allowed | {"typing"}, f"{path.name} imports {roots - allowed}"
+
+
+@each("path", KERNELS)
+def test_kernels_take_arguments_that_one_can_hold_in_mind(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef):
+            assert len(node.args.args) <= MOST_ARGUMENTS, f"{node.name} takes {len(node.args.args)} arguments"
