@@ -91,12 +91,8 @@ def test_subjects_correlate_as_promised(effect):
     c = ff.Binormal(mu).draw(20 * k, 2 * k * (k - 1), n_subjects=k, subject_effect=effect, rng=2)
     mated, nonmated = normal(c.mated) - mu / 2, normal(c.nonmated) + mu / 2
     mated_subject, reference, probe = (
-        codes[np.argsort(side.rows)].astype(int)
-        for side, codes in (
-            (c.mated, c.mated.probe),
-            (c.nonmated, c.nonmated.reference),
-            (c.nonmated, c.nonmated.probe),
-        )
+        getattr(side, role)[np.argsort(side.rows)].astype(int)
+        for side, role in ((c.mated, "probe"), (c.nonmated, "reference"), (c.nonmated, "probe"))
     )
     noise = 5 * np.sqrt(2 / k)
     assert correlation(mated, mated_subject) == pytest.approx(effect, abs=noise)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import time
-import warnings
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from fastfair.kernels import climb as kernel
 from fastfair.kernels import philox
 from helpers.each import each
+from helpers.quiet import quietly
 from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,8 +61,7 @@ def slow_climb(n_mated, n_nonmated, kind, target, n_steps, step, rule, seed):
 @each("step", [0.02, 0.05, 0.7])
 def test_fixed_steps_are_those_of_the_oracle(step, kind, rule):
     options = {"step": step, "accept": rule, "n_steps": 25, "stop": False, "rng": 3}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TargetMissedWarning)
+    with quietly(TargetMissedWarning):
         made = ff.synthesize_each(140, 160, kind, [0.05], **options)[0]
     climbed = slow_climb(140, 160, kind, 0.05, 25, step, rule, 3)
     mated, nonmated = slow.to_distances(climbed.held, climbed.free, kind)
@@ -121,8 +119,7 @@ def test_select_finds_the_value_of_a_rank(values, data):
 )
 def test_the_rates_never_move_away(sizes, kind, rule, step, seed, errors):
     target = errors / sizes[KINDS.index(kind) - 1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TargetMissedWarning)
+    with quietly(TargetMissedWarning):
         made = ff.synthesize_each(*sizes, kind, [target], n_steps=20, step=step, accept=rule, rng=seed)[0]
     assert np.diff(made.history).max() <= 1e-12
     assert made.history.size == 21
@@ -179,35 +176,49 @@ def test_a_miss_is_named():
     assert (made.n_steps, made.n_accepted, made.fmr) == (1, 0, 0)
 
 
+SETS = ff.synthesize, {"n_mated": 2000, "n_nonmated": 3000}
+SYSTEM = ff.biased_system, {"ratios": "1:2"}
+
+
 @each(
-    ("options", "said"),
+    ("make", "options", "said"),
     [
-        ({"fmr": 1e-4}, "non-mated comparisons is 0.3 of them: the nearest rate there can be is 0.000333333"),
-        ({"fnmr": 1e-4}, "of 2,000 mated comparisons is 0.2 of them: the nearest rate there can be is 0.0005"),
-        ({"fmr": 0.9999}, "the nearest rate there can be is 0.999667"),
-        ({"fmr": 0}, r"fmr must be fractions in \(0, 1\), not 0"),
-        ({"fmr": 1}, "for 1 % write 0.01"),
-        ({"fnmr": 1.5}, "for 1.5 % write 0.015"),
-        ({"fmr": 5}, "for 5 % write 0.05"),
-        ({"fmr": float("nan")}, "fmr must be a finite number"),
-        ({"fmr": 0.01, "tmr": 95}, "tmr must be fractions .*for 95 % write 0.95"),
-        ({"fnmr": 0.01, "tnmr": 0}, r"tnmr must be fractions in \(0, 1\), not 0"),
-        ({}, "give either fmr"),
-        ({"fmr": 0.01, "fnmr": 0.01}, "give either fmr"),
-        ({"fmr": 0.01, "n_mated": 0}, "n_mated must be a whole number of at least 1, not 0"),
-        ({"fmr": 0.01, "n_nonmated": 0}, "n_nonmated must be a whole number of at least 1, not 0"),
-        ({"fmr": 0.01, "n_mated": 10.5}, "n_mated must be a whole number"),
-        ({"fmr": 0.01, "step": -0.1}, "step must be above 0, not -0.1"),
-        ({"fmr": 0.01, "accept": "plateaus"}, "accept must be one of .*did you mean 'plateau'"),
-        ({"fmr": 0.01, "n_steps": 0}, "n_steps must be a whole number of at least 1, not 0"),
+        (SETS, {"fmr": 1e-4}, "non-mated comparisons is 0.3 of them: the nearest rate there can be is 0.000333333"),
+        (SETS, {"fnmr": 1e-4}, "of 2,000 mated comparisons is 0.2 of them: the nearest rate there can be is 0.0005"),
+        (SETS, {"fmr": 0.9999}, "the nearest rate there can be is 0.999667"),
+        (SETS, {"fmr": 0}, r"fmr must be fractions in \(0, 1\), not 0"),
+        (SETS, {"fmr": 1}, "for 1 % write 0.01"),
+        (SETS, {"fnmr": 1.5}, "for 1.5 % write 0.015"),
+        (SETS, {"fmr": 5}, "for 5 % write 0.05"),
+        (SETS, {"fmr": float("nan")}, "fmr must be a finite number"),
+        (SETS, {"fmr": 0.01, "tmr": 95}, "tmr must be fractions .*for 95 % write 0.95"),
+        (SETS, {"fnmr": 0.01, "tnmr": 0}, r"tnmr must be fractions in \(0, 1\), not 0"),
+        (SETS, {}, "give either fmr"),
+        (SETS, {"fmr": 0.01, "fnmr": 0.01}, "give either fmr"),
+        (SETS, {"fmr": 0.01, "n_mated": 0}, "n_mated must be a whole number of at least 1, not 0"),
+        (SETS, {"fmr": 0.01, "n_nonmated": 0}, "n_nonmated must be a whole number of at least 1, not 0"),
+        (SETS, {"fmr": 0.01, "n_mated": 10.5}, "n_mated must be a whole number"),
+        (SETS, {"fmr": 0.01, "step": -0.1}, "step must be above 0, not -0.1"),
+        (SETS, {"fmr": 0.01, "accept": "plateaus"}, "accept must be one of .*did you mean 'plateau'"),
+        (SETS, {"fmr": 0.01, "n_steps": 0}, "n_steps must be a whole number of at least 1, not 0"),
+        (SYSTEM, {"ratios": [1, 0]}, "ratios must be above 0, not 0"),
+        (SYSTEM, {"ratios": [1, "a"]}, "ratios must be a finite number, not 'a'"),
+        (SYSTEM, {"rate": 0}, "rate must be above 0"),
+        (SYSTEM, {"rate": 1e-4}, "the nearest rate there can be is 0.000333333"),
+        (SYSTEM, {"ratios": "1:1000"}, "for 1 % write 0.01"),
+        (SYSTEM, {"kind": "fm"}, "kind must be one of"),
+        (SYSTEM, {"overall_fmr": 1e-5, **SMALL}, "the nearest rate there can be is 0.0001"),
     ],
 )
-def test_what_cannot_be_made_is_said(options, said):
-    refused(said, ff.synthesize, **{"n_mated": 2000, "n_nonmated": 3000} | options)
+def test_what_cannot_be_made_is_said(make, options, said):
+    make, given_otherwise = make
+    refused(said, make, **given_otherwise | options)
 
 
-def test_the_kind_is_checked():
+def test_kinds_and_tables_are_checked():
     refused("kind must be one of 'fmr', 'fnmr'", ff.synthesize_each, 100, 100, "eer", [0.1])
+    refused("tables must be one of", ff.scenario_family, "IX")
+    refused("tables is empty: name some of IV, V, VI, VII, VIII", ff.scenario_family, [])
 
 
 def test_the_history_is_drawn():
@@ -215,33 +226,11 @@ def test_the_history_is_drawn():
     (line,) = made.plot(color="C3").get_lines()
     assert np.array_equal(line.get_ydata(), made.history[: made.n_steps + 1])
     assert line.get_color() == "C3"
-    plt.close("all")
 
 
 @each("ratios", ["1", "", "1:x", "1:0:2", "1:-1", "1:nan", "1:inf", "1::2", [3], ":".join("1" * 101)])
 def test_malformed_ratios_are_named(ratios):
     refused("ratios must be 2 to 100 numbers above 0 with colons between them", ff.biased_system, ratios)
-
-
-@each(
-    ("options", "said"),
-    [
-        ({"ratios": [1, 0]}, "ratios must be above 0, not 0"),
-        ({"ratios": [1, "a"]}, "ratios must be a finite number, not 'a'"),
-        ({"rate": 0}, "rate must be above 0"),
-        ({"rate": 1e-4}, "the nearest rate there can be is 0.000333333"),
-        ({"ratios": "1:1000"}, "for 1 % write 0.01"),
-        ({"kind": "fm"}, "kind must be one of"),
-        ({"overall_fmr": 1e-5, **SMALL}, "the nearest rate there can be is 0.0001"),
-    ],
-)
-def test_systems_that_cannot_be_made_are_said(options, said):
-    refused(said, ff.biased_system, **{"ratios": "1:2"} | options)
-
-
-def test_tables_are_checked():
-    refused("tables must be one of", ff.scenario_family, "IX")
-    refused("tables is empty: name some of IV, V, VI, VII, VIII", ff.scenario_family, [])
 
 
 @pytest.mark.jit
@@ -302,16 +291,9 @@ def test_measures_are_those_of_rates_by_hand(kind):
 
     overall = ff.rates(system.overall, at)
     fmr, fnmr = by_hand(first_accepted(system.overall, threshold_key(system.overall, at)))
-    eers = [ff.eer(made.comparisons()) for made in system.sets]
-    values, mean = (
-        np.array([one.value for one in eers]),
-        np.mean(
-            [
-                first_accepted(c, nearest_equal_error(keys_of(c)).key)
-                for c in (made.comparisons() for made in system.sets)
-            ]
-        ),
-    )
+    of_groups = [made.comparisons() for made in system.sets]
+    values = np.array([ff.eer(c).value for c in of_groups])
+    mean = np.mean([first_accepted(c, nearest_equal_error(keys_of(c)).key) for c in of_groups])
     overall_eer = ff.eer(system.overall).value
     at_mean = ff.rates(system.overall, ff.at_threshold(mean))
     sed = measures.sed(*by_hand(mean), at_mean.fmr, at_mean.fnmr)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers.each import each
+from helpers.refusals import refused
 from scipy import integrate, special, stats
 
 import fastfair as ff
-from fastfair.errors import InputError
 
 
 def one_subject(concentration, d, n, rng=0):
@@ -57,43 +57,6 @@ def test_one_seed_serves_identities_and_draws():
     assert abs(np.corrcoef(x.ravel(), identities.centers.ravel())[0, 1]) < 0.05
 
 
-@each(
-    ("changed", "message"),
-    [
-        ({"n_subjects": 1}, "n_subjects must be a whole number of at least 2, not 1"),
-        ({"dim": 1}, "dim must be a whole number of at least 2"),
-        ({"dim": 2.5}, "dim must be a whole number"),
-        ({"n_samples": 0}, "n_samples must be whole numbers of at least 1, not 0"),
-        ({"n_samples": [2, 2]}, "one for each of 4 subjects"),
-        ({"n_samples": 1.5}, "n_samples must be whole numbers"),
-        ({"n_samples": 1}, "no mated pairs"),
-        ({"concentration": -1}, "at least 0"),
-        ({"concentration": (2, 1)}, "a pair ascending"),
-        ({"concentration": (1, 2, 3)}, r"a number or a pair \(low, high\)"),
-        ({"concentration": (1, np.inf)}, "must be a finite number"),
-        ({"rng": -1}, "rng must be"),
-    ],
-)
-def test_bad_arguments_are_refused(changed, message):
-    with pytest.raises(InputError, match=message):
-        ff.von_mises_fisher_embeddings(**{"n_subjects": 4, "n_samples": 2, "dim": 3, "concentration": 5} | changed)
-
-
-@pytest.mark.parametrize(
-    ("centers", "concentrations", "message"),
-    [
-        ([[1, 0], [0, 0]], 1, "1 of 2 vectors are zero"),
-        ([[1], [2]], 1, "at least 2 columns"),
-        (np.eye(2), [1, 2, 3], "one number, or one for each of 2 centers"),
-        (np.eye(2), "high", "a number or an array of them"),
-        (np.eye(2), [1, np.nan], "finite numbers of at least 0"),
-    ],
-)
-def test_bad_identities_are_refused(centers, concentrations, message):
-    with pytest.raises(InputError, match=message):
-        ff.VonMisesFisherIdentities(centers, concentrations)
-
-
 @pytest.mark.parametrize(("m", "fnmr", "correlation"), [(4, 0.1, 0.3), (2, 0.5, 0.05), (6, 0.02, 0.8), (5, 0.3, 0.0)])
 def test_failures_of_subjects_are_beta_binomial(m, fnmr, correlation):
     n = 200_000
@@ -129,18 +92,40 @@ def test_decisions_are_the_same_for_a_seed():
     assert (first != other).any()
 
 
+VECTORS = ff.von_mises_fisher_embeddings, {"n_subjects": 4, "n_samples": 2, "dim": 3, "concentration": 5}
+IDENTITIES = ff.VonMisesFisherIdentities, {"centers": np.eye(2), "concentrations": 1}
+DECISIONS = ff.correlated_decisions, {"n_subjects": 4, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.2}
+
+
 @each(
-    ("changed", "message"),
+    ("make", "changed", "message"),
     [
-        ({"n_subjects": 0}, "n_subjects must be a whole number of at least 1, not 0"),
-        ({"n_attempts": 1.5}, "n_attempts must be a whole number"),
-        ({"fnmr": 0.0}, r"fnmr must be fractions in \(0, 1\), not 0"),
-        ({"fnmr": 10}, "for 10 % write 0.1"),
-        ({"fnmr": [0.1, 0.2]}, "fnmr must be a finite number"),
-        ({"correlation": 1.5}, r"correlation must be fractions in \[0, 1\], not 1.5"),
-        ({"rng": -1}, "rng must be"),
+        (VECTORS, {"n_subjects": 1}, "n_subjects must be a whole number of at least 2, not 1"),
+        (VECTORS, {"dim": 1}, "dim must be a whole number of at least 2"),
+        (VECTORS, {"dim": 2.5}, "dim must be a whole number"),
+        (VECTORS, {"n_samples": 0}, "n_samples must be whole numbers of at least 1, not 0"),
+        (VECTORS, {"n_samples": [2, 2]}, "one for each of 4 subjects"),
+        (VECTORS, {"n_samples": 1.5}, "n_samples must be whole numbers"),
+        (VECTORS, {"n_samples": 1}, "no mated pairs"),
+        (VECTORS, {"concentration": -1}, "at least 0"),
+        (VECTORS, {"concentration": (2, 1)}, "a pair ascending"),
+        (VECTORS, {"concentration": (1, 2, 3)}, r"a number or a pair \(low, high\)"),
+        (VECTORS, {"concentration": (1, np.inf)}, "must be a finite number"),
+        (VECTORS, {"rng": -1}, "rng must be"),
+        (IDENTITIES, {"centers": [[1, 0], [0, 0]]}, "1 of 2 vectors are zero"),
+        (IDENTITIES, {"centers": [[1], [2]]}, "at least 2 columns"),
+        (IDENTITIES, {"concentrations": [1, 2, 3]}, "one number, or one for each of 2 centers"),
+        (IDENTITIES, {"concentrations": "high"}, "a number or an array of them"),
+        (IDENTITIES, {"concentrations": [1, np.nan]}, "finite numbers of at least 0"),
+        (DECISIONS, {"n_subjects": 0}, "n_subjects must be a whole number of at least 1, not 0"),
+        (DECISIONS, {"n_attempts": 1.5}, "n_attempts must be a whole number"),
+        (DECISIONS, {"fnmr": 0.0}, r"fnmr must be fractions in \(0, 1\), not 0"),
+        (DECISIONS, {"fnmr": 10}, "for 10 % write 0.1"),
+        (DECISIONS, {"fnmr": [0.1, 0.2]}, "fnmr must be a finite number"),
+        (DECISIONS, {"correlation": 1.5}, r"correlation must be fractions in \[0, 1\], not 1.5"),
+        (DECISIONS, {"rng": -1}, "rng must be"),
     ],
 )
-def test_bad_decisions_are_refused(changed, message):
-    with pytest.raises(InputError, match=message):
-        ff.correlated_decisions(**{"n_subjects": 4, "n_attempts": 2, "fnmr": 0.1, "correlation": 0.2} | changed)
+def test_bad_arguments_are_refused(make, changed, message):
+    make, arguments = make
+    refused(message, make, **arguments | changed)
