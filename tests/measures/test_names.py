@@ -10,7 +10,7 @@ from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair.measures import MEASURES
-from fastfair.measures._names import _MEASURE_OF, _OTHER_NAMES, measure_name, printed_name, quantity_name
+from fastfair.measures._names import _OTHER_NAMES, measure_name, printed_name, quantity_name
 
 
 @each("name", MEASURES)
@@ -18,14 +18,6 @@ def test_every_name_of_a_measure_means_it(name):
     for called in (name, MEASURES[name].title, *_OTHER_NAMES[name]):
         for typed in (called, called.upper(), called.lower(), called.replace("-", " "), called.replace("_", "-")):
             assert measure_name(typed) == name
-
-
-def test_no_two_measures_share_a_name():
-    names = [n for name, facts in MEASURES.items() for n in {name, facts.title, *_OTHER_NAMES[name]}]
-    assert len(_MEASURE_OF) >= len(MEASURES)
-    assert {measure_name(n) for n in names} == set(MEASURES)
-    for name, facts in MEASURES.items():
-        assert all(measure_name(n) == name for n in (name, facts.title, *_OTHER_NAMES[name]))
 
 
 @pytest.mark.parametrize(
