@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 
 import numpy as np
 import pytest
 from fastfair.kernels import dyadic
 from helpers.each import each
+from helpers.quiet import quietly
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import planned_studies
 from scipy import stats
 
 import fastfair as ff
-from fastfair.errors import FastfairWarning, InputError, OutOfReachWarning
+from fastfair.errors import InputError, OutOfReachWarning
 from fastfair.planning import false_matches, fmr
 from fastfair.planning.false_matches import Design, FalseMatches
 
@@ -80,8 +80,7 @@ def test_numbers_of_false_matches_vary_as_the_formula_says(design, matches):
 )
 def test_limits_are_those_of_claims(n, n_partners, n_samples, matches):
     limits, narrow = [], []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
+    with quietly():
         for seed in range(80):
             c = planned_studies.compared(n, n_partners, n_samples, matches, np.random.default_rng([5, seed]))
             found = ff.claim(c, "fmr <= 0.5", ff.at_threshold(0.0), n_resamples=300, rng=seed)

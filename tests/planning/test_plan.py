@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from helpers.each import each
@@ -20,7 +19,6 @@ from fastfair.group_tests.failure_roots import beta_binomial_pmf
 from fastfair.planning.failure_law import FailureLaw
 
 SETTING = {"n_groups": 4, "n_subjects": 30, "n_attempts": 3, "fnmr": 0.1, "correlation": 0.3}
-WITHOUT_SUBJECTS = {name: value for name, value in SETTING.items() if name != "n_subjects"}
 
 rates = st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20)
 correlations = st.one_of(st.sampled_from([Fraction(0), Fraction(1)]), st.fractions(0, 1, max_denominator=10))
@@ -75,15 +73,8 @@ def test_the_window_holds_all_that_is_worth_a_number(n, m, fnmr, rho):
 
 @given(st.integers(2, 6), st.integers(1, 5), st.integers(1, 3), rates, correlations, probabilities)
 def test_exact_margins_are_those_of_the_oracle(n_groups, n, m, fnmr, correlation, probability):
-    found = ff.plan_margin(
-        n_groups=n_groups,
-        n_subjects=n,
-        n_attempts=m,
-        fnmr=float(fnmr),
-        correlation=float(correlation),
-        confidence_level=float(probability),
-        method="exact",
-    )
+    law = {"fnmr": float(fnmr), "correlation": float(correlation), "confidence_level": float(probability)}
+    found = ff.plan_margin(n_groups=n_groups, n_subjects=n, n_attempts=m, method="exact", **law)
     expected = slow.exact_margin(n_groups, n, m, fnmr, correlation, probability)
     assert float(found.margin) == pytest.approx(float(expected), abs=1e-12)
 
@@ -174,12 +165,3 @@ def test_the_simulated_study_is_the_exact_one_but_for_noise(study):
 def test_bad_settings_are_refused(changed, message):
     with pytest.raises(InputError, match=message):
         ff.plan_margin(**SETTING | changed)
-
-
-# Figures.
-
-
-@pytest.fixture
-def pyplot():
-    yield plt
-    plt.close("all")

@@ -84,15 +84,9 @@ def test_goats_are_planned_for():
     plan = ff.plan_power(**SETTING, goats=0.2, difference=0.1)
     assert plan.goats == 0.2
     assert plan.power != ff.plan_power(**SETTING, difference=0.1).power
-    few = {
-        **SETTING,
-        "n_subjects": 20,
-        "n_attempts": 10,
-        "correlation": 0.2,
-        "method": "exact",
-        "confidence_level": 0.9999,
-    }
-    assert ff.plan_margin(**few, goats=0.1).margin > ff.plan_margin(**few).margin
+    few = SETTING | {"n_subjects": 20, "n_attempts": 10, "correlation": 0.2}
+    exact = {"method": "exact", "confidence_level": 0.9999}
+    assert ff.plan_margin(**few, **exact, goats=0.1).margin > ff.plan_margin(**few, **exact).margin
     with pytest.raises(InputError, match=r"goats=0.01 cannot cause a correlation of 0.3 at an FNMR of 0.1: they would"):
         ff.plan_power(**SETTING, goats=0.01, difference=0.1)
 
