@@ -191,8 +191,8 @@ def _decorated(function: Any, takes: Any, special: Mapping[str, Check]) -> Any:
         except MemoryError as error:
             what = function.__qualname__.removesuffix(".__init__")
             raise NotEnoughMemoryError(
-                f"{what} needs more memory than the system gives this process ({error}): take fewer data or replicates, "
-                "scan_comparisons for score files, or a larger limit (ulimit -v)"
+                f"{what} needs more memory than the system gives this process ({error}): take fewer data or "
+                "replicates, scan_comparisons for score files, or a larger limit (ulimit -v)"
             ) from error
 
     checking.__entries__ = by_name  # type: ignore[attr-defined]
