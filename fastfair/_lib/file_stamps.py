@@ -31,8 +31,17 @@ class Stamp:
 
     @classmethod
     def of(cls, path: Path) -> Stamp:
-        """Return the stamp of a file as it is now."""
-        found = path.stat()
+        """Return the stamp of a file as it is now.
+
+        Raises
+        ------
+        MissingFileError
+            Where it is gone.
+        """
+        try:
+            found = path.stat()
+        except OSError:
+            raise MissingFileError(f"{path} was removed while it was in use") from None
         return cls(found.st_size, found.st_mtime_ns, found.st_ino, platform.node())
 
     def differs(self, other: Stamp) -> bool:
@@ -52,10 +61,7 @@ def refuse_changed(known: Mapping[Path, Stamp]) -> None:
         Where it is gone.
     """
     for path, before in known.items():
-        try:
-            now = Stamp.of(path)
-        except OSError:
-            raise MissingFileError(f"{path} was removed while it was in use") from None
+        now = Stamp.of(path)
         if before.differs(now):
             sizes = "" if before.size == now.size else f", from {before.size:,} to {now.size:,} bytes"
             raise FileFormatError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
 import re
 import sys
@@ -355,8 +356,9 @@ def main() -> None:
         sys.exit(cli(standalone_mode=False))
     except click.ClickException as error:
         leave_the_end_to_the_interrupt()
-        error.message = harmless(error.message)
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        click.echo(harmless(shown.getvalue()), err=True, nl=False)
         sys.exit(error.exit_code)
     except click.Abort:
         sys.exit(1)
