@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +22,7 @@ from . import reading, text_files
 if TYPE_CHECKING:
     import polars as pl
 
+_PARQUET, _END = b"PAR1", 8  # what Parquet files begin with, and bytes behind the footer
 SEPARATORS = ("\t", ",", ";")
 
 
@@ -112,20 +115,31 @@ def of_text(text: text_files.Text, separator: str | None = None) -> Table:
 
 def of_parquet(path: Path, first: int = 0, n: int | None = None) -> Table:
     """Make a table of a Parquet file, or of `n` rows from the row `first` on."""
+    pl = reading.polars()
 
     def read(wanted: list[str], numbers: Sequence[str]) -> Any:
         with reading.reading(path):
-            return rows_of_parquet(path).select(wanted).slice(first, n).collect()
+            # polars would take some names for patterns, addresses or folders of partitions.
+            rows = pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False, schema=schema)
+            return rows.select(wanted).slice(first, n).collect()
 
     with reading.reading(path):
-        names = rows_of_parquet(path).collect_schema().names()
-    return Table(path, names, read, first=first)
+        schema = without_rows(path).collect_schema()
+    return Table(path, schema.names(), read, first=first)
 
 
-def rows_of_parquet(path: Path) -> pl.LazyFrame:
-    """Open a Parquet file: polars would take some names for patterns, addresses or folders of partitions."""
-    scanned: pl.LazyFrame = reading.polars().scan_parquet(path.absolute(), glob=False, hive_partitioning=False)
-    return scanned
+def without_rows(path: Path) -> pl.LazyFrame:
+    """Return what the footer of a Parquet file says of it.
+
+    polars would map the file to memory for that, and end the process where somebody cuts it off meanwhile.
+    """
+    with path.open("rb") as file:
+        file.seek(-_END, os.SEEK_END)
+        size = int.from_bytes(file.read(4), "little")
+        file.seek(-_END - size, os.SEEK_END)
+        footer = file.read()
+    found: pl.LazyFrame = reading.polars().scan_parquet(io.BytesIO(_PARQUET + footer))
+    return found
 
 
 def of_frame(frame: Any, called: str, place: str) -> Table:

@@ -130,16 +130,16 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(change, tmp_path, monk
         with pytest.raises(expected, match=r"s\.csv (changed|was removed) while it was in use"):
             ff.read_comparisons(text)
     parquet, n_opened = write(tmp_path / "s.parquet", frame(0)), 0
-    open_parquet = tables.rows_of_parquet
+    open_parquet = tables.without_rows
 
     def later(path):
         nonlocal n_opened
         n_opened += 1
-        if n_opened == 3:
+        if n_opened == 2:
             change(path)
         return open_parquet(path)
 
-    monkeypatch.setattr(tables, "rows_of_parquet", later)
+    monkeypatch.setattr(tables, "without_rows", later)
     with pytest.raises(expected, match=r"s\.parquet (changed|was removed) while it was in use"):
         ff.scan_comparisons(parquet)
 

@@ -423,8 +423,12 @@ def test_a_folder_that_cannot_hold_temporary_files_is_an_error_before_files_are_
 
 
 def test_a_disk_without_space_is_an_error(tmp_path, monkeypatch):
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, "full")
+    open_file = temporary_files.Path.open
+
+    def full(path, mode="r", *more, **options):
+        if mode == "ab":
+            raise OSError(errno.ENOSPC, "full")
+        return open_file(path, mode, *more, **options)
 
     keeping(monkeypatch, 2000)
     monkeypatch.setattr(temporary_files.Path, "open", full)
