@@ -179,10 +179,14 @@ def calibrated_costs(
 
     false_matches, false_nonmatches = kernels.convex_hull(mated, nonmated)
     of_mated, of_nonmated = np.diff(false_nonmatches), -np.diff(false_matches)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         ratio = (of_mated / mated.size) / (of_nonmated / nonmated.size) * np.exp(log_odds)
         inverse = 1 / ratio
-    costs = [np.log2(1 + np.where(counts > 0, odds, 0)) for counts, odds in ((of_mated, inverse), (of_nonmated, ratio))]
+        # Odds that overflow are so large that 1 more is nothing.
+        costs = [
+            np.where(np.isinf(odds) & (counts > 0), -np.log2(other), np.log2(1 + np.where(counts > 0, odds, 0)))
+            for counts, odds, other in ((of_mated, inverse, ratio), (of_nonmated, ratio, inverse))
+        ]
     return (costs[0], of_mated), (costs[1], of_nonmated)
 
 

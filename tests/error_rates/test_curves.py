@@ -112,6 +112,7 @@ def test_theory_of_two_shifted_normals():
     # Scores 2 s - 2 are the log likelihood ratios, so that calibration has nothing to gain.
     llr = from_lists((2 * rng.normal(2, 1, 100_000) - 2).tolist(), (2 * rng.normal(0, 1, 100_000) - 2).tolist())
     assert ff.min_cllr(llr) == pytest.approx(ff.cllr(llr), abs=0.005)
+    assert 0.9 < ff.min_cllr(llr, 1e-320) <= 1  # whose odds overflow
 
 
 def test_scikit_learn_draws_the_same_curve():

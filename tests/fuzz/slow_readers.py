@@ -183,8 +183,8 @@ def of_trials(path: Path, trials: Path | None, kind: str) -> list[tuple]:
     sure(all(len(row) == (3 if trials else 4) for row in rows))
     order = (0, 1, 2) if kind == "voxceleb" else (2, 0, 1)
     listed = [tuple(row[k] for k in order) for row in rows]
-    sure(all(word.lower() in WORDS for word, _, _ in listed))
-    mated = [WORDS[word.lower()] for word, _, _ in listed]
+    sure(all(word.strip().lower() in WORDS for word, _, _ in listed))
+    mated = [WORDS[word.strip().lower()] for word, _, _ in listed]
     pairs = [(enrol, test) for _, enrol, test in listed]
     sure(len(set(zip(pairs, mated, strict=True))) == len(set(pairs)))
     if trials is None:
