@@ -316,7 +316,10 @@ def labels(name: str, value: Any) -> Any:
 
 def labels_or_count(name: str, value: Any) -> Any:
     """Require a column of labels, or a whole number."""
-    return whole(name, value) if np.ndim(value) == 0 and not _is_a(value, "Coded") else labels(name, value)
+    is_number = isinstance(value, int | float | complex | str | np.generic) or (
+        isinstance(value, np.ndarray) and value.ndim == 0
+    )
+    return whole(name, value) if is_number else labels(name, value)
 
 
 def groups(name: str, value: Any) -> Any:

@@ -71,7 +71,7 @@ def read_pairs_of_lfw(text: Text) -> ScoreTable:
     """
     rows, lines = [], []
     for number, line in enumerate(text.data.decode().splitlines()[1:], text.number + 1):
-        fields = line.split()
+        fields = text_files.fields_of(line)
         if not fields:
             continue
         mated = len(fields) == 3
@@ -109,7 +109,7 @@ def _with_scores(
 
     Returns the trials, and which were kept, None for all.
     """
-    path, first = text.path, text.first.split()
+    path, first = text.path, text_files.fields_of(text.first)
     if len(first) == 1:
         scores, _ = _read_fields(text, "score")
         if scores.height != listed.height:
@@ -228,7 +228,7 @@ def _of_several(rows: pl.DataFrame) -> pl.DataFrame | None:
 def _refuse_data_in_comments(text: Text, n_fields: int, is_data: Callable[[list[str]], Any]) -> None:
     """Refuse a comment before the first row that looks like a row whose first field begins with "#"."""
     for number, line in text.comments:
-        found = line.split()
+        found = text_files.fields_of(line)
         if found[0] != "#" and len(found) == n_fields and is_data(found):
             raise FileFormatError(
                 f"{text.path}: line {number}: {line[:120]!r} begins as comments do, but reads as data; if it is a "

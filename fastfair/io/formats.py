@@ -12,7 +12,7 @@ from fastfair._lib import side_columns, validation
 from fastfair.errors import FileFormatError, InputError
 
 from .tables import SEPARATORS, Rows, Table
-from .text_files import Text, is_number, split
+from .text_files import Text, fields_of, is_number, split
 
 if TYPE_CHECKING:
     import polars as pl
@@ -128,7 +128,7 @@ def recognise_trials(text: Text, mated_value: object = None) -> str:
 def is_pairs_of_lfw(text: Text) -> bool:
     """Return whether a list begins as LFW's pairs.txt: with numbers of pairs, and then a name and two numbers."""
     second = text.data.split(b"\n", 2)[1:2]
-    fields = second[0].decode().split() if second else []
+    fields = fields_of(second[0].decode().strip()) if second else []
     return text.first.replace("\t", "").strip().isdigit() and len(fields) == 3 and all(map(str.isdigit, fields[1:]))
 
 
@@ -146,7 +146,7 @@ def _is_list(text: Text, mated_value: object) -> bool:
 
 def _readings(text: Text, known: dict[str, str], mated_value: object) -> dict[str, str]:
     """Return the formats, with their fields, that all rows may be read as."""
-    n = len(text.first.split())
+    n = len(fields_of(text.first))
     possible = {kind: what for kind, what in known.items() if kind == "matrix" or len(what.split()) == n}
     end = -1
     for _ in range(_HEAD):

@@ -168,6 +168,11 @@ def split(
     return frame, lines
 
 
+def fields_of(line: str) -> list[str]:
+    """Split a line at blanks and tabs; `str.split` would know more of them, and find other fields than `split`."""
+    return [field for field in re.split("[ \t]+", line) if field]
+
+
 def numbers(
     path: Path | str, what: str, text: pl.Series, lines: NDArray[np.int64] | None, failures: bool | None = None
 ) -> NDArray[np.float64]:

@@ -51,10 +51,10 @@ VERBS: dict[str, tuple[str, ...]] = {
     "embeddings": ("vectors.npz", "--group", "group", "--fmr", "0.3", *_FEW),
     "group-test": ("failures.csv", "--input", "counts", "--n-resamples", "100", "--seed", "0"),
     "plan": ("--groups", "2", "--subjects", "50", "--attempts", "2", "--fnmr", "0.1", "--correlation", "0.05",
-             "--method", "simulation", "--n-simulations", "20"),
+             "--method", "simulation", "--n-simulations", "20", "--seed", "0"),
     "shrink": ("three.csv", "--at", "threshold=0.5", "--group", "group", *_FEW),
     "synthesize": ("--ratios", "1:2", "--rate", "0.1", "--n-mated", "40", "--n-nonmated", "40", "--overall-fmr", "0.1",
-                   "--overall-mated", "40", "--overall-nonmated", "40", "--n-steps", "20", "--output", "made"),
+                   "--overall-mated", "40", "--overall-nonmated", "40", "--n-steps", "20", "--seed", "0", "--output", "made"),
 }  # fmt: skip
 # ESC, BEL, C1, an override of the direction of writing, and lines that GitHub Actions obeys.
 HOSTILE = ("\x1b[31mred\x07", "::stop-commands::x", "\x9b2J\u202ered", "##[error]x", "a\n::error::b", "\u2028::x::")

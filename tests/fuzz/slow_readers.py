@@ -122,6 +122,7 @@ def label(text: str) -> str:
 
 def flags(texts: list[str]) -> list[bool]:
     words = [label(text).lower() for text in texts]
+    words = [str(int(float(word))) if NUMBER.fullmatch(word) and float(word) in (-1, 0, 1) else word for word in words]
     for coding in FLAGS:
         if set(words) <= set(coding):
             return [coding[word] for word in words]
@@ -168,6 +169,8 @@ def of_parquet(path: Path) -> list[tuple]:
 def of_bob(path: Path, n: int) -> list[tuple]:
     rows = rows_by_blanks(path)
     sure(all(len(row) == n for row in rows))
+    if n == 5:  # a sample is not compared with itself
+        rows = [row for row in rows if row[1] != row[3]]
     return comparisons(
         [number(r[-1]) for r in rows], None, [label_of(r[0]) for r in rows], [label_of(r[-3]) for r in rows]
     )
@@ -205,6 +208,10 @@ def of_trials(path: Path, trials: Path | None, kind: str) -> list[tuple]:
     if kind == "kaldi":
         return comparisons(scores, mated)
     subjects = []
+    apart = [enrol != test for enrol, test in pairs]  # a sample is not compared with itself
+    scores, mated, pairs = (
+        [one for one, kept in zip(column, apart, strict=True) if kept] for column in (scores, mated, pairs)
+    )
     for side in (0, 1):
         found = [re.match(r"([^/\n]+)/", pair[side].strip()) for pair in pairs]
         sure(all(found))
