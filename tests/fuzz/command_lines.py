@@ -54,7 +54,8 @@ VERBS: dict[str, tuple[str, ...]] = {
              "--method", "simulation", "--n-simulations", "20", "--seed", "0"),
     "shrink": ("three.csv", "--at", "threshold=0.5", "--group", "group", *_FEW),
     "synthesize": ("--ratios", "1:2", "--rate", "0.1", "--n-mated", "40", "--n-nonmated", "40", "--overall-fmr", "0.1",
-                   "--overall-mated", "40", "--overall-nonmated", "40", "--n-steps", "20", "--seed", "0", "--output", "made"),
+                   "--overall-mated", "40", "--overall-nonmated", "40", "--n-steps", "20", "--seed", "0",
+                   "--output", "made"),
 }  # fmt: skip
 # ESC, BEL, C1, an override of the direction of writing, and lines that GitHub Actions obeys.
 HOSTILE = ("\x1b[31mred\x07", "::stop-commands::x", "\x9b2J\u202ered", "##[error]x", "a\n::error::b", "\u2028::x::")
