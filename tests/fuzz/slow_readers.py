@@ -170,7 +170,7 @@ def of_bob(path: Path, n: int) -> list[tuple]:
     rows = rows_by_blanks(path)
     sure(all(len(row) == n for row in rows))
     if n == 5:  # a sample is not compared with itself
-        rows = [row for row in rows if row[1] != row[3]]
+        rows = [row for row in rows if (row[0], row[1]) != (row[2], row[3])]
     return comparisons(
         [number(r[-1]) for r in rows], None, [label_of(r[0]) for r in rows], [label_of(r[-3]) for r in rows]
     )

@@ -1,0 +1,107 @@
+"""Plant faults one by one in a copy of the library, and see that the tests find them.
+
+`python tests/mutants.py [NUMBER...]` looks at golden results first, and then at all quick tests. A fault that no test
+finds is told; the exit code is 1 where more than one is not found.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+_LIMIT = 1200  # seconds of one run of tests: a fault may never end
+# The file, what stands there once, and the fault in its place.
+MUTANTS = (
+    # A comparison sign, a tie rule, and the same one score further.
+    ("kernels/replicated_eer.py", "y_keys[above] < score:", "y_keys[above] <= score:"),
+    ("kernels/curves.py", "nonmated[j - 1] >= mated[i]:", "nonmated[j - 1] > mated[i]:"),
+    ("kernels/curves.py", "if cost <= best:", "if cost < best:"),
+    ("fastfair/error_rates/rates.py", "count_below(nonmated.keys, key)", "count_below(nonmated.keys, key + 1)"),
+    # A weight that is dropped, taken twice, or not left out.
+    ("kernels/cost_sums.py", "weights[partners[p + 3]]", "weights[partners[p + 2]]"),
+    ("kernels/weights.py", "weights[first_unit + r, r] = np.uint8(0)", "weights[first_unit + r, r] = np.uint8(1)"),
+    ("kernels/dyadic.py", "robust <= pairs_squared * (1 + 1e-9)", "robust < pairs_squared * (1 - 1e-9)"),
+    # A divisor, an index, two rates that are exchanged.
+    ("fastfair/measures/_of_metrics.py", 'np.std(group_array("x", x), axis=-1)', 'np.std(x, axis=-1, ddof=1)'),
+    ("fastfair/measures/_of_metrics.py", "k = np.arange(1, n_groups)", "k = np.arange(0, n_groups - 1)"),
+    ("fastfair/measures/_of_rates.py", "(alpha * np.ptp(a, axis=-1) + (1", "(alpha * np.ptp(a, axis=-1) + (alpha + 1"),
+    # Degrees of freedom, a clip, a limit of few errors, one more subject.
+    ("fastfair/intervals/_rates.py", "(1 + 1 / np.asarray(freedom))", "(1 + 1 / (1 + np.asarray(freedom)))"),
+    ("fastfair/uncertainty/interval_notes.py", "(min(max(end, least), most) for", "(max(end, least) for"),
+    ("fastfair/uncertainty/interval_notes.py", "= min(case.low, intervals.", "= max(case.low, intervals."),
+    ("fastfair/uncertainty/one_more_subject.py", "(0.5 - rate) / (n + attempts))", "(0.5 - rate) / n)"),
+    ("fastfair/intervals/_rates.py", "+ 1, (1 - confidence_level) / 2)", "+ 1, 1 - confidence_level)"),
+    # Kinds of scores, whose they are, and who is in error.
+    ("fastfair/data/sorting.py", 'if score_kind == "distance" else bits', 'if score_kind != "distance" else bits'),
+    ("fastfair/data/checked_columns.py", "flags = subjects[1] == subjects[2]", "flags = subjects[1] != subjects[2]"),
+    ("kernels/climb.py", "is_error = scores[k] <= threshold", "is_error = scores[k] < threshold"),
+    # Reading and writing.
+    ("fastfair/io/tables.py", ".slice(first, n).collect()", ".slice(first + (first > 0), n).collect()"),
+    ("fastfair/_lib/csv_text.py", "'*[=+\\-@", "'*[=+@"),
+)  # fmt: skip
+
+
+def copied(folder: Path) -> Path:
+    """Copy the library, as it is installed, and the tests."""
+    package = folder / "package"
+    leave = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "fastfair", package / "fastfair", ignore=leave)
+    shutil.copytree(ROOT / "kernels", package / "fastfair" / "kernels", ignore=leave)
+    for name in ("tests", "docs", "benchmarks"):
+        shutil.copytree(ROOT / name, folder / name, ignore=leave)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return package
+
+
+def finds(folder: Path, package: Path, tests: list[str]) -> str:
+    """Run tests until one fails; return which, or "" where none does."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow", *tests]
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=os.environ | {"PYTHONPATH": str(package)}, capture_output=True, text=True,
+            check=False, timeout=_LIMIT,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return "no end"
+    if done.returncode == 0:
+        return ""
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failed[0].partition(" - ")[0] if failed else f"exit {done.returncode}: {done.stderr[-300:]}"
+
+
+def main(numbers: list[int]) -> int:
+    """Plant each fault, or those of some numbers; return 1 where more than one is not found."""
+    missed = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        package = copied(folder)
+        if found := finds(folder, package, ["tests/golden"]):
+            print(f"without a fault: {found}")
+            return 1
+        for number in numbers or range(len(MUTANTS)):
+            place, before, after = MUTANTS[number]
+            path = package / (f"fastfair/{place}" if place.startswith("kernels") else place)
+            text = path.read_text()
+            if text.count(before) != 1:
+                print(f"{number}: {place} has {text.count(before)} times {before!r}")
+                missed.append(number)
+                continue
+            path.write_text(text.replace(before, after))
+            start = time.perf_counter()
+            found = finds(folder, package, ["tests/golden"]) or finds(folder, package, ["-n", "2", "tests"])
+            path.write_text(text)
+            print(f"{number}: {place}: {found or 'not found'} ({time.perf_counter() - start:.0f} s)", flush=True)
+            if not found:
+                missed.append(number)
+    print(f"not found: {missed}" if missed else "all found")
+    return int(len(missed) > 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main([int(word) for word in sys.argv[1:]]))
