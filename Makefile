@@ -15,7 +15,7 @@ EXAMPLES ?= quick
 TESTS := $(BIN)/pytest -n $(WORKERS) --hypothesis-profile $(EXAMPLES) --durations 10
 
 .PHONY: everything demo test slow slow-sample studies timing lint docs papers bench bench-smoke bench-check versus browser nojit \
-	boundscheck floors newest fuzz fuzz-sample nightly clean
+	boundscheck floors newest fuzz fuzz-sample mutants nightly clean
 .NOTPARALLEL:
 
 demo: .venv/.demo
@@ -145,9 +145,13 @@ fuzz: .venv/.test
 fuzz-sample: .venv/.test
 	$(BIN)/python tests/fuzz/run_all.py --sample
 
+# Whether the tests find faults that are planted.
+mutants: .venv/.test
+	$(BIN)/python tests/mutants.py
+
 # All checks, whole, one after the other; the outcome of each goes into docs/nightly.csv, which docs/promises shows.
 # `make nightly STEPS="nojit fuzz"` runs some of them.
-STEPS ?= test slow studies nojit boundscheck floors newest browser fuzz timing
+STEPS ?= test slow studies nojit boundscheck floors newest browser fuzz mutants timing
 nightly: .venv/.test
 	$(BIN)/python tests/nightly.py $(STEPS)
 
