@@ -11,11 +11,12 @@ import numba
 import pytest
 from fastfair.kernels import _jit
 from helpers.command_line import run
+from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair import first_run
 from fastfair.cli.compiling import told_of_compiling
-from fastfair.errors import FastfairError, InputError, OutputError
+from fastfair.errors import FastfairError, OutputError
 
 WITHOUT_COMPILING = """
 import warnings
@@ -52,8 +53,7 @@ def test_jobs_run_in_processes_and_are_counted(monkeypatch):
 def test_what_goes_wrong_is_told(monkeypatch):
     with pytest.raises(FastfairError, match=r"the kernels of nonsense could not be compiled: .*KeyError: 'nonsense'"):
         first_run._run_all(["nonsense"], 2, None)
-    with pytest.raises(InputError, match="n_processes must be a whole number of at least 1"):
-        ff.warm_up(0)
+    refused("n_processes must be a whole number of at least 1", ff.warm_up, 0)
     monkeypatch.setattr(_jit, "CACHE_FOLDER", "")
     with pytest.raises(OutputError, match="set NUMBA_CACHE_DIR"):
         ff.warm_up()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import failures as oracle
@@ -128,5 +129,4 @@ def test_tables_of_samples_are_read(tmp_path):
 def test_what_is_refused(given_, message):
     with pytest.raises(InputError, match=message):
         ff.FailureCounts.from_failures(**({"failed": [0, 1], "subject": ["a", "b"], "group": ["f", "m"]} | given_))
-    with pytest.raises(InputError, match="rate must be one of 'fnmr', 'fta', 'fte', not 'frr'"):
-        ff.FailureCounts([0], [1], ["f"], rate="frr")
+    refused("rate must be one of 'fnmr', 'fta', 'fte', not 'frr'", ff.FailureCounts, [0], [1], ["f"], rate="frr")

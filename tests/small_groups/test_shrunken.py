@@ -7,13 +7,14 @@ import math
 
 import numpy as np
 import pytest
+from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from oracles.shrinkage import shrink
 
 import fastfair as ff
-from fastfair.errors import EmptyGroupWarning, InputError
+from fastfair.errors import EmptyGroupWarning
 from fastfair.small_groups.posterior import learn
 
 AT = ff.at_threshold(0.5)
@@ -85,19 +86,13 @@ def test_the_result_is_told_drawn_and_written(tmp_path):
 
 def test_what_cannot_be_shrunken_is_refused():
     ev = evaluation([3, 4, 5], [40, 60, 80])
-    with pytest.raises(InputError, match="2 groups with an FNMR: at least 3"):
-        ff.shrunken_rates(evaluation([3, 4], [40, 60]))
-    with pytest.raises(InputError, match="no group has errors"):
-        ff.shrunken_rates(evaluation([0, 0, 0], [40, 60, 80]))
-    with pytest.raises(InputError, match="no group has anything but errors"):
-        ff.shrunken_rates(evaluation([40, 60, 80], [40, 60, 80]))
-    with pytest.raises(InputError, match="no replicates"):
-        ff.shrunken_rates(evaluation([3, 4, 5], [40, 60, 80], n_resamples=0))
+    refused("2 groups with an FNMR: at least 3", ff.shrunken_rates, evaluation([3, 4], [40, 60]))
+    refused("no group has errors", ff.shrunken_rates, evaluation([0, 0, 0], [40, 60, 80]))
+    refused("no group has anything but errors", ff.shrunken_rates, evaluation([40, 60, 80], [40, 60, 80]))
+    refused("no replicates", ff.shrunken_rates, evaluation([3, 4, 5], [40, 60, 80], n_resamples=0))
     for other in (ev.with_intervals(alternative="less"), ev.with_intervals(simultaneous=True)):
-        with pytest.raises(InputError, match="one side, or simultaneous"):
-            ff.shrunken_rates(other)
-    with pytest.raises(InputError, match="rate must be"):
-        ff.shrunken_rates(ev, "eer")
+        refused("one side, or simultaneous", ff.shrunken_rates, other)
+    refused("rate must be", ff.shrunken_rates, ev, "eer")
 
 
 def test_a_group_of_one_subject_is_shrunk_by_the_correlation_of_all():
