@@ -24,6 +24,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from fastfair.errors import FastfairError
 SECONDS = 5  # of work, a file read for longer hangs; so does one that waits eight times as long
 BATCH = 500  # files read by one process
 BAD = ("wrong", "foreign", "hangs")
+SEPARATORS = {"csv": ",", "tsv": "\t", "parquet": None}
 Files = dict[str, bytes]
 
 
@@ -113,14 +115,16 @@ def top(rng: random.Random) -> bytes:
     return rng.choice([b""] * 4 + [b"# made today\n", b"\n# it's 5\" wide\n\n", b"\xef\xbb\xbf", b"#\r"])
 
 
-def in_csv(separator: str, packed: bool = False, mated: bool = True) -> Callable[[random.Random], Files]:
-    name = f"s.{'tsv' if separator == chr(9) else 'csv'}{'.gz' if packed else ''}"
+def written(write: Callable[..., object], *arguments: object, **options: object) -> bytes:
+    """Return what a function of a library writes to a file."""
+    file = io.BytesIO()
+    write(file, *arguments, **options)
+    return file.getvalue()
 
-    def make(rng: random.Random) -> Files:
-        data = top(rng) + delimited(score_rows(rng, mated), separator, rng.choice(["\n", "\n", "\r\n"]))
-        return {name: gzip.compress(data, mtime=0) if packed else data}
 
-    return make
+def in_csv(rng: random.Random, name: str, separator: str, mated: bool) -> Files:
+    data = top(rng) + delimited(score_rows(rng, mated), separator, rng.choice(["\n", "\n", "\r\n"]))
+    return {name: gzip.compress(data, mtime=0) if name.endswith(".gz") else data}
 
 
 def in_parquet(rng: random.Random) -> Files:
@@ -128,9 +132,8 @@ def in_parquet(rng: random.Random) -> Files:
     columns: dict[str, Any] = dict(zip(header, map(list, zip(*rows, strict=True)), strict=True))
     columns["score"] = list(map(float, columns["score"]))
     columns["mated"] = [a == b for a, b in zip(columns["reference"], columns["probe"], strict=True)]
-    file = io.BytesIO()
-    pl.DataFrame(columns).write_parquet(file, compression=rng.choice(["zstd", "snappy", "uncompressed", "gzip"]))
-    return {"s.parquet": file.getvalue()}
+    compression = rng.choice(["zstd", "snappy", "uncompressed", "gzip"])
+    return {"s.parquet": written(pl.DataFrame(columns).write_parquet, compression=compression)}
 
 
 def words(rng: random.Random) -> list[str]:
@@ -142,12 +145,9 @@ def in_fields(rows: list[tuple[str, ...]], rng: random.Random) -> bytes:
     return top(rng) + "".join(by.join(row) + rng.choice(["\n", "\n", " \n", "\r\n"]) for row in rows).encode()
 
 
-def in_bob(n: int) -> Callable[[random.Random], Files]:
-    def make(rng: random.Random) -> Files:
-        found = enumerate(pairs(rng, words(rng)))
-        return {"s.txt": in_fields([(a, *([f"m{a}"] if n == 5 else []), b, f"t{k}", s) for k, (a, b, s) in found], rng)}
-
-    return make
+def in_bob(rng: random.Random, n: int) -> Files:
+    found = enumerate(pairs(rng, words(rng)))
+    return {"s.txt": in_fields([(a, *([f"m{a}"] if n == 5 else []), b, f"t{k}", s) for k, (a, b, s) in found], rng)}
 
 
 def in_bob_csv(rng: random.Random) -> Files:
@@ -155,23 +155,20 @@ def in_bob_csv(rng: random.Random) -> Files:
     return {"s.csv": top(rng) + delimited(rows, ",")}
 
 
-def in_trials(kind: str, way: str) -> Callable[[random.Random], Files]:
-    def make(rng: random.Random) -> Files:
-        found = [
-            (f"{a}/{k}" if kind == "voxceleb" else a, f"{b}/x{k}", s, a == b)
-            for k, (a, b, s) in enumerate(pairs(rng, words(rng)))
-        ]
-        if kind == "voxceleb":
-            listed = [(str(int(m)), a, b, *([s] if way == "joined" else [])) for a, b, s, m in found]
-        else:
-            listed = [(a, b, "target" if m else "nontarget") for a, b, _, m in found]
-        files = {"t.txt": in_fields(listed, rng)}
-        scores = [(s,) if way == "order" else (a, b, s) for a, b, s, _ in found]
-        if way == "names":
-            rng.shuffle(scores)
-        return files if way == "joined" else files | {"s.txt": in_fields(scores, rng)}
-
-    return make
+def in_trials(rng: random.Random, kind: str, way: str) -> Files:
+    found = [
+        (f"{a}/{k}" if kind == "voxceleb" else a, f"{b}/x{k}", s, a == b)
+        for k, (a, b, s) in enumerate(pairs(rng, words(rng)))
+    ]
+    if kind == "voxceleb":
+        listed = [(str(int(m)), a, b, *([s] if way == "joined" else [])) for a, b, s, m in found]
+    else:
+        listed = [(a, b, "target" if m else "nontarget") for a, b, _, m in found]
+    files = {"t.txt": in_fields(listed, rng)}
+    scores = [(s,) if way == "order" else (a, b, s) for a, b, s, _ in found]
+    if way == "names":
+        rng.shuffle(scores)
+    return files if way == "joined" else files | {"s.txt": in_fields(scores, rng)}
 
 
 def square(rng: random.Random) -> np.ndarray:
@@ -180,16 +177,8 @@ def square(rng: random.Random) -> np.ndarray:
     return np.array([[rng.randint(-50, 50) for _ in range(n)] for _ in range(n)]).astype(dtype)
 
 
-def saved(array: np.ndarray) -> bytes:
-    file = io.BytesIO()
-    np.save(file, array)
-    return file.getvalue()
-
-
 def archived(rng: random.Random, **arrays: np.ndarray) -> bytes:
-    file = io.BytesIO()
-    rng.choice([np.savez, np.savez_compressed])(file, **arrays)
-    return file.getvalue()
+    return written(rng.choice([np.savez, np.savez_compressed]), **arrays)
 
 
 def in_text_matrix(rng: random.Random) -> Files:
@@ -214,14 +203,13 @@ def in_npz_vectors(rng: random.Random) -> Files:
 def in_npy_and_table(rng: random.Random) -> Files:
     vectors, subjects = vectors_and_subjects(rng)
     rows = [["image", "subject"]] + [[f"i{k}", s] for k, s in enumerate(subjects)]
-    return {"v.npy": saved(vectors), "who.csv": delimited(rows, ",")}
+    return {"v.npy": written(np.save, vectors), "who.csv": delimited(rows, ",")}
 
 
 def in_parquet_vectors(rng: random.Random) -> Files:
     vectors, subjects = vectors_and_subjects(rng)
-    file = io.BytesIO()
-    pl.DataFrame({"vectors": vectors.astype("=f4").tolist(), "subject": subjects}).write_parquet(file)
-    return {"v.parquet": file.getvalue()}
+    frame = pl.DataFrame({"vectors": vectors.astype("=f4").tolist(), "subject": subjects})
+    return {"v.parquet": written(frame.write_parquet)}
 
 
 def in_hdf5(rng: random.Random) -> Files:
@@ -243,27 +231,21 @@ def in_counts(rng: random.Random) -> Files:
     return {"f.csv": top(rng) + delimited(rows, ",")}
 
 
-def in_metadata(suffix: str) -> Callable[[random.Random], Files]:
-    def make(rng: random.Random) -> Files:
-        who = people(rng)
-        scores = [["score", "reference", "probe"]] + [[s, a, b] for a, b, s in pairs(rng, who)]
-        sexes = [rng.choice(["f", "m"]) for _ in who]
-        if suffix == "parquet":
-            file = io.BytesIO()
-            pl.DataFrame({"id": who, "sex": sexes}).write_parquet(file)
-            table = file.getvalue()
-        else:
-            rows = [["id", "sex"], *map(list, zip(who, sexes, strict=True))]
-            table = top(rng) + delimited(rows, "," if suffix == "csv" else "\t")
-        return {"scores.csv": delimited(scores, ","), f"who.{suffix}": table}
-
-    return make
+def in_metadata(rng: random.Random, suffix: str) -> Files:
+    who = people(rng)
+    scores = [["score", "reference", "probe"]] + [[s, a, b] for a, b, s in pairs(rng, who)]
+    sexes = [rng.choice(["f", "m"]) for _ in who]
+    if suffix == "parquet":
+        table = written(pl.DataFrame({"id": who, "sex": sexes}).write_parquet)
+    else:
+        rows = [["id", "sex"], *map(list, zip(who, sexes, strict=True))]
+        table = top(rng) + delimited(rows, SEPARATORS[suffix])
+    return {"scores.csv": delimited(scores, ","), f"who.{suffix}": table}
 
 
 def expected_metadata(folder: Path, suffix: str) -> list[tuple]:
     found = slow.named(folder / "scores.csv", ",", ["score", "reference", "probe"])
-    separator = {"csv": ",", "tsv": "\t", "parquet": None}[suffix]
-    sex = slow.metadata(folder / f"who.{suffix}", separator)
+    sex = slow.metadata(folder / f"who.{suffix}", SEPARATORS[suffix])
     sides = [[slow.label(t) for t in found[name]] for name in ("reference", "probe")]
     slow.sure(all(who in sex for side in sides for who in side))
     labels = [[sex[who] for who in side] for side in sides]
@@ -312,82 +294,80 @@ def scores_read(name: str, **options: Any) -> Callable[[Path], Any]:
     return read
 
 
+def scores_case(
+    name: str, make: Callable[..., Files], expected: Callable[..., list[tuple]], share: int = 4, **options: Any
+) -> Case:
+    """Scores of a file, which the slow reader reads, too."""
+    return Case(make, scores_read(name, **options), lambda f: expected(f / name), share)
+
+
+def csv_case(name: str, separator: str, share: int, with_flags: bool = True, **options: Any) -> Case:
+    make = partial(in_csv, name=name, separator=separator, mated=with_flags)
+    named = NAMED if with_flags else SUBJECTS
+    expected = partial(slow.of_named, separator=separator, with_flags=with_flags)
+    return scores_case(name, make, expected, share, **named, **options)
+
+
+def bob_case(n: int, **options: Any) -> Case:
+    return scores_case("s.txt", partial(in_bob, n=n), partial(slow.of_bob, n=n), 8, **options)
+
+
 def trials_case(kind: str, way: str, auto: bool) -> Case:
-    options: dict[str, Any] = {"format": "auto" if auto else kind}
+    options = {"format": "auto" if auto else kind}
+    make, expected = partial(in_trials, kind=kind, way=way), partial(slow.of_trials, kind=kind)
     if way == "joined":
-        return Case(
-            in_trials(kind, way), scores_read("t.txt", **options), lambda f: slow.of_trials(f / "t.txt", None, kind)
-        )
-    return Case(
-        in_trials(kind, way),
-        scores_read("s.txt", trials="t.txt", **options),
-        lambda f: slow.of_trials(f / "s.txt", f / "t.txt", kind),
-    )
+        return scores_case("t.txt", make, partial(expected, trials=None), **options)
+    read = scores_read("s.txt", trials="t.txt", **options)
+    return Case(make, read, lambda f: expected(f / "s.txt", trials=f / "t.txt"))
 
 
 def metadata_case(suffix: str) -> Case:
     read = scores_read("scores.csv", metadata=f"who.{suffix}", metadata_id="id", groups="sex")
-    return Case(in_metadata(suffix), read, lambda f: expected_metadata(f, suffix))
+    return Case(partial(in_metadata, suffix=suffix), read, lambda f: expected_metadata(f, suffix))
+
+
+def vectors_case(name: str, make: Callable[..., Files], expected: Callable[..., list[tuple]], share: int = 4) -> Case:
+    return Case(make, lambda f: ff.read_embeddings(f / name), expected, share)
 
 
 SUBJECTS = {"reference": "reference", "probe": "probe", "groups": "sex"}
 NAMED = SUBJECTS | {"mated": "mated"}
 CASES = {
-    "csv": Case(in_csv(","), scores_read("s.csv", **NAMED), lambda f: slow.of_named(f / "s.csv", ","), 12),
-    "csv, stated": Case(
-        in_csv(","), scores_read("s.csv", **NAMED, format="csv"), lambda f: slow.of_named(f / "s.csv", ","), 8
-    ),
-    "csv without flags": Case(
-        in_csv(",", mated=False),
-        scores_read("s.csv", **SUBJECTS, format="csv"),
-        lambda f: slow.of_named(f / "s.csv", ",", with_flags=False),
-        8,
-    ),
-    "csv by semicolons": Case(in_csv(";"), scores_read("s.csv", **NAMED), lambda f: slow.of_named(f / "s.csv", ";"), 6),
-    "tsv": Case(in_csv("\t"), scores_read("s.tsv", **NAMED), lambda f: slow.of_named(f / "s.tsv", "\t"), 8),
-    "csv.gz": Case(in_csv(",", True), scores_read("s.csv.gz", **NAMED), lambda f: slow.of_named(f / "s.csv.gz", ",")),
-    "parquet": Case(in_parquet, scores_read("s.parquet", **NAMED), lambda f: slow.of_parquet(f / "s.parquet"), 8),
-    "bob-4": Case(in_bob(4), scores_read("s.txt"), lambda f: slow.of_bob(f / "s.txt", 4), 8),
-    "bob-5": Case(in_bob(5), scores_read("s.txt", format="bob-5"), lambda f: slow.of_bob(f / "s.txt", 5), 8),
-    "bob-csv": Case(
-        in_bob_csv,
-        scores_read("s.csv"),
-        lambda f: (
-            lambda t: slow.comparisons(
-                [slow.number(s) for s in t["score"]],
-                None,
-                *([slow.label(x) for x in t[n]] for n in ("bio_ref_subject_id", "probe_subject_id")),
-            )
-        )(slow.named(f / "s.csv", ",", ["bio_ref_subject_id", "probe_subject_id", "score"])),
-    ),
+    "csv": csv_case("s.csv", ",", 12),
+    "csv, stated": csv_case("s.csv", ",", 8, format="csv"),
+    "csv without flags": csv_case("s.csv", ",", 8, with_flags=False, format="csv"),
+    "csv by semicolons": csv_case("s.csv", ";", 6),
+    "tsv": csv_case("s.tsv", "\t", 8),
+    "csv.gz": csv_case("s.csv.gz", ",", 4),
+    "parquet": scores_case("s.parquet", in_parquet, slow.of_parquet, 8, **NAMED),
+    "bob-4": bob_case(4),
+    "bob-5": bob_case(5, format="bob-5"),
+    "bob-csv": scores_case("s.csv", in_bob_csv, slow.of_bob_csv),
     "voxceleb, joined": trials_case("voxceleb", "joined", False),
     "voxceleb, in order": trials_case("voxceleb", "order", True),
     "voxceleb, by names": trials_case("voxceleb", "names", False),
     "kaldi, in order": trials_case("kaldi", "order", False),
     "kaldi, by names": trials_case("kaldi", "names", True),
-    "matrix npy": Case(
-        lambda rng: {"m.npy": saved(square(rng))},
-        scores_read("m.npy"),
-        lambda f: slow.of_array(slow.array_of((f / "m.npy").read_bytes())),
+    "matrix npy": scores_case(
+        "m.npy",
+        lambda rng: {"m.npy": written(np.save, square(rng))},
+        lambda path: slow.of_array(slow.array_of(path.read_bytes())),
         8,
     ),
-    "matrix npz": Case(
+    "matrix npz": scores_case(
+        "m.npz",
         lambda rng: {"m.npz": archived(rng, a=square(rng))},
-        scores_read("m.npz", score="a"),
-        lambda f: slow.of_array(slow.member_of(f / "m.npz", "a")),
+        lambda path: slow.of_array(slow.member_of(path, "a")),
         8,
+        score="a",
     ),
-    "matrix text": Case(
-        in_text_matrix, scores_read("m.txt", format="matrix"), lambda f: slow.of_text_matrix(f / "m.txt"), 8
-    ),
-    "embeddings npz": Case(in_npz_vectors, lambda f: ff.read_embeddings(f / "v.npz"), expected_npz),
+    "matrix text": scores_case("m.txt", in_text_matrix, slow.of_text_matrix, 8, format="matrix"),
+    "embeddings npz": vectors_case("v.npz", in_npz_vectors, expected_npz),
     "embeddings npy": Case(
         in_npy_and_table, lambda f: ff.read_embeddings(f / "v.npy", samples=f / "who.csv"), expected_table
     ),
-    "embeddings parquet": Case(
-        in_parquet_vectors, lambda f: ff.read_embeddings(f / "v.parquet"), expected_parquet_vectors
-    ),
-    "embeddings hdf5": Case(in_hdf5, lambda f: ff.read_embeddings(f / "v.h5"), expected_hdf5, 2),
+    "embeddings parquet": vectors_case("v.parquet", in_parquet_vectors, expected_parquet_vectors),
+    "embeddings hdf5": vectors_case("v.h5", in_hdf5, expected_hdf5, 2),
     "metadata csv": metadata_case("csv"),
     "metadata tsv": metadata_case("tsv"),
     "metadata parquet": metadata_case("parquet"),
@@ -399,73 +379,29 @@ CASES = {
     ),
 }
 
+MARKS = (b",", b" ", b"\t", b";")  # between fields
 BITS = [
-    b"#",
-    b'"',
-    b"'",
-    b",",
-    b";",
-    b"\t",
-    b" ",
-    b"  ",
-    b"\n",
-    b"\r",
-    b"\r\n",
-    b"\0",
-    b"\xff",
-    b"\xc3",
-    b"\xef\xbb\xbf",
-    b"\xe2\x80\x83",
-    b"\x85",
-    b"\x0b",
-    b"\x1c",
-    b"-",
-    b"=",
-    b"@",
-    b"1",
-    b"0",
-    b"e",
-    b".",
-    b"_",
-    b"nan",
-    b"NaN",
-    b"<NA>",
+    *b"# \" ' , ;".split(),
+    *(b"\t", b" ", b"  ", b"\n", b"\r", b"\r\n"),
+    *b"\0 \xff \xc3 \xef\xbb\xbf \xe2\x80\x83 \x85".split(),
+    *(b"\x0b", b"\x1c"),
+    *b"- = @ 1 0 e . _ nan NaN <NA>".split(),
     b"",
 ]
 NUMBERS = [
-    b"nan",
-    b"NaN",
-    b"inf",
-    b"-inf",
-    b"Infinity",
-    b"1e400",
-    b"-1e400",
-    b"1e308",
-    b"1e-400",
-    b"0x10",
-    b"1_000",
-    b"1,5",
-    b"9007199254740993",
-    b"9007199254740992",
-    b"9007199254740994",
-    b"18446744073709551617",
-    b"1" * 50,
-    b"1" * 5000,
-    b"",
-    b" ",
-    b"-",
-    b"+1",
-    b"1.",
-    b".5",
-    b"-0",
-    b"1e",
-    b"1d5",
-    b"\xd9\xa1",
+    *b"nan NaN inf -inf Infinity 1e400 -1e400 1e308 1e-400 0x10 1_000 1,5".split(),
+    *b"9007199254740993 9007199254740992 9007199254740994 18446744073709551617".split(),
+    *(b"1" * 50, b"1" * 5000, b"", b" "),
+    *b"- +1 1. .5 -0 1e 1d5 \xd9\xa1".split(),
     b"1 2",
-    b"True",
-    b"0.1f",
-    b"00012",
+    *b"True 0.1f 00012".split(),
 ]
+REPLACED = {
+    b"\n": (b"\r", b"\r\n", b" \n", b"\n\n", b"\n "),
+    b",": (b", ", b";", b" ,"),
+    b" ": (b"\t",),
+}
+REPLACEMENTS = [(old, new) for old, others in REPLACED.items() for new in others]
 
 
 def damaged(data: bytes, rng: random.Random) -> bytes:
@@ -474,12 +410,10 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
     kind = rng.randrange(16)
     if kind == 0:
         return data[:place]
-    if kind == 1 and data:
+    if kind in (1, 2) and data:
         place = rng.randrange(len(data))
-        return data[:place] + bytes([data[place] ^ 1 << rng.randrange(8)]) + data[place + 1 :]
-    if kind == 2 and data:
-        place = rng.randrange(len(data))
-        return data[:place] + bytes([rng.randrange(256)]) + data[place + 1 :]
+        other = data[place] ^ 1 << rng.randrange(8) if kind == 1 else rng.randrange(256)
+        return data[:place] + bytes([other]) + data[place + 1 :]
     if kind in (3, 4):
         return data[:place] + rng.choice(BITS) + data[place:]
     if kind == 5:
@@ -488,21 +422,7 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
         end = place + rng.randint(1, 40)
         return data[:end] + data[place:]
     if kind == 7:
-        return data.replace(
-            *rng.choice(
-                [
-                    (b"\n", b"\r"),
-                    (b"\n", b"\r\n"),
-                    (b",", b", "),
-                    (b",", b";"),
-                    (b" ", b"\t"),
-                    (b"\n", b" \n"),
-                    (b"\n", b"\n\n"),
-                    (b",", b" ,"),
-                    (b"\n", b"\n "),
-                ]
-            )
-        )
+        return data.replace(*rng.choice(REPLACEMENTS))
     if kind == 8:
         with contextlib.suppress(UnicodeError):
             return data.decode().encode(rng.choice(["utf-16", "latin-1", "utf-8-sig", "utf-16-le", "utf-32"]))
@@ -516,17 +436,15 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
         lines[here], lines[there] = lines[there], lines[here]
     elif kind == 12:
         lines.insert(here, rng.choice([b"", b"  ", b"# comment", b"#", b"\t", b'"', b"#a\rb", b",,,"]))
-    elif kind in (13, 14):  # another number, or a label or name that occurs elsewhere
-        mark = rng.choice([b",", b" ", b"\t", b";"])
-        fields = lines[here].split(mark)
-        other = rng.choice([*NUMBERS, *lines[there].split(mark)]) if kind == 13 else rng.choice(lines[here].split(mark))
-        fields[rng.randrange(len(fields))] = other
-        lines[here] = mark.join(fields)
     else:
-        mark = rng.choice([b",", b" ", b"\t", b";"])
+        mark = rng.choice(MARKS)
         fields = lines[here].split(mark)
-        k = rng.randrange(len(fields))
-        fields[k] = rng.choice([b" %s", b"%s ", b'"%s"', b"#%s", b"'%s", b"\xc2\xa0%s", b"%s\r"]) % fields[k]
+        if kind in (13, 14):  # another number, or a label or name that occurs elsewhere
+            other = rng.choice([*NUMBERS, *lines[there].split(mark)] if kind == 13 else fields)
+            fields[rng.randrange(len(fields))] = other
+        else:
+            k = rng.randrange(len(fields))
+            fields[k] = rng.choice([b" %s", b"%s ", b'"%s"', b"#%s", b"'%s", b"\xc2\xa0%s", b"%s\r"]) % fields[k]
         lines[here] = mark.join(fields)
     return b"\n".join(lines)
 
@@ -605,15 +523,20 @@ def work(start: int, stop: int) -> None:
     print(json.dumps({"counts": counts}), flush=True)
 
 
+def told_by_process(start: int, stop: int) -> tuple[int, list[dict[str, Any]]]:
+    """Read the files of some seeds in another process, and return how it ended and what it said."""
+    command = [sys.executable, __file__, "--work", str(start), str(stop)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
+
+
 def run(number: int, first: int) -> collections.Counter[str]:
     """Read that many damaged files in processes of their own, and print what is bad."""
     counts: collections.Counter[str] = collections.Counter()
     start, stop = first, first + number
     while start < stop:
         end = min(start + BATCH, stop)
-        command = [sys.executable, __file__, "--work", str(start), str(end)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-        told = [json.loads(line) for line in done.stdout.splitlines()]
+        code, told = told_by_process(start, end)
         for line in told:
             if "kind" in line:
                 print(f"seed {line['seed']}: {line['kind']}: {line['told']}", flush=True)
@@ -623,17 +546,11 @@ def run(number: int, first: int) -> collections.Counter[str]:
         else:  # it crashed or hung in a library: what it had counted is counted again, up to there
             last = max((line["seed"] for line in told), default=start)
             if last > start:
-                counts.update(run_quietly(start, last))
+                counts.update(told_by_process(start, last)[1][-1].get("counts", {}))
             counts["hangs"] += 1
-            print(f"seed {last}: hangs: the process ended with {done.returncode}", flush=True)
+            print(f"seed {last}: hangs: the process ended with {code}", flush=True)
             start = last + 1
     return counts
-
-
-def run_quietly(start: int, stop: int) -> dict[str, int]:
-    command = [sys.executable, __file__, "--work", str(start), str(stop)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return json.loads(done.stdout.splitlines()[-1]).get("counts", {})
 
 
 def main() -> int:

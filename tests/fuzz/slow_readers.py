@@ -19,27 +19,10 @@ import polars as pl
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 MISSING = {"", "nan", "NaN", "<NA>", "NaT"}
-WORDS = {
-    "0": False,
-    "1": True,
-    "target": True,
-    "nontarget": False,
-    "genuine": True,
-    "impostor": False,
-    "imposter": False,
-}
-FLAGS = [
-    {"0": False, "1": True},
-    {"-1": False, "1": True},
-    {"false": False, "true": True},
-    {"non-mated": False, "mated": True},
-    {"nonmated": False, "mated": True},
-    {"nontarget": False, "target": True},
-    {"non-target": False, "target": True},
-    {"impostor": False, "genuine": True},
-    {"imposter": False, "genuine": True},
-    {"different": False, "same": True},
-]
+WORDS = {"1": True, "target": True, "genuine": True} | dict.fromkeys(["0", "nontarget", "impostor", "imposter"], False)
+CODINGS = """0/1 -1/1 false/true non-mated/mated nonmated/mated nontarget/target non-target/target impostor/genuine
+imposter/genuine different/same"""
+FLAGS = [dict(zip(coding.split("/"), (False, True), strict=True)) for coding in CODINGS.split()]
 
 
 class UnclearError(Exception):
@@ -171,14 +154,14 @@ def of_bob(path: Path, n: int) -> list[tuple]:
     sure(all(len(row) == n for row in rows))
     if n == 5:  # a sample is not compared with itself
         rows = [row for row in rows if (row[0], row[1]) != (row[2], row[3])]
-    return comparisons(
-        [number(r[-1]) for r in rows], None, [label_of(r[0]) for r in rows], [label_of(r[-3]) for r in rows]
-    )
+    subjects = ([label(Plain(r[k])) for r in rows] for k in (0, -3))
+    return comparisons([number(r[-1]) for r in rows], None, *subjects)
 
 
-def label_of(text: str) -> str:
-    sure(text.strip() not in MISSING)
-    return text.strip()
+def of_bob_csv(path: Path) -> list[tuple]:
+    found = named(path, ",", ["bio_ref_subject_id", "probe_subject_id", "score"])
+    subjects = ([label(t) for t in found[name]] for name in ("bio_ref_subject_id", "probe_subject_id"))
+    return comparisons([number(t) for t in found["score"]], None, *subjects)
 
 
 def of_trials(path: Path, trials: Path | None, kind: str) -> list[tuple]:
@@ -215,7 +198,7 @@ def of_trials(path: Path, trials: Path | None, kind: str) -> list[tuple]:
     for side in (0, 1):
         found = [re.match(r"([^/\n]+)/", pair[side].strip()) for pair in pairs]
         sure(all(found))
-        subjects.append([label_of(m[1]) for m in found])
+        subjects.append([label(Plain(m[1])) for m in found])
     return comparisons(scores, mated, *subjects)
 
 
