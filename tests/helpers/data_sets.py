@@ -12,8 +12,6 @@ import fastfair as ff
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
-MATCHERS = ("mbf_arc", "mbf_caffe", "mbf_insightface", "mobilenet_mx")
-
 faces = pytest.mark.skipif(not DATA.exists(), reason="the real data are not beside the project")
 
 

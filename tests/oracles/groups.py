@@ -92,12 +92,6 @@ def variance(group: Group) -> Fraction:
     return pi * (1 - pi) * (n + icc(group) * sum(m * (m - 1) for _, m in group)) / n**2
 
 
-def variance_by_design_effect(group: Group) -> Fraction:
-    """V = pi (1 - pi) (1 + (m0 - 1) rho) / N_pi (6)."""
-    pi = rate(group)
-    return pi * (1 - pi) * design_effect(group) / attempts(group)
-
-
 # --------------------------------------------------------------------------------------------------
 # All groups
 # --------------------------------------------------------------------------------------------------
@@ -160,16 +154,6 @@ def difference_from_rest(groups: Groups, g: int) -> Fraction:
         if h != g:
             rest += list(group)
     return rate(groups[g]) - rate(rest)
-
-
-def difference_from_rest_variance(groups: Groups, g: int) -> Fraction:
-    """V_g + sum_{h != g} (N_h / N_rest)^2 V_h: the rest's rate is the average of its groups', by attempts."""
-    others = [h for h in range(len(groups)) if h != g]
-    n_rest = sum(attempts(groups[h]) for h in others)
-    total = variance(groups[g])
-    for h in others:
-        total += Fraction(attempts(groups[h]), n_rest) ** 2 * variance(groups[h])
-    return total
 
 
 # --------------------------------------------------------------------------------------------------
@@ -244,19 +228,6 @@ def phi(groups: Groups, drawn: Drawn, center: str = "fixed") -> Fraction:
     if center == "moving":
         return replicated_max_difference(groups, drawn)
     raise ValueError(center)
-
-
-def replicated_difference_from_rest(groups: Groups, drawn: Drawn, g: int) -> Fraction:
-    """Shifted rate of g minus the average of the other groups' shifted rates by the replicate's attempts."""
-    others = [h for h in range(len(groups)) if h != g]
-    replicate = resampled(groups, drawn)
-    shifted = shifted_rates(groups, drawn)
-    return shifted[g] - _average([shifted[h] for h in others], [attempts(replicate[h]) for h in others])
-
-
-def replicated_difference_from_rest_variance(groups: Groups, drawn: Drawn, g: int) -> Fraction:
-    """`difference_from_rest_variance` of the replicate's own counts: a constant shift changes no variance."""
-    return difference_from_rest_variance(resampled(groups, drawn), g)
 
 
 # --------------------------------------------------------------------------------------------------

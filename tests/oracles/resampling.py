@@ -14,7 +14,6 @@ The two terms stand for classes, mated and non-mated, each with its own c. Where
 share is NaN whatever c is.
 """
 
-import itertools
 import math
 from collections import namedtuple
 from collections.abc import Callable, Hashable
@@ -538,33 +537,6 @@ def shrinkage(comparisons: list[Dyad], strata: dict[Hashable, Hashable], sizes: 
     return min(1.0, math.sqrt(v / vp))
 
 
-def product_variance_by_enumeration(comparisons: list[Dyad], nodes: list[Hashable]) -> float:
-    """Variance over all K^K draws of K nodes, one stratum, of sum (error - rate) w_a w_b / mean(w_a w_b) / n.
-
-    mean(w_a w_b) = 1 - 1/K is that over the draws, for a != b; a comparison with one node has w_a alone, of mean 1.
-    Equals `product_variance` whenever every comparison has two nodes. For K <= 5.
-    """
-    size = len(nodes)
-    if size > 5:
-        raise ValueError(size)
-    n = len(comparisons)
-    residuals = _residuals(comparisons)
-    values = []
-    for draw in itertools.product(nodes, repeat=size):
-        value = Fraction(0)
-        for (_, a, b), residual in zip(comparisons, residuals, strict=True):
-            if b is None:
-                value += residual * draw.count(a)
-            else:
-                value += residual * draw.count(a) * draw.count(b) / (1 - Fraction(1, size))
-        values.append(value / n)
-    mean = sum(values, Fraction(0)) / len(values)
-    squares = Fraction(0)
-    for value in values:
-        squares += (value - mean) ** 2
-    return float(squares / len(values))
-
-
 # --------------------------------------------------------------------------------------------------
 # Intervals
 # --------------------------------------------------------------------------------------------------
@@ -674,16 +646,6 @@ def log_normal(estimate: float, se: float, level: float) -> tuple[float, float]:
         return math.nan, math.nan
     factor = math.exp(_z(level) * se / estimate)
     return estimate / factor, estimate * factor
-
-
-def clopper_pearson_upper(errors: int, n: int, level: float) -> float:
-    """Upper end of the two-sided interval for 0 errors in n comparisons, 1 - (alpha / 2)^(1 / n).
-
-    The p at which no error in n has probability (1 - p)^n = alpha / 2. For 0 errors only.
-    """
-    if errors != 0:
-        raise ValueError(errors)
-    return 1 - ((1 - level) / 2) ** (1 / n)
 
 
 # --------------------------------------------------------------------------------------------------

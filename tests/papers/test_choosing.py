@@ -7,13 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-import fastfair as ff
 from papers import choosing
 from papers.choosing import rules
-from papers.choosing.runs import GROUPINGS, POINTS, Runs, made_system, run
+from papers.choosing.runs import POINTS, Runs, made_system, run
 from papers.settings import Settings
-
-TINY = Settings(n_resamples=80, n_seeds=2, n_datasets=4)
 
 
 def ability(**changes):
@@ -38,29 +35,6 @@ def test_made_systems_have_subjects_and_groups():
     assert len(made.groups) == 4
     assert made.subject_counts == (1000, 1000)
     assert made.nonmated_by_group.cells.trace() == len(made.nonmated)  # inside groups alone
-
-
-@pytest.fixture(scope="module")
-def runs():
-    """Two systems in place of the real ones, the second worse for one group."""
-    rng = np.random.default_rng(5)
-    first = made_system("1:1:1:5", seed=1)
-    systems = {}
-    for groups in GROUPINGS:
-        pair = []
-        for noise in (0.0, 0.5):
-            sides = (first.mated, first.nonmated)
-            similarity = np.concatenate([side.similarities for side in sides])
-            reference, probe = (
-                np.concatenate([np.asarray(getattr(side, which)) for side in sides]) for which in ("reference", "probe")
-            )
-            similarity = similarity + noise * rng.standard_normal(similarity.size) * (reference % 2) * 0.1
-            group = np.where(reference % 2, "odd", "even")
-            probe_group = np.where(probe % 2, "odd", "even")
-            mated = np.repeat([True, False], [len(side) for side in sides])
-            pair.append(ff.Comparisons(similarity, mated, reference, probe, group, probe_group))
-        systems[groups] = tuple(pair)
-    return run(TINY, systems)
 
 
 @pytest.mark.slow

@@ -7,11 +7,9 @@ import math
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import fastfair as ff
 import papers
-from papers.command import make_pages
 from papers.figure_style import new_figure, style
 from papers.page_files import write_page
 from papers.page_parts import Figure, Page, Range, Table, Verdict, verdict_table
@@ -59,20 +57,6 @@ def test_a_page_its_tables_and_figures_become_files(written):
     assert sorted(files) == sorted(path for path in folder.rglob("*") if path.is_file())
     assert files[3].read_bytes().startswith(b"\x89PNG")
     assert "a curve" in files[4].read_text()  # text stays text
-
-
-# --------------------------------------------------------------------------------------------------
-# All pages
-# --------------------------------------------------------------------------------------------------
-
-
-# --------------------------------------------------------------------------------------------------
-# The command
-# --------------------------------------------------------------------------------------------------
-
-
-def run(*arguments: object):
-    return CliRunner().invoke(make_pages, [str(argument) for argument in arguments])
 
 
 # --------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 from helpers.data_sets import faces, lfw
 
-import fastfair as ff
 from papers import uncertainty
 from papers.figure_style import style
 from papers.page_parts import Figure, Table
@@ -38,38 +37,6 @@ def test_coverages_are_near_within_three_points_and_chance():
 def test_the_chance_of_the_printed_step_is_binomial():
     want = sum(math.comb(100, k) * 0.1**k * 0.9 ** (100 - k) for k in range(3))
     assert coverage.chance_of_printed_step(100) == pytest.approx(want)
-
-
-# --------------------------------------------------------------------------------------------------
-# Section 4
-# --------------------------------------------------------------------------------------------------
-
-
-GEOMEAN, GINI = [1, 2, 3, 4], [4, 3, 2, 1]
-
-
-# --------------------------------------------------------------------------------------------------
-# Appendix B.1
-# --------------------------------------------------------------------------------------------------
-
-NOMINAL = np.array(coverage.NOMINAL)
-
-
-def experiment(
-    recentered: float = 0, naive: float = -0.4, gaussian: float = 0, wider: float = 1, n: int = 1000
-) -> ff.CoverageExperiment:
-    """Make an experiment up whose coverages differ from nominal by given numbers, at every level."""
-    shape = len(NOMINAL), len(coverage.LEVELS)
-    off = np.array([recentered, naive, gaussian])[:, None, None]
-    held = np.clip(np.broadcast_to(NOMINAL[:, None], shape) + off, 0, 1)
-    width = np.broadcast_to(NOMINAL[:, None], shape) * np.array([1, 1, wider])[:, None, None]
-    truth = np.linspace(0.3, 0.1, shape[1])
-    scatter = np.where(np.arange(n) % 2, 0.01, -0.01)[:, None]
-    return ff.CoverageExperiment(
-        methods=coverage.METHODS, confidence_level=NOMINAL, fmr=np.array(coverage.LEVELS), coverage=held,
-        standard_error=np.sqrt(np.maximum(held * (1 - held), 0.25 / n) / n), width=width, truth=truth,
-        threshold=np.zeros(shape[1]), estimates=truth + scatter, v_statistics=0.9 * truth + scatter,
-    )  # fmt: skip
 
 
 # --------------------------------------------------------------------------------------------------
