@@ -100,14 +100,9 @@ def ask_each(
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run Chromium with a profile of its own."""
     assert CHROMIUM is not None
-    always = [
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--hide-scrollbars",
-        f"--user-data-dir={folder / 'profile'}",
-    ]
+    always = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
+    profile = f"--user-data-dir={folder / 'profile'}"
     return subprocess.run(
-        [CHROMIUM, *always, *arguments], capture_output=True, text=True, check=True, timeout=180, encoding="utf-8",
-        errors="replace",
+        [CHROMIUM, *always, profile, *arguments], capture_output=True, text=True, check=True, timeout=180,
+        encoding="utf-8", errors="replace",
     )  # fmt: skip

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import warnings
 
 import numpy as np
 import pytest
 from browser.headless import AXE, CHROMIUM, COLORS, VALIDATOR, ask, run
-from helpers.command_line import run as run_command
+from helpers.command_line import succeeded
+from helpers.quiet import quietly
 
 import fastfair as ff
 
@@ -19,6 +19,7 @@ pytestmark = [
     # A browser is no Python package, so setting up the tests cannot install it.
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here: apt-get install chromium"),
 ]
+TITLE = "Error rates and fairness of vectors"
 LABELS = ["<img src=x onerror=alert(1)>", "m", "a group whose label is long, as those of five attributes are"] + [
     f"group {k}" for k in range(17)
 ]
@@ -36,8 +37,7 @@ def page(tmp_path_factory):
     who = mated, reference, probe, group[reference // each], group[probe // each]
     one, other = (ff.Comparisons(rng.normal(size=n) + 2.5 * mated, *who) for _ in range(2))
     at = ff.at_fmr(0.01)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ff.errors.FastfairWarning)  # of few replicates
+    with quietly():  # of few replicates
         results = [ff.evaluate(one, at, n_resamples=100, rng=0), ff.fnmr_test(one, at, n_resamples=200, rng=0)]
         results.append(ff.compare(one, other, at, n_resamples=100, rng=0))
     path = tmp_path_factory.mktemp("pages") / "report.html"
@@ -52,32 +52,20 @@ def page_of_embeddings(tmp_path_factory):
     made = ff.von_mises_fisher_embeddings(60, 4, 16, concentration=(20, 60), rng=0)
     groups = np.array(LABELS[:3], dtype=object)[made.subject % 3]
     np.savez(folder / "v.npz", vectors=made.vectors, subject=made.subject, group=groups.astype(str))
-    done = run_command(
-        "embeddings", folder / "v.npz", "--subject", "subject", "--group", "group", "--fmr", "0.01,0.1", "--seed", 0,
-        "--n-resamples", 50, "--report", folder / "embeddings.html",
-    )  # fmt: skip
-    assert done.exit_code == 0, done.output
+    with quietly():
+        succeeded(
+            "embeddings", folder / "v.npz", "--subject", "subject", "--group", "group", "--fmr", "0.01,0.1",
+            "--seed", 0, "--n-resamples", 50, "--report", folder / "embeddings.html",
+        )  # fmt: skip
     return folder / "embeddings.html"
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 @pytest.mark.parametrize("color", COLORS)
 @pytest.mark.parametrize("width", [1280, 768, 400])
-def test_a_report_of_embeddings_fits_and_is_silent(page_of_embeddings, width, color, tmp_path):
-    found = ask(page_of_embeddings, tmp_path, width, color)
-    assert found["width"] == found["scrollWidth"] == width
-    assert found["beyond"] == []
-    assert found["console"] == found["errors"] == []
-    assert found["images"] == 0
-    if AXE.exists():
-        assert found["violations"] == []
-
-
-@pytest.mark.parametrize("color", COLORS)
-@pytest.mark.parametrize("width", [1280, 768, 400])
-def test_a_report_fits_and_is_silent(page, width, color, tmp_path):
-    found = ask(page, tmp_path, width, color)
-    assert found["title"] == "A study of <b>20</b> groups"
+@pytest.mark.parametrize(("name", "title"), [("page", "A study of <b>20</b> groups"), ("page_of_embeddings", TITLE)])
+def test_reports_fit_and_are_silent(name, title, width, color, tmp_path, request):
+    found = ask(request.getfixturevalue(name), tmp_path, width, color)
+    assert found["title"] == title
     assert found["width"] == found["scrollWidth"] == width
     assert found["beyond"] == []
     assert found["console"] == found["errors"] == []
