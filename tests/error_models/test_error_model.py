@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.attribute_tables import AT, NAMES, as_mated, comparisons, draw, table
+from helpers.quiet import quietly
 from helpers.refusals import refused
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -19,7 +19,6 @@ import fastfair as ff
 from fastfair.errors import (
     ContradictingStrataWarning,
     DroppedWarning,
-    FastfairWarning,
     InputError,
     NotComputableWarning,
 )
@@ -27,10 +26,7 @@ from fastfair.errors import (
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
-def quietly(*arguments, **named) -> ff.ErrorModel:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        return ff.error_model(*arguments, **named)
+quiet_model = quietly()(ff.error_model)
 
 
 def levels(trials: list[oracle.Trial], model: ff.ErrorModel) -> list[list[str]]:
@@ -47,7 +43,7 @@ def test_effects_are_those_of_loops_over_comparisons(rate, varying, seed, n_subj
     if rate == "fnmr":
         trials = as_mated(trials)
     try:
-        model = quietly(comparisons(trials, rate), NAMES, AT, rate=rate)
+        model = quiet_model(comparisons(trials, rate), NAMES, AT, rate=rate)
     except InputError:
         assume(False)
     assume(not any(math.isnan(effect.odds_ratio) for effect in model.effects))
@@ -67,7 +63,7 @@ def test_effects_are_those_of_loops_over_comparisons(rate, varying, seed, n_subj
 
 def test_the_average_marginal_effect_is_the_mean_over_comparisons():
     trials = draw(3, 30, 600, 0.3)
-    model = quietly(comparisons(trials, "fmr"), NAMES, AT, baseline={"region": "A"})
+    model = quiet_model(comparisons(trials, "fmr"), NAMES, AT, baseline={"region": "A"})
     differ = [True, True]
     x = np.array([oracle.row(t, "fmr", levels(trials, model), differ) for t in trials])
     at = oracle.logit(x, np.array([t.error for t in trials]))
@@ -87,7 +83,7 @@ def test_coefficients_and_errors_are_those_of_statsmodels():
     # A peer of `make versus`, which looks at the same on every run; the loops above need no other package.
     api = pytest.importorskip("statsmodels.api")
     trials = as_mated(draw(5, 600, 6000, 0.2))
-    model = quietly(comparisons(trials, "fnmr"), NAMES, AT, rate="fnmr")
+    model = quiet_model(comparisons(trials, "fnmr"), NAMES, AT, rate="fnmr")
     x = np.array([oracle.row(t, "fnmr", levels(trials, model), [False, False]) for t in trials])
     y, cluster = [t.error for t in trials], np.unique([t.subjects[0] for t in trials], return_inverse=True)[1]
     binomial = api.GLM(y, x, family=api.families.Binomial())
@@ -96,21 +92,21 @@ def test_coefficients_and_errors_are_those_of_statsmodels():
     assert np.abs(found - clustered.params[1:]).max() < 1e-8
     spread = [effect.standard_error for effect in model.effects]
     assert np.allclose(spread, clustered.bse[1:], rtol=0.02)  # its correction is one factor for all
-    alone = quietly(comparisons(trials, "fnmr"), NAMES, AT, rate="fnmr", unit="comparison")
+    alone = quiet_model(comparisons(trials, "fnmr"), NAMES, AT, rate="fnmr", unit="comparison")
     expected = binomial.fit(cov_type="HC0", tol=1e-14).bse[1:] * math.sqrt(len(y) / (len(y) - x.shape[1]))
     assert np.allclose([effect.standard_error for effect in alone.effects], expected, rtol=1e-8)
 
 
 def test_an_odds_ratio_is_that_of_the_table():
     data = table({("f", "A"): (60, 400), ("m", "A"): (20, 400)})
-    model = quietly(data, "gender", AT, baseline={"gender": "m"})
+    model = quiet_model(data, "gender", AT, baseline={"gender": "m"})
     (effect,) = model.effects
     assert effect.odds_ratio == pytest.approx((60 / 340) / (20 / 380))
     assert effect.difference == pytest.approx(40 / 400)
     assert (effect.n_comparisons, effect.n_errors) == (400, 60)
     assert model.n_subjects == 80
     assert model.tests[0].pvalue == pytest.approx(effect.pvalue)
-    assert quietly(data, "gender", AT).effects[0].odds_ratio == pytest.approx(1 / effect.odds_ratio)
+    assert quiet_model(data, "gender", AT).effects[0].odds_ratio == pytest.approx(1 / effect.odds_ratio)
 
 
 def test_a_value_without_errors_is_named_and_others_keep_their_effects():
@@ -164,18 +160,12 @@ def test_few_errors_of_few_subjects_are_modelled_or_said_to_be_unknown():
             assert math.isnan(effect.low) or effect.low <= effect.high, seed
 
 
-def test_without_errors_no_effect_is_known():
-    data = table({("f", "A"): (0, 100), ("m", "A"): (0, 100)})
-    with pytest.warns(NotComputableWarning, match="gender"):
-        model = ff.error_model(data, "gender", AT)
-    assert math.isnan(model.effects[0].odds_ratio)
-
-
-def test_a_baseline_without_errors_leaves_no_effect():
-    data = table({("f", "A"): (10, 100), ("m", "A"): (0, 100)})
-    with pytest.warns(NotComputableWarning, match="that it would be told from"):
-        model = ff.error_model(data, "gender", AT, baseline={"gender": "m"})
-    assert math.isnan(model.effects[0].odds_ratio)
+def test_without_errors_or_with_a_baseline_without_errors_no_effect_is_known():
+    for errors, named, told in ((0, {}, "gender"), (10, {"baseline": {"gender": "m"}}, "that it would be told from")):
+        data = table({("f", "A"): (errors, 100), ("m", "A"): (0, 100)})
+        with pytest.warns(NotComputableWarning, match=told):
+            model = ff.error_model(data, "gender", AT, **named)
+        assert math.isnan(model.effects[0].odds_ratio)
 
 
 def test_different_values_are_compared_with_the_same():
@@ -186,7 +176,7 @@ def test_different_values_are_compared_with_the_same():
         cell[0] += t.error
         cell[1] += 1 - t.error
     odds = {pair: errors / others for pair, (errors, others) in cells.items()}
-    model = quietly(comparisons(trials, "fmr"), "gender", AT, baseline={"gender": "m"})
+    model = quiet_model(comparisons(trials, "fmr"), "gender", AT, baseline={"gender": "m"})
     both, different = model.effects
     assert (both.value, different.value, different.baseline) == ("f", "different", "same")
     assert both.odds_ratio == pytest.approx(odds["ff"] / odds["mm"])
@@ -218,7 +208,7 @@ def test_attributes_that_follow_from_each_other_are_refused():
 def test_without_subjects_comparisons_must_be_said_to_be_independent():
     data = ff.Comparisons([0.9, 0.1] * 20, [1] * 4 + [0] * 36, reference_group={"gender": list("ffmm") * 10})
     refused('unit="comparison"', ff.error_model, data, "gender", AT)
-    model = quietly(data, "gender", AT, unit="comparison")
+    model = quiet_model(data, "gender", AT, unit="comparison")
     assert model.n_subjects is None
     assert model.effects[0].odds_ratio == pytest.approx(1)
     assert "every comparison taken for independent" in model.summary()
@@ -248,7 +238,7 @@ def test_a_contradiction_is_told_unasked():
 
 
 def test_exports_hold_all_effects(tmp_path):
-    model = quietly(comparisons(draw(4, 30, 500, 0.3), "fmr"), NAMES, AT)
+    model = quiet_model(comparisons(draw(4, 30, 500, 0.3), "fmr"), NAMES, AT)
     written = json.loads(model.to_json(tmp_path / "model.json"))
     assert [row["value"] for row in written["effects"]] == [effect.value for effect in model.effects]
     assert written["settings"]["attributes"] == list(NAMES)
@@ -257,7 +247,7 @@ def test_exports_hold_all_effects(tmp_path):
 
 
 def test_the_plot_has_a_row_for_each_effect():
-    model = quietly(comparisons(draw(4, 30, 500, 0.3), "fmr"), NAMES, AT)
+    model = quiet_model(comparisons(draw(4, 30, 500, 0.3), "fmr"), NAMES, AT)
     labels = [label.get_text() for label in model.plot().get_yticklabels()]
     assert labels == [f"{e.attribute}: {e.value} against {e.baseline}" for e in model.effects]
 
@@ -271,5 +261,5 @@ def test_a_model_of_real_faces():
     labels = {"gender": who["gender"][known].tolist(), "race": who["race_predicted"][known].tolist()}
     vectors = np.load(SHARED / "lfw_faces_mbf_arc.npy")[known]
     faces = ff.Embeddings(vectors[:3000], who["subject"][known][:3000], {k: v[:3000] for k, v in labels.items()})
-    model = quietly(faces.comparisons(), ["gender", "race"], ff.at_fmr(1e-3))
+    model = quiet_model(faces.comparisons(), ["gender", "race"], ff.at_fmr(1e-3))
     assert {effect.attribute for effect in model.effects} == {"gender", "race"}

@@ -9,10 +9,11 @@ import warnings
 import pytest
 from helpers.attribute_tables import AT, comparisons, draw, table
 from helpers.each import each
+from helpers.quiet import quietly
 from helpers.refusals import refused
 
 import fastfair as ff
-from fastfair.errors import ContradictingStrataWarning, FastfairWarning, NotComputableWarning
+from fastfair.errors import ContradictingStrataWarning, NotComputableWarning
 
 # Most pairs of the region with most errors are men, and women have twice the odds in each region.
 HIDDEN = {("f", "A"): (40, 2000), ("m", "A"): (5, 500), ("f", "B"): (40, 200), ("m", "B"): (200, 2000)}
@@ -46,8 +47,7 @@ def test_rates_and_standardised_rates_are_those_counted_by_hand():
 
 
 def test_an_equal_mix_gives_strata_equal_shares():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ContradictingStrataWarning)
+    with quietly(ContradictingStrataWarning):
         found = ff.stratified_rates(table(HIDDEN, 60), "gender", ["region"], AT, mix="equal")
     assert rows(found)["f", None, True].estimate == pytest.approx((0.02 + 0.2) / 2)
 
@@ -72,8 +72,7 @@ def test_a_hidden_difference_is_told_where_the_margin_shows_none():
 def test_limits_of_one_rate_are_those_of_the_dyadic_variance():
     trials = [t for t in draw(11, 40, 900, 0.3) if t.values[0] == t.values[1]]
     data = comparisons(trials, "fmr").by("gender")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
+    with quietly():
         found = ff.stratified_rates(data, "gender", "region", AT)
         evaluation = ff.evaluate(data, AT, [], metrics=[], rng=0)
     for row in found.rates:
@@ -108,8 +107,7 @@ def test_without_a_shared_stratum_nothing_is_standardised():
 
 def test_comparisons_of_different_strata_are_a_stratum():
     trials = draw(9, 40, 900, 0.3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
+    with quietly():
         found = ff.stratified_rates(comparisons(trials, "fmr"), "gender", "region", AT)
     inside = [t for t in trials if {side[0] for side in t.values} == {"f"} and t.values[0][1] != t.values[1][1]]
     row = rows(found)["f", "different region", False]

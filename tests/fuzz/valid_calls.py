@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+from helpers.quiet import quietly
 
 import fastfair as ff
 
@@ -20,22 +20,8 @@ _GROUP = (list("ffffmmmmffffmmmm"), list("ffffmmmmffffmmmm"))
 _SCORES = [0.9, 0.3, 0.8, 0.7, 0.6, 0.95, 0.85, 0.2, 0.1, 0.4, 0.35, 0.05, 0.75, 0.15, 0.25, 0.45]
 _MATED = [1] * 8 + [0] * 8
 _STUDY = {"n_groups": [2, 3], "n_attempts": 2, "fnmr": 0.1, "correlation": 0.05}
-_SYSTEM = {
-    "rate": 0.1,
-    "n_mated": 40,
-    "n_nonmated": 40,
-    "overall_fmr": 0.1,
-    "overall_mated": 40,
-    "overall_nonmated": 40,
-}
-
-
-@cache
-def made() -> dict[str, Any]:
-    """Make one object of every class with methods, small and by valid calls alone."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of toy data
-        return _made()
+_SIZES = dict.fromkeys(["n_mated", "n_nonmated", "overall_mated", "overall_nonmated"], 40)
+_SYSTEM = {"rate": 0.1, "overall_fmr": 0.1, **_SIZES}
 
 
 def three_groups() -> ff.Comparisons:
@@ -45,36 +31,38 @@ def three_groups() -> ff.Comparisons:
 
 
 @cache
+@quietly(Warning)  # of toy data
 def _of_three_groups() -> ff.Evaluation:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of toy data
-        return ff.evaluate(three_groups(), ff.at_threshold(0.5), [], n_resamples=20, rng=0)
+    return ff.evaluate(three_groups(), ff.at_threshold(0.5), [], n_resamples=20, rng=0)
 
 
 def _quality(comparisons: ff.Comparisons) -> list[float]:
     return [float(k % 7) for k in range(len(comparisons.mated) + len(comparisons.nonmated))]
 
 
-def _made() -> dict[str, Any]:
+@cache
+@quietly(Warning)  # of toy data
+def made() -> dict[str, Any]:
+    """Make one object of every class with methods, small and by valid calls alone."""
     rng = np.random.default_rng(0)
-    embeddings = ff.Embeddings(rng.normal(size=(24, 3)), np.repeat(np.arange(8), 3).tolist(), list("f" * 12 + "m" * 12))
+    subject, sexes, roles = (
+        np.repeat(np.arange(8), 3).tolist(),
+        list("f" * 12 + "m" * 12),
+        ["reference", "reference", "probe"] * 8,
+    )
+    embeddings = ff.Embeddings(rng.normal(size=(24, 3)), subject, sexes)
     comparisons = embeddings.comparisons()
     counts = ff.FailureCounts([0, 1, 0, 2, 1, 0], [3, 3, 3, 3, 3, 3], list("ffffmm"))
     at = ff.at_fmr(0.3)
-    labels = {"sex": list("f" * 12 + "m" * 12), "age": list("oooyyy" * 4)}
-    pairs = ff.Embeddings(embeddings.vectors, np.repeat(np.arange(8), 3).tolist(), labels).comparisons()
+    labels = {"sex": sexes, "age": list("oooyyy" * 4)}
+    pairs = ff.Embeddings(embeddings.vectors, subject, labels).comparisons()
     shrunken = ff.shrunken_rates(_of_three_groups())
     page = Path(tempfile.mkdtemp()) / "page.html"
     ff.report(shrunken, page)
     family = ff.scenario_family("V", **_SYSTEM, n_steps=50, rng=0)
     return {
         "Comparisons": comparisons,
-        "Embeddings": ff.Embeddings(
-            embeddings.vectors,
-            embeddings.subject,
-            list("f" * 12 + "m" * 12),
-            role=["reference", "reference", "probe"] * 8,
-        ),
+        "Embeddings": ff.Embeddings(embeddings.vectors, embeddings.subject, sexes, role=roles),
         "ScannedComparisons": ff.scan_comparisons(_file_of_scores(), memory_limit="1 GB"),
         "NamedVectors": ff.NamedVectors([[1.0, 0.0], [2.0, 1.0], [0.0, 1.0]], list("aab"), same_name="max"),
         "ratios": _ratios(),

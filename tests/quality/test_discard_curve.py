@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from helpers.each import each
+from helpers.quiet import quietly
 from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,10 +43,9 @@ def drawn(
     return c, quality.tolist(), rows
 
 
+@quietly()
 def curve(c: ff.Comparisons, quality: object, **asked: object) -> ff.DiscardCurve:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FastfairWarning)
-        return ff.discard_curve(c, asked.pop("at", AT), quality, **asked)
+    return ff.discard_curve(c, asked.pop("at", AT), quality, **asked)
 
 
 @given(seed=st.integers(0, 10**6), rate=st.sampled_from(["fnmr", "fmr"]), levels=st.integers(1, 12))
