@@ -127,6 +127,14 @@ def is_share(count: int, n: int, p: float) -> bool:
     return bool(abs(count - n * p) <= 4.5 * math.sqrt(n * p * (1 - p)) + 1e-6)
 
 
+def assert_drawn_from(everything: list, replicates: np.ndarray) -> None:
+    """Compare the whole distribution of replicates with that of every draw."""
+    times = Counter(round(float(value), 9) for value in everything)
+    found = Counter(np.round(replicates, 9).tolist())
+    assert set(found) <= set(times)
+    assert all(is_share(found[value], R, n / len(everything)) for value, n in times.items())
+
+
 @pytest.mark.jit
 @pytest.mark.parametrize("name", STATISTICS)
 def test_pvalues_are_those_of_every_draw(name):
@@ -137,11 +145,7 @@ def test_pvalues_are_those_of_every_draw(name):
     assert 0.01 < p < 0.99
     assert test.statistic_name == name
     assert is_share(round(test.pvalue * (R + 1)) - 1, R, p)
-    # And the whole distribution, not the one share.
-    times = Counter(round(float(value), 9) for value in everything)
-    found = Counter(np.round(test.replicates, 9).tolist())
-    assert set(found) <= set(times)
-    assert all(is_share(found[value], R, n / len(everything)) for value, n in times.items())
+    assert_drawn_from(everything, test.replicates)
 
 
 @pytest.mark.jit
@@ -149,10 +153,7 @@ def test_margins_are_those_of_every_draw():
     for center, named in (("data", "fixed"), ("replicate", "moving")):
         found = ff.margin_of_error(counts_of(TINY), center=center, n_resamples=R, confidence_level=0.8, rng=2)
         everything = [slow.phi(TINY, drawn, named) for drawn in all_drawn(TINY)]
-        times = Counter(round(float(value), 9) for value in everything)
-        seen = Counter(np.round(found.replicates, 9).tolist())
-        assert set(seen) <= set(times)
-        assert all(is_share(seen[value], R, n / len(everything)) for value, n in times.items())
+        assert_drawn_from(everything, found.replicates)
         assert found.margin == pytest.approx(float(slow.margin(sorted(found.replicates.tolist()), 0.8)))
         below, above = (sum(value <= found.margin + s for value in everything) / len(everything) for s in (-1e-9, 1e-9))
         assert below - 0.02 < 0.8 < above + 0.02
