@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from helpers.each import each
+from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.label_codes import codes_of, order_of
@@ -14,7 +15,6 @@ import fastfair as ff
 from fastfair._lib import distinct_entries, label_codes, threads
 from fastfair._lib.frames import FrameColumns
 from fastfair.data import sorting
-from fastfair.errors import InputError
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "Cc"]), min_size=1, max_size=5).filter(
     lambda text: text == text.strip() and not label_codes.is_missing(text)
@@ -106,8 +106,7 @@ def test_many_rows_are_coded_as_by_hand(given_columns):
     ],
 )
 def test_what_is_refused_in_many_rows_is_refused_as_in_few(labels, message):
-    with pytest.raises(InputError, match=message):
-        label_codes.encode("reference", labels)
+    refused(message, label_codes.encode, "reference", labels)
 
 
 @pytest.mark.usefixtures("_as_if_many")

@@ -8,11 +8,11 @@ import pickle
 import numpy as np
 import pytest
 from helpers.each import each
+from helpers.refusals import refused
 
 import fastfair as ff
 from fastfair.cli.tables import print_evaluation
 from fastfair.error_rates.operating_points import OperatingPoint
-from fastfair.errors import InputError
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
 
@@ -119,8 +119,7 @@ def test_levels_are_compared_as_floats():
     ],
 )
 def test_operating_points_that_cannot_be_are_refused(arguments, message):
-    with pytest.raises(InputError, match=message):
-        OperatingPoint(*arguments)
+    refused(message, OperatingPoint, *arguments)
 
 
 def test_what_is_asked_twice_counts_once(near):
@@ -156,6 +155,5 @@ def test_the_terminal_shows_every_cell_its_own_rate(slashed, capsys):
 def test_intersections_are_told_apart_or_refused():
     labels = {"x": ["a & b", "a", "a", "a & b"], "y": ["c", "b & c", "d", "d"]}
     c = [0.9, 0.1, 0.8, 0.2], [1, 0, 1, 0]
-    with pytest.raises(InputError, match="two intersections of x and y are both called 'a & b & c'"):
-        ff.Comparisons(*c, reference_group=labels)
+    refused("two intersections of x and y are both called 'a & b & c'", ff.Comparisons, *c, reference_group=labels)
     assert len(ff.Comparisons(*c, reference_group={name: labels[name] for name in "yx"}).groups) == 4

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 from helpers.executors import CALLS, result_bits
+from helpers.refusals import refused
 
-from fastfair.errors import FileFormatError, InputError
+from fastfair.errors import FileFormatError
 
 pytestmark = pytest.mark.jit
 _HELPERS = Path(__file__).resolve().parents[1]
@@ -93,8 +94,7 @@ def test_a_checkpoint_needs_a_seed(tmp_path):
     for call, *given in (
         (ff.evaluate, c), (ff.compare, c, c), (ff.roc_band, e), (ff.fairness_band, e), (ff.coverage_experiment,),
     ):  # fmt: skip
-        with pytest.raises(InputError, match="checkpoint needs a seed"):
-            call(*given, checkpoint=tmp_path)
+        refused("checkpoint needs a seed", call, *given, checkpoint=tmp_path)
 
 
 _RUN = """

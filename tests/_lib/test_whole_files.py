@@ -14,9 +14,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from helpers.refusals import refused
 
 from fastfair._lib import whole_files
-from fastfair.errors import FastfairError, InputError, OutputError
+from fastfair.errors import FastfairError, OutputError
 
 
 @pytest.fixture
@@ -173,8 +174,7 @@ def test_paths_that_cannot_be(tmp_path, old, monkeypatch, name, said):
 
 @pytest.mark.parametrize("path", [None, 5, b"bytes", ["a"], object()])
 def test_what_is_no_path(path):
-    with pytest.raises(InputError, match="must be the path of a file or folder"):
-        whole_files.write_text(path, "new")
+    refused("must be the path of a file or folder", whole_files.write_text, path, "new")
 
 
 def test_what_is_no_file_on_a_disk_is_not_replaced(tmp_path):

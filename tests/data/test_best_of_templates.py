@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.refusals import refused
 from helpers.small_embeddings import two_systems
 from helpers.two_sets import hold_rates_against_loops, matrix_of, random_sets
 from hypothesis import given
@@ -15,7 +16,6 @@ from oracles import two_sets as slow
 
 import fastfair as ff
 from fastfair.data import pair_search, temporary_files
-from fastfair.errors import InputError
 from fastfair.resampling.pair_replicates import Draws
 
 UNITS = ("sample", "subject", "subject+sample")
@@ -131,7 +131,5 @@ def test_groups_and_what_was_left_out_stay():
 
 def test_what_cannot_be_enrolled_is_refused():
     e = ff.Embeddings(np.eye(4), list("aabb"), role=["reference", "probe"] * 2)
-    with pytest.raises(InputError, match="score"):
-        e.enrolled(score="best")
-    with pytest.raises(InputError, match="enrolled as templates already"):
-        e.enrolled(score="max").enrolled()
+    refused("score", e.enrolled, score="best")
+    refused("enrolled as templates already", e.enrolled(score="max").enrolled)

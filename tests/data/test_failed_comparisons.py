@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from helpers.each import each
+from helpers.refusals import refused
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.strategies import grouped
@@ -65,8 +66,7 @@ def test_failed_comparisons_keep_their_subjects_and_groups(data, dtype, score_ki
 
 
 def test_failures_are_refused_by_default_and_the_error_says_what_would_do():
-    with pytest.raises(InputError, match=r'row 1 .* is nan \(and 1 more\); failures="exclude" leaves'):
-        ff.Comparisons(SCORES, MATED)
+    refused(r'row 1 .* is nan \(and 1 more\); failures="exclude" leaves', ff.Comparisons, SCORES, MATED)
     with pytest.raises(InputError, match=r"1 of 3 comparisons failed, the first in row 1 .* whose score is -1; fail"):
         ff.Comparisons([0.9, -1, 0.3], [1, 1, 0], failure_score=-1)
     assert ff.Comparisons([0.9, -1, 0.3], [1, 1, 0], failure_score=-2).failed is None
@@ -94,8 +94,7 @@ def test_what_is_left_out_is_told():
     ],
 )
 def test_what_cannot_be_taken_is_refused(scores, options, message):
-    with pytest.raises(InputError, match=message):
-        ff.Comparisons(scores, [1, 1, 0], **options)
+    refused(message, ff.Comparisons, scores, [1, 1, 0], **options)
 
 
 def test_a_score_of_failures_beyond_float32_is_no_score_of_theirs():

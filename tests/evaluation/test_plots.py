@@ -9,9 +9,9 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from helpers.data_sets import columns
+from helpers.refusals import refused
 
 import fastfair as ff
-from fastfair.errors import InputError
 
 mpl.use("Agg")
 
@@ -107,8 +107,7 @@ def test_a_matrix_needs_comparisons_between_groups():
     group = {"a": "f", "b": "f", "c": "m", "d": "m"}
     who[1][:2], mated[:2] = "bb", [False, False]
     c = ff.Comparisons(np.arange(16.0), mated, *who, [group[w] for w in who[0]], [group[w] for w in who[1]])
-    with pytest.raises(InputError, match="all non-mated comparisons are within groups"):
-        ff.evaluate(c, POINTS[0], n_resamples=0).plot_fmr_matrix()
+    refused("all non-mated comparisons are within groups", ff.evaluate(c, POINTS[0], n_resamples=0).plot_fmr_matrix)
 
 
 @pytest.mark.parametrize("kind", ["similarity", "distance"])
@@ -157,8 +156,7 @@ def test_plots_say_what_they_lack():
         (plain.plot_groups, "no groups"),
         (bare.plot_det, "this evaluation has no comparisons"),
     ):
-        with pytest.raises(InputError, match=message):
-            draw()
+        refused(message, draw)
 
 
 def test_plots_outlive_pickling_and_other_intervals():
@@ -181,5 +179,4 @@ def test_two_systems_are_drawn_with_their_differences():
     assert len(figure.axes) == 2
     ungrouped = ff.Comparisons(*(given[name] for name in ("scores", "mated", "reference", "probe")))
     alone = ff.compare(ungrouped, ungrouped, POINTS[1], rng=0, n_resamples=20)
-    with pytest.raises(InputError, match=r"no difference in FMR at .*, which holds this rate"):
-        alone.plot_differences("fmr")
+    refused(r"no difference in FMR at .*, which holds this rate", alone.plot_differences, "fmr")

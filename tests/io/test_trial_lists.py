@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.each import each
+from helpers.refusals import refused
 from oracles import listed_pairs as slow
 
 import fastfair as ff
@@ -150,5 +151,4 @@ def test_other_readers_point_to_vectors(folder):
         (folder / "trials").write_text(text)
         with pytest.raises(FileFormatError, match="or vectors to score it with as embeddings="):
             ff.read_comparisons("trials")
-    with pytest.raises(InputError, match="embeddings must be a file's path or a data frame"):
-        ff.read_comparisons("trials", embeddings=5)
+    refused("embeddings must be a file's path or a data frame", ff.read_comparisons, "trials", embeddings=5)

@@ -10,6 +10,7 @@ import pytest
 from fastfair.kernels import dyadic
 from helpers.each import each
 from helpers.quiet import quietly
+from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import planned_studies
@@ -175,5 +176,4 @@ def test_what_is_out_of_reach_is_told():
     ],
 )
 def test_bad_wishes_are_refused(changed, message):
-    with pytest.raises(InputError, match=message):
-        ff.plan_fmr(**SETTING | changed)
+    refused(message, ff.plan_fmr, **SETTING | changed)

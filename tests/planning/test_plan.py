@@ -8,13 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.each import each
+from helpers.refusals import refused
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import groups as slow
 from scipy import stats
 
 import fastfair as ff
-from fastfair.errors import InputError
 from fastfair.group_tests.failure_roots import beta_binomial_pmf
 from fastfair.planning.failure_law import FailureLaw
 
@@ -163,5 +163,4 @@ def test_the_simulated_study_is_the_exact_one_but_for_noise(study):
     ],
 )
 def test_bad_settings_are_refused(changed, message):
-    with pytest.raises(InputError, match=message):
-        ff.plan_margin(**SETTING | changed)
+    refused(message, ff.plan_margin, **SETTING | changed)

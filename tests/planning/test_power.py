@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.each import each
+from helpers.refusals import refused
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles import planned_studies
@@ -192,13 +193,11 @@ def test_what_is_out_of_reach_is_nan_with_a_warning_that_names_it():
     ],
 )
 def test_bad_wishes_are_refused(changed, message):
-    with pytest.raises(InputError, match=message):
-        ff.plan_subjects(**WITHOUT_SUBJECTS | changed)
+    refused(message, ff.plan_subjects, **WITHOUT_SUBJECTS | changed)
 
 
 def test_plan_power_needs_a_difference_of_a_shape_that_fits():
-    with pytest.raises(InputError, match="do not go together"):
-        ff.plan_power(**SETTING | {"fnmr": [0.1, 0.2]}, difference=[0.1, 0.2, 0.3])
+    refused("do not go together", ff.plan_power, **SETTING | {"fnmr": [0.1, 0.2]}, difference=[0.1, 0.2, 0.3])
 
 
 @pytest.mark.slow

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 from helpers.each import each
+from helpers.refusals import refused
 from helpers.small_embeddings import matrix_of
 from oracles import embeddings as slow
 
 import fastfair as ff
 from fastfair.data import pair_search
-from fastfair.errors import InputError
 from fastfair.resampling import pair_replicates
 from fastfair.synthesis import coverage
 
@@ -129,8 +129,7 @@ def test_errors_and_widths_follow_from_the_intervals():
     ],
 )
 def test_what_does_not_fit_is_refused(wrong: dict[str, object], match: str):
-    with pytest.raises(InputError, match=match):
-        ff.coverage_experiment(**({"n_datasets": 2, "n_resamples": 4} | SMALL | wrong))
+    refused(match, ff.coverage_experiment, **{"n_datasets": 2, "n_resamples": 4} | SMALL | wrong)
 
 
 def test_progress_is_told():
