@@ -17,6 +17,7 @@ from .warnings import Told, held, tell
 
 _First = TypeVar("_First")
 _Second = TypeVar("_Second")
+_MOST = 1024  # threads
 _SMALL = 50_000  # with fewer elements a second thread costs more time than it saves
 _here = threading.local()  # `alone`: whether this thread does all of its work itself
 
@@ -136,7 +137,7 @@ def count_threads(n_threads: int | None) -> int:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
         raise InputError(f"n_threads must be a whole number of at least 1, not {n_threads!r}")
-    return n_threads
+    return min(n_threads, _MOST)
 
 
 def run_blocks(
