@@ -45,7 +45,8 @@ def made_again(results, folder) -> tuple[list, str, str]:
     return back, *((folder / f"{name}.html").read_text("utf-8") for name in ("first", "again"))
 
 
-@pytest.mark.parametrize("replicates", [0, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("replicates", [0, 100])
 def test_a_page_is_made_again_from_its_numbers(replicates, tmp_path):
     points = [*AT, ff.at_threshold(1.0), ff.at_eer()]
     found = [

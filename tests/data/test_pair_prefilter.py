@@ -168,6 +168,7 @@ def test_pairs_have_the_same_bits_with_every_way_and_without(
                 assert np.array_equal(getattr(some, name), getattr(every, name)[: some.keys.size])
 
 
+@pytest.mark.slow
 @pytest.mark.jit
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_many_pairs_wide_floats_and_many_mated_pairs_have_no_prefilter(monkeypatch: pytest.MonkeyPatch, dtype: type):

@@ -32,6 +32,7 @@ def test_every_public_function_has_a_valid_call():
     assert expected - bases <= set(valid_calls.calls())
 
 
+@pytest.mark.slow  # golden results are those of these calls
 def test_the_valid_calls_are_valid(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with warnings.catch_warnings():

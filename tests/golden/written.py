@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import math
 import numbers
@@ -68,8 +69,10 @@ def _of_object(value: Any, place: str, depth: int) -> Iterator[tuple[str, Any]]:
         found = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     else:
         found = dict(getattr(value, "__dict__", {}))
-    for name, one in found.items():
-        if not name.startswith("_") and name not in _PASSED:
+    for name, one in sorted(found.items()):
+        # What is computed when it is first asked for may be there or not.
+        is_later = isinstance(getattr(type(value), name, None), functools.cached_property)
+        if not (name.startswith("_") or name in _PASSED or is_later):
             yield from leaves(one, f"{place}.{name}", depth + 1)
 
 
