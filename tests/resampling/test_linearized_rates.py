@@ -21,6 +21,7 @@ def linearized(comparisons: ff.Comparisons) -> LinearizedRates:
     return LinearizedRates(Resampler(comparisons, POINTS, metrics=NO_METRICS).prepared)
 
 
+@pytest.mark.slow
 @given(found=two_systems())
 def test_standard_errors_and_correlations_are_those_of_the_plain_formulas(found):
     first = comparisons_of_system(found, 0)
