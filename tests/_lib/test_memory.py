@@ -56,7 +56,7 @@ def test_groups_of_version_1(system):
 
 
 def test_limits_of_resources_count(system, monkeypatch):
-    resource = pytest.importorskip("resource")
+    resource = pytest.importorskip("resource")  # which Windows has not
     system("proc/self/statm", "1000 500 100 1 0 300 0")
     for limit, used in ((resource.RLIMIT_AS, 1000), (resource.RLIMIT_DATA, 300)):
         limits = {limit: (GIB, GIB)}

@@ -32,7 +32,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.jit
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in toy data
 def test_no_verb_prints_what_steers_terminals_or_jobs(folder):
     told = ""
     for verb, words in VERBS.items():

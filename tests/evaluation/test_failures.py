@@ -93,7 +93,7 @@ def test_closed_forms_are_never_narrower_than_replicates_with_both_parts():
                 assert 0.9 < ratio < 1.8
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors
 def test_a_group_that_failed_as_a_whole():
     scores, mated = [1, 0.5, 0, 0.2, np.nan, np.nan, np.nan, np.nan], [1, 1, 0, 0, 1, 0, 1, 0]
     sides = list("aabbccdd"), list("aaababdd"), list("ffffmmmm"), list("fffffmmm")
@@ -127,7 +127,7 @@ def test_summaries_and_pages_tell_of_failures(tmp_path):
         assert "Share of mated comparisons that failed in each group" in again.read_text()
 
 
-@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors
 def test_comparisons_of_systems_leave_rates_of_failure_out():
     c = made("non-match")
     found = ff.compare(c, c, AT, measures=(), metrics=(), rng=0, n_resamples=50)

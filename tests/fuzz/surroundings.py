@@ -175,7 +175,7 @@ def refuse(_: Future[Any]) -> Any:
 
 def silence(future: Future[Any]) -> Future[Any]:
     """Let a future forget whom to call."""
-    future.add_done_callback = lambda call: None  # type: ignore[method-assign, assignment]
+    future.add_done_callback = lambda call: None  # type: ignore[method-assign, assignment]  # that is the bad manner
     return future
 
 
@@ -202,8 +202,8 @@ def work_of_bad_manners(rng: random.Random, data: ff.Comparisons, expected: dict
     name = rng.choice((*MANNERS, "is shut down"))
     if name == "is shut down":
         executor: Any = ThreadPoolExecutor(1)
-        shut = lambda: executor.shutdown(wait=False, cancel_futures=True)  # noqa: E731
-        threading.Timer(rng.uniform(0, 0.2), shut).start()
+        options = {"wait": False, "cancel_futures": True}
+        threading.Timer(rng.uniform(0, 0.2), executor.shutdown, kwargs=options).start()
     else:
         executor = Odd(sometimes(rng, MANNERS[name]))
     try:

@@ -330,7 +330,7 @@ def test_a_missing_label_leaves_a_subject_out_of_that_attribute_alone(write, by_
     assert c.by("sex").by("eyes").subjects.tolist() == ["a", "b", "d"]
 
 
-@pytest.mark.filterwarnings("ignore")
+@pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors
 def test_no_sentence_says_nan():
     rng = np.random.default_rng(1)
     a = rng.integers(0, 3, 8)

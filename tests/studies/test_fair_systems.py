@@ -13,7 +13,7 @@ from studies.populations import BY_NAME, Population
 import fastfair as ff
 from fastfair.measures import MEASURES, Measure
 
-pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # studies count what is told
 N = 20
 LEVEL = 0.05
 AT = ff.at_fmr(1e-2)
