@@ -26,7 +26,7 @@ MUTANTS = (
     # A weight that is dropped, taken twice, or not left out.
     ("kernels/cost_sums.py", "weights[partners[p + 3]]", "weights[partners[p + 2]]"),
     ("kernels/weights.py", "weights[first_unit + r, r] = np.uint8(0)", "weights[first_unit + r, r] = np.uint8(1)"),
-    ("kernels/dyadic.py", "robust <= pairs_squared * (1 + 1e-9)", "robust < pairs_squared * (1 - 1e-9)"),
+    ("kernels/dyadic.py", "(size - 2) / (size - 1) * spread", "(size - 1) / (size - 1) * spread"),
     # A divisor, an index, two rates that are exchanged.
     ("fastfair/measures/_of_metrics.py", 'np.std(group_array("x", x), axis=-1)', 'np.std(x, axis=-1, ddof=1)'),
     ("fastfair/measures/_of_metrics.py", "k = np.arange(1, n_groups)", "k = np.arange(0, n_groups - 1)"),
@@ -40,7 +40,7 @@ MUTANTS = (
     # Kinds of scores, whose they are, and who is in error.
     ("fastfair/data/sorting.py", 'if score_kind == "distance" else bits', 'if score_kind != "distance" else bits'),
     ("fastfair/data/checked_columns.py", "flags = subjects[1] == subjects[2]", "flags = subjects[1] != subjects[2]"),
-    ("kernels/climb.py", "is_error = scores[k] <= threshold", "is_error = scores[k] < threshold"),
+    ("kernels/climb.py", "if is_error == (missing < 0):", "if is_error != (missing < 0):"),
     # Reading and writing.
     ("fastfair/io/tables.py", ".slice(first, n).collect()", ".slice(first + (first > 0), n).collect()"),
     ("fastfair/_lib/csv_text.py", "'*[=+\\-@", "'*[=+@"),

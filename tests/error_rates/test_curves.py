@@ -81,6 +81,12 @@ def test_min_dcf_is_the_oracles(lists, dtype, kind, p_target, c_miss, c_fa, norm
     assert cost / unit == pytest.approx(value, rel=1e-12)
 
 
+def test_min_dcf_has_the_lowest_of_the_thresholds_that_cost_least():
+    c = ff.Comparisons([0.9, 0.3, 0.5, 0.1], [1, 1, 0, 0])
+    found = ff.min_dcf(c, p_target=0.5)  # 0.25 at 0.3 and at 0.9
+    assert (found.value, found.threshold) == (0.25, 0.3)
+
+
 @given(score_lists(), DTYPES)
 def test_cllr_is_the_oracles(lists, dtype):
     assert ff.cllr(from_lists(*lists, dtype)) == pytest.approx(naive.cllr(*lists), rel=1e-12)
