@@ -284,7 +284,7 @@ class FewHeldErrors:
                 place = n if upper else n - 1
                 keys = lists.keys[lists.start[k] : lists.end[k]]
                 if not 0 <= place < keys.size:
-                    break
+                    continue
                 other = int(keys[place]) + (not upper)  # keys of non-mated comparisons are inverted
                 found = value(other if mated else -other)
                 if found < best:
