@@ -33,9 +33,9 @@ MUTANTS = (
     ("fastfair/measures/_of_rates.py", "(alpha * np.ptp(a, axis=-1) + (1", "(alpha * np.ptp(a, axis=-1) + (alpha + 1"),
     # Degrees of freedom, a clip, a limit of few errors, one more subject.
     ("fastfair/intervals/_rates.py", "(1 + 1 / np.asarray(freedom))", "(1 + 1 / (1 + np.asarray(freedom)))"),
-    ("fastfair/uncertainty/interval_notes.py", "(min(max(end, least), most) for", "(max(end, least) for"),
-    ("fastfair/uncertainty/interval_notes.py", "= min(case.low, intervals.", "= max(case.low, intervals."),
-    ("fastfair/uncertainty/one_more_subject.py", "(0.5 - rate) / (n + attempts))", "(0.5 - rate) / n)"),
+    ("fastfair/uncertainty/interval_rules.py", "(min(max(end, least), most) for", "(max(end, least) for"),
+    ("fastfair/uncertainty/few_errors.py", "low = min(low, intervals.", "low = max(low, intervals."),
+    ("fastfair/uncertainty/few_errors.py", "(0.5 - rate) / (n + attempts))", "(0.5 - rate) / n)"),
     ("fastfair/intervals/_rates.py", "+ 1, (1 - confidence_level) / 2)", "+ 1, 1 - confidence_level)"),
     # Kinds of scores, whose they are, and who is in error.
     ("fastfair/data/sorting.py", 'if score_kind == "distance" else bits', 'if score_kind != "distance" else bits'),

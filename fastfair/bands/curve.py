@@ -215,7 +215,7 @@ def curve_of(
         The fields of a `Curve`, except its note.
     """
     value, expected, replicates = map(quantity, (found.estimate, found.expected, found.replicates))
-    pointwise, band = limits.of_quantity(replicates, value, expected, settings, lambda: quantity(found.jackknife()))
+    pointwise, band = limits.of_quantity(replicates, value, expected, settings, found.jackknife_of(quantity))
     ends = [np.clip(limit, *bounds) for limit in (*pointwise, *band)]
     return value, fields(found, settings, value, expected, replicates, ends)
 

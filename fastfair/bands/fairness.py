@@ -22,12 +22,11 @@ from fastfair.measures._compute import BaseMetric, RatePair, measure_all
 from fastfair.measures._names import measure_name
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.design_effects import ENOUGH_PAIRS
-from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
 from fastfair.uncertainty.entries import Selection
-from fastfair.uncertainty.held_thresholds import OF_FEW_SUBJECTS
-from fastfair.uncertainty.inversion import MovedSystems
-from fastfair.uncertainty.quantities import BELOW_RESOLUTION, NARROW, Quantity, noted
-from fastfair.uncertainty.ratios_to_average import ratio_of, widened
+from fastfair.uncertainty.few_errors import OF_FEW_SUBJECTS
+from fastfair.uncertainty.interval_maker import interval_of_ratio
+from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems, points_without_errors
+from fastfair.uncertainty.quantities import BELOW_RESOLUTION, NARROW, RATIOS, Quantity, noted
 
 from . import limits
 from .curve import ShownCurve, curve_of, fields, note_of, read
@@ -305,18 +304,20 @@ def fairness_of_rates(
         narrow = limits.few_subjects_hold(found, np.full(len(points), of_fmr)).repeat(len(of_each)).tolist()
         quantities = [noted(q, OF_FEW_SUBJECTS, NARROW) if at else q for q, at in zip(quantities, narrow, strict=True)]
         keys = ((name, group, None, k) for k in range(len(points)) for group in of_each)
-        quantities, band = limits.of_measure(
-            quantities, {key: k for k, key in enumerate(keys)}, about_estimate.reshape(len(quantities), -1),
+        inversion = MeasureInversion(
+            {key: k for k, key in enumerate(keys)},
             lambda: _moved_systems(facts, rate, found, centred, selection, settings),
-            lambda: _counted_systems(facts, rate, found, selection, settings), settings,
-        )  # fmt: skip
+            lambda: _counted_systems(facts, rate, found, selection, settings),
+        )
+        drawn = about_estimate.reshape(len(quantities), -1)
+        quantities, band = limits.of_measure(quantities, drawn, inversion, settings)
         unknown = np.repeat(limits.below_resolution(found, settings.confidence_level), len(of_each)).tolist()
         quantities = [noted(q, why, BELOW_RESOLUTION) if why else q for q, why in zip(quantities, unknown, strict=True)]
         ends = [end.reshape(value.shape) for end in (*limits.ends_of(quantities), *band)]
         curve = fields(found, settings, value, values(found.expected), replicates, ends)
     else:
         _, curve = curve_of(values, found, settings, facts.bounds)
-        if settings.method == "auto" and ratio_of(measure):
+        if settings.method == "auto" and measure in RATIOS:
             _widen_ratios(curve, measure, rate, value, found, settings.confidence_level)
         note = FAIR_OUTSIDE if facts.fairer != "nearer" else ""
         quantities = [replace(quantity, note=note) for quantity in quantities]
@@ -336,13 +337,13 @@ def _widen_ratios(
     """Widen the intervals of groups' ratios to the average as `evaluate` does, and the band where it is narrower."""
     low, high = curve["low"], curve["high"]
     for group in range(value.shape[1]):
-        freedom = found.behind[rate].of_row(1 + group).freedom
+        freedom = found.behind[rate].of_row(1 + group).degrees_of_freedom
         for level in range(len(value)):
             at = level, group
             if found.behind[rate].errors[level, 1 + group] < ENOUGH_PAIRS:
                 low[at] = high[at] = curve["band_low"][at] = curve["band_high"][at] = np.nan
                 continue
-            low[at], high[at] = widened(
+            low[at], high[at] = interval_of_ratio(
                 measure, float(value[at]), (float(low[at]), float(high[at])), curve["replicates"][:, level, group],
                 float(freedom[level]), confidence_level,
             )  # fmt: skip

@@ -10,15 +10,11 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair.error_rates.operating_points import at_fmr
-from fastfair.uncertainty.count_inversion import CountedSystems
-from fastfair.uncertainty.entries import Key
-from fastfair.uncertainty.few_held_errors import FewHeldErrors
-from fastfair.uncertainty.held_thresholds import OF_FEW_SUBJECTS, hangs_on_threshold, is_held_by_few_subjects
-from fastfair.uncertainty.interval_notes import INVERSION, NO_SUCH_ERRORS
-from fastfair.uncertainty.inversion import MovedSystems
+from fastfair.uncertainty.few_errors import OF_FEW_SUBJECTS, hangs_on_threshold, is_held_by_few_subjects
+from fastfair.uncertainty.interval_maker import IntervalMaker, level_of_curve
+from fastfair.uncertainty.interval_rules import INVERSION, NO_SUCH_ERRORS
+from fastfair.uncertainty.inversion import MeasureInversion
 from fastfair.uncertainty.quantities import NARROW, Quantity, noted
-from fastfair.uncertainty.quantity_intervals import Uncertainty
-from fastfair.uncertainty.simultaneous import level_of_curve
 
 from .rates_at_levels import BandSettings, RatesOverLevels
 
@@ -77,25 +73,22 @@ def of_rate(
         )
     )  # fmt: skip
 
-    parts = behind.of_row(row)
-
-    def uncertainty(quantities: tuple[Quantity, ...], of: Floats) -> Uncertainty:
-        return Uncertainty(
-            quantities, of, np.zeros(len(quantities), bool), settings.unit, settings.scheme,
-            lambda: np.asarray(getattr(found.jackknife(), name)[:, row]),
-            parts.freedom, parts.independent, _no_systems, lambda: None, {}, settings.workers.n_threads,
-            few_held=parts.few_held, places=parts.places, raised=parts.raised,
+    def maker(quantities: tuple[Quantity, ...], of: Floats) -> IntervalMaker:
+        return IntervalMaker(
+            quantities, settings.unit, of, sizes=behind.of_row(row),
+            jackknife=found.jackknife_of(lambda left_out: np.asarray(getattr(left_out, name)[:, row])),
+            n_threads=settings.workers.n_threads,
         )  # fmt: skip
 
     confidence_level, method = settings.confidence_level, settings.method
     centred = recentered(replicates, estimate, expected)
     narrow = few_subjects_hold(found, hangs_on_threshold(centred, found.replicates.threshold)).tolist()
     quantities = tuple(noted(q, OF_FEW_SUBJECTS, NARROW) if at else q for q, at in zip(quantities, narrow, strict=True))
-    right = uncertainty(quantities, centred)
+    right = maker(quantities, centred)
     of_curve = level_of_curve(centred, estimate, confidence_level)
     band = _one_way(found.levels, *ends_of(right.with_intervals(of_curve, "auto")), rising=name == "fmr")
     if method not in ("auto", *_ABOUT_V_STATISTIC):
-        return uncertainty(quantities, replicates).with_intervals(confidence_level, method), band
+        return maker(quantities, replicates).with_intervals(confidence_level, method), band
     pointwise = right.with_intervals(confidence_level, "auto")
     if method == "auto":
         return pointwise, band
@@ -107,12 +100,7 @@ def of_rate(
 
 
 def of_measure(
-    quantities: Sequence[Quantity],
-    rows: dict[Key, int],
-    replicates: Floats,
-    systems: Callable[[], MovedSystems],
-    counted: Callable[[], CountedSystems | None],
-    settings: BandSettings,
+    quantities: Sequence[Quantity], replicates: Floats, inversion: MeasureInversion, settings: BandSettings
 ) -> tuple[tuple[Quantity, ...], Range]:
     """Compute the intervals of a fairness measure by test inversion, as `evaluate` does, and the simultaneous band.
 
@@ -123,12 +111,10 @@ def of_measure(
     ----------
     quantities : sequence of Quantity
         The measure at each level, or of each group at each level.
-    rows : dict of int
-        The position in `quantities` of each key of the inversion.
     replicates : (quantities, r) ndarray
         The measure in every replicate.
-    systems, counted : callable
-        As in `Uncertainty`.
+    inversion : MeasureInversion
+        Its test inversion.
     settings : BandSettings
         The settings, which hold the confidence level.
 
@@ -139,15 +125,12 @@ def of_measure(
     band : tuple of (quantities,) ndarray
         Low and high.
     """
-    size = len(quantities)
-    uncertainty = Uncertainty(
-        tuple(quantities), replicates, np.zeros(size, bool), settings.unit, settings.scheme, _no_jackknife,
-        np.full(size, np.inf), np.full(size, np.nan), systems, counted, rows, settings.workers.n_threads,
-    )  # fmt: skip
-    pointwise = uncertainty.with_intervals(settings.confidence_level, "auto")
+    n_threads = settings.workers.n_threads
+    maker = IntervalMaker(tuple(quantities), settings.unit, replicates, inversion=inversion, n_threads=n_threads)
+    pointwise = maker.with_intervals(settings.confidence_level, "auto")
     inverted = np.array([quantity.method == INVERSION for quantity in pointwise])
     of_curve = level_of_curves(replicates[inverted], settings.confidence_level)
-    ends = ends_of(uncertainty.with_intervals(of_curve, "auto"))
+    ends = ends_of(maker.with_intervals(of_curve, "auto"))
     low, high = (np.where(inverted, end, np.nan) for end in ends)
     return tuple(
         q if known else replace(q, low=np.nan, high=np.nan, note=_why_none(q))
@@ -159,10 +142,6 @@ def _why_none(quantity: Quantity) -> str:
     if not np.isfinite(quantity.estimate):
         return NOTHING_TO_INVERT
     return quantity.note if NO_SUCH_ERRORS in quantity.note else NOTHING_TO_DRAW
-
-
-def _no_jackknife() -> Floats:
-    raise AssertionError("test inversion needs no jackknife")
 
 
 def level_of_curves(replicates: Floats, confidence_level: float) -> float:
@@ -189,10 +168,6 @@ def level_of_curves(replicates: Floats, confidence_level: float) -> float:
     return max(confidence_level, float(1 - 2 * (least - 0.5) / n))
 
 
-def _no_systems() -> MovedSystems:
-    raise AssertionError("rates are not inverted")
-
-
 def ends_of(quantities: Sequence[Quantity]) -> Range:
     """Return the lower and the upper ends of intervals."""
     low, high = np.array([(q.low, q.high) for q in quantities], np.float64).T
@@ -213,11 +188,12 @@ def few_subjects_hold(found: RatesOverLevels, asked: NDArray[np.bool_]) -> NDArr
     behind = found.behind["fmr"]
     if behind.concentration is None:
         return np.zeros(found.levels.size, bool)
-    freedom, few_held = behind.of_row(0).freedom, behind.of_row(0).few_held
-    holds = few_held.holds if isinstance(few_held, FewHeldErrors) else lambda _: False
+    sizes = behind.of_row(0)
     return np.array(
         [
-            bool(level) and not holds(k) and is_held_by_few_subjects(freedom[k], behind.concentration(k))
+            bool(level)
+            and not (sizes.few_held and sizes.few_held.holds(k))
+            and is_held_by_few_subjects(sizes.degrees_of_freedom[k], behind.concentration(k))
             for k, level in enumerate(asked)
         ]
     )
@@ -235,7 +211,7 @@ def of_quantity(
     estimate: Floats,
     expected: Floats,
     settings: BandSettings,
-    jackknife: Callable[[], Floats],
+    jackknife: Callable[[], Floats] | None,
 ) -> tuple[Range, Range]:
     """Compute pointwise intervals and the simultaneous band of a curve of thresholds or of a measure.
 
@@ -247,8 +223,8 @@ def of_quantity(
         The curve, and the values around which its replicates vary.
     settings : BandSettings
         The settings, which hold the method and the confidence level.
-    jackknife : callable
-        Computes the curve with one unit left out at a time.
+    jackknife : callable, optional
+        Computes the curve with one unit left out at a time, for "bca".
 
     Returns
     -------
@@ -256,7 +232,8 @@ def of_quantity(
         Low and high.
     """
     level, method = settings.confidence_level, "percentile" if settings.method == "auto" else settings.method
-    pointwise = interval(replicates, estimate, expected, level, method, jackknife() if method == "bca" else None)
+    left_out = jackknife() if jackknife and method == "bca" else None
+    pointwise = interval(replicates, estimate, expected, level, method, left_out)
     shifted = recentered(replicates, estimate, expected) if method in _ABOUT_V_STATISTIC else replicates
     return pointwise, _band(shifted, level)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,12 +32,9 @@ from fastfair.resampling.pair_lists import VECTOR_UNITS, WEIGHTINGS
 from fastfair.resampling.pair_replicates import Draws, PairResampler
 from fastfair.resampling.preparation import NO_METRICS
 from fastfair.resampling.units import UNITS, require_units
-from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry
-from fastfair.uncertainty.few_held_errors import FewHeld, FewHeldErrors, Limits
-from fastfair.uncertainty.held_thresholds import MOST_PER_ERROR
-from fastfair.uncertainty.one_more_subject import attempts_of_one_more, raised_by_one_more, raised_rate
-from fastfair.uncertainty.zero_errors import independent_comparisons
+from fastfair.uncertainty.few_errors import MOST_PER_ERROR, Limits, raised_rate
+from fastfair.uncertainty.sample_sizes import SampleSizes
 
 Floats = NDArray[np.float64]
 METHODS_OF_EMBEDDINGS = ("recentered", "percentile", "basic", "normal", "gaussian")
@@ -128,23 +125,6 @@ def workers_of(options: BandOptions) -> Workers:
     return workers.checked(options.get("rng"))
 
 
-class IntervalParts(NamedTuple):
-    """What the intervals of a rate at all levels are made of besides replicates, as in `Uncertainty`.
-
-    Attributes
-    ----------
-    freedom, independent, raised : (levels,) ndarray
-    few_held : FewHeld or None
-    places : sequence of int
-    """
-
-    freedom: Floats
-    independent: Floats
-    raised: Floats
-    few_held: FewHeld | None = None
-    places: Sequence[int] = ()
-
-
 @dataclass(frozen=True, eq=False)
 class Behind:
     """What is behind the FMRs, or the FNMRs, at all levels: of all comparisons, then of each group.
@@ -167,7 +147,7 @@ class Behind:
     comparisons: NDArray[np.int64]
     errors: NDArray[np.int64]
     subjects: NDArray[np.int64] | None
-    of_row: Callable[[int], IntervalParts]
+    of_row: Callable[[int], SampleSizes]
     concentration: Callable[[int], float] | None = None
 
 
@@ -186,8 +166,8 @@ class RatesOverLevels:
         sample with itself.
     behind : dict of Behind
         What is behind "fmr" and "fnmr".
-    jackknife : callable
-        Computes the rates with one unit left out at a time, centred on their stratum's mean.
+    jackknife : callable or None
+        Computes the rates with one unit left out at a time, centred on their stratum's mean; None for embeddings.
     count_models : callable
         Estimates how the numbers of errors of groups vary at each level; empty where they cannot be drawn.
     """
@@ -197,8 +177,13 @@ class RatesOverLevels:
     expected: Replicates
     replicates: Replicates
     behind: dict[str, Behind]
-    jackknife: Callable[[], Replicates]
+    jackknife: Callable[[], Replicates] | None
     count_models: Callable[[], list[dict[str, CountModel]]]
+
+    def jackknife_of(self, quantity: Callable[[Replicates], Floats]) -> Callable[[], Floats] | None:
+        """Return what computes a quantity with one unit left out at a time, where that is known."""
+        jackknife = self.jackknife
+        return None if jackknife is None else lambda: quantity(jackknife())
 
     def centred(self) -> Replicates:
         """Return the replicates moved so that they vary around the estimate."""
@@ -253,7 +238,7 @@ def _of_embeddings(
     estimate = replace(estimate, threshold=resampler.typed(estimate.threshold))
     estimate, expected = map(as_asked, (estimate, replace(estimate, fnmr=expected_fnmr)))
     behind = _behind_embeddings(data, levels, estimate, settings, resampler.freedom[places], with_groups)
-    return RatesOverLevels(levels, estimate, expected, as_asked(replicates), behind, _no_jackknife, list)
+    return RatesOverLevels(levels, estimate, expected, as_asked(replicates), behind, None, list)
 
 
 def _behind_embeddings(
@@ -315,6 +300,10 @@ class _FewHeldOfVectors:
         self._n_levels, self._scans = levels.size, list[ScannedComparisons]()
         self._limits: dict[tuple[int, float], dict[int, Limits | None]] = {}
 
+    def holds(self, _: int) -> bool:
+        """Return whether the limits at a level allow for few errors, which is not known before they are computed."""
+        return False
+
     def places(self, row: int) -> Sequence[int]:
         """Return the number by which `limits` knows the rate of a row at each level, which is -1 at others."""
         numbers = np.full(self._n_levels, -1)
@@ -368,13 +357,9 @@ def _typical_attempts(inside: NDArray[np.bool_], mated: NDArray[np.int64]) -> Fl
         return np.asarray((inside @ mated.astype(np.float64) ** 2) / (inside @ mated))
 
 
-def _column_of_each(parts: Sequence[Floats], few_held: _FewHeldOfVectors | None, row: int) -> IntervalParts:
+def _column_of_each(parts: Sequence[Floats], few_held: _FewHeldOfVectors | None, row: int) -> SampleSizes:
     freedom, independent, raised = (part[:, row] for part in parts)
-    return IntervalParts(freedom, independent, raised, few_held, few_held.places(row) if few_held else ())
-
-
-def _no_jackknife() -> Replicates:
-    raise InputError('method="bca" is not available for embeddings: use method="recentered"')
+    return SampleSizes(freedom, independent, raised, few_held, few_held.places(row) if few_held else ())
 
 
 def _of_comparisons(data: Comparisons, levels: Floats, settings: BandSettings, with_groups: bool) -> RatesOverLevels:
@@ -437,7 +422,7 @@ def _concentration(name: str, data: Comparisons, found: list[Rates], level: int)
     return concentration(data, found[level], name == "fnmr", most_per_error=MOST_PER_ERROR)[0]
 
 
-def _interval_parts(name: str, found: Sequence[Rates], resampler: Resampler, row: int) -> IntervalParts:
+def _interval_parts(name: str, found: Sequence[Rates], resampler: Resampler, row: int) -> SampleSizes:
     data = resampler.prepared.comparisons
     entries = [
         Entry(name, data.groups[row - 1], level, getattr(rates, f"group_{name}")[row - 1], (row - 1, row - 1))
@@ -446,15 +431,7 @@ def _interval_parts(name: str, found: Sequence[Rates], resampler: Resampler, row
         for level, rates in enumerate(found)
     ]
     held = [Entry("fmr", None, level, rates.fmr) for level, rates in enumerate(found)]
-    at_given = degrees_of_freedom([*entries, *held], data, resampler, of_held=False)
-    attempts = attempts_of_one_more([*entries, *held], resampler)
-    return IntervalParts(
-        degrees_of_freedom(entries, data, resampler),
-        independent_comparisons(entries, data.groups, resampler),
-        raised_by_one_more(entries, attempts[: len(entries)], resampler),
-        FewHeldErrors([*entries, *held], resampler, at_given, attempts),
-        range(len(entries)),
-    )
+    return SampleSizes.of([*entries, *held], resampler, len(entries))
 
 
 def _levels(fmr: ArrayLike | None, n_nonmated: int, highest: float) -> Floats:

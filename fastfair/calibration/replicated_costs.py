@@ -22,14 +22,11 @@ from fastfair.measures import MEASURES
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import Metrics, different_groups
-from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Selection, entries, estimates, measure_entries
-from fastfair.uncertainty.few_held_errors import FewHeldErrors
-from fastfair.uncertainty.inversion import MovedSystems
-from fastfair.uncertainty.one_more_subject import attempts_of_one_more, raised_by_one_more
+from fastfair.uncertainty.interval_maker import IntervalMaker
+from fastfair.uncertainty.inversion import MeasureInversion, MovedSystems
 from fastfair.uncertainty.quantities import Quantity, find
-from fastfair.uncertainty.quantity_intervals import Uncertainty
-from fastfair.uncertainty.zero_errors import independent_comparisons
+from fastfair.uncertainty.sample_sizes import SampleSizes
 
 from .applications import Application
 
@@ -139,7 +136,7 @@ class ReplicatedCosts:
         drawn: Replicates,
         measured: tuple[int, ...],
         drawing: Drawing,
-    ) -> Uncertainty:
+    ) -> IntervalMaker:
         sizes = [np.zeros(0, np.int64)] * 2
         if comparisons.groups:
             sizes = [np.diagonal(side.cells) for side in (comparisons.mated_by_group, comparisons.nonmated_by_group)]
@@ -157,27 +154,18 @@ class ReplicatedCosts:
             [*entries(one, of_costs), *measure_entries(alone, of_measures)]
             for one, alone in zip((base, drawn), no_points, strict=True)
         )
-        freedom = degrees_of_freedom(listed, comparisons, resampler)
-        attempts = attempts_of_one_more(listed, resampler)
         at_bayes = self._at_points[:1]
         shares = concentrations(comparisons, at_bayes)
-        return Uncertainty(
+        systems = partial(MovedSystems, no_points[0], no_points[1], of_measures, drawing.workers.n_threads)
+        rows = {entry.key: k for k, entry in enumerate(listed)}
+        return IntervalMaker(
             tuple(described(entry, at_bayes, shares) for entry in listed),
-            np.array([entry.value for entry in replicates]),
-            np.array([entry.name == "threshold" for entry in listed]),
             drawing.unit,
-            "dyadic" if drawing.unit == "subject" else "product",
-            _no_jackknife,
-            freedom,
-            independent_comparisons(listed, comparisons.groups, resampler),
-            partial(MovedSystems, no_points[0], no_points[1], of_measures, drawing.workers.n_threads),
-            lambda: None,
-            {entry.key: k for k, entry in enumerate(listed)} if measures else {},
-            drawing.workers.n_threads,
-            self._costs,
-            FewHeldErrors(listed, resampler, freedom, attempts),
-            range(len(listed)),
-            raised_by_one_more(listed, attempts, resampler),
+            np.array([entry.value for entry in replicates]),
+            sizes=SampleSizes.of(listed, resampler),
+            inversion=MeasureInversion(rows, systems) if measures else None,
+            costs=self._costs,
+            n_threads=drawing.workers.n_threads,
         )
 
     @property
@@ -250,7 +238,7 @@ class ReplicatedCosts:
     @cached_property
     def freedom(self) -> Floats:
         """(1 + groups,) degrees of freedom of costs."""
-        return self.rows_of("act_dcf", self.uncertainty.freedom)
+        return self.rows_of("act_dcf", self.uncertainty.sizes.degrees_of_freedom)
 
     def replicates(self, name: str) -> Floats:
         """Return the (1 + groups, r) replicates of "act_dcf", "min_dcf" or "cllr"."""
@@ -341,10 +329,6 @@ def _noted(measure: Quantity, fewest: int) -> Quantity:
         note = "no interval: a group has no false matches or no false non-matches, so that replicates hardly vary"
         measure = replace(measure, low=math.nan, high=math.nan)
     return replace(measure, note="; ".join(filter(None, (measure.note, note))))
-
-
-def _no_jackknife() -> Floats:
-    raise NotImplementedError("costs have no intervals that need the jackknife")
 
 
 def _intervals(quantities: list[Quantity]) -> Floats:

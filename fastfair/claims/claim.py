@@ -14,12 +14,11 @@ from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
-from fastfair.evaluation.result import Evaluation
+from fastfair.evaluation.result import Evaluation, maker_of
 from fastfair.uncertainty.quantities import BELOW_RESOLUTION, Quantity, has_flag
-from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 from .claimed_rates import ClaimedRate, adjusted, verdict_of
-from .evidence import Evidence, independent_limit, pvalue_of_limits
+from .evidence import Evidence, independent_limit
 from .judging import doubts_about
 from .results import Claim
 from .statements import RATES, RELATION, RELATIONS, number_of
@@ -131,10 +130,9 @@ def _judged(evaluation: Evaluation, quantity: Quantity, claimed: float, level: f
     if evidence is not None:
         pvalue, above = evidence.pvalue(claimed), evidence.pvalue_above(claimed)
         if evaluation.rates[0].at.kind != "threshold":  # the limits are those of the threshold, too
-            maker, row = evaluation.uncertainty, evaluation.quantities.index(quantity)
-            assert isinstance(maker, Uncertainty)
-            pvalue = max(pvalue, pvalue_of_limits(maker, row, claimed, upper=True)) if pvalue < 0.5 else pvalue
-            above = max(above, pvalue_of_limits(maker, row, claimed, upper=False)) if above < 0.5 else above
+            of_limit, row = maker_of(evaluation).pvalue_of_limit, evaluation.quantities.index(quantity)
+            pvalue = max(pvalue, of_limit(row, claimed, upper=True)) if pvalue < 0.5 else pvalue
+            above = max(above, of_limit(row, claimed, upper=False)) if above < 0.5 else above
         doubt = doubts_about(quantity, lambda room: limit * room <= claimed)
         if not has_flag(quantity, BELOW_RESOLUTION):
             needed = evidence.times_needed(claimed, level) * (subjects or n)

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from fastfair import intervals
-from fastfair.evaluation.result import Evaluation
-from fastfair.uncertainty.interval_notes import room_for
+from fastfair.evaluation.result import Evaluation, maker_of
+from fastfair.uncertainty.interval_rules import room_for
 from fastfair.uncertainty.quantities import Quantity
-from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 _LEAST_FREEDOM = 1.0
 _MOST_TIMES = 1e12  # as many subjects as there are; beyond it no number is named
@@ -31,7 +30,7 @@ class Evidence:
     strata : float
         The number of subjects minus the degrees of freedom.
     raised : float
-        By how much one more subject raises a rate of failure; NaN for other rates. See `one_more_subject`.
+        By how much one more subject raises a rate of failure; NaN for other rates. See `few_errors`.
     room : callable
         How many times the limit may be too low, given how many times as many subjects there are.
     """
@@ -47,16 +46,15 @@ class Evidence:
     @classmethod
     def of(cls, evaluation: Evaluation, quantity: Quantity) -> Evidence | None:
         """Return the evidence of a rate of an evaluation with replicates; None where it has no limit."""
-        maker, row = evaluation.uncertainty, evaluation.quantities.index(quantity)
-        assert isinstance(maker, Uncertainty)
+        sizes, row = maker_of(evaluation).sizes, evaluation.quantities.index(quantity)
         if quantity.high is None or math.isnan(quantity.high):
             return None
-        subjects, freedom = quantity.n_subjects or 0, float(maker.freedom[row])
+        subjects, freedom = quantity.n_subjects or 0, float(sizes.degrees_of_freedom[row])
         error = math.nan if quantity.standard_error is None else quantity.standard_error
 
         return cls(
-            quantity.estimate, error, freedom, float(maker.independent[row]), max(1.0, subjects - freedom),
-            float(maker.raised[row]), lambda times: room_for(quantity.name, (quantity.n_errors or 0) * times),
+            quantity.estimate, error, freedom, float(sizes.effective[row]), max(1.0, subjects - freedom),
+            float(sizes.raised[row]), lambda times: room_for(quantity.name, (quantity.n_errors or 0) * times),
         )  # fmt: skip
 
     def pvalue(self, claimed: float) -> float:
@@ -124,27 +122,6 @@ class Evidence:
             middle = math.sqrt(low * high)
             low, high = (low, middle) if supports(middle) else (middle, high)
         return high
-
-
-def pvalue_of_limits(maker: Uncertainty, row: int, claimed: float, *, upper: bool) -> float:
-    """Return the smallest error probability of a one-sided limit that is on the right side of what is claimed.
-
-    It is looked for between 1e-6 and 0.5, and 1 where there is none.
-    """
-    alone = maker.restricted_to([row])
-
-    def excludes(tail: float) -> bool:
-        (quantity,) = alone.with_intervals(1 - 2 * tail, "auto")
-        end = quantity.high if upper else quantity.low
-        return end is not None and (end <= claimed if upper else end >= claimed)
-
-    low, high = 1e-6, 0.499
-    if not excludes(high):
-        return 1.0
-    while high / low > 1.005:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if excludes(middle) else (middle, high)
-    return high
 
 
 def independent_limit(errors: int, comparisons: int, level: float) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
-from fastfair.uncertainty.interval_notes import room_for
+from fastfair.uncertainty.interval_rules import room_for
 from fastfair.uncertainty.quantities import BELOW_RESOLUTION, NARROW, UNKNOWN_CONCENTRATION, Quantity, has_flag
 
 UNDECIDED = "undecided"

@@ -14,7 +14,7 @@ from fastfair.measures import MEASURES
 from fastfair.measures._compute import measure_of
 from fastfair.measures._names import quantity_name
 from fastfair.resampling.preparation import METRICS
-from fastfair.uncertainty.interval_notes import possible_values
+from fastfair.uncertainty.quantities import possible_values
 
 from .statements import RATES, RELATION, RELATIONS, number_of
 

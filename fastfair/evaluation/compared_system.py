@@ -15,12 +15,11 @@ from fastfair.error_rates.operating_points import FEWEST_ERRORS, OperatingPoint
 from fastfair.measures._compute import measure_of
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.preparation import NO_METRICS, Preparation
-from fastfair.uncertainty.inversion import Inversion, MovedSystems
+from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.quantities import Quantity
-from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 from .decisions import UNITS_TESTED, Decisions
-from .result import Evaluation
+from .result import Evaluation, maker_of
 
 
 class ComparedSystem:
@@ -52,10 +51,9 @@ class ComparedSystem:
         self.decisions: Decisions = Decisions(comparisons, self._points, self._unit, shared)
 
     @property
-    def uncertainty(self) -> Uncertainty:
-        """The replicates, where there are any."""
-        assert isinstance(self.evaluation.uncertainty, Uncertainty)
-        return self.evaluation.uncertainty
+    def uncertainty(self) -> IntervalMaker:
+        """What made the intervals."""
+        return maker_of(self.evaluation)
 
     @cached_property
     def linearized(self) -> LinearizedRates | None:
@@ -68,11 +66,6 @@ class ComparedSystem:
         return LinearizedRates(
             Preparation(self.comparisons, self._points, self._unit, "product", NO_METRICS, measured, True, workers)
         )
-
-    @cached_property
-    def moved(self) -> tuple[MovedSystems, Inversion]:
-        """The system moved through values of fairness measures, and the inversion of its tests."""
-        return self.uncertainty.systems(), self.uncertainty.inverted()
 
     @cached_property
     def points_held_by_few(self) -> frozenset[OperatingPoint]:

@@ -14,13 +14,11 @@ from fastfair import intervals
 from fastfair._lib.warnings import warn
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import FewResamplesWarning
-from fastfair.uncertainty.inversion import is_fairer_above
-from fastfair.uncertainty.quantities import HELD, Quantity, TakenAt
-from fastfair.uncertainty.quantity_intervals import Uncertainty
+from fastfair.uncertainty.quantities import HELD, Quantity, TakenAt, is_fairer_above
 
 from .difference_tests import DifferenceTest
 from .mover import correlations_of, difference_interval, ratio_interval
-from .result import Evaluation
+from .result import Evaluation, maker_of
 
 Floats = NDArray[np.float64]
 WITHHELD = "withheld"
@@ -278,7 +276,7 @@ def _of_replicates(
     pair: Sequence[Evaluation], rows: list[int], correlations: Floats, level: float, method: str
 ) -> _Intervals:
     estimates = np.array([[evaluation.quantities[k].estimate for k in rows] for evaluation in pair])
-    sets = np.array([_need(evaluation).replicates[rows] for evaluation in pair])
+    sets = np.array([maker_of(evaluation).replicates[rows] for evaluation in pair])
     unknown = ~np.isfinite(sets).all(axis=0)
     same = (sets[0] == sets[1]).all(axis=1) & (estimates[0] == estimates[1])
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -294,7 +292,7 @@ def _of_replicates(
             finite = finite[0], finite[0] & ((estimates[0] > 0) | (estimates[1] > 0))
             spread = np.ones(len(rows), bool)
         else:
-            left_out = [_need(evaluation).left_out()[rows] for evaluation in pair] if method == "bca" else None
+            left_out = [maker_of(evaluation).left_out[rows] for evaluation in pair] if method == "bca" else None
             limits = []
             for combine in (np.subtract, np.divide):
                 drawn = combine(*sets)
@@ -339,8 +337,3 @@ def _with_verdict(contrast: Contrast, significance: float) -> Contrast:
         return replace(contrast, verdict="undecided")
     is_first_lower = contrast.difference < 0
     return replace(contrast, verdict="first" if is_first_lower != is_fairer_above(contrast.name) else "second")
-
-
-def _need(evaluation: Evaluation) -> Any:
-    assert isinstance(evaluation.uncertainty, Uncertainty)
-    return evaluation.uncertainty

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.error_rates.threshold_slopes import KINDS
-from fastfair.uncertainty.interval_notes import RATES
+from fastfair.uncertainty.quantities import RATES
 
 from .compared_system import ComparedSystem
 

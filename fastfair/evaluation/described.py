@@ -14,15 +14,16 @@ from fastfair.error_rates.concentration import concentration
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.measures._compute import measure_of
+from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.uncertainty.entries import Entry
-from fastfair.uncertainty.few_held_errors import FewHeldErrors
-from fastfair.uncertainty.held_thresholds import (
+from fastfair.uncertainty.few_errors import (
     MOST_PER_ERROR,
     OF_FEW_SUBJECTS,
     hangs_on_threshold,
     is_held_by_few_subjects,
 )
 from fastfair.uncertainty.quantities import HELD, NARROW, Quantity, noted
+from fastfair.uncertainty.sample_sizes import SampleSizes
 
 Floats = NDArray[np.float64]
 
@@ -102,8 +103,8 @@ def noted_few_subjects(
     quantities: Sequence[Quantity],
     at_points: Sequence[Rates],
     replicates: Floats,
-    comparisons: Comparisons,
-    few_held: FewHeldErrors,
+    resampler: Resampler,
+    sizes: SampleSizes,
 ) -> tuple[Quantity, ...]:
     """Note at which FNMRs few subjects cause most of the false matches that hold the threshold.
 
@@ -115,26 +116,26 @@ def noted_few_subjects(
         The rates at each operating point.
     replicates : (quantities, r) ndarray
         Each quantity in every replicate.
-    comparisons : Comparisons
-        What was evaluated.
-    few_held : FewHeldErrors
-        The limits at points that few errors hold, which need no such note.
+    resampler : Resampler
+        What drew the replicates.
+    sizes : SampleSizes
+        Of the quantities, with the limits at points that few errors hold, which need no such note.
 
     Returns
     -------
     tuple of Quantity
     """
-    found = list(quantities)
+    found, comparisons = list(quantities), resampler.prepared.comparisons
     if comparisons.subjects is None:
         return tuple(found)
     threshold = {quantity.at: row for row, quantity in enumerate(quantities) if quantity.name == "threshold"}
     for point, rates in enumerate(at_points):
-        if rates.at.kind != "fmr" or few_held.holds(point):
+        if rates.at.kind != "fmr" or (sizes.few_held and sizes.few_held.holds(point)):
             continue
         rows = [k for k, quantity in enumerate(quantities) if quantity.name == "fnmr" and quantity.at == rates.at]
         hanging = hangs_on_threshold(replicates[rows], replicates[[threshold[rates.at]] * len(rows)])
         share = concentration(comparisons, rates, False, MOST_PER_ERROR)[0] if hanging.any() else 0.0
-        if is_held_by_few_subjects(few_held.resampler.freedom(point), share):
+        if is_held_by_few_subjects(resampler.freedom(point), share):
             for k in np.array(rows)[hanging].tolist():
                 found[k] = noted(found[k], OF_FEW_SUBJECTS, NARROW)
     return tuple(found)

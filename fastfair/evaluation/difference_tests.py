@@ -11,7 +11,7 @@ import numpy as np
 from fastfair import intervals
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
 from fastfair.measures._compute import measure_of
-from fastfair.uncertainty.joint_inversion import joint_pvalues
+from fastfair.uncertainty.inversion import joint_pvalues
 
 from .compared_system import ComparedSystem
 from .score_tests import RATES_TESTED, score_pvalues
@@ -114,12 +114,9 @@ def _bootstrap_test(first: ComparedSystem, second: ComparedSystem, k: int) -> Di
 
 def _of_measures(first: ComparedSystem, second: ComparedSystem) -> dict[int, float]:
     """Return the p-values of fairness measures by their positions."""
-    both, rows = (first, second), first.uncertainty.rows
-    if not rows:
+    both = [system.uncertainty.inversion for system in (first, second)]
+    if both[0] is None or both[1] is None:
         return {}
-    finite = {
-        key for key, k in rows.items()
-        if all(math.isfinite(system.uncertainty.quantities[k].estimate) for system in both)
-    }  # fmt: skip
-    moved, counted = [system.moved for system in both], [system.uncertainty.inverted_counts() for system in both]
-    return {rows[key]: pvalue for key, pvalue in joint_pvalues(moved, counted, finite).items()}
+    rows, quantities = both[0].rows, (first.uncertainty.quantities, second.uncertainty.quantities)
+    finite = {key for key, k in rows.items() if all(math.isfinite(of_system[k].estimate) for of_system in quantities)}
+    return {rows[key]: pvalue for key, pvalue in joint_pvalues(both[0], both[1], finite).items()}

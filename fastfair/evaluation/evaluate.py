@@ -36,17 +36,13 @@ from fastfair.error_rates.ratio_cost import ratio_costs_of_groups
 from fastfair.errors import EmptyGroupWarning, ReversedScoresWarning
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
+from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.preparation import NO_METRICS, Metrics, different_groups
-from fastfair.uncertainty.closed_form import closed_form
-from fastfair.uncertainty.count_inversion import CountedSystems, points_without_errors
-from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry, Selection, entries, estimates
-from fastfair.uncertainty.few_held_errors import FewHeldErrors
 from fastfair.uncertainty.interval_maker import IntervalMaker
-from fastfair.uncertainty.inversion import MovedSystems
-from fastfair.uncertainty.one_more_subject import attempts_of_one_more, raised_by_one_more
-from fastfair.uncertainty.quantity_intervals import Uncertainty
-from fastfair.uncertainty.zero_errors import independent_comparisons
+from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems, points_without_errors
+from fastfair.uncertainty.quantities import RATES
+from fastfair.uncertainty.sample_sizes import SampleSizes
 
 from .described import concentrations, described, noted_few_subjects
 from .failures import Failures
@@ -257,67 +253,57 @@ def _evaluated(
     settings = request.settings(comparisons, [result.threshold for result in at_points], seed)
     measured = tuple(comparisons.groups[k] for k in request.measured)
     points = request.points
-    held = [_is_held(entry, points) for entry in listed]
     failures = None
     if comparisons.failed is not None and comparisons.failed.reported:
         failures = Failures(comparisons, at_points)
     uncertainty: IntervalMaker | None = None
-    if request.is_in_closed_form(comparisons):
-        of_rates = Resampler(
-            comparisons, points, unit=unit, metrics=NO_METRICS, measured=request.measured, workers=workers
-        )
-        uncertainty = closed_form(quantities, listed, held, of_rates)
-        if failures is not None:
-            failures.prepare(unit, request.scheme, workers)
-            uncertainty = failures.with_closed_form(uncertainty, listed)
-    elif key is not None:
+    in_closed_form = request.is_in_closed_form(comparisons)
+    if in_closed_form or key is not None:
         resampler = Resampler(
             comparisons,
-            [*points, *(result.at for result in own)],
+            points if in_closed_form else [*points, *(result.at for result in own)],
             unit=unit,
-            scheme=request.scheme,
-            metrics=Metrics(tuple(request.metrics), request.eer_method, request.costs),
+            scheme="dyadic" if in_closed_form else request.scheme,
+            metrics=NO_METRICS
+            if in_closed_form
+            else Metrics(tuple(request.metrics), request.eer_method, request.costs),
             measured=request.measured,
             workers=workers,
         )
+        sizes = SampleSizes.of(listed, resampler)
+    if in_closed_form:
+        errors = _standard_errors(listed, resampler)
+        if failures is not None:
+            failures.prepare(unit, request.scheme, workers)
+            quantities, sizes, errors = failures.with_closed_form(quantities, listed, sizes, errors)
+        uncertainty = IntervalMaker(quantities, unit, standard_errors=errors, sizes=sizes)
+    elif key is not None:
         drawn = resampler.replicate(request.n_resamples, key, workers)
         if request.zero_policy == "raise":
             selection = replace(selection, zero_policy="keep")
         replicates = np.array([entry.value for entry in entries(drawn, selection)])
-        freedom = degrees_of_freedom(listed, comparisons, resampler)
-        independent = independent_comparisons(listed, comparisons.groups, resampler)
-        at_given = degrees_of_freedom(listed, comparisons, resampler, of_held=False)
-        attempts = attempts_of_one_more(listed, resampler)
-        few_held, places = FewHeldErrors(listed, resampler, at_given, attempts), list(range(len(listed)))
-        quantities = noted_few_subjects(quantities, at_points, replicates, comparisons, few_held)
-        raised = raised_by_one_more(listed, attempts, resampler)
+        quantities = noted_few_subjects(quantities, at_points, replicates, resampler, sizes)
         if failures is not None:
             failures.prepare(unit, request.scheme, workers)
             more = failures.replicates(request.n_resamples, key, workers, drawn)
             quantities, replicates = (*quantities, *failures.quantities), np.concatenate([replicates, more])
-            held += [False] * len(more)
-            freedom = np.append(freedom, failures.freedom(listed, freedom))
-            independent = np.append(independent, failures.independent(listed, independent))
-            raised, places = np.append(raised, failures.raised()), places + failures.places(listed)
-        uncertainty = Uncertainty(
-            quantities,
-            replicates,
-            np.array(held),
-            unit,
-            settings["scheme"],
-            partial(_jackknife, resampler, selection, n_threads, failures),
-            freedom,
-            independent,
+            sizes = failures.with_sizes(listed, sizes)
+        inversion = MeasureInversion(
+            {entry.key: k for k, entry in enumerate(listed)},
             partial(MovedSystems, base, drawn, selection, n_threads),
             partial(_counted, resampler, base, selection, points, (request.n_resamples, key, n_threads)),
-            {entry.key: k for k, entry in enumerate(listed)} if selection.measures else {},
-            n_threads,
-            request.costs,
-            few_held,
-            places,
-            raised,
         )
-    if failures is not None and uncertainty is None:
+        uncertainty = IntervalMaker(
+            quantities,
+            unit,
+            replicates,
+            sizes=sizes,
+            jackknife=partial(_jackknife, resampler, selection, n_threads, failures),
+            inversion=inversion if selection.measures else None,
+            costs=request.costs,
+            n_threads=n_threads,
+        )
+    elif failures is not None:
         quantities = (*quantities, *failures.quantities)
     if uncertainty is not None:
         warn_of_repeated_subjects(comparisons, unit)
@@ -418,5 +404,13 @@ def _counted(
     return CountedSystems(base, selection, models, [point.kind for point in points], *drawing)
 
 
-def _is_held(entry: Entry, points: Sequence[OperatingPoint]) -> bool:
-    return entry.name == "threshold" and entry.point is not None and points[entry.point].kind == "threshold"
+def _standard_errors(listed: Sequence[Entry], resampler: Resampler) -> Floats:
+    """Compute the standard errors of rates in closed form; NaN for all else."""
+    rates, groups = LinearizedRates(resampler.prepared), resampler.prepared.comparisons.groups
+    own = {group: (k, k) for k, group in enumerate(groups)}
+    return np.array([
+        rates.standard_error(entry.name == "fnmr", entry.point, entry.cell or own.get(entry.group or ""))
+        if entry.name in RATES and entry.point is not None
+        else math.nan
+        for entry in listed
+    ])  # fmt: skip

@@ -12,8 +12,7 @@ from fastfair.errors import visible
 from fastfair.measures._names import printed_name
 from fastfair.pages.parts import Picture, Section, Table
 from fastfair.pages.vector import svg_of
-from fastfair.uncertainty.interval_notes import FAILURE_RATES, WITH_FAILURES
-from fastfair.uncertainty.quantities import find
+from fastfair.uncertainty.quantities import FAILURE_RATES, WITH_FAILURES, find
 
 from .evaluated import Evaluated
 from .failure_words import CLASSES, failure_rates_of, has_rates_with_failures, sentences_on_failures

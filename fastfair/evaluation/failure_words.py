@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from fastfair._lib.text import rate_with_interval
 from fastfair.measures._names import printed_name
-from fastfair.uncertainty.interval_notes import FAILURE_RATES, WITH_FAILURES
-from fastfair.uncertainty.quantities import Quantity, find
+from fastfair.uncertainty.quantities import FAILURE_RATES, WITH_FAILURES, Quantity, find
 
 from .evaluated import Evaluated
 from .rates_table import rate_cell

@@ -27,13 +27,10 @@ from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.design_effects import ENOUGH_PAIRS
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.preparation import NO_METRICS
-from fastfair.uncertainty.closed_form import ClosedForm
-from fastfair.uncertainty.degrees_of_freedom import degrees_of_freedom
 from fastfair.uncertainty.entries import Entry, estimates
-from fastfair.uncertainty.interval_notes import FAILURE_RATES, OF_MATED, WITH_FAILURES
-from fastfair.uncertainty.one_more_subject import raised_rate
-from fastfair.uncertainty.quantities import Quantity
-from fastfair.uncertainty.zero_errors import independent_comparisons
+from fastfair.uncertainty.few_errors import raised_rate
+from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, OF_MATED, WITH_FAILURES, Quantity
+from fastfair.uncertainty.sample_sizes import SampleSizes, degrees_of_freedom, effective_sample_sizes
 
 Floats = NDArray[np.float64]
 _FAILED = at_threshold(0.5)
@@ -122,26 +119,30 @@ class Failures:
             for rate, name in [names[entry.name in OF_MATED]]
         ]
 
-    def freedom(self, listed: Sequence[Entry], of_listed: Floats) -> Floats:
-        """Count the degrees of freedom; listed: the other entries of the evaluation, with theirs."""
-        found = degrees_of_freedom(self._as_errors, self.trials, self.resampler)
-        return np.fmin(found, self._of_scored(listed, of_listed))
-
-    def independent(self, listed: Sequence[Entry], of_listed: Floats) -> Floats:
-        """Compute the effective sample sizes of rates of 1 or with fewer than five errors, given as in `freedom`."""
-        found = independent_comparisons(self._as_errors, self.comparisons.groups, self.resampler)
+    def with_sizes(self, listed: Sequence[Entry], of_listed: SampleSizes) -> SampleSizes:
+        """Add how much data are behind these rates; listed: the other entries of the evaluation, with their own."""
+        freedom = degrees_of_freedom(self._as_errors, self.resampler)
+        effective = effective_sample_sizes(self._as_errors, self.resampler)
         none_failed = [
             entry.name in WITH_FAILURES and failed.value == 0
             for entry, failed in zip(self.entries, self._as_errors, strict=True)
         ]
-        least = np.fmin(np.where(none_failed, np.nan, found), self._of_scored(listed, of_listed))
+        of_scored = self._of_scored(listed, of_listed.effective)
+        least = np.fmin(np.where(none_failed, np.nan, effective), of_scored)
         few = [
             entry.value in (0, 1) or (quantity.n_errors or 0) < ENOUGH_PAIRS
             for entry, quantity in zip(self.entries, self.quantities, strict=True)
         ]
-        return np.where(few, least, np.nan)
+        place = self._of_scored(listed, np.arange(len(listed), dtype=np.float64))
+        of_failures = SampleSizes(
+            np.fmin(freedom, self._of_scored(listed, of_listed.degrees_of_freedom)),
+            np.where(few, least, np.nan),
+            self._raised(),
+            places=np.where(np.isnan(place), -1, place).astype(int).tolist(),
+        )
+        return of_listed.followed_by(of_failures)
 
-    def raised(self) -> Floats:
+    def _raised(self) -> Floats:
         """Compute by how much one more subject raises FRRs and rates of failure of mated comparisons."""
         if self.resampler.units.unit != "subject":
             return np.full(len(self.entries), np.nan)
@@ -155,14 +156,6 @@ class Failures:
             for entry, one in zip(self.entries, self.quantities, strict=True)
         ])  # fmt: skip
 
-    def places(self, listed: Sequence[Entry]) -> list[int]:
-        """Return the place of the same rate without failures among other entries; -1 for rates of failure."""
-        place = {entry.key: k for k, entry in enumerate(listed)}
-        return [
-            place[_SCORED[entry.name], entry.group, None, entry.point] if entry.name in WITH_FAILURES else -1
-            for entry in self.entries
-        ]
-
     def _of_scored(self, listed: Sequence[Entry], of_listed: Floats) -> Floats:
         """Return what the same rate without failures has; NaN for rates of failure."""
         known = {entry.key: value for entry, value in zip(listed, of_listed, strict=True)}
@@ -171,32 +164,24 @@ class Failures:
             for entry in self.entries
         ])  # fmt: skip
 
-    def with_closed_form(self, others: ClosedForm, listed: Sequence[Entry]) -> ClosedForm:
-        """Add what intervals without replicates are made of.
+    def with_closed_form(
+        self, others: tuple[Quantity, ...], listed: Sequence[Entry], sizes: SampleSizes, errors: Floats
+    ) -> tuple[tuple[Quantity, ...], SampleSizes, Floats]:
+        """Add these rates, with how much data are behind them and their standard errors, to the others.
 
         The standard error of an FRR or FAR is that of failures and of the rate without them, if both varied together:
         never too small.
         """
         linear = LinearizedRates(self.resampler.prepared)
-        errors = np.array([linear.standard_error(one.name == "fnmr", 0, one.cell) for one in self._as_errors])
-        held = np.where(others.held, 0.0, others.errors)
-        of_scored = self._of_scored(listed, held)
+        own = np.array([linear.standard_error(one.name == "fnmr", 0, one.cell) for one in self._as_errors])
+        of_scored = self._of_scored(listed, np.where([HELD in one.note for one in others], 0.0, errors))
         rates = self._of_scored(listed, np.array([entry.value for entry in listed], np.float64))
         lost = np.array([entry.value for entry in self._as_errors], np.float64)
         for k, entry in enumerate(self.entries):
             if entry.name in WITH_FAILURES:
                 moved = 1 - rates[k] if entry.name == "frr" else rates[k]
-                errors[k] = np.nansum([(1 - lost[k]) * of_scored[k], moved * errors[k]])
-        return replace(
-            others,
-            quantities=(*others.quantities, *self.quantities),
-            errors=np.append(others.errors, errors),
-            held=np.append(others.held, np.zeros(errors.size, bool)),
-            freedom=np.append(others.freedom, self.freedom(listed, others.freedom)),
-            independent=np.append(others.independent, self.independent(listed, others.independent)),
-            raised=np.append(others.raised, self.raised()),
-            places=[*others.places, *self.places(listed)],
-        )
+                own[k] = np.nansum([(1 - lost[k]) * of_scored[k], moved * own[k]])
+        return (*others, *self.quantities), self.with_sizes(listed, sizes), np.append(errors, own)
 
 
 def _quantity(entry: Entry, failed: RateCounts, points: Sequence[Rates], share: Any) -> Quantity:

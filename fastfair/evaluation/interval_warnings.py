@@ -10,10 +10,9 @@ from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import Rates
 from fastfair.errors import NarrowIntervalsWarning
-from fastfair.uncertainty.held_thresholds import OF_FEW_SUBJECTS
-from fastfair.uncertainty.interval_notes import (
+from fastfair.uncertainty.few_errors import CONCENTRATED, OF_FEW_SUBJECTS
+from fastfair.uncertainty.interval_rules import (
     BY_PERCENTILES,
-    CONCENTRATED,
     ENOUGH_EFFECTIVE_ERRORS,
     has_concentrated_errors,
     has_few_effective_errors,

@@ -23,8 +23,7 @@ from fastfair.measures._names import measure_name
 from fastfair.resampling.comparison_replicates import NO_BCA_OF_SCANS, SCHEMES
 from fastfair.resampling.preparation import METRICS
 from fastfair.resampling.units import UNITS, require_units
-from fastfair.uncertainty.interval_maker import two_sided_level
-from fastfair.uncertainty.quantity_intervals import require_method
+from fastfair.uncertainty.interval_maker import require_method, two_sided_level
 
 INCOMPLETE_GROUPS = ("raise", "drop", "nan")
 METRICS_OF_SCANS = ("eer", "min_dcf", "cllr")  # Cllr only where the scan keeps all scores

@@ -22,9 +22,8 @@ from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.pages.reported import Reported
-from fastfair.uncertainty.interval_maker import IntervalMaker
+from fastfair.uncertainty.interval_maker import NO_REPLICATES, IntervalMaker, require_method
 from fastfair.uncertainty.quantities import Group, Quantity, find, table_of
-from fastfair.uncertainty.quantity_intervals import Uncertainty
 
 from .evaluated import has_curves
 from .plotted import Plotted
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from fastfair.pages.parts import Chapter
 
     from .traces import Traces
-
-_NO_REPLICATES = "there are no replicates: evaluate with n_resamples > 0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +55,8 @@ class Evaluation(Plotted, Reported, Tabular):
     description : str
         A short description of the comparisons evaluated.
     uncertainty : IntervalMaker or None
-        The replicates, or what intervals in closed form are made of; None where nothing has an interval. Use
-        `replicates` and `with_intervals`.
+        The replicates, or what intervals in closed form are made of; None where nothing has an interval, and in what
+        was read from a file. Use `replicates` and `with_intervals`.
     comparisons : Comparisons or None
         The comparisons, which curves and distributions of scores are drawn from; None in what was read from a file.
     left_out : tuple of str
@@ -184,11 +181,8 @@ class Evaluation(Plotted, Reported, Tabular):
         (100,)
         """
         found = self.quantity(name, group, at)
-        uncertainty = self.uncertainty
-        if not isinstance(uncertainty, Uncertainty):
-            raise InputError(_NO_REPLICATES)
         row = next(k for k, quantity in enumerate(self.quantities) if quantity is found)
-        return uncertainty.replicates[row]
+        return maker_of(self).replicates[row]
 
     @checked
     def with_intervals(
@@ -240,6 +234,8 @@ class Evaluation(Plotted, Reported, Tabular):
         settings["alternative"] = checked_alternative(side, settings["confidence_level"])
         if simultaneous is not None:
             settings["simultaneous"] = simultaneous
+        if self.uncertainty.has_replicates:
+            require_method(*(settings[name] for name in ("method", "unit", "scheme")))
         found = self.uncertainty.with_intervals(
             *(settings[name] for name in ("confidence_level", "method", "alternative", "simultaneous"))
         )
@@ -367,3 +363,10 @@ class Evaluation(Plotted, Reported, Tabular):
     def __repr__(self) -> str:
         points = ", ".join(str(r.at) for r in self.rates)
         return f"Evaluation({self.description}; at {points}; {len(self.quantities)} quantities)"
+
+
+def maker_of(evaluation: Evaluation) -> IntervalMaker:
+    """Return what made an evaluation's intervals, with the replicates; refused where nothing did."""
+    if evaluation.uncertainty is None:
+        raise InputError(NO_REPLICATES)
+    return evaluation.uncertainty

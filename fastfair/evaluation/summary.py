@@ -10,8 +10,7 @@ from fastfair._lib.text import rate_with_interval, typed
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.errors import visible
 from fastfair.measures._names import printed_name
-from fastfair.uncertainty.interval_notes import FAILURE_RATES
-from fastfair.uncertainty.quantities import HELD, find
+from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, find
 
 from .evaluated import Evaluated
 from .failure_words import failures_table, has_failures, sentences_on_failures

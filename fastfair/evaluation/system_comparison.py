@@ -21,8 +21,7 @@ from fastfair.errors import InputError
 from fastfair.measures._compute import measure_of
 from fastfair.measures._names import quantity_name
 from fastfair.pages.reported import Reported
-from fastfair.uncertainty.inversion import is_fairer_above
-from fastfair.uncertainty.quantities import HELD, Group, Key, Quantity, find, table_of
+from fastfair.uncertainty.quantities import HELD, Group, Key, Quantity, find, is_fairer_above, table_of
 
 from .contrasts import Contrast
 from .pair_contrasts import PairContrasts, places_of

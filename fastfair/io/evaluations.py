@@ -156,18 +156,17 @@ def _as_read(
         for one, ends in zip(quantities, content["together"], strict=True)
     )
     asked = tuple(settings[name] for name in ("confidence_level", "method", "alternative"))
-    return _IntervalsAsRead(asked, quantities, together)
+    return _IntervalsAsRead(asked, quantities, together, settings["unit"])
 
 
 class _IntervalsAsRead(IntervalMaker):
     """The intervals that a file has; there are no others, as it has no replicates."""
 
-    costs = None
-
     def __init__(
-        self, asked: tuple[Any, ...], quantities: tuple[Quantity, ...], together: tuple[Quantity, ...]
+        self, asked: tuple[Any, ...], quantities: tuple[Quantity, ...], together: tuple[Quantity, ...], unit: str
     ) -> None:
-        self._asked, self._quantities, self._together = asked, quantities, together
+        super().__init__(quantities, unit)
+        self._asked, self._together = asked, together
 
     def with_intervals(
         self, confidence_level: float, method: str, alternative: str = "two-sided", simultaneous: bool = False
@@ -175,10 +174,4 @@ class _IntervalsAsRead(IntervalMaker):
         """Return the quantities with the intervals read, or those for all groups together."""
         if (confidence_level, method, alternative) != self._asked:
             raise InputError("an evaluation that is read has the intervals of its file only, as that has no replicates")
-        return self._together if simultaneous else self._quantities
-
-    def _pointwise(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
-        return self._quantities
-
-    def _simultaneous(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
-        return self._together
+        return self._together if simultaneous else self.quantities

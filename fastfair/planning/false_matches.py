@@ -12,7 +12,8 @@ from fastfair import intervals
 from fastfair._lib import memory
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import InputError
-from fastfair.uncertainty.interval_notes import CONCENTRATED, ROOM
+from fastfair.uncertainty.few_errors import CONCENTRATED
+from fastfair.uncertainty.interval_rules import ROOM
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -17,9 +17,8 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold, threshold_key
 from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning
 from fastfair.evaluation.evaluate import evaluate
-from fastfair.evaluation.result import Evaluation
+from fastfair.evaluation.result import Evaluation, maker_of
 from fastfair.resampling.units import ComparisonUnits
-from fastfair.uncertainty.closed_form import ClosedForm
 from fastfair.uncertainty.quantities import Quantity
 
 from .area import area_of, interval_of_few, standard_error
@@ -244,8 +243,7 @@ class _Discarding:
 def _freedom(evaluation: Evaluation | None, quantity: Quantity | None) -> float:
     if evaluation is None or quantity is None:
         return math.inf
-    assert isinstance(evaluation.uncertainty, ClosedForm)
-    return float(evaluation.uncertainty.freedom[evaluation.quantities.index(quantity)])
+    return float(maker_of(evaluation).sizes.degrees_of_freedom[evaluation.quantities.index(quantity)])
 
 
 def _row(group: str | None, fraction: float, cut: float, found: Quantity | None, share: _Shares) -> DiscardedRate:

@@ -17,9 +17,8 @@ from fastfair._lib.text import per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, visible
 from fastfair.evaluation.result import Evaluation
-from fastfair.uncertainty.few_held_errors import FewHeldErrors
 from fastfair.uncertainty.quantities import HELD
-from fastfair.uncertainty.quantity_intervals import Uncertainty
+from fastfair.uncertainty.sample_sizes import SampleSizes
 
 from .posterior import learn
 
@@ -188,7 +187,7 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
     validation.choice("rate", rate, RATES)
     evaluation.quantity(rate, None, at)  # refuses what is not there, or there more than once
     uncertainty = evaluation.uncertainty
-    if not isinstance(uncertainty, Uncertainty):
+    if uncertainty is None or not uncertainty.has_replicates:
         raise InputError("evaluation has no replicates: evaluate with n_resamples > 0")
     if evaluation.settings["alternative"] != "two-sided" or evaluation.settings["simultaneous"]:
         raise InputError("evaluation has intervals to one side, or simultaneous ones: use those of evaluate's defaults")
@@ -207,7 +206,7 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
     raw = np.array([q.estimate for q in found])
     if not raw.any() or (raw == 1).all():
         raise InputError(f"no group has {'errors' if not raw.any() else 'anything but errors'}: nothing can be learned")
-    n = _effective_sizes(evaluation, uncertainty, rows)
+    n = _effective_sizes(evaluation, uncertainty.sizes, rows)
     laws, level = learn(raw * n, n), float(evaluation.settings["confidence_level"])
     low, high = (laws.quantiles(raw * n, n, share) for share in ((1 - level) / 2, (1 + level) / 2))
     assert found[0].at is not None
@@ -230,12 +229,11 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
     )
 
 
-def _effective_sizes(evaluation: Evaluation, uncertainty: Uncertainty, rows: list[int]) -> Floats:
+def _effective_sizes(evaluation: Evaluation, sizes: SampleSizes, rows: list[int]) -> Floats:
     """Return the effective sample sizes of groups' rates, at least 1."""
     quantities = [evaluation.quantities[k] for k in rows]
     at = [rates.at for rates in evaluation.rates].index(quantities[0].at)
-    few_held = uncertainty.few_held
-    models = few_held.resampler.count_models() if isinstance(few_held, FewHeldErrors) else []
+    models = [] if sizes.count_models is None else sizes.count_models()
     if models:
         model = models[at][quantities[0].name]
         model = model.take([evaluation.groups.index(str(q.group)) for q in quantities])
@@ -250,6 +248,6 @@ def _effective_sizes(evaluation: Evaluation, uncertainty: Uncertainty, rows: lis
                 f"the {quantity.name.upper()} of {visible(str(quantity.group))} does not vary in replicates, so "
                 "nothing is known of its uncertainty: leave the group out"
             )
-        own = p * (1 - p) / min(error, p, 1 - p) ** 2 if error else float(uncertainty.independent[k])
+        own = p * (1 - p) / min(error, p, 1 - p) ** 2 if error else float(sizes.effective[k])
         found.append(max(1.0, own))
     return np.array(found)

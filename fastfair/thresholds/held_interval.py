@@ -19,9 +19,8 @@ from fastfair.error_rates.operating_points import OperatingPoint, allowed_errors
 from fastfair.error_rates.threshold_slopes import HeldThreshold
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
-from fastfair.evaluation.result import Evaluation
-from fastfair.uncertainty.closed_form import ClosedForm
-from fastfair.uncertainty.few_held_errors import law_of_held_rate
+from fastfair.evaluation.result import Evaluation, maker_of
+from fastfair.uncertainty.few_errors import law_of_held_rate
 from fastfair.uncertainty.quantities import Quantity
 
 KINDS = ("fmr", "fnmr", "eer")
@@ -103,13 +102,12 @@ def found_threshold(comparisons: Comparisons, at: OperatingPoint, confidence_lev
 
 def _error_of(found: Evaluation, quantity: Quantity, at: OperatingPoint) -> tuple[float, float]:
     """Return the standard error of a rate at its threshold, and its degrees of freedom."""
-    assert isinstance(found.uncertainty, ClosedForm)
-    row = found.quantities.index(quantity)
-    n, freedom = quantity.n_comparisons or 1, float(found.uncertainty.freedom[row])
+    maker, row = maker_of(found), found.quantities.index(quantity)
+    n, freedom = quantity.n_comparisons or 1, float(maker.sizes.degrees_of_freedom[row])
     rate = quantity.estimate if at.kind == "eer" else at.value
-    independent = float(found.uncertainty.independent[row])
+    independent = float(maker.sizes.effective[row])
     if math.isnan(independent):
-        own = float(found.uncertainty.errors[row])
+        own = float(maker.standard_errors[row])
         return max(own if math.isfinite(own) else 0.0, math.sqrt(rate * (1 - rate) / n)), freedom
     return math.sqrt(max(rate * (1 - rate), rate / n) / independent), freedom
 

@@ -1,38 +1,130 @@
-"""`IntervalMaker`: what gives an evaluation's quantities intervals of any level, to both sides or to one."""
+"""`IntervalMaker`: intervals of quantities, each by the method that suits it, from replicates or in closed form."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fastfair import intervals
+from fastfair._lib.threads import in_threads
 from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.errors import InputError
+from fastfair.resampling.design_effects import ENOUGH_PAIRS
 
-from .few_held_errors import FewHeld, FewHeldErrors
-from .interval_notes import WITH_FAILURES, one_sided, possible_values
-from .quantities import BELOW_RESOLUTION, Quantity, noted
+from .entries import n_calls
+from .few_errors import widened_to_quantiles
+from .interval_rules import (
+    CLOSED_FORM,
+    FEW_GROUP_ERRORS,
+    Case,
+    are_concentrated,
+    has_few_false_matches,
+    one_sided,
+    rests_on_any,
+    with_interval,
+)
+from .inversion import MeasureInversion
+from .quantities import (
+    BELOW_RESOLUTION,
+    FITTED,
+    HELD,
+    PROPORTIONS,
+    RATES,
+    RATIOS,
+    WITH_FAILURES,
+    Quantity,
+    base_metric_of_ratio,
+    noted,
+    possible_values,
+)
+from .sample_sizes import SampleSizes
+
+Floats = NDArray[np.float64]
+_FARTHEST = 8.0  # standard errors; beyond it a normal quantile's level cannot be told from 1
+_STEPS = 50  # of a bisection
+NO_REPLICATES = "there are no replicates: evaluate with n_resamples > 0"
 
 
-class IntervalMaker(ABC):
-    """Gives the quantities of an evaluation intervals, from replicates or in closed form.
+class IntervalMaker:
+    """Gives quantities intervals of any level, to both sides or to one, from replicates or from standard errors.
+
+    Parameters
+    ----------
+    quantities : tuple of Quantity
+        The quantities, without intervals.
+    unit : str
+        As in `evaluate`.
+    replicates : (quantities, r) ndarray, optional
+        The value of each quantity in every replicate.
+    standard_errors : (quantities,) ndarray, optional
+        Without replicates, the standard errors of rates at their operating points; NaN for all other quantities, which
+        get no interval.
+    sizes : SampleSizes, optional
+        How much data are behind the quantities, where more is known of that than replicates tell.
+    jackknife : callable, optional
+        Computes the (quantities, units) values with one unit left out, for the method "bca".
+    inversion : MeasureInversion, optional
+        The test inversion of fairness measures.
+    costs : DetectionCosts, optional
+        The costs of DCFs, which bound them.
+    n_threads : int, optional
+        Number of threads; all processors by default.
 
     Attributes
     ----------
-    costs : DetectionCosts or None
-        The costs of DCFs, which bound them.
-    few_held : FewHeld or None
-        The limits of quantities at thresholds that few errors hold.
-    places : sequence of int
-        The place of each quantity among the entries of `few_held`; of an FRR or FAR, that of the FNMR or FMR.
+    quantities, unit, sizes, inversion, costs
+        As given.
     """
 
-    costs: DetectionCosts | None
-    few_held: FewHeld | None
-    places: Sequence[int]
+    def __init__(
+        self,
+        quantities: tuple[Quantity, ...],
+        unit: str,
+        replicates: Floats | None = None,
+        *,
+        standard_errors: Floats | None = None,
+        sizes: SampleSizes | None = None,
+        jackknife: Callable[[], Floats] | None = None,
+        inversion: MeasureInversion | None = None,
+        costs: DetectionCosts | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.quantities, self.unit, self.inversion, self.costs = quantities, unit, inversion, costs
+        self.sizes = SampleSizes.unknown(len(quantities)) if sizes is None else sizes
+        self._replicates, self._errors, self._jackknife = replicates, standard_errors, jackknife
+        self._n_threads = n_threads
+        self._estimates = np.array([quantity.estimate for quantity in quantities])
+
+    @property
+    def has_replicates(self) -> bool:
+        """Whether there are replicates."""
+        return self._replicates is not None
+
+    @property
+    def replicates(self) -> Floats:
+        """(quantities, r) values of the quantities in every replicate."""
+        if self._replicates is None:
+            raise InputError(NO_REPLICATES)
+        return self._replicates
+
+    @cached_property
+    def left_out(self) -> Floats:
+        """(quantities, units) values of the quantities with one unit left out."""
+        if self._jackknife is None:
+            raise InputError('method="bca" needs values with one unit left out, which there are not')
+        return self._jackknife()
+
+    @property
+    def standard_errors(self) -> Floats:
+        """(quantities,) standard errors; NaN where they are not known."""
+        return self._spread[0]
 
     def with_intervals(
         self, confidence_level: float, method: str, alternative: str = "two-sided", simultaneous: bool = False
@@ -49,32 +141,242 @@ class IntervalMaker(ABC):
         tuple of Quantity
         """
         level = confidence_level if alternative == "two-sided" else two_sided_level(confidence_level)
-        found = self._simultaneous(level, method) if simultaneous else self._pointwise(level, method)
-        found = _far_within_fmr(found)
+        made = self._made(range(len(self.quantities)), level, method)
+        if simultaneous:
+            self._widen_to_hold_together(made, level, method)
+        found = tuple(_far_within_fmr(made))
         return found if alternative == "two-sided" else tuple(one_sided(q, alternative, self.costs) for q in found)
 
-    @abstractmethod
-    def _pointwise(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
-        """Return the quantities with two-sided intervals, each of the level."""
+    def pvalue_of_limit(self, row: int, bound: float, *, upper: bool) -> float:
+        """Return the smallest error probability of a one-sided limit of a quantity that is on its side of a bound.
 
-    @abstractmethod
-    def _simultaneous(self, confidence_level: float, method: str) -> tuple[Quantity, ...]:
-        """Return the quantities with two-sided intervals, those of groups wide enough to hold together."""
+        That of an upper limit which is at most the bound, or of a lower one which is at least it. It is looked for
+        between 1e-6 and 0.5, and 1 where there is none.
+        """
+
+        def excludes(tail: float) -> bool:
+            (quantity,) = self._made([row], 1 - 2 * tail, "auto")
+            end = quantity.high if upper else quantity.low
+            return end is not None and (end <= bound if upper else end >= bound)
+
+        low, high = 1e-6, 0.499
+        if not excludes(high):
+            return 1.0
+        while high / low > 1.005:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if excludes(middle) else (middle, high)
+        return high
+
+    def _made(self, rows: Sequence[int], confidence_level: float, method: str) -> list[Quantity]:
+        """Return some of the quantities with two-sided intervals of a level."""
+        if self._replicates is None:
+            if method != "auto":
+                raise InputError(f'method="{method}" needs replicates: evaluate with n_resamples > 0, or method="auto"')
+            low, high = self._limits_in_closed_form(rows, confidence_level)
+            made_by = [CLOSED_FORM] * len(rows)
+        else:
+            low, high, made_by = self._limits_of_replicates(rows, confidence_level, method)
+        errors, shift, varies, not_computable = self._spread
+        found = []
+        for k, least, most, made in zip(rows, low.tolist(), high.tolist(), made_by, strict=True):
+            quantity = self.quantities[k]
+            held = self._is_held(quantity)
+            if self._replicates is not None:
+                share = float(not_computable[k])
+                quantity = replace(quantity, standard_error=float(errors[k]), not_computable=share)
+            elif not held:
+                if math.isnan(errors[k]):
+                    found.append(self._within_few_held(quantity, k, confidence_level))
+                    continue
+                quantity = replace(quantity, standard_error=float(errors[k]))
+            of_few = quantity.name not in FITTED and rests_on_any(quantity, self._of_few_false_matches)
+            case = Case(
+                quantity, least, most, made_by=made, method=method, shift=float(shift[k]), varies=bool(varies[k]),
+                held=held, unit=self.unit, confidence_level=confidence_level,
+                independent=float(self.sizes.effective[k]),
+                concentrated=rests_on_any(quantity, self._concentrated),
+                few=has_few_false_matches(quantity) or of_few, costs=self.costs, raised=float(self.sizes.raised[k]),
+                freedom=float(self.sizes.degrees_of_freedom[k]),
+            )  # fmt: skip
+            quantity = with_interval(case)
+            if method == "auto":
+                if self._replicates is not None and _is_at_held_threshold(quantity):
+                    quantity = widened_to_quantiles(quantity, self._replicates[k], confidence_level)
+                quantity = self._within_few_held(quantity, k, confidence_level)
+            found.append(quantity)
+        return found
+
+    def _widen_to_hold_together(self, made: list[Quantity], confidence_level: float, method: str) -> None:
+        """Widen the intervals of quantities that two or more groups have at one operating point, in place.
+
+        Without replicates, groups count as independent, which is Sidak's way.
+        """
+        for rows in families(self.quantities):
+            rows = [k for k in rows if made[k].low is not None and not math.isnan(made[k].low or 0.0)]
+            if self._replicates is None:
+                level = confidence_level ** (1 / max(1, len(rows)))
+            else:
+                drawn = [k for k in rows if made[k].method != "clopper-pearson"]
+                of_drawn = self._replicates[drawn], self._estimates[drawn]
+                level = level_of_groups(*of_drawn, confidence_level, len(rows) - len(drawn))
+            for k, wider in zip(rows, self._made(rows, level, method), strict=True):
+                made[k] = replace(made[k], low=wider.low, high=wider.high)
+
+    def _is_held(self, quantity: Quantity) -> bool:
+        """Return whether the operating point fixes a quantity."""
+        if quantity.name == "threshold":
+            return quantity.at is not None and quantity.at.kind == "threshold"
+        # A rate of 0 or 1 is not held, but all that the data have below, or above, what is asked for.
+        return self._replicates is None and HELD in quantity.note and quantity.estimate not in (0, 1)
+
+    @cached_property
+    def _concentrated(self) -> list[Quantity]:
+        """The FMRs whose false matches few subjects cause."""
+        return [quantity for quantity in self.quantities if are_concentrated(quantity)]
+
+    @cached_property
+    def _of_few_false_matches(self) -> list[Quantity]:
+        return [q for q in self.quantities if has_few_false_matches(q)] if self.has_replicates else []
+
+    @cached_property
+    def _n_errors(self) -> dict[object, int | None]:
+        return {(q.name, q.group, q.at): q.n_errors for q in self.quantities}
+
+    @cached_property
+    def _spread(self) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
+        """(quantities,) standard errors, shifts from the estimate to the replicates' mean, and whether replicates vary.
+
+        The last are the shares of replicates that are not computable.
+        """
+        n = len(self.quantities)
+        if self._replicates is None:
+            errors = np.full(n, np.nan) if self._errors is None else self._errors
+            at_ends = [HELD in q.note and q.estimate in (0, 1) for q in self.quantities]
+            errors = np.where(at_ends, 0.0, errors)
+            return errors, np.zeros(n), errors > 0, np.zeros(n)
+        errors, means, varies, not_computable = self._in_stretches(_spread, range(n))
+        errors[~varies & (errors < 1)] = 0.0  # and not what rounding makes of it
+        return errors, means - self._estimates, varies, not_computable
+
+    def _in_stretches(
+        self, work: Callable[[NDArray[np.intp], Floats], tuple[NDArray[Any], ...]], rows: Sequence[int]
+    ) -> list[NDArray[Any]]:
+        """Call a function with as many rows of replicates at once as the cache holds, and join what it returns."""
+        replicates, n = self.replicates, len(rows)
+        r, positions = replicates.shape[1], np.array(rows, np.intp)
+        drawn = replicates if n == len(replicates) else replicates[positions]
+        ends = np.linspace(0, n, max(1, n_calls(n, r)) + 1).astype(int).tolist()
+        stretches = [slice(*both_ends) for both_ends in itertools.pairwise(ends)]
+        found = in_threads(n * r, lambda some: work(positions[some], drawn[some]), stretches, self._n_threads)
+        return [np.concatenate(parts) for parts in zip(*found, strict=True)]
+
+    def _limits_in_closed_form(self, rows: Sequence[int], confidence_level: float) -> tuple[Floats, Floats]:
+        some = list(rows)
+        estimates, errors, freedom = self._estimates[some], self._spread[0][some], self.sizes.degrees_of_freedom[some]
+        known = ~np.isnan(errors) & (estimates >= 0) & (estimates <= 1)
+        low, high = np.full((2, len(some)), np.nan)
+        of_known = estimates[known], errors[known], freedom[known]
+        low[known], high[known] = intervals.logit_interval(*of_known, confidence_level)
+        return low, high
+
+    def _limits_of_replicates(
+        self, rows: Sequence[int], confidence_level: float, method: str
+    ) -> tuple[Floats, Floats, list[str]]:
+        """Compute intervals and name the method of each, as some methods are for some kinds of quantities only."""
+        general = "percentile" if method in ("auto", "dyadic") else method
+        left_out = self.left_out if method == "bca" else None
+
+        def general_limits(some: NDArray[np.intp], drawn: Floats) -> tuple[Floats, Floats]:
+            jackknife = None if left_out is None else left_out[some]
+            return intervals.confidence_interval(
+                drawn, self._estimates[some], confidence_level, general, jackknife=jackknife
+            )
+
+        low, high = self._in_stretches(general_limits, rows)
+        made_by = [general] * len(rows)
+        special, has_it = _SPECIAL.get(method, ("", lambda _: False))
+        places = [place for place, k in enumerate(rows) if has_it(self.quantities[k])]
+        if places:
+            some = [rows[place] for place in places]
+            low[places], high[places] = intervals.confidence_interval(
+                self.replicates[some], self._estimates[some], confidence_level, special,
+                degrees_of_freedom=self.sizes.degrees_of_freedom[some],
+            )  # fmt: skip
+            for place in places:
+                made_by[place] = special
+        if method == "auto":
+            for place, k in enumerate(rows):
+                ends = float(low[place]), float(high[place])
+                low[place], high[place], made_by[place] = self._special(k, ends, made_by[place], confidence_level)
+            if self.inversion is not None:
+                place_of = {k: place for place, k in enumerate(rows)}
+                unshifted = np.full((2, len(self.quantities)), np.nan)
+                unshifted[:, list(rows)] = np.array([low, high]) - self._spread[1][list(rows)]
+                measures = self.inversion.intervals(
+                    place_of, self._estimates, (unshifted[0], unshifted[1]), confidence_level
+                )
+                for k, least, most, made in measures:
+                    place = place_of[k]
+                    low[place], high[place], made_by[place] = least, most, made
+        return low, high, made_by
+
+    def _special(
+        self, k: int, ends: tuple[float, float], made_by: str, confidence_level: float
+    ) -> tuple[float, float, str]:
+        """Return the interval of a cost that is fitted to the data, or of a group's ratio; that of others as it is."""
+        quantity, freedom = self.quantities[k], float(self.sizes.degrees_of_freedom[k])
+        base = base_metric_of_ratio(quantity.name)
+        if base:
+            n_errors = self._n_errors.get((base, quantity.group, quantity.at))
+            if n_errors is not None and n_errors < ENOUGH_PAIRS:
+                return *ends, FEW_GROUP_ERRORS
+            name, drawn = quantity.name.partition("(")[0], self.replicates[k]
+            return *interval_of_ratio(name, quantity.estimate, ends, drawn, freedom, confidence_level), "log"
+        if quantity.name not in FITTED:
+            return *ends, made_by
+        optimism, error = max(-self._spread[1][k], 0.0), float(intervals.standard_error(self.replicates[k]))
+        if not quantity.estimate + optimism > 0:
+            return *ends, made_by
+        of_cost = quantity.estimate, optimism, error, freedom, confidence_level
+        low, high = _interval_of_fitted_cost(*of_cost, raised=0.0)
+        if not math.isnan(self.sizes.raised[k]):
+            high = max(high, _interval_of_fitted_cost(*of_cost, raised=float(self.sizes.raised[k]))[1])
+        return low, high, "log"
 
     def _within_few_held(self, quantity: Quantity, row: int, confidence_level: float) -> Quantity:
         """Widen the interval of a quantity at a threshold that few errors hold."""
-        few_held, place = self.few_held, self.places[row] if self.places else -1
+        few_held, place = self.sizes.few_held, self.sizes.places[row] if self.sizes.places else -1
         limits = None if few_held is None else few_held.limits(place, confidence_level)
         if limits is None or math.isnan(quantity.estimate):
             return quantity
         if quantity.low is not None and quantity.high is not None and not math.isnan(quantity.low):
             ends = [limits.low, limits.high]
-            if quantity.name in WITH_FAILURES and isinstance(few_held, FewHeldErrors):
-                ends = [_with_failures(quantity, few_held.value(place), end) for end in ends]
+            if quantity.name in WITH_FAILURES:
+                ends = [_with_failures(quantity, self.quantities[place].estimate, end) for end in ends]
             least, most = possible_values(quantity.name, self.costs)
             low, high = max(least, np.fmin(quantity.low, ends[0])), min(most, np.fmax(quantity.high, ends[1]))
             quantity = replace(quantity, low=float(low), high=float(high))
         return noted(quantity, limits.missing, BELOW_RESOLUTION) if limits.missing else quantity
+
+
+def _is_rate(quantity: Quantity) -> bool:
+    return quantity.name in PROPORTIONS and HELD not in quantity.note and 0 < quantity.estimate < 1
+
+
+def _is_at_held_threshold(quantity: Quantity) -> bool:
+    at_held = quantity.at is not None and quantity.at.kind != "threshold"
+    return quantity.name in (*RATES, *WITH_FAILURES) and at_held and HELD not in quantity.note
+
+
+def _is_false_match_rate(quantity: Quantity) -> bool:
+    return quantity.name in ("fmr", "fmr_matrix") and HELD not in quantity.note and quantity.estimate > 0
+
+
+# What a method makes of the quantities that it is meant for.
+_SPECIAL: dict[str, tuple[str, Callable[[Quantity], bool]]] = {
+    "auto": ("logit", _is_rate),
+    "dyadic": ("dyadic", _is_false_match_rate),
+}
 
 
 def _with_failures(quantity: Quantity, scored: float, rate: float) -> float:
@@ -85,17 +387,15 @@ def _with_failures(quantity: Quantity, scored: float, rate: float) -> float:
     return failed + (1 - failed) * rate
 
 
-def _far_within_fmr(quantities: tuple[Quantity, ...]) -> tuple[Quantity, ...]:
+def _far_within_fmr(quantities: Sequence[Quantity]) -> Iterator[Quantity]:
     """Let no interval of a FAR reach above that of the FMR, which a FAR never exceeds."""
     tops = {(q.group, q.at): q.high for q in quantities if q.name == "fmr" and q.high is not None}
-
-    def within(quantity: Quantity) -> Quantity:
+    for quantity in quantities:
         top = tops.get((quantity.group, quantity.at), math.nan)
         if quantity.name != "far" or quantity.low is None or quantity.high is None or not quantity.high > top:
-            return quantity
-        return replace(quantity, low=min(quantity.low, top), high=top)
-
-    return tuple(map(within, quantities))
+            yield quantity
+        else:
+            yield replace(quantity, low=min(quantity.low, top), high=top)
 
 
 def two_sided_level(confidence_level: float) -> float:
@@ -106,3 +406,156 @@ def two_sided_level(confidence_level: float) -> float:
             "limit would lie beyond the estimate"
         )
     return 2 * confidence_level - 1
+
+
+def require_method(method: str, unit: str, scheme: str) -> None:
+    """Refuse the method "dyadic" where replicates do not have the dyadic-robust variance."""
+    if method == "dyadic" and (unit, scheme) != ("subject", "dyadic"):
+        raise InputError(
+            f'method="dyadic" needs replicates with the dyadic-robust variance, which unit="subject" with '
+            f'scheme="dyadic" has, not unit="{unit}" with scheme="{scheme}"'
+        )
+
+
+def _spread(_: NDArray[np.intp], replicates: Floats) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
+    """Return standard errors, means, whether rows vary, apart from rounding, and the shares that are not finite."""
+    finite = np.isfinite(replicates)
+    low, high = np.fmin.reduce(replicates, axis=1), np.fmax.reduce(replicates, axis=1)  # NaN aside
+    with np.errstate(invalid="ignore"):
+        means = np.where(finite, replicates, 0.0).sum(axis=1) / finite.sum(axis=1)
+        rounding = 1e-12 * np.maximum(np.abs(high), 1e-3)
+        varies = (high > low) & (np.isinf(high) | (high - low > rounding))
+    return intervals.standard_error(replicates), means, varies, (~finite).mean(axis=1)
+
+
+def _interval_of_fitted_cost(
+    estimate: float, optimism: float, error: float, freedom: float, confidence_level: float, *, raised: float
+) -> tuple[float, float]:
+    """Compute the interval of a cost at a threshold, or of a calibration, that is fitted to the same comparisons.
+
+    It is symmetric on the scale of logarithms. Replicates fit once more, so they lie below the estimate about half as
+    far as this lies below the truth: the interval's middle is raised by this optimism, and twice it is part of the
+    error. `raised`: by how much one more subject raises the cost, for the upper limit; see `few_errors`.
+    """
+    from scipy.special import stdtrit
+
+    center, freedom = estimate + optimism + raised, freedom + (raised > 0)
+    widened = min(math.hypot(error, 2 * optimism, raised), center) * math.sqrt(1 + 1 / freedom)
+    reach = float(stdtrit(freedom, (1 + confidence_level) / 2)) * widened / center
+    return min(estimate, center * math.exp(-reach)), center * math.exp(reach)
+
+
+def interval_of_ratio(
+    name: str, estimate: float, quantiles: tuple[float, float], replicates: Floats, freedom: float, level: float
+) -> tuple[float, float]:
+    """Widen the interval of a group's ratio to the average, or of its logarithm, that quantiles of replicates give.
+
+    Where errors are few or few subjects cause most, quantiles reach too little to the side of larger ratios.
+
+    Parameters
+    ----------
+    name : str
+        One of `RATIOS`.
+    estimate : float
+        The ratio, or minus its logarithm.
+    quantiles : tuple of float
+        Low and high of the interval by quantiles.
+    replicates : (r,) ndarray
+        The same in every replicate.
+    freedom : float
+        Degrees of freedom of the group's own value.
+    level : float
+        In (0, 1).
+
+    Returns
+    -------
+    low, high : float
+        Wide enough also for the interval that is symmetric on the scale of logarithms, with a quantile of Student's t
+        and a relative standard error of at most 1. The quantiles themselves where they or the ratio are not known, or
+        it is 0.
+    """
+    from scipy.special import stdtrit
+
+    is_log = name == RATIOS[1]
+    ratio, ratios = (math.exp(-estimate), np.exp(-replicates)) if is_log else (estimate, replicates)
+    if not 0 < ratio < math.inf or any(map(math.isnan, quantiles)):
+        return quantiles
+    error = min(float(intervals.standard_error(ratios)) / ratio, 1.0) * math.sqrt(1 + 1 / freedom)
+    reach = float(stdtrit(freedom, (1 + level) / 2)) * error
+    ends = (estimate - reach, estimate + reach) if is_log else (ratio / math.exp(reach), ratio * math.exp(reach))
+    return min(quantiles[0], ends[0]), max(quantiles[1], ends[1])
+
+
+def level_of_curve(replicates: Floats, estimate: Floats, confidence_level: float) -> float:
+    """Find the confidence level at which the intervals of a rate hold at all operating points together.
+
+    Parameters
+    ----------
+    replicates : (points, r) ndarray
+        The rate in every replicate.
+    estimate : (points,) ndarray
+        The rate in the data. Points at which it is 0 or 1 do not count.
+    confidence_level : float
+        How often the intervals are to hold together.
+
+    Returns
+    -------
+    float
+        That of normal intervals that reach as many standard errors as replicates of the whole curve stay within.
+    """
+    from scipy.special import ndtr
+
+    counted = (estimate > 0) & (estimate < 1)
+    farthest = _farthest(replicates[counted], estimate[counted])
+    reach = min(float(np.quantile(farthest, confidence_level)), _FARTHEST)
+    return max(confidence_level, float(2 * ndtr(reach) - 1))
+
+
+def level_of_groups(replicates: Floats, estimate: Floats, confidence_level: float, n_others: int = 0) -> float:
+    """Find the confidence level at which the intervals of one quantity hold in all groups together.
+
+    Parameters
+    ----------
+    replicates : (groups, r) ndarray
+        The quantity of each group in every replicate.
+    estimate : (groups,) ndarray
+        The quantity in the data.
+    confidence_level : float
+        How often the intervals are to hold together.
+    n_others : int, default 0
+        Number of groups besides, whose intervals do not come from replicates, as those of groups without errors. They
+        are taken for independent of the others.
+
+    Returns
+    -------
+    float
+        That of normal intervals that reach as many standard errors as replicates of all groups stay within; at most
+        that of Bonferroni's intervals.
+    """
+    from scipy.special import ndtri
+
+    n = len(estimate) + n_others
+    low, high = confidence_level, 1 - (1 - confidence_level) / max(n, 1)
+    farthest = _farthest(replicates, estimate)
+    for _ in range(_STEPS):
+        level = (low + high) / 2
+        inside = np.mean(farthest <= ndtri((1 + level) / 2)) * level**n_others
+        low, high = (low, level) if inside >= confidence_level else (level, high)
+    return high
+
+
+def _farthest(replicates: Floats, estimate: Floats) -> Floats:
+    """Return how many standard errors each replicate is away from the estimates, where it is farthest."""
+    errors = intervals.standard_error(replicates)
+    moving = errors > 0
+    away = np.abs(replicates[moving] - estimate[moving, None]) / errors[moving, None]
+    return np.asarray(np.fmax.reduce(away, axis=0, initial=0.0))  # without what was not computable
+
+
+def families(quantities: Sequence[Quantity]) -> Iterator[list[int]]:
+    """List the positions of each quantity that two or more groups have at one operating point."""
+    found: dict[object, list[int]] = {}
+    for k, quantity in enumerate(quantities):
+        if quantity.group is not None and HELD not in quantity.note:
+            found.setdefault((quantity.name, quantity.at), []).append(k)
+    yield from (rows for rows in found.values() if len(rows) > 1)

@@ -3,15 +3,28 @@
 Groups' estimated rates differ by chance even in a fair system. Replicates add chance to the estimate, so they look less
 fair than it, and never quite fair. Test inversion moves the replicates to systems whose groups differ less, or more,
 than the data. The interval covers the measures of those systems among whose replicates the estimate is not unusual.
+
+Replicates of a rate of 0 are all 0, and cannot be moved to a fairer or less fair system. Where a group has no errors,
+numbers of errors are drawn instead: of false matches from gamma-Poisson distributions, of false non-matches from
+beta-binomial ones, whose variances are those of data in which errors share subjects. The way from fair to unfair
+systems leads through rates (x + 1/2) / (n + 1 / (2 p)), with x errors in n comparisons of a group and the rate p of all
+groups. All rates of a system are multiplied by a number, so that as many errors are expected in all groups together as
+the data have.
+
+A measure of the less certain of two equally fair systems is larger by chance, so that a difference of two systems says
+nothing on its own. For its p-value, both systems are moved to a common value u of the measure, and p(u) is twice the
+smaller share of their replicates' differences that are as large, or as small, as the data's. The p-value is the largest
+p(u) of the values u that neither system's own inversion rejects at gamma / 2, plus gamma (Berger and Boos, "P values
+maximized over a confidence set for the nuisance parameter", Journal of the American Statistical Association 89, 1994).
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -21,8 +34,11 @@ from fastfair._lib.threads import in_threads
 from fastfair.measures import MEASURES
 from fastfair.measures._compute import THRESHOLD_FREE, measure_of
 from fastfair.resampling.blocks import Replicates
+from fastfair.resampling.count_models import CountModel
 
 from .entries import Key, Selection, measure_entries, measured_quantities, n_calls
+from .interval_rules import FEW_DRAWN, INVERSION, NO_GROUP_ERRS
+from .quantities import is_fairer_above
 
 Floats = NDArray[np.float64]
 # Powers that the groups' differences are raised to: 0 is fair, 1 as estimated. Shares are interpolated between them.
@@ -31,6 +47,11 @@ _STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2  # at which measures are follo
 _ROUNDING = 1e-12  # by which sums of floats may keep a fair system's measure from the fair value
 RATES = ("fmr", "fnmr")
 _MOST = {"fmr": 1.0, "fnmr": 1.0, "eer": 1.0, "act_dcf": np.inf, "min_dcf": np.inf, "cllr": np.inf}
+_FEW = 10  # errors of all groups, with which intervals miss the truth more often where subjects err unequally
+_LEAST_SIZE = 0.5  # of a beta distribution, where one comparison leaves nothing to be alike
+_PURPOSE = 6  # kind of draws, told apart in the seed from others
+GAMMA = 0.01
+_VALUES = 16  # of the measure, at which systems are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,12 +333,6 @@ def _fair_value(name: str) -> float:
     return measure.bounds[1 if measure.fairer == "higher" else 0]
 
 
-def is_fairer_above(name: str) -> bool:
-    """Return whether larger values of a measure are fairer."""
-    measure = measure_of(name)
-    return measure is not None and measure.fairer == "higher"
-
-
 def _comes_first(rejected: NDArray[np.bool_]) -> bool:
     """Return whether all that is rejected comes before all that is accepted."""
     return bool(rejected[: np.count_nonzero(rejected)].all())
@@ -333,3 +348,332 @@ def _first_accepted(powers: Floats, deviates: Floats, wanted: float) -> float:
         return float(powers[k])
     share = (wanted - deviates[k]) / (deviates[k + 1] - deviates[k])
     return float(powers[k] + share * (powers[k + 1] - powers[k]))
+
+
+def points_without_errors(models: Sequence[dict[str, CountModel]], measured: Sequence[int]) -> list[int]:
+    """Return the operating points at which one of the groups measured has no errors of a kind."""
+    rows = list(measured)
+    return [
+        p for p, of_point in enumerate(models) if any((model.errors[rows] == 0).any() for model in of_point.values())
+    ]
+
+
+class CountedSystems(MovedSystems):
+    """Systems on the way from fair to unfair, with numbers of errors drawn at each.
+
+    Parameters
+    ----------
+    estimates : Replicates
+        The estimates, without an axis of replicates.
+    selection : Selection
+        As for `MovedSystems`.
+    models : sequence of dict of CountModel
+        Of "fmr" and "fnmr" at each operating point, or of the only one that measures are asked of; at some point a
+        group has no errors.
+    held : sequence of str
+        The kind of each operating point: "fmr" or "fnmr" where draws are scaled to the rate that it holds.
+    n_replicates : int
+        How many to draw.
+    key : (2,) ndarray of uint32
+        Key of the random stream.
+    n_threads : int, optional
+        As for `MovedSystems`.
+    """
+
+    def __init__(
+        self,
+        estimates: Replicates,
+        selection: Selection,
+        models: Sequence[dict[str, CountModel]],
+        held: Sequence[str],
+        n_replicates: int,
+        key: NDArray[np.uint32],
+        n_threads: int | None = None,
+    ) -> None:
+        measured = list(selection.measured)
+        kept = [{name: model.take(measured) for name, model in of_point.items()} for of_point in models]
+        self.points = points_without_errors(models, measured)
+        own = replace(
+            selection,
+            n_points=len(self.points),
+            with_mean_group_eer=False,
+            measures=tuple(name for name in selection.measures if name != "sed"),
+        )
+        rates = {name: getattr(estimates, name)[self.points] for name in RATES}
+        without_metrics = Replicates(estimates.threshold[self.points], **rates, metrics={}, cells=())
+        super().__init__(without_metrics, without_metrics, own, n_threads)
+        self.n_replicates = n_replicates
+        self._models, self._held = [kept[p] for p in self.points], [held[p] for p in self.points]
+        self._key = key
+        # How much the rate of all comparisons, of different groups, too, is above that within groups.
+        self._ratio = {name: self._ratios(name) for name in RATES}
+        self._start = {name: np.array([self._smooth(name, p) for p in range(len(self.points))]) for name in RATES}
+
+    def key_of(self, key: Key) -> Key:
+        """Return the key of a measure with the operating point as all points count."""
+        name, group, probe_group, point = key
+        return name, group, probe_group, None if point is None else self.points[point]
+
+    def rests_on_few_errors(self, key: Key) -> bool:
+        """Return whether all groups together have fewer than 10 errors of a kind that a measure may be of."""
+        return key[3] is not None and any(0 < m.errors.sum() < _FEW for m in self._models[key[3]].values())
+
+    def _ratios(self, name: str) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            within = np.array(
+                [m[name].errors.sum() / m[name].comparisons.sum() if name in m else np.nan for m in self._models]
+            )
+            return np.asarray(self._start[name][:, 0] / within)
+
+    def _smooth(self, name: str, p: int) -> Floats:
+        model = self._models[p].get(name)
+        if model is None or model.errors.sum() == 0:
+            return np.full(1 + len(self._selection.measured), np.nan)
+        x, n = model.errors, model.comparisons
+        rates = np.minimum((x + 0.5) / (n + 0.5 * n.sum() / x.sum()), 1.0)
+        return np.append(min(1.0, self._ratio[name][p] * (n @ rates) / n.sum()), rates)
+
+    def path(self, powers: Floats) -> Floats:
+        """Return the (measures, powers) measures of the systems themselves."""
+        followed = {name: np.array([self._along(name, p, powers) for p in range(len(self.points))]) for name in RATES}
+        path = [entry.value for entry in measure_entries(base_of(followed), self._selection)]
+        return np.array(path).reshape(len(self.keys), powers.size)
+
+    def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
+        return {name: np.array([self._draw(name, p, powers) for p in part.places.tolist()]) for name in RATES}
+
+    def _n_numbers(self, part: Part) -> int:
+        return part.places.size * (1 + len(self._selection.measured)) * self.n_replicates
+
+    def _kinds(self, p: int) -> frozenset[str]:
+        """Return of which rates measures at a point need draws: of those of which a group has no errors."""
+        none = {name for name, model in self._models[p].items() if (model.errors == 0).any()}
+        return frozenset(none | {"both rates"})
+
+    def _along(self, name: str, p: int, powers: Floats) -> Floats:
+        """Return the (rows, powers) rates of the systems at a point, of all comparisons and of each group.
+
+        The number of errors expected in all groups together is that of the data.
+        """
+        model = self._models[p].get(name)
+        if model is None:
+            return np.full((1 + len(self._selection.measured), powers.size), np.nan)
+        n, n_errors = model.comparisons[:, None], model.errors.sum()
+        rates = moved_rates(self._start[name][p], powers, 1.0)[1:]
+        rates = np.minimum(rates * n_errors / (n * rates).sum(axis=0), 1.0)
+        overall = np.minimum(self._ratio[name][p] * (n * rates).sum(axis=0) / n.sum(), 1.0)
+        return np.concatenate((overall[None], np.where(n > 0, rates, np.nan)))
+
+    def _draw(self, name: str, p: int, powers: Floats) -> Floats:
+        """Draw the (rows, powers, r) rates at a point, of all comparisons and of each group."""
+        model, moved = self._models[p].get(name), self._along(name, p, powers)
+        if model is None:
+            return moved[..., None]
+        some = np.flatnonzero(model.comparisons > 0)  # groups without comparisons have no rate
+        of_some, n = model.take(some.tolist()), model.comparisons[some, None]
+        draw = _false_matches if name == "fmr" else _false_nonmatches
+        shares = np.full((*moved.shape, self.n_replicates), np.nan)
+        for k in range(powers.size if model.errors.any() else 0):
+            which = self.points[p], RATES.index(name), int(np.searchsorted(POWERS, powers[k]))
+            rng = np.random.default_rng([*self._key.tolist(), _PURPOSE, *which])
+            numbers = draw(of_some, moved[1 + some, k], self.n_replicates, rng)
+            shares[1 + some, k] = numbers / n
+            shares[0, k] = self._ratio[name][p] * numbers.sum(axis=0) / n.sum()
+            if self._held[p] == name:
+                with np.errstate(invalid="ignore", divide="ignore"):  # NaN where no error was drawn
+                    shares[:, k] *= moved[0, k] / shares[0, k]
+        return np.minimum(shares, 1.0)
+
+
+def _false_matches(model: CountModel, rates: Floats, n_replicates: int, rng: np.random.Generator) -> Floats:
+    mean = model.comparisons * rates
+    scale = np.maximum(model.linear + model.quadratic * rates / model.comparisons, 1e-9)
+    expected = rng.gamma((mean / scale)[:, None], scale[:, None], (mean.size, n_replicates))
+    return np.asarray(np.minimum(rng.poisson(expected), model.comparisons[:, None]), np.float64)
+
+
+def _false_nonmatches(model: CountModel, rates: Floats, n_replicates: int, rng: np.random.Generator) -> Floats:
+    n = model.comparisons
+    inflation = np.clip(1 + model.linear, 1 + 1e-9, np.maximum(n - 0.5, 1 + 1e-9))
+    size = np.maximum((n - inflation) / (inflation - 1), _LEAST_SIZE)
+    inside = np.clip(rates, 1e-12, 1 - 1e-12)
+    chance = rng.beta((inside * size)[:, None], ((1 - inside) * size)[:, None], (n.size, n_replicates))
+    return np.asarray(rng.binomial(n.astype(np.int64)[:, None], chance), np.float64)
+
+
+Inverted = tuple[MovedSystems, Inversion]
+
+
+class MeasureInversion:
+    """The test inversion of the fairness measures among some quantities, computed when first asked for.
+
+    Parameters
+    ----------
+    rows : dict of int
+        The position of each measure among the quantities.
+    systems : callable
+        Makes the fairer and less fair systems whose replicates give measures their intervals.
+    counted : callable
+        Makes such systems with numbers of errors drawn anew, or None where no group is without errors or numbers cannot
+        be drawn.
+    """
+
+    def __init__(
+        self,
+        rows: dict[Key, int],
+        systems: Callable[[], MovedSystems],
+        counted: Callable[[], CountedSystems | None] = lambda: None,
+    ) -> None:
+        self.rows, self.systems, self.counted_systems = rows, systems, counted
+
+    @cached_property
+    def inverted(self) -> Inversion:
+        """The test inversion by replicates."""
+        return self.systems().invert()
+
+    @cached_property
+    def moved(self) -> Inverted:
+        """The systems, with the test inversion."""
+        return self.systems(), self.inverted
+
+    @cached_property
+    def by_counts(self) -> tuple[CountedSystems, Inversion] | None:
+        """The systems with numbers of errors drawn anew and their test inversion."""
+        systems = self.counted_systems()
+        return None if systems is None else (systems, systems.invert())
+
+    def intervals(
+        self, rows: Container[int], estimates: Floats, percentiles: tuple[Floats, Floats], confidence_level: float
+    ) -> Iterator[tuple[int, float, float, str]]:
+        """Yield the position of each measure among some rows, its interval, and what that is made by.
+
+        estimates, percentiles: (quantities,) estimates, and quantiles of replicates that are rid of their shift, which
+        intervals reach on the unfair side. Left out are measures of systems in which a group has no errors, where
+        numbers of errors cannot be drawn.
+        """
+        without_errors = set()
+        for key, low, high in zip(self.inverted.keys, *self.inverted.intervals(confidence_level), strict=True):
+            k = self.rows.get(key, -1)  # -1 for what is inverted with others, as the measure of another rate
+            if k not in rows:
+                continue
+            if math.isnan(low):
+                without_errors.add(key)
+            elif is_fairer_above(key[0]):
+                yield k, min(low, estimates[k], percentiles[0][k]), max(high, estimates[k]), INVERSION
+            else:
+                yield k, min(low, estimates[k]), max(high, estimates[k], percentiles[1][k]), INVERSION
+        if not any(np.isfinite(estimates[self.rows[key]]) for key in without_errors) or self.by_counts is None:
+            return
+        systems, inverted = self.by_counts
+        for drawn, low, high in zip(systems.keys, *inverted.intervals(confidence_level), strict=True):
+            key = systems.key_of(drawn)
+            if key in without_errors:
+                k, few = self.rows[key], systems.rests_on_few_errors(drawn)
+                made_by = NO_GROUP_ERRS if math.isnan(low) else FEW_DRAWN if few else INVERSION
+                yield k, np.minimum(low, estimates[k]), np.maximum(high, estimates[k]), made_by
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """The way of a system through the values of one measure, turned so that larger values are less fair.
+
+    path, replicates: (powers,) and (powers, r) values; limits: the least and the largest that are not rejected.
+    """
+
+    path: Floats
+    replicates: Floats
+    limits: tuple[float, float]
+
+    @property
+    def is_known(self) -> bool:
+        return bool(np.isfinite(self.limits).all() and np.isfinite(self.path).all())
+
+
+def joint_pvalues(first: MeasureInversion, second: MeasureInversion, wanted: Container[Key]) -> dict[Key, float]:
+    """Compute the p-values of the hypotheses that two systems have the same values of fairness measures.
+
+    Parameters
+    ----------
+    first, second : MeasureInversion
+        The inversions of the same measures of two systems, with the same replicates of units.
+    wanted : container of Key
+        The measures to compare; those of others need not be finite.
+
+    Returns
+    -------
+    dict of float
+        The p-value of each measure wanted, NaN where a system can be moved in neither way.
+    """
+    moved = first.moved, second.moved
+    by_counts = [{} if one.by_counts is None else dict(_ways(*one.by_counts)) for one in (first, second)]
+    # Both systems draw numbers of errors from the same stream. Those of one are paired with the other's from half the
+    # stream later, so that they are independent. Errors that systems share make their differences vary less than that,
+    # so p-values are too large rather than too small.
+    if by_counts[0]:
+        by_counts[1] = {
+            key: replace(way, replicates=np.roll(way.replicates, way.replicates.shape[-1] // 2, axis=-1))
+            for key, way in by_counts[1].items()
+        }
+    estimates, signs = [systems.estimates for systems, _ in moved], moved[0][0].signs
+    found: dict[Key, float] = {}
+    for k, ((key, *ways)) in enumerate(
+        (key, one, other) for (key, one), (_, other) in zip(*(_ways(*one) for one in moved), strict=True)
+    ):
+        if key not in wanted:
+            continue
+        ways = [
+            way if way.is_known else of_counts.get(key, way) for way, of_counts in zip(ways, by_counts, strict=True)
+        ]
+        difference = signs[k] * (estimates[0][k] - estimates[1][k])
+        found[key] = _joint_pvalue(ways[0], ways[1], difference)
+    return found
+
+
+def _ways(systems: MovedSystems, inverted: Inversion) -> Iterator[tuple[Key, _Way]]:
+    """Yield each measure and the system's way through its values."""
+    path = np.maximum.accumulate(systems.signs[:, None] * systems.path(POWERS), axis=1)
+    ends = zip(systems.signs, *inverted.intervals(1 - GAMMA / 2), strict=True)
+    for key, along, rows, (sign, *limits) in zip(systems.keys, path, systems.replicates(POWERS), ends, strict=True):
+        low, high = sorted(sign * limit for limit in limits)
+        yield systems.key_of(key), _Way(along, sign * rows, (low, high))
+
+
+def _joint_pvalue(first: _Way, second: _Way, difference: float) -> float:
+    if not (first.is_known and second.is_known):
+        return float("nan")
+    if difference == 0:  # as of systems that decide alike, whose numbers of errors would be drawn apart all the same
+        return 1.0
+    least, most = max(first.limits[0], second.limits[0]), min(first.limits[1], second.limits[1])
+    if least > most:
+        return GAMMA
+    largest = 0.0
+    for value in np.linspace(least, most, _VALUES):
+        one, other = (_at_value(value, way) for way in (first, second))
+        with np.errstate(invalid="ignore"):  # ratios to a group without errors are infinite, in both systems
+            largest = max(largest, _two_sided(one - other, difference))
+    return min(1.0, largest + GAMMA)
+
+
+def _at_value(value: float, way: _Way) -> Floats:
+    """Interpolate the (powers, r) replicates of systems between those whose measure surrounds a value.
+
+    Where a path does not reach the value, replicates of its end are moved by what is missing.
+    """
+    path, replicates = way.path, way.replicates
+    within = min(max(value, path[0]), path[-1])
+    k = min(int(np.searchsorted(path, within, side="right")), path.size - 1)
+    run = path[k] - path[k - 1]
+    share = (within - path[k - 1]) / run if run > 0 else 0.0
+    with np.errstate(invalid="ignore"):
+        between = (1 - share) * replicates[k - 1] + share * replicates[k]
+    return np.asarray(between + (value - within))
+
+
+def _two_sided(replicates: Floats, estimate: float) -> float:
+    """Return twice the smaller share of replicates, and the data, on one side of the estimate."""
+    known = replicates[~np.isnan(replicates)]
+    rounding = 1e-12 * max(1.0, abs(estimate))
+    above, below = (
+        int(np.count_nonzero(side)) for side in (known >= estimate - rounding, known <= estimate + rounding)
+    )
+    return min(1.0, 2 * (1 + min(above, below)) / (1 + known.size))

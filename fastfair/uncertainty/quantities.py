@@ -1,7 +1,8 @@
-"""`Quantity`: one number of an evaluation with its interval, and the search for it in a list."""
+"""`Quantity`: one number of an evaluation with its interval; its range and kind, and the search for it in a list."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
@@ -9,13 +10,22 @@ from typing import Any, Protocol, TypeVar
 from fastfair._lib import validation
 from fastfair._lib.tables import columns_of
 from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.errors import InputError
+from fastfair.measures._compute import measure_of
 from fastfair.measures._names import printed_name, quantity_name
 
 HELD = "held by the operating point"
 # Codes of notes, which verdicts read.
 NARROW, BELOW_RESOLUTION, UNKNOWN_CONCENTRATION = "narrow", "below-resolution", "unknown-concentration"
 
+RATES = ("fmr", "fnmr", "fmr_matrix")
+WITH_FAILURES = ("frr", "far")  # rates in which failed comparisons count
+FAILURE_RATES = ("failure_rate_mated", "failure_rate_nonmated")
+PROPORTIONS = (*RATES, *WITH_FAILURES, *FAILURE_RATES, "eer")
+OF_MATED = ("fnmr", "frr", "failure_rate_mated")
+FITTED = ("min_dcf", "min_cllr")  # costs at a threshold, or of a calibration, that is fitted to the same comparisons
+RATIOS = ("group_to_average_ratio", "group_to_average_log_ratio")  # the second is minus the logarithm
 
 Group = str | tuple[str, str] | None  # a group, the reference's and the probe's, or all comparisons
 
@@ -107,6 +117,30 @@ def table_of(rows: Sequence[Any]) -> dict[str, list[Any]]:
     """Turn quantities, or results like them, into columns; `title` is what tables, plots and pages call each."""
     columns = columns_of(rows)
     return columns | {"title": [printed_name(name) for name in columns["name"]]}
+
+
+def base_metric_of_ratio(name: str) -> str:
+    """Return the metric of which a quantity is a group's ratio to the average, or ""; "fmr" for "...ratio(fmr)"."""
+    measure, _, metric = name.partition("(")
+    return metric.removesuffix(")") if measure in RATIOS else ""
+
+
+def is_fairer_above(name: str) -> bool:
+    """Return whether larger values of a measure are fairer."""
+    measure = measure_of(name)
+    return measure is not None and measure.fairer == "higher"
+
+
+def possible_values(name: str, costs: DetectionCosts | None = None) -> tuple[float, float]:
+    """Return the least and the greatest value that a quantity of this name can have; costs: those of DCFs, if any."""
+    if name in (*PROPORTIONS, "min_cllr"):
+        return 0.0, 1.0
+    if name in ("act_dcf", "min_dcf", "cllr"):
+        if costs is None or name == "cllr":
+            return 0.0, math.inf
+        return 0.0, costs.greatest if name == "act_dcf" else costs.greatest_least
+    measure = measure_of(name)
+    return measure.bounds if measure else (-math.inf, math.inf)
 
 
 class _Row(Protocol):

@@ -211,7 +211,7 @@ def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str)
     subjects = {None: 60, "f": 50, "m": 10}[group]
     own = math.inf if unit == "sample" else subjects - (2 if group is None else 1)
     settings = BandSettings.check(e, BandOptions(unit=unit, n_resamples=2, rng=0))
-    held = rates_over_levels(e, levels, settings, with_groups=False).behind["fmr"].of_row(0).freedom
+    held = rates_over_levels(e, levels, settings, with_groups=False).behind["fmr"].of_row(0).degrees_of_freedom
     freedom = np.minimum(own, held).tolist()
     assert (min(freedom) < own) == (unit == "subject" and group != "m")
     centred = (band.replicates - band.v_statistic + band.fnmr).T[::-1]
@@ -219,7 +219,7 @@ def test_the_band_over_embeddings_is_that_of_loops(group: str | None, unit: str)
     if unit == "subject":  # as of all pairs listed
         listed = ff.evaluate(e.comparisons(), ff.at_fmr(0.5), [], metrics=[], n_resamples=2, rng=0)
         row = listed.quantities.index(listed.quantity("fnmr", group))
-        typical, n_effective = [6.0] * len(levels), float(listed.uncertainty.independent[row])
+        typical, n_effective = [6.0] * len(levels), float(listed.uncertainty.sizes.effective[row])
     want = bands_of_loops(band.fnmr[::-1].tolist(), centred.tolist(), 6 * subjects, freedom, 0.95, typical, n_effective)
     assert band.fnmr[0] == 0
     np.testing.assert_allclose(np.transpose([band.band_low, band.band_high])[::-1], want, rtol=1e-9, atol=1e-12)

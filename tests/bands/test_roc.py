@@ -14,7 +14,7 @@ from oracles import intervals as slow
 
 import fastfair as ff
 from fastfair import intervals
-from fastfair.uncertainty.held_thresholds import BY_QUANTILES, OF_FEW_SUBJECTS
+from fastfair.uncertainty.few_errors import BY_QUANTILES, OF_FEW_SUBJECTS
 
 pytestmark = pytest.mark.jit  # thousands of passes
 LEVELS = [0.2, 0.02, 0.05]
@@ -38,7 +38,7 @@ def few_errors() -> ff.Comparisons:
 
 def freedom_of(ev: ff.Evaluation, group: str | None) -> float:
     """The degrees of freedom of the FNMR, but not more than those of the FMR that is held."""
-    at = {(q.name, q.group): ev.uncertainty.freedom[k] for k, q in enumerate(ev.quantities)}
+    at = {(q.name, q.group): ev.uncertainty.sizes.degrees_of_freedom[k] for k, q in enumerate(ev.quantities)}
     return min(at["fnmr", group], at["fmr", None])
 
 

@@ -16,7 +16,7 @@ from fastfair.claims.statements import number_of
 from fastfair.error_rates.operating_points import read_point
 from fastfair.errors import InputError
 from fastfair.measures import MEASURES
-from fastfair.uncertainty.interval_notes import possible_values
+from fastfair.uncertainty.quantities import possible_values
 
 DEFAULT = ff.at_fmr(0.01)
 

@@ -17,8 +17,8 @@ from fastfair.errors import FewResamplesWarning
 from fastfair.evaluation.contrasts import NO_DIFFERENCE
 from fastfair.evaluation.difference_tests import NOTHING_TO_DRAW, OF_FEW_ERRORS, OF_MEASURES
 from fastfair.measures._compute import measure_of
-from fastfair.uncertainty import joint_inversion
-from fastfair.uncertainty.joint_inversion import GAMMA
+from fastfair.uncertainty import inversion
+from fastfair.uncertainty.inversion import GAMMA
 
 pytestmark = pytest.mark.jit  # thousands of passes
 POINTS = [ff.at_fmr(0.05), ff.at_threshold(1.0)]
@@ -348,14 +348,14 @@ def test_measures_that_chance_moves_to_either_side_have_no_verdict(paired):
 def test_numbers_of_errors_of_two_systems_are_drawn_apart():
     """The same draws for both would make every difference as large as the data's unusual."""
     drawn = []
-    real = joint_inversion._joint_pvalue
+    real = inversion._joint_pvalue
 
     def spy(first, second, difference):
         drawn.append((first.replicates, second.replicates))
         return real(first, second, difference)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(joint_inversion, "_joint_pvalue", spy)
+        patch.setattr(inversion, "_joint_pvalue", spy)
         for seed in range(20):
             found = ff.compare(
                 *equal_systems(seed, sizes=(15, 40, 60)), ff.at_threshold(4.0), "gini", metrics=[], n_resamples=400,

@@ -17,7 +17,7 @@ from oracles import applied_thresholds as oracle
 import fastfair as ff
 from fastfair.thresholds.held_interval import found_threshold
 from fastfair.thresholds.shared_subjects import added, correlation, numbered
-from fastfair.uncertainty.few_held_errors import law_of_held_rate
+from fastfair.uncertainty.few_errors import law_of_held_rate
 
 applied = quietly()(ff.apply_threshold)
 

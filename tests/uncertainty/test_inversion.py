@@ -52,7 +52,7 @@ def replicates(evaluation):
 
 @pytest.mark.parametrize("name", ORACLES)
 def test_shares_and_limits_are_those_of_the_oracle(name, evaluation, system, replicates):
-    inverted = evaluation.uncertainty.inverted()
+    inverted = evaluation.uncertainty.inversion.inverted
     group = evaluation.groups[0] if name.startswith("group") else None
     k = inverted.keys.index((name, group, None, 0))
     higher = MEASURES[name.partition("(")[0]].fairer == "higher"
@@ -165,7 +165,7 @@ def test_where_no_group_has_errors_there_is_no_interval():
 @pytest.mark.parametrize("at", [AT, ff.at_fmr(0.1)])
 def test_numbers_are_drawn_about_the_way_from_the_smoothed_rates(at):
     ev = ff.evaluate(without_errors("f"), at, ["std"], metrics=[], n_resamples=4000, rng=0)
-    systems = ev.uncertainty.counted()
+    systems = ev.uncertainty.inversion.counted_systems()
     counts = ev.rates[0].counts
     start = slow_counts.start(counts.group_false_matches.tolist(), counts.group_nonmated.tolist())
     assert systems._start["fmr"][0, 1:] == pytest.approx(start)
@@ -209,7 +209,10 @@ def test_measures_are_inverted_in_any_parts_as_all_at_once(n_at_once, monkeypatc
     c = ff.Comparisons(**given | {"scores": np.where(some, 0.5, given["scores"])})  # errors at the second point
     ev = ff.evaluate(c, [AT, ff.at_threshold(0.0)], metrics=["eer", "min_dcf"], n_resamples=64, rng=0)
     monkeypatch.setattr(entries, "_AT_ONCE", n_at_once)
-    for systems, not_drawn in ((ev.uncertainty.systems(), ()), (ev.uncertainty.counted(), ("(fnmr)", "(tmr)"))):
+    for systems, not_drawn in (
+        (ev.uncertainty.inversion.systems(), ()),
+        (ev.uncertainty.inversion.counted_systems(), ("(fnmr)", "(tmr)")),
+    ):
         inverted, n_left_out = systems.invert(), 0
         for k, replicates in enumerate(systems.replicates(POWERS)):
             turned = systems.signs[k] * np.broadcast_to(replicates, (POWERS.size, 64))

@@ -16,8 +16,7 @@ from oracles import applied_thresholds as of_thresholds
 from oracles import intervals as naive
 
 import fastfair as ff
-from fastfair.uncertainty.interval_notes import possible_values
-from fastfair.uncertainty.quantities import BELOW_RESOLUTION, has_flag
+from fastfair.uncertainty.quantities import BELOW_RESOLUTION, has_flag, possible_values
 
 
 def evaluated(c: ff.Comparisons, at: ff.OperatingPoint, **asked: object) -> ff.Evaluation:
@@ -31,7 +30,7 @@ def test_upper_limits_of_fnmr_are_those_with_one_more_subject(seed, threshold, g
     q = found.quantity("fnmr", group)
     if not 0 < q.estimate < 1 or q.n_errors < 5:
         return
-    freedom = found.uncertainty.freedom[found.quantities.index(q)]
+    freedom = found.uncertainty.sizes.degrees_of_freedom[found.quantities.index(q)]
     of_group = [row for row in rows_of(c) if row[1] and group in (None, str(row[2] % 2))]
     attempts = Counter(subject for _, _, subject, _ in of_group)
     failures = Counter(subject for score, _, subject, _ in of_group if score < threshold)
@@ -44,7 +43,7 @@ def test_upper_limits_of_fnmr_are_those_with_one_more_subject(seed, threshold, g
 def test_fnmrs_at_fmrs_of_few_errors_have_the_limits_at_the_scores_that_chance_allows(seed, rate, level):
     c = drawn(seed, digits=2)
     found = evaluated(c, ff.at_fmr(rate))
-    few_held, row = found.uncertainty.few_held, found.quantities.index(found.quantity("fnmr"))
+    few_held, row = found.uncertainty.sizes.few_held, found.quantities.index(found.quantity("fnmr"))
     limits = few_held.limits(row, level)
     if limits is None:
         assert not few_held._held
@@ -136,7 +135,7 @@ def test_limits_of_an_eer_of_few_errors_are_the_best_over_all_thresholds(seed, n
     c = ff.Comparisons(scores, labels, a, np.where(labels, a, b))
     found = evaluated(c, ff.at_fmr(0.3), metrics=["eer"], n_resamples=64, rng=0)
     row = found.quantities.index(found.quantity("eer"))
-    few_held = found.uncertainty.few_held
+    few_held = found.uncertainty.sizes.few_held
     limits = few_held.limits(row, 0.9)
     if limits is None:
         return

@@ -17,7 +17,7 @@ import fastfair as ff
 from fastfair.errors import EmptyGroupWarning, InputError, NarrowIntervalsWarning, ReversedScoresWarning
 from fastfair.intervals import confidence_interval, logit_interval
 from fastfair.uncertainty import entries
-from fastfair.uncertainty.interval_notes import NOT_KNOWN_WHOSE, rests_on_any
+from fastfair.uncertainty.interval_rules import NOT_KNOWN_WHOSE, rests_on_any
 from fastfair.uncertainty.quantities import Quantity
 
 pytestmark = pytest.mark.jit  # thousands of passes
@@ -199,11 +199,13 @@ def of_hubs(share: float, at: ff.OperatingPoint = HELD, **asked: object) -> ff.E
 def test_few_subjects_who_cause_most_false_matches_widen_the_interval():
     even, skewed = (of_hubs(share, n_resamples=300) for share in (0.05, 0.7))
     assert even.quantity("fmr").n_errors == skewed.quantity("fmr").n_errors == 20
-    freedom = [ev.uncertainty.freedom[[q.name for q in ev.quantities].index("fmr")] for ev in (even, skewed)]
+    freedom = [
+        ev.uncertainty.sizes.degrees_of_freedom[[q.name for q in ev.quantities].index("fmr")] for ev in (even, skewed)
+    ]
     assert freedom[1] < 2.5 < freedom[0] < 29
     q = skewed.quantity("fmr")
     assert (q.low, q.high) == pytest.approx(tuple(map(float, logit_interval(q.estimate, q.standard_error, freedom[1]))))
-    assert of_hubs(0.7, scheme="product").uncertainty.freedom.min() == 29
+    assert of_hubs(0.7, scheme="product").uncertainty.sizes.degrees_of_freedom.min() == 29
 
 
 def test_concentrated_errors_are_noted_and_warned_of():

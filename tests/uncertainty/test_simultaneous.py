@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import fastfair as ff
+from fastfair.uncertainty.interval_maker import families, level_of_groups
 from fastfair.uncertainty.quantities import HELD
-from fastfair.uncertainty.simultaneous import families, level_of_groups
 
 AT = ff.at_threshold(0.5)
 

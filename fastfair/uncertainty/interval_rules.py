@@ -12,13 +12,23 @@ from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.measures._compute import measure_of
 from fastfair.resampling.design_effects import ENOUGH_PAIRS
 
-from .one_more_subject import limit_with_one_more
-from .quantities import HELD, NARROW, UNKNOWN_CONCENTRATION, Quantity, noted
+from .few_errors import CONCENTRATED, widened_for_few_errors
+from .quantities import (
+    FAILURE_RATES,
+    FITTED,
+    HELD,
+    NARROW,
+    OF_MATED,
+    RATES,
+    UNKNOWN_CONCENTRATION,
+    Quantity,
+    noted,
+    possible_values,
+)
 
 ENOUGH_EFFECTIVE_ERRORS = 10
 NOT_KNOWN_WHOSE = "too narrow if few subjects cause most of them"  # after "fewer than 30 errors"
 OF_FEW_FALSE_MATCHES = f"fewer than {ENOUGH_ERRORS} false matches: {NOT_KNOWN_WHOSE}"
-CONCENTRATED = 0.7  # share of false matches that 5 % of the subjects are involved in
 _SHIFTED = 0.5  # standard errors between estimate and mean of replicates from which on intervals miss the truth
 _ROUNDING = 1e-12
 _OFTEN = 0.05  # share of replicates without a value from which on an interval must be read with care
@@ -27,11 +37,6 @@ _OFTEN = 0.05  # share of replicates without a value from which on an interval m
 # subjects do not help: moderately skewed ones needed room for 2 to 2.6 times the limit, 100 of them as well as 1,000,
 # and very skewed ones for 4 times.
 ROOM = 4
-RATES = ("fmr", "fnmr", "fmr_matrix")
-WITH_FAILURES = ("frr", "far")  # rates in which failed comparisons count
-OF_MATED = ("fnmr", "frr", "failure_rate_mated")
-FAILURE_RATES = ("failure_rate_mated", "failure_rate_nonmated")
-FITTED = ("min_dcf", "min_cllr")  # costs at a threshold, or of a calibration, that is fitted to the same comparisons
 NO_GROUP_ERRS = "no group has errors"  # instead of a method
 NO_SUCH_ERRORS = "no group has such errors"
 FEW_GROUP_ERRORS = f"the group has fewer than {ENOUGH_PAIRS} such errors"  # instead of a method, too
@@ -104,16 +109,11 @@ def with_interval(case: Case) -> Quantity:
     for applies, settled in _SETTLED:
         if applies(case):
             return settled(case)
-    if case.method == "auto" and not math.isnan(case.independent):
-        # With one to four errors, an interval that is symmetric on the scale of log odds begins too high.
-        errors = case.quantity.estimate * case.independent
-        case.low = min(case.low, intervals.exact_lower_limit(errors, case.independent, case.confidence_level))
-    if case.method == "auto" and not math.isnan(case.raised) and case.quantity.name not in FITTED:
-        limit = limit_with_one_more(
-            case.quantity.estimate, case.quantity.standard_error or 0.0, case.freedom, case.raised,
-            case.confidence_level,
-        )  # fmt: skip
-        case.high = max(case.high, limit)
+    if case.method == "auto":
+        raised = math.nan if case.quantity.name in FITTED else case.raised
+        of_rate = case.quantity.standard_error or 0.0, case.freedom, case.independent, raised
+        ends = case.low, case.high
+        case.low, case.high = widened_for_few_errors(ends, case.quantity.estimate, of_rate, case.confidence_level)
     least, most = possible_values(case.quantity.name, case.costs)
     case.low, case.high = (min(max(end, least), most) for end in (case.low, case.high))
     if case.quantity.name == "threshold":  # which is a score or a decimal near one, and replicates' are scores
@@ -240,18 +240,6 @@ def _no_interval(note: str = "") -> Callable[[Case], Quantity]:
         return noted(none, f"no interval: {note}") if note else none
 
     return settled
-
-
-def possible_values(name: str, costs: DetectionCosts | None = None) -> tuple[float, float]:
-    """Return the least and the greatest value that a quantity of this name can have; costs: those of DCFs, if any."""
-    if name in (*RATES, *WITH_FAILURES, *FAILURE_RATES, "eer", "min_cllr"):
-        return 0.0, 1.0
-    if name in ("act_dcf", "min_dcf", "cllr"):
-        if costs is None or name == "cllr":
-            return 0.0, math.inf
-        return 0.0, costs.greatest if name == "act_dcf" else costs.greatest_least
-    measure = measure_of(name)
-    return measure.bounds if measure else (-math.inf, math.inf)
 
 
 # The first that applies settles the interval; else it is the one that the replicates give.
