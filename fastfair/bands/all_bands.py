@@ -18,6 +18,7 @@ from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import per_cent, rate_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.data.embeddings import Embeddings
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr, point_of
 from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
@@ -30,7 +31,6 @@ from .curve import Curve, curve_of, rate_curve
 from .fairness import (
     BAND_MEASURES,
     FAIR_OUTSIDE,
-    RATES,
     FairnessBand,
     check_measure,
     fairness_of_rates,
@@ -323,4 +323,4 @@ def _with_few(quantity: Quantity) -> Quantity:
 def _rates_of(measure: str) -> tuple[str, ...]:
     """Return the rates that a measure of one rate is computed for; a single entry for a measure of both."""
     facts = MEASURES[measure]
-    return tuple(rate for rate in RATES if rate in facts.metrics) or RATES[:1]
+    return tuple(rate for rate in ERROR_RATES if rate in facts.metrics) or ERROR_RATES[:1]

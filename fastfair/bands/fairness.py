@@ -15,6 +15,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import at_fmr
 from fastfair.errors import FairValueOutsideWarning, InputError
 from fastfair.measures import MEASURES, ZERO_POLICIES, Measure
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-RATES = ("fmr", "fnmr")
 BAND_MEASURES = tuple(name for name, facts in MEASURES.items() if not facts.own_threshold)
 BAND_ZERO_POLICIES = tuple(policy for policy in ZERO_POLICIES if policy != "raise")  # which replicates would often do
 
@@ -242,7 +242,7 @@ def check_measure(measure: str, rate: str, zero_policy: str | float) -> bool:
     bool
     """
     facts = MEASURES[measure]
-    validation.choice("rate", rate, RATES)
+    validation.choice("rate", rate, ERROR_RATES)
     if isinstance(zero_policy, str):
         validation.choice("zero_policy", zero_policy, BAND_ZERO_POLICIES)
     if facts.inputs != "both rates" and rate not in facts.metrics:
@@ -361,7 +361,7 @@ def _moved_systems(
     settings: BandSettings,
 ) -> MovedSystems:
     if measure.inputs != "both rates":  # one replicate of the other rate, which is not asked for, saves time
-        other = RATES[1 - RATES.index(rate)]
+        other = ERROR_RATES[1 - ERROR_RATES.index(rate)]
         drawn = replace(drawn, **{other: getattr(drawn, other)[..., :1]})
     return MovedSystems(found.estimate, drawn, selection, settings.workers.n_threads)
 
@@ -369,7 +369,7 @@ def _moved_systems(
 def _counted_systems(
     measure: Measure, rate: str, found: RatesOverLevels, selection: Selection, settings: BandSettings
 ) -> CountedSystems | None:
-    asked = RATES if measure.inputs == "both rates" else (rate,)
+    asked = ERROR_RATES if measure.inputs == "both rates" else (rate,)
     models = [{name: of_point[name] for name in asked} for of_point in found.count_models()]
     if not points_without_errors(models, selection.measured):
         return None

@@ -247,10 +247,7 @@ def interval(
             replicates, estimate, level, method, v_statistic=expected, jackknife=jackknife
         )
     shifted = recentered(replicates, estimate, expected)
-    finite = np.isfinite(shifted)
-    with np.errstate(invalid="ignore"):
-        center = np.where(finite, shifted, 0).sum(axis=-1) / finite.sum(axis=-1)
-    return intervals.confidence_interval(shifted, center, level, "normal")
+    return intervals.confidence_interval(shifted, intervals.finite_mean(shifted), level, "normal")
 
 
 def recentered(replicates: Floats, estimate: Floats, expected: Floats) -> Floats:

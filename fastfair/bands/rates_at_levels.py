@@ -20,7 +20,7 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.concentration import concentration
-from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.curve_results import ERROR_RATES, Rates, counts_behind
 from fastfair.error_rates.enough_pairs import with_enough_pairs
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, FEWEST_ERRORS, at_fmr, threshold_key
 from fastfair.error_rates.rates import rates_at_key
@@ -400,18 +400,14 @@ def _behind_comparisons(
     data: Comparisons, found: list[Rates], resampler: Resampler, n_groups: int
 ) -> dict[str, Behind]:
     behind = {}
-    counts = [rates.counts for rates in found]
-    first = counts[0]
-    mated = first.mated, first.group_mated, first.mated_subjects, first.group_mated_subjects
-    nonmated = first.nonmated, first.group_nonmated, first.nonmated_subjects, first.group_nonmated_subjects
-    for name, (n, of_groups, subjects, of_each), errors in (
-        ("fmr", nonmated, [(c.false_matches, *c.group_false_matches[:n_groups]) for c in counts]),
-        ("fnmr", mated, [(c.false_nonmatches, *c.group_false_nonmatches[:n_groups]) for c in counts]),
-    ):
+    cells = [None, *((k, k) for k in range(n_groups))]
+    for name in ERROR_RATES:
+        of_levels = [[counts_behind(rates.counts, name == "fnmr", cell) for cell in cells] for rates in found]
+        comparisons, _, subjects = zip(*of_levels[0], strict=True)
         behind[name] = Behind(
-            comparisons=np.array([n, *of_groups[:n_groups]]),
-            errors=np.array(errors),
-            subjects=None if subjects is None or of_each is None else np.array([subjects, *of_each[:n_groups]]),
+            comparisons=np.array(comparisons),
+            errors=np.array([[errors for _, errors, _ in of_level] for of_level in of_levels]),
+            subjects=None if data.subjects is None else np.array(subjects),
             of_row=cache(partial(_interval_parts, name, found, resampler)),
             concentration=None if data.subjects is None else partial(_concentration, name, data, found),
         )

@@ -19,7 +19,6 @@ from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.ratio_cost import require_ratios
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
-from fastfair.evaluation.mover import correlations_of, difference_interval
 from fastfair.resampling.units import UNITS
 
 from .applications import Application, checked_applications
@@ -161,7 +160,9 @@ def _ratio_costs(
             np.array([one.estimate, *(math.nan if end is None else end for end in (one.low, one.high))]) for one in both
         )
         replicates = np.array([[evaluation.replicates(name, group)] for name in ("cllr", "min_cllr")])
-        _, high = difference_interval(actual[:, None], minimum[:, None], correlations_of(replicates))
+        _, high = intervals.difference_interval(
+            actual[:, None], minimum[:, None], intervals.correlations_of(replicates)
+        )
         loss = max(actual[0] - minimum[0], 0.0) if not math.isnan(actual[0]) else math.nan
         ends = _named("cllr", actual) | _named("minimum", minimum)
         rows.append(RatioCost(group, **ends, loss=float(loss), loss_high=max(float(high[0]), float(loss))))
@@ -236,10 +237,10 @@ def _of_pairs(
     first, second = (list(side) for side in zip(*pairs, strict=True))
     if name == "act_dcf":
         ends, replicates = limits.actual, found.replicates("act_dcf")
-        correlation = correlations_of(np.array([replicates[first], replicates[second]]))
+        correlation = intervals.correlations_of(np.array([replicates[first], replicates[second]]))
     else:  # whose lower limits are not those of replicates
         ends, correlation = limits.miscalibration, np.zeros(len(pairs))
-    return difference_interval(ends[:, first], ends[:, second], correlation)
+    return intervals.difference_interval(ends[:, first], ends[:, second], correlation)
 
 
 def _named(name: str, ends: Floats) -> dict[str, Any]:

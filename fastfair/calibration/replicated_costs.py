@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair import intervals
 from fastfair._lib.workers import Workers
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
@@ -17,7 +18,6 @@ from fastfair.error_rates.operating_points import at_threshold, threshold_key
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.error_rates.score_metrics import RatioCostPrior, log_likelihood_ratio_cost
 from fastfair.evaluation.described import concentrations, described
-from fastfair.evaluation.mover import correlations_of, difference_interval, sum_interval
 from fastfair.measures import MEASURES
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
@@ -247,7 +247,7 @@ class ReplicatedCosts:
     @cached_property
     def correlation(self) -> Floats:
         """(1 + groups,) correlation of FNMR and FMR at the Bayes threshold."""
-        return correlations_of(np.array([self._drawn.fnmr[0, self._rows], self._drawn.fmr[0, self._rows]]))
+        return intervals.correlations_of(np.array([self._drawn.fnmr[0, self._rows], self._drawn.fmr[0, self._rows]]))
 
     @property
     def weights(self) -> tuple[float, float]:
@@ -277,7 +277,7 @@ class Limits:
         self.rates = [[find(found, name, group, None) for group in of.groups] for name in ("fnmr", "fmr")]
         of_rates = zip(of.weights, self.rates, strict=True)
         mated, nonmated = (weight * _intervals(quantities) for weight, quantities in of_rates)
-        low, high = sum_interval(mated, nonmated, of.correlation)
+        low, high = intervals.sum_interval(mated, nonmated, of.correlation)
         self.actual = np.array([of.estimates["act_dcf"], np.maximum(low, 0), high])
         self._least = [find(found, "min_dcf", group, None) for group in of.groups]
         self.minimum = _intervals(self._least)
@@ -302,8 +302,8 @@ class Limits:
         saved, error = of.gains
         reach = stdtrit(of.freedom, 1 - tail * _SHARES[:, None])
         low = np.maximum((saved - reach * error).max(axis=0), 0)
-        correlation = correlations_of(np.array([of.replicates("act_dcf"), of.replicates("min_dcf")]))
-        _, high = difference_interval(self.actual, self.minimum, correlation)
+        correlation = intervals.correlations_of(np.array([of.replicates("act_dcf"), of.replicates("min_dcf")]))
+        _, high = intervals.difference_interval(self.actual, self.minimum, correlation)
         estimate = of.estimates["miscalibration"]
         known = ~np.isnan(high)
         return np.array([estimate, np.where(known, np.minimum(low, estimate), np.nan), np.maximum(high, estimate)])

@@ -11,6 +11,7 @@ from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.evaluation.evaluate import evaluate
@@ -21,7 +22,7 @@ from .claimed_rates import ClaimedRate, adjusted, verdict_of
 from .evidence import Evidence, independent_limit
 from .judging import doubts_about
 from .results import Claim
-from .statements import RATES, RELATION, RELATIONS, number_of
+from .statements import RELATION, RELATIONS, number_of
 
 
 @checked(comparisons=argument_kinds.one_of("Comparisons", "ScannedComparisons", "Embeddings"), at=argument_kinds.point)
@@ -111,7 +112,7 @@ def read_statement(statement: str) -> tuple[str, float]:
     """Return the rate that a statement is about, and what it is claimed not to exceed."""
     found = RELATION.search(statement)
     rate = statement[: found.start()].strip().lower() if found else ""
-    if found is None or rate not in RATES or RELATIONS[found.group()] != "<=":
+    if found is None or rate not in ERROR_RATES or RELATIONS[found.group()] != "<=":
         raise InputError(f'statement must be "fmr" or "fnmr", "<=" and a rate, as in "fmr <= 1e-4", not {statement!r}')
     written = statement[found.end() :].strip()
     try:

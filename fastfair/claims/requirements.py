@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from fastfair._lib import validation
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint, read_point
 from fastfair.errors import InputError
 from fastfair.measures import MEASURES
@@ -16,7 +17,7 @@ from fastfair.measures._names import quantity_name
 from fastfair.resampling.preparation import METRICS
 from fastfair.uncertainty.quantities import possible_values
 
-from .statements import RATES, RELATION, RELATIONS, number_of
+from .statements import RELATION, RELATIONS, number_of
 
 EVERY_GROUP = "*"
 _HOLDS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
@@ -146,11 +147,11 @@ def _name_of(text: str, called: str) -> str:
     name = quantity_name(called)
     measure = measure_of(name)
     is_name = _NAME.fullmatch(called) is not None  # names are compared without their marks
-    if is_name and (name in (*RATES, *METRICS) or name in _SUMMARIES):
+    if is_name and (name in (*ERROR_RATES, *METRICS) or name in _SUMMARIES):
         return name
     code, _, metric = name.partition("(")
     if not is_name or measure is None or code != measure.name:
-        known = [*RATES, *METRICS, *MEASURES]
+        known = [*ERROR_RATES, *METRICS, *MEASURES]
         near = validation.did_you_mean(called.partition("(")[0], known)
         raise _refused(text, 0, called or "the start", f"there is no such quantity{near}: name one of {_listed(known)}")
     metric = metric.removesuffix(")")
@@ -172,7 +173,7 @@ def _name_of(text: str, called: str) -> str:
 def _point_of(text: str, name: str, written: str | None, default: OperatingPoint) -> OperatingPoint | None:
     measure = measure_of(name)
     metric = None if measure is None or not measure.metrics else name.partition("(")[2].removesuffix(")")
-    needs = name in RATES if measure is None else measure.needs_policy_threshold(metric)
+    needs = name in ERROR_RATES if measure is None else measure.needs_policy_threshold(metric)
     if not needs:
         if written is not None:
             raise _refused(text, text.find("@"), f"@{written}", f"{name} needs no operating point: leave it out")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 
-RATES = ("fmr", "fnmr")
 RELATION = re.compile("<=|>=|[<>\u2264\u2265]")
 RELATIONS = {"<=": "<=", "\u2264": "<=", "<": "<", ">=": ">=", "\u2265": ">=", ">": ">"}
 _NUMBER = re.compile(r"\s*(?P<number>[^\s%]+)\s*(?P<percent>%?)\s*")

@@ -10,11 +10,12 @@ import click
 
 from fastfair._lib.axes import off_screen
 from fastfair._lib.text import rate_with_interval
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.io.comparisons import read_comparisons
 from fastfair.pages.report import report as write_report
 from fastfair.thresholds.apply_threshold import apply_threshold
-from fastfair.thresholds.results import RATES, AppliedThreshold
+from fastfair.thresholds.results import AppliedThreshold
 
 from .options import CONFIDENCE_LEVEL, PAGE, WRITING, Point, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
@@ -73,7 +74,7 @@ def apply_command(
     deliver(
         output,
         partial(files_of, "applied", found),
-        (lambda: {f"applied_{rate}": _figure(found, rate) for rate in RATES}) if plots else None,
+        (lambda: {f"applied_{rate}": _figure(found, rate) for rate in ERROR_RATES}) if plots else None,
         (lambda: say_json(with_inputs(found.to_json()))) if as_json else partial(_print, found),
         None if report is None else (report, partial(write_report, found, inputs=input_files())),
     )

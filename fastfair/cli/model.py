@@ -11,10 +11,11 @@ import click
 
 from fastfair._lib.axes import off_screen
 from fastfair._lib.text import per_cent
-from fastfair.error_models.cells import RATES, UNITS
+from fastfair.error_models.cells import UNITS
 from fastfair.error_models.error_model import error_model
 from fastfair.error_models.results import ErrorModel, StratifiedRates
 from fastfair.error_models.stratified_rates import MIXES, stratified_rates
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.io.comparisons import read_comparisons
 
@@ -34,7 +35,7 @@ def _options(command: Any) -> Any:
             help="Operating point: threshold=0.4, fmr=0.001, fnmr=0.05, eer or mean-group-eer.",
         ),
         click.option(
-            "--rate", type=click.Choice(RATES), default="fmr", show_default=True,
+            "--rate", type=click.Choice(ERROR_RATES), default="fmr", show_default=True,
             help="False matches (fmr) or false non-matches (fnmr).",
         ),
         reading_options,

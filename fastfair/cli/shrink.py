@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastfair._lib.text import per_cent
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.io.comparisons import read_comparisons
-from fastfair.small_groups.shrunken import RATES, ShrunkenRates, shrunken_rates
+from fastfair.small_groups.shrunken import ShrunkenRates, shrunken_rates
 
 from .options import CONFIDENCE_LEVEL, RUNNING, Point, read_with, reading_options, with_options
 from .output import deliver, files_of, require_output, with_inputs
@@ -29,7 +30,9 @@ def _options(command: Any) -> Any:
             "--at", type=Point(), metavar="POINT", required=True,
             help="Operating point: threshold=0.4, fmr=0.001, fnmr=0.05, eer or mean-group-eer.",
         ),
-        click.option("--rate", type=click.Choice(RATES), default="fnmr", show_default=True, help="The error rate."),
+        click.option(
+            "--rate", type=click.Choice(ERROR_RATES), default="fnmr", show_default=True, help="The error rate."
+        ),
         reading_options,
         click.option(
             "--n-resamples", type=click.IntRange(min=2), default=2000, show_default=True, help="Bootstrap replicates."

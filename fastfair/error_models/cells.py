@@ -17,7 +17,6 @@ from fastfair.errors import DroppedWarning, InputError
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-RATES = ("fmr", "fnmr")
 UNITS = ("subject", "comparison")
 
 

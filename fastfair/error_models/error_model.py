@@ -14,10 +14,11 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.group_labels import chosen
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
 
-from .cells import RATES, UNITS, Cells, count_cells
+from .cells import UNITS, Cells, count_cells
 from .contrasts import difference, estimate, joint_test, separated_ratio
 from .designs import Term, make_design
 from .effects import AttributeTest, Effect
@@ -105,7 +106,7 @@ def error_model(
     >>> [(e.value, e.baseline, round(e.odds_ratio, 2), round(e.pvalue, 2)) for e in found.effects]
     [('f', 'm', 0.83, 0.2)]
     """
-    validation.choice("rate", rate, RATES)
+    validation.choice("rate", rate, ERROR_RATES)
     validation.choice("unit", unit, UNITS)
     level = intervals.level(confidence_level)
     names = chosen((attributes,) if isinstance(attributes, str) else tuple(attributes), comparisons.attributes)

@@ -7,10 +7,11 @@ from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint, threshold_key
 from fastfair.errors import ContradictingStrataWarning, InputError, NotComputableWarning
 
-from .cells import RATES, UNITS, count_cells
+from .cells import UNITS, count_cells
 from .results import StratifiedRates
 from .stratifying import in_words, stratify
 
@@ -83,7 +84,7 @@ def stratified_rates(
     >>> one.value, one.baseline, round(one.margin_ratio, 2), round(one.ratio, 2), one.contradicts
     ('f', 'm', 1.51, 1.54, False)
     """
-    validation.choice("rate", rate, RATES)
+    validation.choice("rate", rate, ERROR_RATES)
     validation.choice("unit", unit, UNITS)
     validation.choice("mix", mix, MIXES)
     level = intervals.level(confidence_level)

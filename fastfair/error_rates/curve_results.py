@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.floating[Any]]
 Counts = NDArray[np.int64]
+ERROR_RATES = ("fmr", "fnmr")
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +190,23 @@ class RateCounts:
     matrix_nonmated: Counts
     matrix_false_matches: Counts
     matrix_subjects: Counts | None
+
+
+def counts_behind(counts: RateCounts, mated: bool, cell: tuple[int, int] | None = None) -> tuple[int, int, int | None]:
+    """Return the numbers of comparisons, errors and subjects behind a rate, of all or of a cell of groups."""
+    names: tuple[str, ...] = ("nonmated", "false_matches", "nonmated_subjects")
+    at: tuple[int, ...] | None = cell
+    if cell is not None and cell[0] != cell[1]:
+        names = "matrix_nonmated", "matrix_false_matches", "matrix_subjects"
+    else:
+        names = ("mated", "false_nonmatches", "mated_subjects") if mated else names
+        if cell is not None:
+            names, at = tuple(f"group_{name}" for name in names), cell[:1]
+    found = [getattr(counts, name) for name in names]
+    size, errors, subjects = (None if one is None else int(one if at is None else one[at]) for one in found)
+    assert size is not None
+    assert errors is not None
+    return size, errors, subjects
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,6 @@ from fastfair.errors import FewResamplesWarning
 from fastfair.uncertainty.quantities import HELD, Quantity, TakenAt, is_fairer_above
 
 from .difference_tests import DifferenceTest
-from .mover import correlations_of, difference_interval, ratio_interval
 from .result import Evaluation, maker_of
 
 Floats = NDArray[np.float64]
@@ -259,8 +258,8 @@ def _in_closed_form(evaluations: Sequence[Evaluation], rows: list[int], correlat
     same = known & (here == there).all(axis=0) & (correlation > 1 - 1e-9)
     known &= ~same
     with np.errstate(invalid="ignore", divide="ignore"):
-        low, high = difference_interval(here, there, correlation)
-        ratio_low, ratio_high = ratio_interval(here, there, correlation)
+        low, high = intervals.difference_interval(here, there, correlation)
+        ratio_low, ratio_high = intervals.ratio_interval(here, there, correlation)
     has_ratio = known & ((here[0] > 0) | (there[0] > 0))
     return _Intervals(
         low=np.where(known, low, np.nan),
@@ -286,9 +285,12 @@ def _of_replicates(
                 [[[_number(quantity.low), _number(quantity.high)] for quantity in _chosen(e, rows)] for e in pair]
             ).reshape(2, len(rows), 2)
             one, other = (np.vstack((values[None], ends.T)) for values, ends in zip(estimates, of_each, strict=True))
-            of_replicates = correlations_of(np.where(unknown, np.nan, sets))
+            of_replicates = intervals.correlations_of(np.where(unknown, np.nan, sets))
             correlation = np.where(np.isnan(correlations), of_replicates, correlations)
-            limits = [difference_interval(one, other, correlation), ratio_interval(one, other, correlation)]
+            limits = [
+                intervals.difference_interval(one, other, correlation),
+                intervals.ratio_interval(one, other, correlation),
+            ]
             finite = finite[0], finite[0] & ((estimates[0] > 0) | (estimates[1] > 0))
             spread = np.ones(len(rows), bool)
         else:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.concentration import concentration
-from fastfair.error_rates.curve_results import Rates
+from fastfair.error_rates.curve_results import Rates, counts_behind
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.measures._compute import measure_of
 from fastfair.resampling.comparison_replicates import Resampler
@@ -41,7 +40,7 @@ def described(entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bo
     if entry.point is None:
         return Quantity(entry.name, entry.group, None, value, note=_not_computable(value))
     result = at_points[entry.point]
-    counts, point = result.counts, result.at
+    point = result.at
     if entry.name == "threshold":
         low = (
             f"too few data for this operating point: it allows fewer than {ENOUGH_ERRORS} errors"
@@ -51,23 +50,7 @@ def described(entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bo
         return Quantity(entry.name, None, point, value, note=low)
     if measure_of(entry.name) is not None:
         return Quantity(entry.name, entry.group, point, value, note=_not_computable(value))
-    behind: tuple[Any, ...]
-    if entry.name == "fnmr" and entry.cell is None:
-        behind = counts.mated, counts.false_nonmatches, counts.mated_subjects
-    elif entry.cell is None:
-        behind = counts.nonmated, counts.false_matches, counts.nonmated_subjects
-    elif entry.name == "fnmr":
-        k = entry.cell[0]
-        behind = counts.group_mated[k], counts.group_false_nonmatches[k], _at(counts.group_mated_subjects, k)
-    else:
-        cell = entry.cell
-        behind = (
-            counts.matrix_nonmated[cell],
-            counts.matrix_false_matches[cell],
-            _at(counts.matrix_subjects, cell),
-        )
-    size, errors, subjects = (None if number is None else int(number) for number in behind)
-    assert errors is not None
+    size, errors, subjects = counts_behind(result.counts, entry.name == "fnmr", entry.cell)
     concentrated = None
     if shares and errors:
         overall, of_cells = shares[entry.point][entry.name == "fnmr"]
@@ -87,10 +70,6 @@ def described(entry: Entry, at_points: Sequence[Rates], shares: Sequence[dict[bo
         probe_group=entry.probe_group,
         concentration=concentrated,
     )
-
-
-def _at(counts: Any, position: Any) -> Any:
-    return None if counts is None else counts[position]
 
 
 def _not_computable(value: float) -> str:

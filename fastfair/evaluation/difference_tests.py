@@ -12,9 +12,10 @@ from fastfair import intervals
 from fastfair.error_rates.operating_points import FEWEST_ERRORS
 from fastfair.measures._compute import measure_of
 from fastfair.uncertainty.inversion import joint_pvalues
+from fastfair.uncertainty.quantities import RATES
 
 from .compared_system import ComparedSystem
-from .score_tests import RATES_TESTED, score_pvalues
+from .score_tests import score_pvalues
 
 OF_MEASURES = "no p-value and no verdict for a measure that chance moves to either side"
 NOTHING_TO_DRAW = "no p-value and no verdict for a measure where a group has no errors and numbers cannot be drawn"
@@ -89,7 +90,7 @@ def _of_pair(first: ComparedSystem, second: ComparedSystem, scores: Sequence[flo
             reason = OF_MEASURES if measure.fairer == "nearer" else NOTHING_TO_DRAW
             pvalue = joint.get(k, math.nan)
             found.append(DifferenceTest(pvalue, reason if math.isnan(pvalue) else ""))
-        elif one.name in RATES_TESTED and not math.isnan(score):
+        elif one.name in RATES and not math.isnan(score):
             found.append(DifferenceTest(score))
         elif not (math.isfinite(one.estimate) and math.isfinite(other.estimate)):
             found.append(DifferenceTest(math.nan))

@@ -19,7 +19,7 @@ from fastfair._lib.workers import Workers
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.failure_trials import failure_trials
 from fastfair.error_rates.concentration import concentration
-from fastfair.error_rates.curve_results import RateCounts, Rates
+from fastfair.error_rates.curve_results import RateCounts, Rates, counts_behind
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_threshold
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.resampling.blocks import Replicates
@@ -188,16 +188,10 @@ def _quantity(entry: Entry, failed: RateCounts, points: Sequence[Rates], share: 
     """Make a quantity of a number; share: how concentrated failures are, of all comparisons and of cells."""
     rates = None if entry.point is None else points[entry.point]
     mated = entry.name in OF_MATED
-    names = ("mated", "false_nonmatches") if mated else ("nonmated", "false_matches")
-    size, lost = (_count(failed, name, entry.cell) for name in names)
-    subjects = _count(failed, f"{names[0]}_subjects", entry.cell)
-    assert size is not None
-    assert lost is not None
-    errors = lost
+    size, errors, subjects = counts_behind(failed, mated, entry.cell)
     if rates is not None:
-        wrong = _count(rates.counts, names[1], entry.cell)
-        assert wrong is not None
-        errors = wrong + lost if mated else wrong
+        wrong = counts_behind(rates.counts, mated, entry.cell)[1]
+        errors = wrong + errors if mated else wrong
     of_what = "failures" if rates is None else "errors"
     concentrated = None
     if share is not None and errors:
@@ -208,11 +202,3 @@ def _quantity(entry: Entry, failed: RateCounts, points: Sequence[Rates], share: 
         n_comparisons=size, n_errors=errors, n_subjects=subjects, note=note if size else "no comparisons",
         concentration=concentrated,
     )  # fmt: skip
-
-
-def _count(counts: RateCounts, name: str, cell: tuple[int, int] | None) -> int | None:
-    """Return a count of all comparisons, or of those within a group."""
-    found = getattr(counts, name if cell is None else f"group_{name}")
-    if found is None:
-        return None
-    return int(found if cell is None else found[cell[0]])

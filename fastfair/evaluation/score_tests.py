@@ -21,13 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair.error_rates.threshold_slopes import Cell
-from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.quantities import RATES, Quantity
 
 from .decisions import DecidedSystem, Decisions, Trials
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-RATES_TESTED = ("fmr", "fnmr", "fmr_matrix")
 _ROUNDING = 1e-12  # of a variance, relative to its parts: below it nothing is left
 
 
@@ -61,7 +60,7 @@ def score_pvalues(
     tests = {point: _ScoreTests([system.at[point] for system in systems], place) for point in first.at}
     position = {group: k for k, group in enumerate(first.groups)}
     for k, one in enumerate(of_first):
-        if one.name in RATES_TESTED and one.at in tests and one.n_comparisons:
+        if one.name in RATES and one.at in tests and one.n_comparisons:
             cell = None if one.group is None else (position[one.group], position[one.probe_group or one.group])
             strata = max(1, len(position)) if cell is None else len(set(cell))
             size = one.n_comparisons if first.unit == "comparison" else one.n_subjects or 0

@@ -7,6 +7,10 @@ be infinite, as a ratio to a rate of zero is, and then counts as the largest.
 from ._bands import depths as depths
 from ._bands import simultaneous_band
 from ._checks import level as level
+from ._mover import correlations_of as correlations_of
+from ._mover import difference_interval as difference_interval
+from ._mover import ratio_interval as ratio_interval
+from ._mover import sum_interval as sum_interval
 from ._pvalues import bootstrap_pvalue, holm
 from ._rates import exact_lower_limit as exact_lower_limit
 from ._rates import logit_interval as logit_interval
@@ -16,6 +20,7 @@ from ._replicates import METHODS as METHODS
 from ._replicates import METHODS_FOR_ANYTHING as METHODS_FOR_ANYTHING
 from ._replicates import METHODS_OF_EVALUATIONS as METHODS_OF_EVALUATIONS
 from ._replicates import confidence_interval, standard_error
+from ._replicates import finite_mean as finite_mean
 from ._replicates import quantile as quantile
 
 __all__ = [

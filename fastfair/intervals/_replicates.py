@@ -145,6 +145,13 @@ def standard_error(replicates: ArrayLike) -> Floats:
             return _deviation(values / _VERY_LARGE) * _VERY_LARGE
 
 
+def finite_mean(replicates: Floats) -> Floats:
+    """Return the means of the replicates that are finite; NaN where none is."""
+    finite = np.isfinite(replicates)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(finite, replicates, 0.0).sum(axis=-1) / finite.sum(axis=-1))
+
+
 def _deviation(values: Floats) -> Floats:
     finite = np.isfinite(values)
     n = finite.sum(axis=-1)
@@ -216,7 +223,7 @@ def _bca_tails(values: Floats, estimate: Floats, jackknife: Floats, tail: float)
         below = (values < estimate[..., None]).sum(axis=-1) + (values == estimate[..., None]).sum(axis=-1) / 2
         bias = ndtri(below / n)
         finite = np.isfinite(jackknife)
-        mean = np.where(finite, jackknife, 0.0).sum(axis=-1) / finite.sum(axis=-1)
+        mean = finite_mean(jackknife)
         influence = np.where(finite, mean[..., None] - jackknife, 0.0)
         squares = (influence**2).sum(axis=-1)
         acceleration = np.where(squares > 0, (influence**3).sum(axis=-1) / (6 * squares**1.5), 0.0)

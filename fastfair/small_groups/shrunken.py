@@ -14,6 +14,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.results import Tabular
 from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, visible
 from fastfair.evaluation.result import Evaluation
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-RATES = ("fmr", "fnmr")
 _FEWEST_GROUPS = 3
 
 
@@ -184,7 +184,7 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
     >>> found.raw.round(3).tolist(), found.shrunken.round(3).tolist()
     ([0.133, 0.167, 0.2, 0.2], [0.158, 0.171, 0.183, 0.179])
     """
-    validation.choice("rate", rate, RATES)
+    validation.choice("rate", rate, ERROR_RATES)
     evaluation.quantity(rate, None, at)  # refuses what is not there, or there more than once
     uncertainty = evaluation.uncertainty
     if uncertainty is None or not uncertainty.has_replicates:

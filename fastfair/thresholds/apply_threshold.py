@@ -12,16 +12,16 @@ from fastfair._lib import argument_kinds
 from fastfair._lib.arguments import checked
 from fastfair._lib.warnings import held, warn
 from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint, at_threshold
 from fastfair.error_rates.rates import rates_at_key
 from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.evaluation.evaluate import evaluate
-from fastfair.evaluation.mover import difference_interval
 from fastfair.uncertainty.quantities import Quantity
 
 from .applied import AppliedRate
 from .held_interval import FoundThreshold, found_threshold
-from .results import RATES, AppliedThreshold
+from .results import AppliedThreshold
 from .shared_subjects import Added, added, correlation, numbered
 
 NARROW = "likely too narrow"  # in notes of intervals
@@ -113,7 +113,7 @@ def apply_threshold(
         )  # fmt: skip
     both = _Both(comparisons, development, at, found)
     groups = (None, *comparisons.groups)
-    rows = tuple(both.row(evaluation.quantity(name, group)) for group in groups for name in RATES)
+    rows = tuple(both.row(evaluation.quantity(name, group)) for group in groups for name in ERROR_RATES)
     if any(NARROW in row.note for row in rows):
         warn("some intervals are likely too narrow: the notes of the rates say why", NarrowIntervalsWarning)
     return AppliedThreshold(
@@ -135,7 +135,7 @@ def _joined(rate: float, given: list[float], ends: list[float], correlation: flo
             values = np.clip(logit(values), -_INFINITE, _INFINITE)
     center, low, high, least, most = values
     other = np.array([0.0, center - most, center - least])  # what the threshold adds, with the sign turned
-    found = difference_interval(np.array([center, low, high]), other, np.asarray(correlation))
+    found = intervals.difference_interval(np.array([center, low, high]), other, np.asarray(correlation))
     both = expit(np.array(found)) if has_odds else np.clip(found, 0.0, 1.0)
     return float(both[0]), float(both[1])
 
@@ -157,14 +157,14 @@ class _Both:
         self.comparisons, self.at, self.found = comparisons, at, found
         on_development = rates_at_key(development, at, development.mated.keys.dtype.type(found.key))
         rates = on_development.fmr, on_development.fnmr
-        self.held = float(np.mean(rates) if at.kind == "eer" else rates[RATES.index(at.kind)])
+        self.held = float(np.mean(rates) if at.kind == "eer" else rates[ERROR_RATES.index(at.kind)])
         self.ends = [self._end(threshold) for threshold in (found.laxest, found.strictest)]
         self.numbers, of_development, self._n, self.n_shared = numbered(comparisons, development)
         self.of_held: Added | None = None
         if self.n_shared:
             parts = [
                 added(development, of_development, self._n, found.key, mated=name == "fnmr", group=None)
-                for name in (RATES if at.kind == "eer" else (at.kind,))
+                for name in (ERROR_RATES if at.kind == "eer" else (at.kind,))
             ]
             self.of_held = parts[0].minus(parts[1]) if at.kind == "eer" else parts[0]
 

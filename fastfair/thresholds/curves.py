@@ -13,10 +13,10 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.results import Tabular
 from fastfair._lib.tables import columns_of, records
 from fastfair._lib.text import rate_with_interval
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.errors import visible
 
 from .curve_rows import ExpectedError, RateAtThreshold
-from .results import RATES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ class RatesOverThresholds(Tabular):
         -------
         tuple of RateAtThreshold
         """
-        validation.choice("name", name, RATES)
+        validation.choice("name", name, ERROR_RATES)
         if group is not None:
             validation.choice("group", group, self.groups)
         return tuple(row for row in self.rates if (row.name, row.group) == (name, group))
@@ -75,7 +75,7 @@ class RatesOverThresholds(Tabular):
         """
         text = []
         for k in dict.fromkeys((0, len(self.thresholds) // 2, len(self.thresholds) - 1)):
-            both = [self.of(name)[k] for name in RATES]
+            both = [self.of(name)[k] for name in ERROR_RATES]
             said = " and ".join(
                 f"the {one.name.upper()} {rate_with_interval(one.estimate, one.low, one.high)}" for one in both
             )
@@ -106,8 +106,8 @@ class RatesOverThresholds(Tabular):
         from .plots import draw_over
 
         if rate is None:
-            return draw_over(self.thresholds, {name.upper(): self.of(name) for name in RATES}, "Error rate", ax)
-        validation.choice("rate", rate, RATES)
+            return draw_over(self.thresholds, {name.upper(): self.of(name) for name in ERROR_RATES}, "Error rate", ax)
+        validation.choice("rate", rate, ERROR_RATES)
         curves = {group or "all": self.of(rate, group) for group in (self.groups or (None,))}
         return draw_over(self.thresholds, curves, rate.upper(), ax)
 

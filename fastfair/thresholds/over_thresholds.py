@@ -14,17 +14,16 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.warnings import held, warn
 from fastfair.data.class_keys import keys_of
 from fastfair.data.comparisons import Comparisons
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import at_threshold
 from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.evaluation.evaluate import evaluate
-from fastfair.evaluation.mover import difference_interval
 from fastfair.evaluation.result import Evaluation
 from fastfair.uncertainty.quantities import Quantity
 
 from .curve_rows import ExpectedError, RateAtThreshold
 from .curves import ExpectedPerformance, RatesOverThresholds
-from .results import RATES
 
 Floats = NDArray[np.float64]
 NARROW = "likely too narrow"  # in notes of intervals
@@ -83,7 +82,7 @@ def rates_over_thresholds(
     rows = [
         _row(float(threshold), found.quantity(name, group, at_threshold(float(threshold))))
         for group in (None, *comparisons.groups)
-        for name in RATES
+        for name in ERROR_RATES
         for threshold in given
     ]
     _warn(row.note for row in rows)
@@ -166,7 +165,7 @@ def expected_performance_curve(
     rows = []
     for group in (None, *comparisons.groups):
         for weight, threshold, (cost, _) in zip(given, thresholds, costs, strict=True):
-            both = [found.quantity(name, group, at_threshold(threshold)) for name in RATES]
+            both = [found.quantity(name, group, at_threshold(threshold)) for name in ERROR_RATES]
             rows.append(_joined(float(weight), threshold, cost, both))
     _warn(row.note for row in rows)
     return ExpectedPerformance(given, comparisons.groups, tuple(rows), level)
@@ -218,7 +217,7 @@ def _joined(weight: float, threshold: float, cost: float, rates: Sequence[Quanti
     fmr, fnmr = rates
     first, others = np.array([fmr.estimate, *_ends(fmr)]) / 2, _ends(fnmr)
     second = -np.array([fnmr.estimate, *others[::-1]]) / 2  # a sum is the difference of what is turned round
-    low, high = (float(end) for end in np.clip(difference_interval(first, second, np.zeros(())), 0.0, 1.0))
+    low, high = (float(end) for end in np.clip(intervals.difference_interval(first, second, np.zeros(())), 0.0, 1.0))
     note = "; ".join(dict.fromkeys(f"{one.name.upper()}: {one.note}" for one in rates if one.note))
     return ExpectedError(
         fmr.group, weight, threshold, (fmr.estimate + fnmr.estimate) / 2, low, high, fmr.estimate, fnmr.estimate,

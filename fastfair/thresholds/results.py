@@ -11,6 +11,7 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.results import Tabular
 from fastfair._lib.tables import columns_of, records
 from fastfair._lib.text import per_cent, rate_with_interval, typed
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
 
@@ -18,8 +19,6 @@ from .applied import AppliedRate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-RATES = ("fmr", "fnmr")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +71,7 @@ class AppliedThreshold(Tabular):
         -------
         AppliedRate
         """
-        validation.choice("name", name, RATES)
+        validation.choice("name", name, ERROR_RATES)
         if group is not None:
             validation.choice("group", group, self.groups)
         return next(one for one in self.rates if (one.name, one.group) == (name, group))
@@ -92,7 +91,7 @@ class AppliedThreshold(Tabular):
             f"{typed(self.threshold)}; it could be anywhere from {_end(self.laxest)} (lax) to {_end(self.strictest)} "
             f"(strict).{shared}"
         ]
-        for name in RATES:
+        for name in ERROR_RATES:
             one = self.rate(name)
             text.append(
                 f"On the evaluation data the {name.upper()} is "
@@ -140,7 +139,7 @@ class AppliedThreshold(Tabular):
         """
         from .plots import draw_applied
 
-        validation.choice("rate", rate, RATES)
+        validation.choice("rate", rate, ERROR_RATES)
         rows = [self.rate(rate, group) for group in (None, *self.groups)]
         return draw_applied(rows, rate, self.at.value if self.at.kind == rate else math.nan, ax)
 

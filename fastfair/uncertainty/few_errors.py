@@ -401,14 +401,8 @@ def hangs_on_threshold(rates: Floats, thresholds: Floats) -> NDArray[np.bool_]:
     -------
     (rows,) ndarray of bool
     """
-    known = np.isfinite(thresholds) & ~np.isnan(rates)
-    n = np.maximum(known.sum(axis=1, keepdims=True), 1)
-    one, other = (
-        np.where(known, values - np.where(known, values, 0.0).sum(axis=1, keepdims=True) / n, 0.0)
-        for values in (np.where(known, thresholds, 0.0), np.where(known, rates, 0.0))
-    )
-    covariance, scale = (one * other).sum(axis=1), (one**2).sum(axis=1) * (other**2).sum(axis=1)
-    return np.asarray(covariance**2 > _LARGE * scale)
+    finite = np.where(np.isfinite(thresholds), thresholds, np.nan)
+    return np.asarray(intervals.correlations_of(np.array([finite, rates])) ** 2 > _LARGE)
 
 
 def widened_to_quantiles(quantity: Quantity, replicates: Floats, confidence_level: float) -> Quantity:

@@ -419,13 +419,12 @@ def require_method(method: str, unit: str, scheme: str) -> None:
 
 def _spread(_: NDArray[np.intp], replicates: Floats) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
     """Return standard errors, means, whether rows vary, apart from rounding, and the shares that are not finite."""
-    finite = np.isfinite(replicates)
     low, high = np.fmin.reduce(replicates, axis=1), np.fmax.reduce(replicates, axis=1)  # NaN aside
     with np.errstate(invalid="ignore"):
-        means = np.where(finite, replicates, 0.0).sum(axis=1) / finite.sum(axis=1)
         rounding = 1e-12 * np.maximum(np.abs(high), 1e-3)
         varies = (high > low) & (np.isinf(high) | (high - low > rounding))
-    return intervals.standard_error(replicates), means, varies, (~finite).mean(axis=1)
+    not_finite = (~np.isfinite(replicates)).mean(axis=1)
+    return intervals.standard_error(replicates), intervals.finite_mean(replicates), varies, not_finite
 
 
 def _interval_of_fitted_cost(

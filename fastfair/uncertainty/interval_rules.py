@@ -1,9 +1,9 @@
-"""Two tables of rules: which interval a quantity gets, and which notes warn of its weaknesses."""
+"""Rules: which interval a quantity gets, and which notes warn of its weaknesses."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from fastfair import intervals
@@ -46,7 +46,7 @@ INVERSION = "inversion"  # what the method of intervals by test inversion is cal
 CLOSED_FORM = "closed form"  # what that of intervals without replicates is called
 
 
-@dataclass
+@dataclass(frozen=True)
 class Case:
     """A quantity, the interval computed from its replicates, and all else that the rules depend on.
 
@@ -93,12 +93,6 @@ class Case:
     freedom: float = math.inf
 
     @property
-    def has_a_fair_side(self) -> bool:
-        """Whether this is a fairness measure that chance differences between groups make less fair."""
-        measure = measure_of(self.quantity.name)
-        return measure is not None and measure.fairer != "nearer"
-
-    @property
     def is_inverted(self) -> bool:
         """Whether the interval was computed by test inversion, which needs no warning of shifted replicates."""
         return self.made_by in (INVERSION, FEW_DRAWN)
@@ -106,28 +100,97 @@ class Case:
 
 def with_interval(case: Case) -> Quantity:
     """Return the quantity with the interval and the notes that the rules choose."""
-    for applies, settled in _SETTLED:
-        if applies(case):
-            return settled(case)
+    quantity, costs = case.quantity, case.costs
+    if case.held:
+        return replace(quantity, low=quantity.estimate, high=quantity.estimate)
+    if not math.isfinite(quantity.estimate):
+        return replace(quantity, low=math.nan, high=math.nan)
+    if quantity.estimate in (0, 1) and not math.isnan(case.independent):
+        return _without_errors(case)
+    reason = _why_none(case)
+    if reason:
+        return noted(replace(quantity, low=math.nan, high=math.nan), f"no interval: {reason}")
+    low, high = case.low, case.high
     if case.method == "auto":
-        raised = math.nan if case.quantity.name in FITTED else case.raised
-        of_rate = case.quantity.standard_error or 0.0, case.freedom, case.independent, raised
-        ends = case.low, case.high
-        case.low, case.high = widened_for_few_errors(ends, case.quantity.estimate, of_rate, case.confidence_level)
-    least, most = possible_values(case.quantity.name, case.costs)
-    case.low, case.high = (min(max(end, least), most) for end in (case.low, case.high))
-    if case.quantity.name == "threshold":  # which is a score or a decimal near one, and replicates' are scores
-        case.low, case.high = min(case.low, case.quantity.estimate), max(case.high, case.quantity.estimate)
-    if case.is_inverted and abs(case.low) < _ROUNDING:  # of a fair system's standard deviation, which is 0
-        case.low = 0.0
-    case.quantity = replace(
-        case.quantity, low=case.low, high=case.high, method=INVERSION if case.is_inverted else case.made_by
-    )
-    quantity = case.quantity
-    for applies, note, flag in _NOTES:
-        if applies(case):
-            quantity = noted(quantity, note(case), flag)
+        raised = math.nan if quantity.name in FITTED else case.raised
+        of_rate = quantity.standard_error or 0.0, case.freedom, case.independent, raised
+        low, high = widened_for_few_errors((low, high), quantity.estimate, of_rate, case.confidence_level)
+    least, most = possible_values(quantity.name, costs)
+    low, high = (min(max(end, least), most) for end in (low, high))
+    if quantity.name == "threshold":  # which is a score or a decimal near one, and replicates' are scores
+        low, high = min(low, quantity.estimate), max(high, quantity.estimate)
+    if case.is_inverted and abs(low) < _ROUNDING:  # of a fair system's standard deviation, which is 0
+        low = 0.0
+    quantity = replace(quantity, low=low, high=high, method=INVERSION if case.is_inverted else case.made_by)
+    for note, flag in _notes(case, quantity):
+        quantity = noted(quantity, note, flag)
     return quantity
+
+
+def _why_none(case: Case) -> str:
+    """Say why a quantity has no interval; nothing where it has the one computed."""
+    if case.made_by == NO_GROUP_ERRS:
+        return NO_SUCH_ERRORS
+    if case.made_by == FEW_GROUP_ERRORS:
+        return FEW_GROUP_ERRORS
+    if case.unit == "subject" and case.quantity.n_subjects == 1:
+        return "there is one subject, so replicates do not vary"
+    if not case.varies:
+        return "the rate does not vary between units" if case.made_by == CLOSED_FORM else "replicates do not vary"
+    if math.isnan(case.low) or math.isnan(case.high):
+        return "too few replicates have a computable value for this method"
+    return ""
+
+
+def _without_errors(case: Case) -> Quantity:
+    """Give a rate or EER of 0 or 1, which is the same in all replicates, Clopper and Pearson's interval."""
+    quantity, confidence_level = case.quantity, case.confidence_level
+    upper = intervals.upper_limit_without_errors(case.independent, confidence_level)
+    kind = "failures" if quantity.name in FAILURE_RATES else "errors"
+    what = f"no {kind}" if quantity.estimate == 0 else f"nothing but {kind}"
+    # Only where subjects are drawn is it known how much their errors come together.
+    known = case.independent != quantity.n_comparisons
+    number = f"{case.independent:,.0f} " if known else ""
+    note = f"{what}: the interval is Clopper and Pearson's, for {number}independent comparisons"
+    if quantity.n_subjects and quantity.n_comparisons and not known:
+        independent = quantity.n_subjects if quantity.name in OF_MATED else quantity.n_subjects // 2
+        if 0 < independent < quantity.n_comparisons:
+            widest = intervals.upper_limit_without_errors(independent, confidence_level)
+            limit = widest if quantity.estimate == 0 else 1 - widest
+            note += f"; if only subjects are independent, it extends to {limit:.3g}"
+    low, high = (0.0, upper) if quantity.estimate == 0 else (1 - upper, 1.0)
+    return noted(replace(quantity, low=low, high=high, method="clopper-pearson"), note)
+
+
+def _notes(case: Case, quantity: Quantity) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say of a quantity with its interval, and the code of each note."""
+    few_effective, concentrated = has_few_effective_errors(quantity), has_concentrated_errors(quantity)
+    measure, not_computable = measure_of(quantity.name), quantity.not_computable or 0.0
+    if few_effective:
+        yield f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors: likely too narrow", NARROW
+    if case.made_by == FEW_DRAWN:
+        note = "fewer than 10 errors in all groups, and none in one: likely too narrow where few subjects cause most"
+        yield note, NARROW
+    if concentrated:
+        share = f"{100 * (quantity.concentration or 0.0):.0f} %"
+        yield f"{share} of the errors involve the 5 % of subjects with most: likely too narrow", NARROW
+    if case.concentrated:
+        yield "few subjects cause most false matches: likely too narrow", NARROW
+    is_noted = case.concentrated or few_effective or concentrated or case.made_by == FEW_DRAWN
+    if case.few and case.unit == "subject" and not is_noted:
+        yield NOT_KNOWN_WHOSE if quantity.name in RATES else OF_FEW_FALSE_MATCHES, UNKNOWN_CONCENTRATION
+    if quantity.name.endswith("(min_dcf)"):
+        yield "minDCF is too low in small groups, as its threshold is fitted: likely too narrow", NARROW
+    if measure is not None and not case.is_inverted:
+        if case.method == "auto" and measure.fairer != "nearer":
+            yield BY_PERCENTILES, NARROW
+        if abs(case.shift) > _SHIFTED * (quantity.standard_error or 0.0):
+            to_one_side = "replicates lie mostly to one side of the estimate, as chance makes groups differ"
+            yield f"{to_one_side}: see Coverage in the docs", ""
+    if not_computable > _OFTEN:
+        yield f"not computable in {100 * not_computable:.0f} % of replicates", ""
+    if quantity.low == -math.inf or quantity.high == math.inf:
+        yield "the interval is unbounded, as groups have no errors in some replicates", ""
 
 
 def one_sided(quantity: Quantity, alternative: str, costs: DetectionCosts | None) -> Quantity:
@@ -208,130 +271,3 @@ def has_few_false_matches(quantity: Quantity) -> bool:
 def room_for(name: str, n_errors: float) -> float:
     """Return how many times too low the limit of a quantity with so many errors may be, which a bound has to allow."""
     return ROOM if name == "fmr" and n_errors < ENOUGH_ERRORS else 1.0
-
-
-def _without_errors(case: Case) -> Quantity:
-    """Give a rate or EER of 0 or 1, which is the same in all replicates, Clopper and Pearson's interval."""
-    quantity, confidence_level = case.quantity, case.confidence_level
-    upper = intervals.upper_limit_without_errors(case.independent, confidence_level)
-    kind = "failures" if quantity.name in FAILURE_RATES else "errors"
-    what = f"no {kind}" if quantity.estimate == 0 else f"nothing but {kind}"
-    # Only where subjects are drawn is it known how much their errors come together.
-    known = case.independent != quantity.n_comparisons
-    number = f"{case.independent:,.0f} " if known else ""
-    note = f"{what}: the interval is Clopper and Pearson's, for {number}independent comparisons"
-    if quantity.n_subjects and quantity.n_comparisons and not known:
-        independent = quantity.n_subjects if quantity.name in OF_MATED else quantity.n_subjects // 2
-        if 0 < independent < quantity.n_comparisons:
-            widest = intervals.upper_limit_without_errors(independent, confidence_level)
-            limit = widest if quantity.estimate == 0 else 1 - widest
-            note += f"; if only subjects are independent, it extends to {limit:.3g}"
-    low, high = (0.0, upper) if quantity.estimate == 0 else (1 - upper, 1.0)
-    return noted(replace(quantity, low=low, high=high, method="clopper-pearson"), note)
-
-
-def _fixed(case: Case) -> Quantity:
-    return replace(case.quantity, low=case.quantity.estimate, high=case.quantity.estimate)
-
-
-def _no_interval(note: str = "") -> Callable[[Case], Quantity]:
-    def settled(case: Case) -> Quantity:
-        none = replace(case.quantity, low=math.nan, high=math.nan)
-        return noted(none, f"no interval: {note}") if note else none
-
-    return settled
-
-
-# The first that applies settles the interval; else it is the one that the replicates give.
-_SETTLED: tuple[tuple[Callable[[Case], bool], Callable[[Case], Quantity]], ...] = (
-    (lambda case: case.held, _fixed),
-    (lambda case: not math.isfinite(case.quantity.estimate), _no_interval()),
-    (lambda case: case.quantity.estimate in (0, 1) and not math.isnan(case.independent), _without_errors),
-    (lambda case: case.made_by == NO_GROUP_ERRS, _no_interval(NO_SUCH_ERRORS)),
-    (lambda case: case.made_by == FEW_GROUP_ERRORS, _no_interval(FEW_GROUP_ERRORS)),
-    (
-        lambda case: case.unit == "subject" and case.quantity.n_subjects == 1,
-        _no_interval("there is one subject, so replicates do not vary"),
-    ),
-    (
-        lambda case: not case.varies and case.made_by == CLOSED_FORM,
-        _no_interval("the rate does not vary between units"),
-    ),
-    (lambda case: not case.varies, _no_interval("replicates do not vary")),
-    (
-        lambda case: math.isnan(case.low) or math.isnan(case.high),
-        _no_interval("too few replicates have a computable value for this method"),
-    ),
-)
-
-# Each that applies is noted, in this order, with its code.
-_NOTES: tuple[tuple[Callable[[Case], bool], Callable[[Case], str], str], ...] = (
-    (
-        lambda case: has_few_effective_errors(case.quantity),
-        lambda _: f"fewer than {ENOUGH_EFFECTIVE_ERRORS} effective errors: likely too narrow",
-        NARROW,
-    ),
-    (
-        lambda case: case.made_by == FEW_DRAWN,
-        lambda _: (
-            "fewer than 10 errors in all groups, and none in one: likely too narrow where few subjects cause most"
-        ),
-        NARROW,
-    ),
-    (
-        lambda case: has_concentrated_errors(case.quantity),
-        lambda case: (
-            f"{100 * (case.quantity.concentration or 0.0):.0f} % of the errors involve the 5 % of subjects with most: "
-            "likely too narrow"
-        ),
-        NARROW,
-    ),
-    (
-        lambda case: case.concentrated,
-        lambda _: "few subjects cause most false matches: likely too narrow",
-        NARROW,
-    ),
-    (
-        lambda case: (
-            case.few
-            and case.unit == "subject"
-            and case.made_by != FEW_DRAWN
-            and not (
-                case.concentrated or has_few_effective_errors(case.quantity) or has_concentrated_errors(case.quantity)
-            )
-        ),
-        lambda case: NOT_KNOWN_WHOSE if case.quantity.name in RATES else OF_FEW_FALSE_MATCHES,
-        UNKNOWN_CONCENTRATION,
-    ),
-    (
-        lambda case: case.quantity.name.endswith("(min_dcf)"),
-        lambda _: "minDCF is too low in small groups, as its threshold is fitted: likely too narrow",
-        NARROW,
-    ),
-    (
-        lambda case: case.method == "auto" and not case.is_inverted and case.has_a_fair_side,
-        lambda _: BY_PERCENTILES,
-        NARROW,
-    ),
-    (
-        lambda case: (
-            not case.is_inverted
-            and measure_of(case.quantity.name) is not None
-            and abs(case.shift) > _SHIFTED * (case.quantity.standard_error or 0.0)
-        ),
-        lambda _: (
-            "replicates lie mostly to one side of the estimate, as chance makes groups differ: see Coverage in the docs"
-        ),
-        "",
-    ),
-    (
-        lambda case: (case.quantity.not_computable or 0.0) > _OFTEN,
-        lambda case: f"not computable in {100 * (case.quantity.not_computable or 0.0):.0f} % of replicates",
-        "",
-    ),
-    (
-        lambda case: not (math.isfinite(case.low) and math.isfinite(case.high)),
-        lambda _: "the interval is unbounded, as groups have no errors in some replicates",
-        "",
-    ),
-)

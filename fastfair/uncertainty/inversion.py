@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.threads import in_threads
+from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.measures import MEASURES
 from fastfair.measures._compute import THRESHOLD_FREE, measure_of
 from fastfair.resampling.blocks import Replicates
@@ -45,7 +46,6 @@ Floats = NDArray[np.float64]
 POWERS = np.array([0, 0.3, 0.6, 1, 1.3, 1.7, 2.5, 4, 10])
 _STEPS = POWERS[-1] * np.linspace(0, 1, 201) ** 2  # at which measures are followed from fair to unfair
 _ROUNDING = 1e-12  # by which sums of floats may keep a fair system's measure from the fair value
-RATES = ("fmr", "fnmr")
 _MOST = {"fmr": 1.0, "fnmr": 1.0, "eer": 1.0, "act_dcf": np.inf, "min_dcf": np.inf, "cllr": np.inf}
 _FEW = 10  # errors of all groups, with which intervals miss the truth more often where subjects err unequally
 _LEAST_SIZE = 0.5  # of a beta distribution, where one comparison leaves nothing to be alike
@@ -126,8 +126,8 @@ class Part:
 
     def of(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Return the rates of the part's points, and the metrics where it needs them."""
-        rates = {name: values[name][self.places] for name in RATES if name in values and self.places.size}
-        return rates | {name: x for name, x in values.items() if name not in RATES and self.with_metrics}
+        rates = {name: values[name][self.places] for name in ERROR_RATES if name in values and self.places.size}
+        return rates | {name: x for name, x in values.items() if name not in ERROR_RATES and self.with_metrics}
 
 
 class MovedSystems:
@@ -176,7 +176,7 @@ class MovedSystems:
         self.signs = np.array([-1.0 if is_fairer_above(entry.name) else 1.0 for entry in found])
         self._fair = np.array([_fair_value(entry.name) for entry in found])
         self.n_replicates: int = drawn.threshold.shape[-1]
-        n_rates = max((len(values) for name, values in self._start.items() if name in RATES), default=0)
+        n_rates = max((len(values) for name, values in self._start.items() if name in ERROR_RATES), default=0)
         self._whole = Part(self._selection, np.arange(n_rates), with_metrics=True)
 
     def key_of(self, key: Key) -> Key:
@@ -240,8 +240,8 @@ class MovedSystems:
 
     def _kinds(self, p: int) -> frozenset[str]:
         """Return of which rates measures at a point can be followed: where a group has no errors, of none."""
-        known = {name for name in RATES if (self._start[name][p, 1:] > 0).all()}
-        return frozenset(known | {"both rates"} if len(known) == len(RATES) else known)
+        known = {name for name in ERROR_RATES if (self._start[name][p, 1:] > 0).all()}
+        return frozenset(known | {"both rates"} if len(known) == len(ERROR_RATES) else known)
 
     def _parts(self) -> list[Part]:
         """Divide the measures that can be followed by the rates that they are of."""
@@ -399,15 +399,15 @@ class CountedSystems(MovedSystems):
             with_mean_group_eer=False,
             measures=tuple(name for name in selection.measures if name != "sed"),
         )
-        rates = {name: getattr(estimates, name)[self.points] for name in RATES}
+        rates = {name: getattr(estimates, name)[self.points] for name in ERROR_RATES}
         without_metrics = Replicates(estimates.threshold[self.points], **rates, metrics={}, cells=())
         super().__init__(without_metrics, without_metrics, own, n_threads)
         self.n_replicates = n_replicates
         self._models, self._held = [kept[p] for p in self.points], [held[p] for p in self.points]
         self._key = key
         # How much the rate of all comparisons, of different groups, too, is above that within groups.
-        self._ratio = {name: self._ratios(name) for name in RATES}
-        self._start = {name: np.array([self._smooth(name, p) for p in range(len(self.points))]) for name in RATES}
+        self._ratio = {name: self._ratios(name) for name in ERROR_RATES}
+        self._start = {name: np.array([self._smooth(name, p) for p in range(len(self.points))]) for name in ERROR_RATES}
 
     def key_of(self, key: Key) -> Key:
         """Return the key of a measure with the operating point as all points count."""
@@ -435,12 +435,14 @@ class CountedSystems(MovedSystems):
 
     def path(self, powers: Floats) -> Floats:
         """Return the (measures, powers) measures of the systems themselves."""
-        followed = {name: np.array([self._along(name, p, powers) for p in range(len(self.points))]) for name in RATES}
+        followed = {
+            name: np.array([self._along(name, p, powers) for p in range(len(self.points))]) for name in ERROR_RATES
+        }
         path = [entry.value for entry in measure_entries(base_of(followed), self._selection)]
         return np.array(path).reshape(len(self.keys), powers.size)
 
     def _moved(self, part: Part, powers: Floats) -> dict[str, Floats]:
-        return {name: np.array([self._draw(name, p, powers) for p in part.places.tolist()]) for name in RATES}
+        return {name: np.array([self._draw(name, p, powers) for p in part.places.tolist()]) for name in ERROR_RATES}
 
     def _n_numbers(self, part: Part) -> int:
         return part.places.size * (1 + len(self._selection.measured)) * self.n_replicates
@@ -474,7 +476,7 @@ class CountedSystems(MovedSystems):
         draw = _false_matches if name == "fmr" else _false_nonmatches
         shares = np.full((*moved.shape, self.n_replicates), np.nan)
         for k in range(powers.size if model.errors.any() else 0):
-            which = self.points[p], RATES.index(name), int(np.searchsorted(POWERS, powers[k]))
+            which = self.points[p], ERROR_RATES.index(name), int(np.searchsorted(POWERS, powers[k]))
             rng = np.random.default_rng([*self._key.tolist(), _PURPOSE, *which])
             numbers = draw(of_some, moved[1 + some, k], self.n_replicates, rng)
             shares[1 + some, k] = numbers / n

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import intervals as slow
 
-from fastfair.evaluation.mover import difference_interval, ratio_interval
+from fastfair.intervals import difference_interval, ratio_interval
 
 SHARES = st.floats(0.02, 0.9)
 
