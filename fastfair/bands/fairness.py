@@ -297,8 +297,8 @@ def fairness_of_rates(
         about_estimate = replicates if centred is found.replicates else values(centred)
         n_mated, n_nonmated = (found.behind[kind].comparisons[1:] for kind in ("fnmr", "fmr"))
         selection = Selection(
-            groups, found.levels.size, False, (), (measure,), tuple(range(len(groups))), alpha, zero_policy, (),
-            n_mated, n_nonmated,
+            groups, tuple(range(len(groups))), n_mated, n_nonmated, found.levels.size,
+            measures=(measure,), alpha=alpha, zero_policy=zero_policy,
         )  # fmt: skip
         of_fmr = facts.inputs == "both rates" or rate == "fmr"
         narrow = limits.few_subjects_hold(found, np.full(len(points), of_fmr)).repeat(len(of_each)).tolist()

@@ -22,7 +22,7 @@ from fastfair.measures import MEASURES
 from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.preparation import Metrics, different_groups
-from fastfair.uncertainty.entries import Selection, entries, estimates, measure_entries
+from fastfair.uncertainty.entries import Selection, entries, estimates, measure_entries, sizes_of_groups
 from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.inversion import MeasureInversion, MovedSystems
 from fastfair.uncertainty.quantities import Quantity, find
@@ -137,14 +137,7 @@ class ReplicatedCosts:
         measured: tuple[int, ...],
         drawing: Drawing,
     ) -> IntervalMaker:
-        sizes = [np.zeros(0, np.int64)] * 2
-        if comparisons.groups:
-            sizes = [np.diagonal(side.cells) for side in (comparisons.mated_by_group, comparisons.nonmated_by_group)]
-        of_costs = Selection(
-            groups=comparisons.groups, n_points=1, with_mean_group_eer=False, metrics=METRICS, measures=(),
-            measured=measured, alpha=0.5, zero_policy="keep", matrix=(), group_mated=sizes[0],
-            group_nonmated=sizes[1],
-        )  # fmt: skip
+        of_costs = Selection(comparisons.groups, measured, *sizes_of_groups(comparisons), n_points=1, metrics=METRICS)
         measures = COST_MEASURES if len(measured) > 1 else ()
         of_measures = replace(of_costs, n_points=0, measures=measures)
         no_points = [

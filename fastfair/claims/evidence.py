@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from fastfair import intervals
+from fastfair._lib.bisection import least_multiple
 from fastfair.evaluation.result import Evaluation, maker_of
 from fastfair.uncertainty.interval_rules import room_for
 from fastfair.uncertainty.quantities import Quantity
@@ -109,19 +110,9 @@ class Evidence:
         def supports(times: float) -> bool:
             return self.times(times).pvalue(claimed / self.room(times)) <= 1 - level
 
-        if supports(1.0):
-            return 1.0
         if self.estimate >= claimed or math.isnan(self.pvalue(claimed)):
-            return math.inf
-        low, high = 1.0, 2.0
-        while not supports(high):
-            low, high = high, 2 * high
-            if high > _MOST_TIMES:
-                return math.inf
-        while high / low > 1 + 1e-9:
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if supports(middle) else (middle, high)
-        return high
+            return 1.0 if supports(1.0) else math.inf
+        return least_multiple(supports, _MOST_TIMES, 1 + 1e-9)
 
 
 def independent_limit(errors: int, comparisons: int, level: float) -> float:

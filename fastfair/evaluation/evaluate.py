@@ -38,7 +38,7 @@ from fastfair.resampling.blocks import Replicates
 from fastfair.resampling.comparison_replicates import Resampler
 from fastfair.resampling.linearized_rates import LinearizedRates
 from fastfair.resampling.preparation import NO_METRICS, Metrics, different_groups
-from fastfair.uncertainty.entries import Entry, Selection, entries, estimates
+from fastfair.uncertainty.entries import Entry, Selection, entries, estimates, sizes_of_groups
 from fastfair.uncertainty.interval_maker import IntervalMaker
 from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, MovedSystems, points_without_errors
 from fastfair.uncertainty.quantities import RATES
@@ -360,13 +360,10 @@ def _have_eer_thresholds(comparisons: Comparisons, groups: Sequence[int]) -> boo
 
 
 def _select(comparisons: Comparisons, request: Request, *, with_mean_group_eer: bool) -> Selection:
-    sizes = [np.zeros(0, np.int64)] * 2
     matrix: tuple[tuple[int, int], ...] = ()
-    if comparisons.groups:
-        sides = comparisons.mated_by_group, comparisons.nonmated_by_group
-        sizes = [np.diagonal(side.cells) for side in sides]
-        if different_groups(comparisons):
-            matrix = tuple((i, j) for i, j in np.argwhere(sides[1].cells).tolist())
+    if comparisons.groups and different_groups(comparisons):
+        matrix = tuple((i, j) for i, j in np.argwhere(comparisons.nonmated_by_group.cells).tolist())
+    mated, nonmated = sizes_of_groups(comparisons)
     return Selection(
         groups=comparisons.groups,
         n_points=len(request.points),
@@ -377,8 +374,8 @@ def _select(comparisons: Comparisons, request: Request, *, with_mean_group_eer: 
         alpha=request.alpha,
         zero_policy=request.zero_policy,
         matrix=matrix,
-        group_mated=sizes[0],
-        group_nonmated=sizes[1],
+        group_mated=mated,
+        group_nonmated=nonmated,
     )
 
 
@@ -406,10 +403,9 @@ def _counted(
 
 def _standard_errors(listed: Sequence[Entry], resampler: Resampler) -> Floats:
     """Compute the standard errors of rates in closed form; NaN for all else."""
-    rates, groups = LinearizedRates(resampler.prepared), resampler.prepared.comparisons.groups
-    own = {group: (k, k) for k, group in enumerate(groups)}
+    rates = LinearizedRates(resampler.prepared)
     return np.array([
-        rates.standard_error(entry.name == "fnmr", entry.point, entry.cell or own.get(entry.group or ""))
+        rates.standard_error(entry.name == "fnmr", entry.point, entry.cell)
         if entry.name in RATES and entry.point is not None
         else math.nan
         for entry in listed

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import Rates
 from fastfair.measures._compute import KINDS, BaseMetric, MeasuredQuantity, RatePair, measure_all
 from fastfair.resampling.blocks import Replicates
@@ -32,7 +33,7 @@ class Entry:
     value : () or (r,) ndarray
         The estimate, or the number in each replicate.
     cell : tuple of int, or None
-        For a rate of groups, the group of the reference and that of the probe; else None.
+        For a number of a group, the group of the reference and that of the probe; None for all comparisons.
     """
 
     name: str
@@ -56,6 +57,10 @@ class Selection:
     ----------
     groups : tuple of str
         All groups.
+    measured : tuple of int
+        Groups that the measures compare.
+    group_mated, group_nonmated : (groups,) ndarray
+        Numbers of comparisons in each group.
     n_points : int
         Number of operating points to report.
     with_mean_group_eer : bool
@@ -65,30 +70,33 @@ class Selection:
         Metrics to report that need no operating point.
     measures : tuple of str
         Names of the fairness measures to report.
-    measured : tuple of int
-        Groups that the measures compare.
     alpha, zero_policy
         As in `evaluate`.
     matrix : tuple of tuple of int
         Pairs of groups, of reference and probe, whose FMR to report; empty without comparisons between groups.
-    group_mated, group_nonmated : (groups,) ndarray
-        Numbers of comparisons in each group.
     kinds : set of {"fmr", "fnmr", "both rates"}
         Of which rates to report measures at operating points.
     """
 
     groups: tuple[str, ...]
-    n_points: int
-    with_mean_group_eer: bool
-    metrics: tuple[str, ...]
-    measures: tuple[str, ...]
     measured: tuple[int, ...]
-    alpha: float
-    zero_policy: str | float
-    matrix: tuple[tuple[int, int], ...]
     group_mated: NDArray[np.int64]
     group_nonmated: NDArray[np.int64]
+    n_points: int
+    with_mean_group_eer: bool = False
+    metrics: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+    alpha: float = 0.5
+    zero_policy: str | float = "keep"
+    matrix: tuple[tuple[int, int], ...] = ()
     kinds: frozenset[str] = KINDS
+
+
+def sizes_of_groups(comparisons: Comparisons) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the numbers of mated and of non-mated comparisons in each group."""
+    if not comparisons.groups:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    return np.diagonal(comparisons.mated_by_group.cells), np.diagonal(comparisons.nonmated_by_group.cells)
 
 
 def estimates(at_points: Sequence[Rates], metrics: dict[str, Floats], cells: Sequence[tuple[int, int]]) -> Replicates:
@@ -119,8 +127,10 @@ def entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
             value = base.fmr[point, position[i, j]]
             yield Entry("fmr_matrix", selection.groups[i], point, value, (i, j), selection.groups[j])
     for name in selection.metrics:
-        for k, value in enumerate(base.metrics[name]):
-            yield Entry(name, selection.groups[k - 1] if k else None, None, value)
+        overall, *of_groups = base.metrics[name]
+        yield Entry(name, None, None, overall)
+        for k, (group, value) in enumerate(zip(selection.groups, of_groups, strict=True)):
+            yield Entry(name, group, None, value, (k, k))
     yield from measure_entries(base, selection)
 
 
@@ -132,7 +142,7 @@ def measure_entries(base: Replicates, selection: Selection) -> Iterator[Entry]:
                 yield Entry(found.name, None, point, value)
                 continue
             for k, group in enumerate(selection.measured):
-                yield Entry(found.name, selection.groups[group], point, value[..., k])
+                yield Entry(found.name, selection.groups[group], point, value[..., k], (group, group))
 
 
 def measured_quantities(base: Replicates, selection: Selection) -> Iterator[tuple[MeasuredQuantity, list[int]]]:

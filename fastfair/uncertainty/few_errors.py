@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
+from fastfair._lib.bisection import least_multiple
 from fastfair.data.class_keys import keys_of, not_kept
 from fastfair.data.scanned_comparisons import KeptComparisons
 from fastfair.error_rates.operating_points import FEWEST_ERRORS, allowed_errors
@@ -124,18 +125,12 @@ class _Held(NamedTuple):
 
     def comparisons_needed(self, tail: float) -> float:
         """Return about how many comparisons would set the threshold's end toward harm; infinite where none would."""
-        low, high = 1.0, 1.0
-        while not self._times(high).errors(tail)[0]:
-            low, high = high, 2 * high
-            if high > _MOST_TIMES:
-                return math.inf
-        while high / low > 1.01:
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if self._times(middle).errors(tail)[0] else (middle, high)
-        return high * self.n
 
-    def _times(self, share: float) -> _Held:
-        return self._replace(n=math.ceil(self.n * share), spread=self.spread / math.sqrt(share))
+        def leaves_errors(times: float) -> bool:
+            spread = self.spread / math.sqrt(times)
+            return self._replace(n=math.ceil(self.n * times), spread=spread).errors(tail)[0] > 0
+
+        return self.n * least_multiple(leaves_errors, _MOST_TIMES, 1.01)
 
 
 class Limits(NamedTuple):
@@ -175,9 +170,6 @@ class FewHeldErrors:
         self._entries, self._resampler, self._prepared, self._freedom = entries, resampler, resampler.prepared, freedom
         self._attempts = attempts
         self._errors: dict[tuple[bool, int, int], tuple[float, float]] = {}
-        groups = self._prepared.comparisons.groups
-        own = {group: (k, k) for k, group in enumerate(groups)}
-        self._cells: list[Cell] = [entry.cell or own.get(entry.group or "") for entry in entries]
         rows = {entry.point: k for k, entry in enumerate(entries) if self._is_held(entry)}
         held = {point: self._held_rate(point, float(freedom[k])) for point, k in rows.items() if point is not None}
         self._held = {point: one for point, one in held.items() if one.expected < FEWEST_ERRORS}
@@ -201,12 +193,12 @@ class FewHeldErrors:
         if entry.name in RATES:
             if entry.point in self._held:
                 return None if self._is_held(entry) else self._at_held_threshold(row, self._held[entry.point], half)
-            if self._kind(entry) == "eer" and self._cells[row] is None:
+            if self._kind(entry) == "eer" and self._entries[row].cell is None:
                 return self._between_rates(row, int(self._prepared.thresholds[entry.point or 0]), half)
         elif entry.name in ("eer", "min_dcf"):
             if not 0 < entry.value < 1:
                 return None
-            k = self._prepared.position(self._cells[row])
+            k = self._prepared.position(self._entries[row].cell)
             keys = self._prepared.eer_keys if entry.name == "eer" else self._prepared.cost_keys
             return self._between_rates(row, int(keys[k]), half)
         elif entry.point in self._held:  # a threshold or a measure
@@ -289,8 +281,8 @@ class FewHeldErrors:
 
     def _between_rates(self, row: int, key: int, half: float) -> Limits | None:
         """Return the limits of an EER or minDCF with few errors of a kind at its threshold."""
-        k = self._prepared.position(self._cells[row])
-        few = [mated for mated in (True, False) if self._has_few(mated, k, self._cells[row], key)]
+        k = self._prepared.position(self._entries[row].cell)
+        few = [mated for mated in (True, False) if self._has_few(mated, k, self._entries[row].cell, key)]
         if not few:
             return None
 
@@ -338,7 +330,7 @@ class FewHeldErrors:
 
     def _rate_limits(self, row: int, mated: bool, key: int, level: float) -> tuple[float, float]:
         """Return the limits of a rate of an entry's comparisons at a given threshold, as evaluations have them."""
-        cell = self._cells[row]
+        cell = self._entries[row].cell
         k = self._prepared.position(cell)
         lists = self._lists(mated)
         limit = np.array([key if mated else -key])

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair import intervals
+from fastfair._lib.bisection import least_between
 from fastfair._lib.threads import in_threads
 from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.errors import InputError
@@ -159,13 +160,7 @@ class IntervalMaker:
             end = quantity.high if upper else quantity.low
             return end is not None and (end <= bound if upper else end >= bound)
 
-        low, high = 1e-6, 0.499
-        if not excludes(high):
-            return 1.0
-        while high / low > 1.005:
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if excludes(middle) else (middle, high)
-        return high
+        return least_between(excludes, 1e-6, 0.499, 1.005) if excludes(0.499) else 1.0
 
     def _made(self, rows: Sequence[int], confidence_level: float, method: str) -> list[Quantity]:
         """Return some of the quantities with two-sided intervals of a level."""

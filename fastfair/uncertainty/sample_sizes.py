@@ -24,7 +24,7 @@ from fastfair.resampling.count_models import CountModel
 from fastfair.resampling.design_effects import ENOUGH_PAIRS
 
 from .entries import Entry
-from .few_errors import Cell, FewHeld, FewHeldErrors, raised_rate
+from .few_errors import FewHeld, FewHeldErrors, raised_rate
 from .quantities import FITTED, RATES, base_metric_of_ratio
 
 Floats = NDArray[np.float64]
@@ -91,12 +91,6 @@ class SampleSizes:
         )
 
 
-def _cells_of(entries: Sequence[Entry], groups: Sequence[str]) -> list[Cell]:
-    """Return the groups of references and probes of each entry; None for all comparisons."""
-    own = {group: (k, k) for k, group in enumerate(groups)}
-    return [entry.cell or own.get(entry.group or "") for entry in entries]
-
-
 def degrees_of_freedom(entries: Sequence[Entry], resampler: Resampler, *, of_held: bool = True) -> Floats:
     """Count the degrees of freedom of each rate, EER, minDCF and min Cllr, and of groups' ratios of these, at least 1.
 
@@ -132,7 +126,8 @@ def degrees_of_freedom(entries: Sequence[Entry], resampler: Resampler, *, of_hel
     if comparisons.groups:
         by_group = {"mated": comparisons.mated_by_group, "non-mated": comparisons.nonmated_by_group}
         cells = {side: grouped.cells if alone else grouped.subjects for side, grouped in by_group.items()}
-    for k, (entry, cell) in enumerate(zip(entries, _cells_of(entries, comparisons.groups), strict=True)):
+    for k, entry in enumerate(entries):
+        cell = entry.cell
         name = base_metric_of_ratio(entry.name) or entry.name
         if name not in _SIDES:
             continue
@@ -172,8 +167,8 @@ def effective_sample_sizes(entries: Sequence[Entry], resampler: Resampler) -> Fl
     """
     count = cache(resampler.independent_comparisons)
     found = np.full(len(entries), np.nan)
-    cells = _cells_of(entries, resampler.prepared.comparisons.groups)
-    for k, (entry, cell) in enumerate(zip(entries, cells, strict=True)):
+    for k, entry in enumerate(entries):
+        cell = entry.cell
         if entry.name not in (*RATES, "eer"):
             continue
         held = cell is None and entry.point is not None and resampler.points[entry.point].kind == entry.name
@@ -208,12 +203,12 @@ def attempts_of_one_more(entries: Sequence[Entry], resampler: Resampler) -> Floa
     errors[:n_points] = lists.count_errors(np.repeat(prepared.thresholds[:, None], lists.end.size, axis=1))
     for row, keys in ((n_points, prepared.eer_keys), (n_points + 1, prepared.cost_keys)):
         errors[row, : keys.size] = lists.count_errors(keys)
-    attempts, groups = resampler.typical_attempts(errors), prepared.comparisons.groups
+    attempts = resampler.typical_attempts(errors)
     places = {"eer": n_points, "min_dcf": n_points + 1}
     for row, entry in enumerate(entries):
         if entry.name in ("fnmr", *places):
             at = places.get(entry.name, entry.point)
-            found[row] = attempts[at, 0 if entry.group is None else 1 + groups.index(entry.group)]
+            found[row] = attempts[at, 0 if entry.cell is None else 1 + entry.cell[0]]
     return found
 
 
@@ -237,7 +232,7 @@ def raised_by_one_more(entries: Sequence[Entry], attempts: Floats, resampler: Re
         value = float(entry.value)
         if math.isnan(more) or not value > 0:
             continue
-        keys = keys_of(comparisons, None if entry.group is None else comparisons.groups.index(entry.group))
+        keys = keys_of(comparisons, None if entry.cell is None else entry.cell[0])
         if entry.name == "fnmr":
             found[row] = raised_rate(value, keys.sizes[0], more)
         elif entry.name == "eer":

@@ -132,9 +132,8 @@ def truth(population: Population) -> dict[Key, float]:
     nothing = np.zeros(len(labels), np.int64)
     groups = tuple(labels[k] for k in order)
     selection = Selection(
-        groups, len(points), False, tuple(base.metrics), MEASURES, tuple(range(len(labels))), 0.5, "keep", (),
-        nothing, nothing,
-    )  # fmt: skip
+        groups, tuple(range(len(labels))), nothing, nothing, len(points), metrics=tuple(base.metrics), measures=MEASURES
+    )
     names = [str(point) for point, _ in points.values()]
     found = {
         (e.name, e.group, None if e.point is None else names[e.point]): float(e.value) for e in entries(base, selection)
