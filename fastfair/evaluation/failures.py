@@ -30,7 +30,12 @@ from fastfair.resampling.preparation import NO_METRICS
 from fastfair.uncertainty.entries import Entry, estimates
 from fastfair.uncertainty.few_errors import raised_rate
 from fastfair.uncertainty.quantities import FAILURE_RATES, HELD, OF_MATED, WITH_FAILURES, Quantity
-from fastfair.uncertainty.sample_sizes import SampleSizes, degrees_of_freedom, effective_sample_sizes
+from fastfair.uncertainty.sample_sizes import (
+    SampleSizes,
+    attempts_of_one_more,
+    degrees_of_freedom,
+    effective_sample_sizes,
+)
 
 Floats = NDArray[np.float64]
 _FAILED = at_threshold(0.5)
@@ -98,15 +103,12 @@ class Failures:
 
     def left_out(self, scored: Replicates, n_threads: int | None) -> Floats:
         """Compute the (entries, units) numbers with one unit left out; NaN where units are comparisons."""
-        found = self._rows(self.resampler.jackknife(n_threads), scored) if self._units_are_shared else None
-        return np.full((len(self.entries), scored.threshold.shape[-1]), np.nan) if found is None else found
+        if self.resampler.units.unit == "comparison":
+            return np.full((len(self.entries), scored.threshold.shape[-1]), np.nan)
+        return self._rows(self.resampler.jackknife(n_threads), scored)
 
     def _rows(self, failed: Replicates, scored: Replicates) -> Floats:
         return np.array([entry.value for entry in self._entries(failed, scored)])
-
-    @property
-    def _units_are_shared(self) -> bool:
-        return self.resampler.units.unit != "comparison"
 
     @cached_property
     def _as_errors(self) -> list[Entry]:
@@ -133,36 +135,26 @@ class Failures:
             entry.value in (0, 1) or (quantity.n_errors or 0) < ENOUGH_PAIRS
             for entry, quantity in zip(self.entries, self.quantities, strict=True)
         ]
-        place = self._of_scored(listed, np.arange(len(listed), dtype=np.float64))
+        attempts = attempts_of_one_more(self._as_errors, self.resampler).tolist()
+        pairs = zip(self.quantities, attempts, strict=True)
         of_failures = SampleSizes(
             np.fmin(freedom, self._of_scored(listed, of_listed.degrees_of_freedom)),
             np.where(few, least, np.nan),
-            self._raised(),
-            places=np.where(np.isnan(place), -1, place).astype(int).tolist(),
+            np.array([raised_rate(one.estimate, one.n_comparisons or 1, more) for one, more in pairs]),
+            places=self._places(listed).tolist(),
         )
         return of_listed.followed_by(of_failures)
 
-    def _raised(self) -> Floats:
-        """Compute by how much one more subject raises FRRs and rates of failure of mated comparisons."""
-        if self.resampler.units.unit != "subject":
-            return np.full(len(self.entries), np.nan)
-        prepared = self.resampler.prepared
-        keys = np.repeat(prepared.thresholds[:, None], prepared.y.end.size, axis=1)
-        (attempts,) = self.resampler.typical_attempts(prepared.y.count_errors(keys))
-        return np.array([
-            raised_rate(one.estimate, one.n_comparisons or 1, attempts[1 + entry.cell[0] if entry.cell else 0])
-            if entry.name in OF_MATED
-            else np.nan
-            for entry, one in zip(self.entries, self.quantities, strict=True)
-        ])  # fmt: skip
+    def _places(self, listed: Sequence[Entry]) -> NDArray[np.intp]:
+        """Return the place of the same rate without failures among other entries; -1 for rates of failure."""
+        place = {entry.key: k for k, entry in enumerate(listed)}
+        scored = ((_SCORED.get(entry.name, ""), entry.group, None, entry.point) for entry in self.entries)
+        return np.array([place.get(key, -1) for key in scored], np.intp)
 
     def _of_scored(self, listed: Sequence[Entry], of_listed: Floats) -> Floats:
         """Return what the same rate without failures has; NaN for rates of failure."""
-        known = {entry.key: value for entry, value in zip(listed, of_listed, strict=True)}
-        return np.array([
-            known[_SCORED[entry.name], entry.group, None, entry.point] if entry.name in WITH_FAILURES else np.nan
-            for entry in self.entries
-        ])  # fmt: skip
+        places = self._places(listed)
+        return np.where(places < 0, np.nan, of_listed[places])
 
     def with_closed_form(
         self, others: tuple[Quantity, ...], listed: Sequence[Entry], sizes: SampleSizes, errors: Floats
