@@ -17,24 +17,20 @@ if TYPE_CHECKING:
     from fastfair.calibration.applications import Application
     from fastfair.calibration.calibrate import calibrate
     from fastfair.calibration.calibrated import CalibratedScores, TrainedTransform
-    from fastfair.calibration.cost_rows import ApplicationCost, CostDifference, CostMeasure, RatioCost
     from fastfair.calibration.curves import BayesError, Tippett, bayes_error, tippett
     from fastfair.calibration.evaluate_calibration import evaluate_calibration
-    from fastfair.calibration.results import Calibration
+    from fastfair.calibration.results import ApplicationCost, Calibration, CostDifference, CostMeasure, RatioCost
     from fastfair.claims.check import check
-    from fastfair.claims.check_results import Check
-    from fastfair.claims.checked_quantity import CheckedQuantity
+    from fastfair.claims.check_results import Check, CheckedQuantity
     from fastfair.claims.claim import claim
-    from fastfair.claims.claimed_rates import ClaimedRate
-    from fastfair.claims.results import Claim
+    from fastfair.claims.results import Claim, ClaimedRate
     from fastfair.data.comparisons import Comparisons
     from fastfair.data.embeddings import Embeddings
     from fastfair.data.named_vectors import NamedVectors
     from fastfair.data.scanned_comparisons import ScannedComparisons
     from fastfair.data.score_normalization import normalize_scores
-    from fastfair.error_models.effects import AttributeTest, Effect
     from fastfair.error_models.error_model import error_model
-    from fastfair.error_models.results import ErrorModel, StratifiedRates
+    from fastfair.error_models.results import AttributeTest, Effect, ErrorModel, StratifiedRates
     from fastfair.error_models.stratified_rates import stratified_rates
     from fastfair.error_models.stratifying import StratifiedDifference, StratifiedRate
     from fastfair.error_rates.curves import act_dcf, cllr, det, eer, min_cllr, min_dcf, roc
@@ -47,8 +43,6 @@ if TYPE_CHECKING:
         at_threshold,
     )
     from fastfair.error_rates.rates import rates
-    from fastfair.error_rates.worst_comparisons import worst_comparisons
-    from fastfair.error_rates.worst_results import WorstComparisons
     from fastfair.evaluation.compare import compare
     from fastfair.evaluation.contrasts import Contrast
     from fastfair.evaluation.evaluate import evaluate
@@ -56,6 +50,7 @@ if TYPE_CHECKING:
     from fastfair.evaluation.ranks import RankedSystem
     from fastfair.evaluation.result import Evaluation
     from fastfair.evaluation.system_comparison import SystemComparison
+    from fastfair.evaluation.worst_comparisons import WorstComparisons, worst_comparisons
     from fastfair.first_run import warm_up
     from fastfair.group_tests.equal_rates import fmr_test, fnmr_test
     from fastfair.group_tests.failure_counts import FailureCounts
@@ -69,14 +64,12 @@ if TYPE_CHECKING:
     from fastfair.io.write import write_comparisons
     from fastfair.pages.report import report
     from fastfair.planning.fmr import plan_fmr
-    from fastfair.planning.fmr_plans import FmrPlan
-    from fastfair.planning.fmr_studies import FmrStudy
+    from fastfair.planning.fmr_plans import FmrPlan, FmrStudy
     from fastfair.planning.margins import margin_study, plan_margin
     from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
     from fastfair.planning.power import plan_power, plan_subjects
     from fastfair.quality.discard_curve import discard_curve
-    from fastfair.quality.discarded import DiscardArea, DiscardedRate
-    from fastfair.quality.results import DiscardCurve
+    from fastfair.quality.results import DiscardArea, DiscardCurve, DiscardedRate
     from fastfair.small_groups.shrunken import ShrunkenRates, shrunken_rates
     from fastfair.synthesis.binormal import Binormal, binormal_comparisons
     from fastfair.synthesis.coverage import CoverageExperiment, coverage_experiment
@@ -87,50 +80,54 @@ if TYPE_CHECKING:
         von_mises_fisher_embeddings,
     )
     from fastfair.synthesis.systems import BiasedSystem, ScenarioFamily, biased_system, scenario_family
-    from fastfair.thresholds.applied import AppliedRate
     from fastfair.thresholds.apply_threshold import apply_threshold
-    from fastfair.thresholds.curve_rows import ExpectedError, RateAtThreshold
-    from fastfair.thresholds.curves import ExpectedPerformance, RatesOverThresholds
     from fastfair.thresholds.over_thresholds import expected_performance_curve, rates_over_thresholds
     from fastfair.thresholds.own_thresholds import own_thresholds, with_own_thresholds
-    from fastfair.thresholds.results import AppliedThreshold
+    from fastfair.thresholds.results import (
+        AppliedRate,
+        AppliedThreshold,
+        ExpectedError,
+        ExpectedPerformance,
+        RateAtThreshold,
+        RatesOverThresholds,
+    )
     from fastfair.uncertainty.quantities import Quantity
-    from fastfair.written_results import WrittenResult, read_results
+    from fastfair.written_results import read_results
 
 _MODULES = ("datasets", "errors", "intervals", "measures")
 _HOMES = {
     "Application": "calibration.applications",
-    "ApplicationCost": "calibration.cost_rows",
-    "AppliedRate": "thresholds.applied",
+    "ApplicationCost": "calibration.results",
+    "AppliedRate": "thresholds.results",
     "AppliedThreshold": "thresholds.results",
-    "AttributeTest": "error_models.effects",
+    "AttributeTest": "error_models.results",
     "BayesError": "calibration.curves",
     "BiasedSystem": "synthesis.systems",
     "Binormal": "synthesis.binormal",
     "CalibratedScores": "calibration.calibrated",
     "Calibration": "calibration.results",
     "Check": "claims.check_results",
-    "CheckedQuantity": "claims.checked_quantity",
+    "CheckedQuantity": "claims.check_results",
     "Claim": "claims.results",
-    "ClaimedRate": "claims.claimed_rates",
+    "ClaimedRate": "claims.results",
     "Comparisons": "data.comparisons",
     "Contrast": "evaluation.contrasts",
-    "CostDifference": "calibration.cost_rows",
-    "CostMeasure": "calibration.cost_rows",
+    "CostDifference": "calibration.results",
+    "CostMeasure": "calibration.results",
     "CoverageExperiment": "synthesis.coverage",
-    "DiscardArea": "quality.discarded",
+    "DiscardArea": "quality.results",
     "DiscardCurve": "quality.results",
-    "DiscardedRate": "quality.discarded",
-    "Effect": "error_models.effects",
+    "DiscardedRate": "quality.results",
+    "Effect": "error_models.results",
     "Embeddings": "data.embeddings",
     "ErrorModel": "error_models.results",
     "Evaluation": "evaluation.result",
-    "ExpectedError": "thresholds.curve_rows",
-    "ExpectedPerformance": "thresholds.curves",
+    "ExpectedError": "thresholds.results",
+    "ExpectedPerformance": "thresholds.results",
     "FailureCounts": "group_tests.failure_counts",
     "FairnessBand": "bands.fairness",
     "FmrPlan": "planning.fmr_plans",
-    "FmrStudy": "planning.fmr_studies",
+    "FmrStudy": "planning.fmr_plans",
     "FmrTest": "group_tests.results",
     "FnmrTest": "group_tests.results",
     "GroupTest": "group_tests.results",
@@ -142,9 +139,9 @@ _HOMES = {
     "PowerPlan": "planning.plans",
     "Quantity": "uncertainty.quantities",
     "RankedSystem": "evaluation.ranks",
-    "RateAtThreshold": "thresholds.curve_rows",
-    "RatesOverThresholds": "thresholds.curves",
-    "RatioCost": "calibration.cost_rows",
+    "RateAtThreshold": "thresholds.results",
+    "RatesOverThresholds": "thresholds.results",
+    "RatioCost": "calibration.results",
     "RocBand": "bands.roc",
     "ScannedComparisons": "data.scanned_comparisons",
     "ScenarioFamily": "synthesis.systems",
@@ -158,8 +155,7 @@ _HOMES = {
     "Tippett": "calibration.curves",
     "TrainedTransform": "calibration.calibrated",
     "VonMisesFisherIdentities": "synthesis.simulators",
-    "WorstComparisons": "error_rates.worst_results",
-    "WrittenResult": "written_results",
+    "WorstComparisons": "evaluation.worst_comparisons",
     "act_dcf": "error_rates.curves",
     "apply_threshold": "thresholds.apply_threshold",
     "at_eer": "error_rates.operating_points",
@@ -217,7 +213,7 @@ _HOMES = {
     "von_mises_fisher_embeddings": "synthesis.simulators",
     "warm_up": "first_run",
     "with_own_thresholds": "thresholds.own_thresholds",
-    "worst_comparisons": "error_rates.worst_comparisons",
+    "worst_comparisons": "evaluation.worst_comparisons",
     "write_comparisons": "io.write",
 }
 
@@ -282,7 +278,6 @@ __all__ = [
     "TrainedTransform",
     "VonMisesFisherIdentities",
     "WorstComparisons",
-    "WrittenResult",
     "__version__",
     "act_dcf",
     "apply_threshold",

@@ -24,11 +24,6 @@ Check = Callable[[str, Any], Any]
 _FRAMES = ("pandas", "polars", "pyarrow")
 _MOST_REPLICATES = 10**7
 _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes, the limits of file systems
-_SHOWN_ON_PAGES = (
-    "Evaluation", "PairedEvaluation", "SystemComparison", "FnmrTest", "FmrTest", "MarginOfError", "Claim", "Check",
-    "AppliedThreshold", "RatesOverThresholds", "ExpectedPerformance", "DiscardCurve", "ShrunkenRates", "ErrorModel",
-    "StratifiedRates", "FmrPlan", "RocBand", "FairnessBand", "Calibration", "WrittenResult",
-)  # fmt: skip
 # How to make the class wanted (first) from the class found (second), as a hint in messages.
 _WAYS = {
     ("Comparisons", "Embeddings"): "make them with its method comparisons()",
@@ -370,11 +365,11 @@ def paths(name: str, value: Any) -> list[str | Path]:
 
 def results(name: str, value: Any) -> list[Any]:
     """Require a result that a page can show, or a list of such; one counts as a list of it."""
-    found = list(value) if isinstance(value, list | tuple) else [value]
-    if found and all(_is_a(one, *_SHOWN_ON_PAGES, "Bands") for one in found):  # which only the command line makes
-        return found
-    wrong = next((one for one in found if not _is_a(one, *_SHOWN_ON_PAGES)), value)
-    raise _wrong(name, f"results, each a {' or '.join(', '.join(_SHOWN_ON_PAGES).rsplit(', ', 1))}", wrong)
+    several_results = list(value) if isinstance(value, list | tuple) else [value]
+    wrong = next((one for one in several_results if not _is_a(one, "Result")), None)
+    if several_results and wrong is None:
+        return several_results
+    raise _wrong(name, "results, such as evaluate, check or fnmr_test return", value if wrong is None else wrong)
 
 
 def source(name: str, value: Any) -> Any:

@@ -45,32 +45,35 @@ def records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def by_columns(content: dict[str, Any]) -> dict[str, Any]:
+_TABLE = "table"  # the only name in an object that stands for a table
+
+
+def by_columns(content: Any) -> Any:
     """Write tables as columns, so that names and texts stand there once; `by_rows` undoes it.
 
     Parameters
     ----------
     content : dict
-        Results, with tables as lists of rows of the same names.
+        A result, in which a table is a list of objects that have the same names and hold no lists or objects.
 
     Returns
     -------
     dict
-        The same, with the names of the tables that became columns under "tables". Texts that repeat are categories, and
-        a cell is the place of its own, counted from 0; -1 where there is none.
+        The same with ``{"table": {column: cells}}`` in the place of each table. Texts that repeat are categories, and a
+        cell is the place of its own, counted from 0; -1 where there is none.
     """
-    found: dict[str, Any] = {}
-    tables = []
-    for name, value in content.items():
-        if isinstance(value, list) and value and all(isinstance(row, dict) and [*row] == [*value[0]] for row in value):
-            tables.append(name)
-            found[name] = {column: _coded([row[column] for row in value]) for column in value[0]}
-        else:
-            found[name] = value
-    return found | {"tables": tables}
+    if isinstance(content, dict):
+        return {name: by_columns(value) for name, value in content.items()}
+    if not isinstance(content, list):
+        return content
+    if content and all(isinstance(row, dict) and [*row] == [*content[0]] for row in content):
+        cells = [value for row in content for value in row.values()]
+        if not any(isinstance(value, dict | list) for value in cells):
+            return {_TABLE: {name: _coded([row[name] for row in content]) for name in content[0]}}
+    return list(map(by_columns, content))
 
 
-def by_rows(content: dict[str, Any]) -> dict[str, Any]:
+def by_rows(content: Any) -> Any:
     """Write tables as rows again.
 
     Parameters
@@ -82,11 +85,13 @@ def by_rows(content: dict[str, Any]) -> dict[str, Any]:
     -------
     dict
     """
-    tables = {name: content[name] for name in content["tables"]}
-    rows = {
-        name: records({column: _decoded(cells) for column, cells in table.items()}) for name, table in tables.items()
-    }
-    return {name: value for name, value in (content | rows).items() if name != "tables"}
+    if isinstance(content, list):
+        return list(map(by_rows, content))
+    if not isinstance(content, dict):
+        return content
+    if [*content] == [_TABLE]:
+        return records({column: _decoded(cells) for column, cells in content[_TABLE].items()})
+    return {name: by_rows(value) for name, value in content.items()}
 
 
 def _coded(cells: list[Any]) -> list[Any] | dict[str, list[Any]]:

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
-from typing import Any, Unpack
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair import intervals
 from fastfair._lib import seeds
-from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import per_cent, rate_with_interval
 from fastfair._lib.warnings import warn
 from fastfair.data.embeddings import Embeddings
 from fastfair.error_rates.curve_results import ERROR_RATES
-from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr, point_of
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, at_fmr
 from fastfair.errors import FairValueOutsideWarning, InputError, visible
 from fastfair.measures import MEASURES
 from fastfair.measures._names import measure_name
 from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.vector import svg_of
+from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import Quantity, table_of
 
 from .curve import Curve, curve_of, rate_curve
@@ -37,6 +34,9 @@ from .fairness import (
 )
 from .rates_at_levels import BandOptions, BandSettings, rates_over_levels, workers_of
 from .roc import RocBand
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 DEFAULT_MEASURES = ("max_geomean_ratio", "max_min_ratio", "log_geomean_sum", "gini")
@@ -66,8 +66,8 @@ class BandQuantity(Quantity):
     band_high: float = float("nan")
 
 
-@dataclass(frozen=True, eq=False)
-class Bands:
+@dataclass(frozen=True, eq=False, repr=False)
+class Bands(Result):
     """The result of `bands_of`: rates and fairness measures at many FMRs.
 
     Attributes
@@ -102,11 +102,23 @@ class Bands:
     left_out: tuple[str, ...] = ()
     asked: tuple[float, ...] = ()
 
-    def _chapter(self) -> Chapter:
-        """Return what a page says of all curves, with tables of the FMRs asked."""
-        levels = [level for level in self.roc.fmr.tolist() if level in (self.asked or self.roc.fmr)]
+    _rows = "quantities"
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return table_of(self.quantities)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw the FNMR of all pairs over the FMR, as `RocBand.plot` does."""
+        return self.roc.plot(ax, **kwargs)
+
+    def _levels(self) -> list[float]:
+        """Return the FMRs that pages show in tables."""
+        return [level for level in self.roc.fmr.tolist() if level in (self.asked or self.roc.fmr)]
+
+    def summary(self) -> str:
+        """Describe the rates at the FMRs asked in sentences."""
         said = [self.description]
-        for level in levels:
+        for level in self._levels():
             rows = [q for q in self.quantities if q.name == "fnmr" and q.at == at_fmr(level)]
             known = [q for q in rows if q.group is not None and (q.n_errors or 0) >= ENOUGH_ERRORS]
             told = f"At FMR {per_cent(level)} the FNMR is {_rate(rows[0])}"
@@ -115,6 +127,11 @@ class Bands:
                 told += f"; of groups with {ENOUGH_ERRORS} errors or more it is lowest in {visible(str(least.group))}, "
                 told += f"{_rate(least)}, and highest in {visible(str(most.group))}, {_rate(most)}"
             said.append(f"{told}.")
+        return "\n".join(said)
+
+    def _chapter(self) -> Chapter:
+        """Return what a page says of all curves, with tables of the FMRs asked."""
+        levels = self._levels()
         left_out = [visible(f"Left out: {text}.") for text in self.left_out]
         sections = [Section("Data", left_out)] if left_out else []
         sections += [replace(self.roc._section(levels), title="Trade-off of the two errors")]
@@ -128,42 +145,7 @@ class Bands:
         for q in self.quantities:
             for note in filter(None, q.note.split("; ")):
                 remarks.setdefault(note, []).append(f"{q.name} at {q.at}: {visible(q.group or 'all')}")
-        return Chapter("Vectors", said, sections, self.settings, write_json(self._numbers(said), None), remarks)
-
-    def _numbers(self, summary: Sequence[str]) -> dict[str, Any]:
-        """Return all that a page has, which `of_numbers` makes the same chapter of."""
-        columns = table_of(self.quantities)
-        return json.loads(self.to_json()) | {
-            "kind": type(self).__name__,
-            "table": "quantities",
-            "summary": list(summary),
-            "infinite": [
-                [name, k, str(value)]
-                for name, values in columns.items()
-                for k, value in enumerate(values)
-                if isinstance(value, float) and math.isinf(value)
-            ],
-            "asked": list(self.asked),
-            "roc": self.roc._numbers(),
-            "group_roc": [self.group_roc[group]._numbers() for group in self.groups],
-            "fairness": [band._numbers() for band in self.fairness],
-        }
-
-    @classmethod
-    def of_numbers(cls, numbers: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Bands:
-        """Make it of the numbers of a page, and of the rows of their table with infinite values in place."""
-        groups, names = tuple(numbers["groups"]), [field.name for field in fields(BandQuantity)]
-        quantities = []
-        for row in rows:
-            at = point_of(row["operating_point"])
-            known = {name: math.nan if row[name] is None else row[name] for name in ("estimate", *_NUMBERS)}
-            quantities.append(BandQuantity(**{name: row.get(name) for name in names} | known | {"at": at}))
-        return cls(
-            tuple(quantities), RocBand._of_numbers(numbers["roc"]),
-            dict(zip(groups, map(RocBand._of_numbers, numbers["group_roc"]), strict=True)),
-            tuple(map(FairnessBand._of_numbers, numbers["fairness"])), groups, numbers["settings"],
-            numbers["description"], tuple(numbers["left_out"]), tuple(numbers["asked"]),
-        )  # fmt: skip
+        return Chapter("Vectors", self.summary().splitlines(), sections, self.settings, self.to_json(), remarks)
 
     def _of_groups(self, levels: Sequence[float]) -> Section:
         from .plots import draw_roc_panels
@@ -186,19 +168,6 @@ class Bands:
         level = f"{100 * self.roc.confidence_level:g} %"
         table = Table(f"Rates of groups at the same thresholds, with {level} intervals; * {FEW}", columns, rows)
         return Section("Rates of groups", (), [Picture(svg_of(figure), alt, caption)], [table])
-
-    def to_json(self, path: Path | None = None) -> str:
-        """Write everything as strict JSON, with null for values that are not computable."""
-        return write_json(
-            {
-                "description": self.description,
-                "settings": self.settings,
-                "groups": list(self.groups),
-                "left_out": list(self.left_out),
-                "quantities": records(table_of(self.quantities)),
-            },
-            path,
-        )
 
 
 def bands_of(

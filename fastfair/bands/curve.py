@@ -12,28 +12,26 @@ from numpy.typing import NDArray
 
 from fastfair import intervals
 from fastfair._lib.axes import new_axes
-from fastfair._lib.notebook import Shown
 from fastfair._lib.plot_style import USUAL, rate_ticks
-from fastfair._lib.tables import write_json
 from fastfair._lib.text import interval_of_rate, per_cent, rate_with_interval
 from fastfair.errors import visible
 from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
 from fastfair.pages.vector import svg_of
 from fastfair.resampling.blocks import Replicates
+from fastfair.results.result import Result
+from fastfair.results.written import UNWRITTEN, nothing
 from fastfair.uncertainty.quantities import Quantity
 
 from . import limits
 from .rates_at_levels import BandSettings, RatesOverLevels
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 Floats = NDArray[np.float64]
 _MOST_SHOWN = 8  # FMRs in a notebook's table
 _MOST_ON_PAGES = 12  # FMRs in a page's table
 _ENDS = ("low", "high", "band_low", "band_high")
-_ARRAYS = ("fmr", "threshold", *_ENDS, "uncertainty", "v_statistic")
-_ALONE = ("n_resamples", "confidence_level", "note")
 _LEGEND_LINE = 0.18  # inches
 _SIZE = 4.9, 3.6  # inches of a plot that a phone shows in its own size
 
@@ -72,17 +70,14 @@ class Curve:
     band_high: Floats
     uncertainty: Floats
     v_statistic: Floats
-    replicates: Floats = field(repr=False)
+    replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
     n_resamples: int
     confidence_level: float = 0.95
     note: str = ""
 
 
-class ShownCurve(Shown, Curve):
+class ShownCurve(Result, Curve):
     """A curve that shows itself in notebooks and on pages."""
-
-    if TYPE_CHECKING:
-        plot: Callable[..., Axes]
 
     @abstractmethod
     def _values(self) -> tuple[str, Floats, Sequence[str]]:
@@ -103,9 +98,27 @@ class ShownCurve(Shown, Curve):
             columns |= {label: array[places].tolist() for label, array in shown.items()}
         return [*sentences, *([self.note] if self.note else [])], columns
 
-    def _title(self) -> str:
+    def _question(self) -> str:
         """Name the quantity for readers."""
         return self._values()[0]
+
+    def summary(self) -> str:
+        """Describe the curve in sentences.
+
+        Returns
+        -------
+        str
+        """
+        return "\n".join(self._shown()[0])
+
+    def _columns(self) -> dict[str, list[Any]]:
+        name, values, groups = self._values()
+        columns = {"fmr": self.fmr.tolist(), "threshold": self.threshold.tolist()}
+        for label, array in ((name.lower(), values), *((end, getattr(self, end)) for end in _ENDS)):
+            of_each = {label: array} if array.ndim == 1 else {f"{label} of {group}": array[:, k] for k, group in
+                                                             enumerate(groups)}  # fmt: skip
+            columns |= {one: part.tolist() for one, part in of_each.items()}
+        return columns
 
     def _places(self, most: int) -> NDArray[np.intp]:
         """Choose FMRs from the whole range."""
@@ -113,13 +126,13 @@ class ShownCurve(Shown, Curve):
 
     def _chapter(self) -> Chapter:
         settings = {"confidence_level": self.confidence_level, "replicates": self.n_resamples}
-        title = f"{self._title()} over FMR"
-        return Chapter(title, self._shown()[0], [self._section(None)], settings, write_json(self._numbers(), None))
+        title = f"{self._question()} over FMR"
+        return Chapter(title, self._shown()[0], [self._section(None)], settings, self.to_json())
 
     def _section(self, levels: Sequence[float] | None) -> Section:
         """Write the part of a page about this curve, with a table of the levels given or of some of all."""
         name, values, groups = self._values()
-        title = self._title()
+        title = self._question()
         size = _SIZE if values.ndim == 1 else (_SIZE[0], _SIZE[1] + _LEGEND_LINE * min(len(groups), _MOST_SHOWN))
         ax = self.plot(new_axes(size), **({"color": USUAL} if values.ndim == 1 else {}))
         for axis in (ax.xaxis, ax.yaxis) if name == "FNMR" else (ax.xaxis,):
@@ -146,46 +159,6 @@ class ShownCurve(Shown, Curve):
         if name == "FNMR":
             return [rate_with_interval(value, low, high), interval_of_rate(*band)]
         return [number_cell(value, low, high), "–" if np.isnan(band[0]) else f"[{cell(band[0])}, {cell(band[1])}]"]
-
-    def _numbers(self) -> dict[str, Any]:
-        """Return all but the replicates, which `read` makes the fields of the curve again."""
-        name, values, groups = self._values()
-        arrays = {one: getattr(self, one) for one in _ARRAYS} | {"value": values}
-        return {
-            "kind": type(self).__name__,
-            "name": name,
-            "groups": list(groups),
-            **{one: getattr(self, one) for one in _ALONE},
-            **{one: array.tolist() for one, array in arrays.items()},
-            "infinite": [
-                [one, k, str(number)]
-                for one, array in arrays.items()
-                for k, number in enumerate(array.ravel().tolist())
-                if np.isinf(number)
-            ],
-        }
-
-
-def read(numbers: Mapping[str, Any]) -> tuple[Floats, dict[str, Any]]:
-    """Make the fields of a curve of its numbers.
-
-    Parameters
-    ----------
-    numbers : mapping
-        What `ShownCurve._numbers` returned, with None for what is not finite.
-
-    Returns
-    -------
-    value : (levels, ...) ndarray
-        The quantity.
-    curve : dict
-        The fields of a `Curve`, without replicates.
-    """
-    arrays = {name: np.array(numbers[name], np.float64) for name in ("value", *_ARRAYS)}
-    for name, k, number in numbers["infinite"]:
-        arrays[name].flat[k] = float(number)
-    value = arrays.pop("value")
-    return value, arrays | {name: numbers[name] for name in _ALONE} | {"replicates": np.zeros((0, *value.shape))}
 
 
 def curve_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from fastfair.uncertainty.inversion import CountedSystems, MeasureInversion, Mov
 from fastfair.uncertainty.quantities import BELOW_RESOLUTION, NARROW, RATIOS, Quantity, noted
 
 from . import limits
-from .curve import ShownCurve, curve_of, fields, note_of, read
+from .curve import ShownCurve, curve_of, fields, note_of
 from .rates_at_levels import BandOptions, BandSettings, RatesOverLevels, rates_over_levels
 
 if TYPE_CHECKING:
@@ -87,17 +87,9 @@ class FairnessBand(ShownCurve):
     def _values(self) -> tuple[str, Floats, Sequence[str]]:
         return self.measure, self.value, self.groups
 
-    def _title(self) -> str:
+    def _question(self) -> str:
         title = MEASURES[self.measure].title
         return f"{title} of {self.rate.upper()}" if self.rate else title
-
-    def _numbers(self) -> dict[str, Any]:
-        return super()._numbers() | {"rate": self.rate}
-
-    @classmethod
-    def _of_numbers(cls, numbers: Mapping[str, Any]) -> FairnessBand:
-        value, curve = read(numbers)
-        return cls(measure=numbers["name"], rate=numbers["rate"], value=value, groups=tuple(numbers["groups"]), **curve)
 
     @checked
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
@@ -118,7 +110,7 @@ class FairnessBand(ShownCurve):
 
         interval, band = (self.low, self.high), (self.band_low, self.band_high)
         ax = draw_measure(self.fmr, self.value, interval, band, self.groups, ax, **kwargs)
-        ax.set_ylabel(self._title())
+        ax.set_ylabel(self._question())
         if FAIR_OUTSIDE in self.note:
             ax.set_title("No test of fairness: fair systems lie outside, too", fontsize="small")
         return ax

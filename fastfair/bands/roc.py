@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from fastfair._lib.arguments import checked
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.embeddings import Embeddings
 
-from .curve import ShownCurve, rate_curve, read
+from .curve import ShownCurve, rate_curve
 from .rates_at_levels import BandOptions, BandSettings, rates_over_levels
 
 if TYPE_CHECKING:
@@ -58,11 +58,6 @@ class RocBand(ShownCurve):
 
     def _values(self) -> tuple[str, Floats, Sequence[str]]:
         return "FNMR", self.fnmr, ()
-
-    @classmethod
-    def _of_numbers(cls, numbers: Mapping[str, Any]) -> RocBand:
-        fnmr, curve = read(numbers)
-        return cls(fnmr=fnmr, **curve)
 
     @checked
     def plot(self, ax: Axes | None = None, *, det: bool = False, **kwargs: Any) -> Axes:

@@ -105,9 +105,8 @@ def calibrate(
     }  # fmt: skip
     if development is not None:
         trained = training.on_all()
-        return CalibratedScores(
-            apply_transforms(comparisons, trained), tuple(trained), settings | {"development": repr(development)}
-        )
+        settings |= {"development": repr(development)}
+        return CalibratedScores(tuple(trained), settings, comparisons=apply_transforms(comparisons, trained))
     seed = seeds.fixed(rng)
     settings |= {"by": by, "n_folds": n_folds, "rng": seed if isinstance(seed, int) else str(seed)}
     parts = list(parts_of(comparisons, by, n_folds, np.random.default_rng(seed)))
@@ -119,7 +118,7 @@ def calibrate(
         for ratios, is_mated, tested in zip((mated, nonmated), (True, False), part.tested, strict=True):
             ratios[tested] = by_group.ratios(comparisons, is_mated, tested)
         trained += own
-    return CalibratedScores(with_ratios(comparisons, mated, nonmated), tuple(trained), settings)
+    return CalibratedScores(tuple(trained), settings, comparisons=with_ratios(comparisons, mated, nonmated))
 
 
 def _is_distance(comparisons: Comparisons) -> bool:

@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 
 from fastfair._lib import argument_kinds
 from fastfair._lib.arguments import checked
-from fastfair._lib.results import Tabular
-from fastfair._lib.tables import records
+from fastfair._lib.axes import axes_or_new
+from fastfair._lib.plot_style import GREY, legend_below, line_style
+from fastfair._lib.text import drawn
 from fastfair.data import score_keys
 from fastfair.data.comparisons import Comparisons
 from fastfair.data.rescoring import with_ratios
 from fastfair.errors import InputError, visible
+from fastfair.results.result import Result
+from fastfair.results.written import UNWRITTEN
 
 from .transforms import LogisticTransform, PavTransform, Transform
 
@@ -82,7 +85,7 @@ class ByGroup:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibratedScores(Tabular):
+class CalibratedScores(Result):
     """The result of `calibrate`.
 
     Attributes
@@ -95,7 +98,7 @@ class CalibratedScores(Tabular):
         The arguments of the call, and the seed.
     """
 
-    comparisons: Comparisons = field(repr=False)
+    comparisons: Comparisons = field(default=None, repr=False, kw_only=True, metadata=UNWRITTEN)  # type: ignore[assignment]  # None in what was read
     transforms: tuple[TrainedTransform, ...]
     settings: dict[str, Any]
 
@@ -175,17 +178,6 @@ class CalibratedScores(Tabular):
         names = ("n_mated", "n_nonmated", "low", "high")
         return columns | {name: [getattr(one, name) for one in self.transforms] for name in names}
 
-    def _content(self) -> dict[str, Any]:
-        steps = {one.group: one.transform for one in self._for_others if isinstance(one.transform, PavTransform)}
-        return {
-            "settings": self.settings,
-            "transforms": records(self._columns()),
-            "steps": [
-                {"group": group, "similarities": one.similarities.tolist(), "ratios": one.ratios.tolist()}
-                for group, one in steps.items()
-            ],
-        }  # fmt: skip
-
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the log-likelihood ratio over the score, by the transform for other comparisons.
@@ -199,14 +191,18 @@ class CalibratedScores(Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_transforms
-
         sign = -1 if self.settings["score_kind"] == "distance" else 1
-        lines = {}
-        for one in self._for_others:
+        ax = axes_or_new(ax)
+        for k, one in enumerate(self._for_others):
             at = np.linspace(one.low, one.high, _SHOWN)
-            lines[one.group or "all"] = (sign * at, one.transform.ratios_of(at))
-        return draw_transforms(lines, "Distance" if sign < 0 else "Score", ax)
+            ax.plot(sign * at, one.transform.ratios_of(at), label=drawn(one.group or "all"), **line_style(k))
+        ax.axhline(0, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
+        ax.set_xlabel("Distance" if sign < 0 else "Score")
+        ax.set_ylabel("Log-likelihood ratio")
+        ax.grid(alpha=0.3)
+        if len(self._for_others) > 1:
+            legend_below(ax, ax.get_legend_handles_labels()[0])
+        return ax
 
 
 def apply_transforms(comparisons: Comparisons, trained: Sequence[TrainedTransform]) -> Comparisons:

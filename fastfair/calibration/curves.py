@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
+from fastfair._lib.axes import axes_or_new
+from fastfair._lib.plot_style import COLORS, GREY, USUAL, explain
 from fastfair.data import score_keys
 from fastfair.data.class_keys import ClassKeys, keys_of
 from fastfair.data.comparisons import Comparisons
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 PRIOR_LOG_ODDS = np.linspace(-10, 10, 201)
+_MOST_DEFAULTS = 1.5  # times the error without scores, up to which a normalised plot reaches
 _QUANTILES = 200  # of either class at which the shares of a Tippett plot are computed
 
 
@@ -60,8 +65,6 @@ class BayesError:
         -------
         matplotlib Axes
         """
-        from .plots import draw_bayes_errors
-
         return draw_bayes_errors({"": self}, ax, normalize=normalize)
 
 
@@ -94,8 +97,6 @@ class Tippett:
         -------
         matplotlib Axes
         """
-        from .plots import draw_tippetts
-
         return draw_tippetts({"": self}, ax)
 
 
@@ -201,3 +202,74 @@ def _checked_log_odds(values: ArrayLike | None) -> Floats:
     if found.ndim > 1 or not np.isfinite(found).all():
         raise InputError("prior_log_odds must be finite numbers, in one dimension")
     return found
+
+
+def draw_bayes_errors(
+    curves: Mapping[str, BayesError], ax: Axes | None, *, normalize: bool = False, marked: Sequence[float] = ()
+) -> Axes:
+    """Draw errors over prior log odds: actual ones as lines, minimum ones dashed, and those without scores grey.
+
+    Parameters
+    ----------
+    curves : dict of BayesError
+        By the name of a group; one curve alone needs none.
+    ax : matplotlib Axes or None
+        Where to draw; None makes a new figure.
+    normalize : bool
+        Whether to divide by the error without scores.
+    marked : sequence of float
+        Prior log odds of applications, marked by upright lines.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = axes_or_new(ax)
+    for k, curve in enumerate(curves.values()):
+        unit = curve.default if normalize else np.ones_like(curve.default)
+        color = COLORS[k % len(COLORS)]
+        ax.plot(curve.prior_log_odds, curve.actual / unit, color=color)
+        ax.plot(curve.prior_log_odds, curve.minimum / unit, color=color, linestyle="--")
+    first = next(iter(curves.values()))
+    ax.plot(
+        first.prior_log_odds, np.ones_like(first.default) if normalize else first.default, color=GREY, linestyle=":"
+    )
+    for log_odds in marked:
+        ax.axvline(log_odds, color="0.75", linewidth=0.8, zorder=0)
+    highest = max(float(curve.actual.max()) for curve in curves.values())
+    ax.set_ylim(0, _MOST_DEFAULTS if normalize else 1.15 * max(highest, 1e-3))
+    ax.set_xlabel("Prior log odds of a mated comparison")
+    ax.set_ylabel("Error / error without scores" if normalize else "Probability of error")
+    ax.grid(alpha=0.3)
+    styles = [] if len(curves) == 1 else [
+        (name, {"color": COLORS[k % len(COLORS)]}) for k, name in enumerate(curves)
+    ]  # fmt: skip
+    usual = USUAL if len(curves) == 1 else "0.2"
+    styles += [
+        ("actual", {"color": usual}),
+        ("minimum", {"color": usual, "linestyle": "--"}),
+        ("without scores", {"color": GREY, "linestyle": ":"}),
+    ]
+    explain(ax, styles)
+    return ax
+
+
+def draw_tippetts(curves: Mapping[str, Tippett], ax: Axes | None) -> Axes:
+    """Draw the shares of mated and of non-mated comparisons whose likelihood ratio is at least so large."""
+    ax = axes_or_new(ax)
+    for k, curve in enumerate(curves.values()):
+        style: dict[str, Any] = {"color": COLORS[k % len(COLORS)], "drawstyle": "steps-pre"}
+        at = curve.log_likelihood_ratio / math.log(10)
+        ax.plot(at, curve.mated, **style)
+        ax.plot(at, curve.nonmated, linestyle="--", **style)
+    ax.axvline(0, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
+    ax.set_ylim(0, 1.02)
+    ax.set_xlabel("Likelihood ratio (power of ten)")
+    ax.set_ylabel("Share with at least that ratio")
+    ax.grid(alpha=0.3)
+    styles = [] if len(curves) == 1 else [
+        (name, {"color": COLORS[k % len(COLORS)]}) for k, name in enumerate(curves)
+    ]  # fmt: skip
+    usual = USUAL if len(curves) == 1 else "0.2"
+    explain(ax, [*styles, ("mated", {"color": usual}), ("non-mated", {"color": usual, "linestyle": "--"})])
+    return ax

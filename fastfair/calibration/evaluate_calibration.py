@@ -22,10 +22,18 @@ from fastfair.evaluation.evaluate import evaluate
 from fastfair.resampling.units import UNITS
 
 from .applications import Application, checked_applications
-from .cost_rows import DIFFERENT, MISCALIBRATED, UNDECIDED, ApplicationCost, CostDifference, CostMeasure, RatioCost
 from .curves import bayes_error_of, tippett_of
 from .replicated_costs import Drawing, Limits, ReplicatedCosts
-from .results import Calibration
+from .results import (
+    DIFFERENT,
+    MISCALIBRATED,
+    UNDECIDED,
+    ApplicationCost,
+    Calibration,
+    CostDifference,
+    CostMeasure,
+    RatioCost,
+)
 
 Floats = NDArray[np.float64]
 _USUAL = (Application(0.01), Application(0.5))

@@ -4,37 +4,221 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import numpy as np
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from fastfair._lib import argument_kinds
 from fastfair._lib.arguments import checked
-from fastfair._lib.results import Tabular
-from fastfair._lib.tables import columns_of, records
+from fastfair._lib.axes import new_axes
+from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL, row_size
+from fastfair._lib.tables import columns_of
 from fastfair.errors import InputError, visible
-from fastfair.measures._names import quantity_name
+from fastfair.measures._names import printed_name, quantity_name
+from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
 from fastfair.pages.reported import Reported
+from fastfair.pages.vector import svg_of
+from fastfair.results.charts import Bar, Line, draw_rows
+from fastfair.results.result import Result
+from fastfair.uncertainty.quantities import Quantity
 
 from .applications import Application
-from .cost_rows import DIFFERENT, MISCALIBRATED, ApplicationCost, CostDifference, CostMeasure, RatioCost
-from .curves import BayesError, Tippett
+from .curves import BayesError, Tippett, draw_bayes_errors, draw_tippetts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from fastfair.pages.parts import Chapter
-
-_Row = TypeVar("_Row", ApplicationCost, CostMeasure)
+MISCALIBRATED, DIFFERENT, UNDECIDED = "miscalibrated", "different", "undecided"
+_Row = TypeVar("_Row", "ApplicationCost", "CostMeasure")
 _Curve = TypeVar("_Curve", BayesError, Tippett)
 _LEAST_SHOWN = 0.001  # of p-values; that of smaller ones says nothing
+_SIZE = (4.9, 3.4)  # inches
+_APART = 0.16  # of a row, between the marks of actual and minimum cost
+_MOST_DIFFERENCES = 15  # pairs of groups that a table lists; of more, only those that differ
 _MOST_CURVES = 8  # groups that one plot can show
 _application = argument_kinds.optional(argument_kinds.one_of("Application"))
 
 
+class _OfApplication:
+    """A row that belongs to an application, whose text, prior and costs stand in tables and files."""
+
+    @classmethod
+    def _columns_of(cls, rows: Sequence[Any]) -> dict[str, list[Any]]:
+        """Return the columns of some rows; none where there are no rows."""
+        if not rows:
+            return {}
+        columns = columns_of(rows)
+        asked = columns.pop("application")
+        parts = {name: [getattr(one, name) for one in asked] for name in ("p_target", "c_miss", "c_fa")}
+        return {"application": [str(one) for one in asked]} | parts | columns
+
+
+@dataclass(frozen=True)
+class ApplicationCost(_OfApplication):
+    """What decisions cost in one application, of all comparisons or of a group.
+
+    Attributes
+    ----------
+    application : Application
+        Prior and costs.
+    group : str or None
+        The group; None for all comparisons.
+    threshold : float
+        The Bayes threshold.
+    actual, actual_low, actual_high : float
+        Cost of the decisions at the Bayes threshold, with its interval.
+    minimum, minimum_low, minimum_high : float
+        Cost at the best threshold, with its interval.
+    miscalibration, miscalibration_low, miscalibration_high : float
+        Actual minus minimum cost, with its interval. The estimate lies too high by chance, as the minimum is looked for
+        in the same comparisons.
+    cllr, cllr_low, cllr_high : float
+        Cllr at the prior that, with equal costs, has the same threshold.
+    pvalue : float
+        p-value of the hypothesis that no threshold that is 1, 2 or 4 to either side costs less.
+    pvalue_adjusted : float
+        For a group, the same after Holm's adjustment for the number of groups.
+    verdict : {"miscalibrated", "undecided", ""}
+        Whether the adjusted p-value is at most one minus the confidence level; empty without one.
+    fnmr, fmr : float
+        Error rates at the Bayes threshold.
+    n_mated, n_nonmated, n_false_nonmatches, n_false_matches : int
+        Numbers of comparisons and of errors.
+    note : str
+        Warnings for the reader.
+    """
+
+    application: Application
+    group: str | None
+    threshold: float
+    actual: float
+    actual_low: float
+    actual_high: float
+    minimum: float
+    minimum_low: float
+    minimum_high: float
+    miscalibration: float
+    miscalibration_low: float
+    miscalibration_high: float
+    cllr: float
+    cllr_low: float
+    cllr_high: float
+    pvalue: float
+    pvalue_adjusted: float
+    verdict: str
+    fnmr: float
+    fmr: float
+    n_mated: int
+    n_nonmated: int
+    n_false_nonmatches: int
+    n_false_matches: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class RatioCost:
+    """Cllr at even odds of all comparisons or of a group, and what of it a calibration could save.
+
+    Attributes
+    ----------
+    group : str or None
+        The group; None for all comparisons.
+    cllr, cllr_low, cllr_high : float
+        Cllr, with its interval.
+    minimum, minimum_low, minimum_high : float
+        min Cllr, with its interval.
+    loss, loss_high : float
+        Cllr minus min Cllr, with an upper limit. There is no lower limit, as the estimate lies too high by chance.
+    """
+
+    group: str | None
+    cllr: float
+    cllr_low: float
+    cllr_high: float
+    minimum: float
+    minimum_low: float
+    minimum_high: float
+    loss: float
+    loss_high: float
+
+
+@dataclass(frozen=True)
+class CostDifference(_OfApplication):
+    """The difference between two groups in what decisions cost.
+
+    Attributes
+    ----------
+    application : Application
+        Prior and costs.
+    quantity : {"act_dcf", "miscalibration"}
+        What is compared: the actual cost, or actual minus minimum cost.
+    first, second : str
+        The groups.
+    difference, low, high : float
+        That of the first minus that of the second, with its interval.
+    simultaneous_low, simultaneous_high : float
+        Interval that holds for all pairs of groups together.
+    verdict : {"different", "undecided", ""}
+        Whether the simultaneous interval leaves out 0; empty without one.
+    """
+
+    application: Application
+    quantity: str
+    first: str
+    second: str
+    difference: float
+    low: float
+    high: float
+    simultaneous_low: float
+    simultaneous_high: float
+    verdict: str
+
+    @property
+    def costlier_first(self) -> tuple[str, str]:
+        """Both groups, the one with the larger cost first."""
+        return (self.first, self.second) if self.difference > 0 else (self.second, self.first)
+
+
+@dataclass(frozen=True)
+class CostMeasure(_OfApplication):
+    """A fairness measure of costs.
+
+    Attributes
+    ----------
+    application : Application
+        Prior and costs.
+    name : str
+        The measure followed by its base metric, such as "nrb(act_dcf)": "act_dcf", "min_dcf", or "cllr" at the
+        application's prior.
+    group : str or None
+        The group, where the measure has a value for each.
+    estimate, low, high : float
+        The value, with its interval; NaN where it is not computable, and `note` says why.
+    note : str
+        Warnings for the reader.
+    """
+
+    application: Application
+    name: str
+    group: str | None
+    estimate: float
+    low: float
+    high: float
+    note: str = ""
+
+    @classmethod
+    def _of(cls, application: Application, quantity: Quantity) -> Self:
+        """Make a row of a quantity."""
+        low, high = (math.nan if end is None else end for end in (quantity.low, quantity.high))
+        return cls(application, quantity.name, quantity.group, quantity.estimate, low, high, quantity.note)
+
+    @property
+    def title(self) -> str:
+        """Name for print."""
+        return printed_name(self.name)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration(Reported, Tabular):
+class Calibration(Reported, Result):
     """The result of `evaluate_calibration`.
 
     Attributes
@@ -62,6 +246,7 @@ class Calibration(Reported, Tabular):
     """
 
     _page_title = "Calibration of log-likelihood ratios"
+    _title = "Calibration"
 
     costs: tuple[ApplicationCost, ...]
     ratio_costs: tuple[RatioCost, ...]
@@ -179,18 +364,6 @@ class Calibration(Reported, Tabular):
     def _columns(self) -> dict[str, list[Any]]:
         return ApplicationCost._columns_of(self.costs)
 
-    def _content(self) -> dict[str, Any]:
-        return {
-            "description": self.description,
-            "settings": self.settings,
-            "costs": records(self._columns()),
-            "ratio_costs": records(columns_of(self.ratio_costs)),
-            "differences": records(CostDifference._columns_of(self.differences)),
-            "measures": records(CostMeasure._columns_of(self.measures)),
-            "bayes_errors": _written(self.bayes_errors),
-            "tippetts": _written(self.tippetts),
-        }
-
     @checked(application=_application)
     def plot(self, ax: Axes | None = None, application: Application | None = None) -> Axes:
         """Draw the actual and the minimum cost of all comparisons and of each group, with intervals.
@@ -206,12 +379,26 @@ class Calibration(Reported, Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_costs
-
         rows = [row for row in self.costs if application in (None, row.application)]
         if not rows:
             self.cost(application)  # says which there are
-        return draw_costs(rows, self.settings["normalize"], ax)
+        several = len({row.application for row in rows}) > 1
+        labels = [f"{row.group or 'all'}{f' ({row.application})' if several else ''}" for row in rows]
+        bars = []
+        for y, row in enumerate(rows):
+            actual = row.actual, row.actual_low, row.actual_high
+            if row.verdict == MISCALIBRATED:
+                style = {"color": STANDS_OUT, "marker": "D", "label": "actual DCF, miscalibrated"}
+            else:
+                style = {"color": USUAL, "marker": "o", "label": "actual DCF"}
+            bars.append(Bar(y - _APART, *actual, **style))  # type: ignore[arg-type]
+            minimum = row.minimum, row.minimum_low, row.minimum_high
+            bars.append(Bar(y + _APART, *minimum, color=GREY, marker="s", label="minimum DCF"))
+        normalize = self.settings["normalize"]
+        xlabel = "Detection cost" + (", as a share of that without scores" if normalize else "")
+        ax = draw_rows(ax, labels, bars, [Line(1, "", ":", GREY)] * normalize, xlabel=xlabel, per_cent=False)
+        ax.set_xlim(left=0)
+        return ax
 
     @checked
     def plot_bayes_error(self, ax: Axes | None = None, normalize: bool = False) -> Axes:
@@ -228,8 +415,6 @@ class Calibration(Reported, Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_bayes_errors
-
         marked = [-one.threshold for one in self.applications]
         return draw_bayes_errors(_shown(self.bayes_errors), ax, normalize=normalize, marked=marked)
 
@@ -246,31 +431,10 @@ class Calibration(Reported, Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_tippetts
-
         return draw_tippetts(_shown(self.tippetts), ax)
 
     def _chapter(self) -> Chapter:
-        from .chapter import chapter_of
-
-        return chapter_of(self)
-
-    @classmethod
-    def _of_numbers(cls, content: Mapping[str, Any]) -> Calibration:
-        """Make it of the numbers of a page."""
-        measures = [CostMeasure._of_record(row) for row in content["measures"]]
-        for k, name, value in content["infinite"]:
-            measures[k] = CostMeasure(**(vars(measures[k]) | {name: float(value)}))
-        return cls(
-            tuple(map(ApplicationCost._of_record, content["costs"])),
-            tuple(map(RatioCost._of_record, content["ratio_costs"])),
-            tuple(map(CostDifference._of_record, content["differences"])),
-            tuple(measures),
-            _read(BayesError, content["bayes_errors"]),
-            _read(Tippett, content["tippetts"]),
-            content["description"],
-            content["settings"],
-        )
+        return _chapter_of(self)
 
 
 def _sentence(row: ApplicationCost) -> str:
@@ -297,13 +461,98 @@ def _shown(curves: Mapping[str | None, _Curve]) -> dict[str, _Curve]:
     return of_groups if 1 < len(of_groups) <= _MOST_CURVES else {"": curves[None]}
 
 
-def _written(curves: Mapping[str | None, BayesError] | Mapping[str | None, Tippett]) -> list[dict[str, Any]]:
+def _chapter_of(result: Calibration) -> Chapter:
+    """Make a chapter of costs, errors over priors and shares of likelihood ratios."""
+    sections = [_of_application(result, one) for one in result.applications]
+    sections += [_over_priors(result), _of_ratios(result)]
+    remarks: dict[str, list[str]] = {}
+    for row in result.costs:
+        for note in filter(None, row.note.split("; ")):
+            remarks.setdefault(note, []).append(f"{row.application}: {visible(row.group or 'all')}")
+    for one in result.measures:
+        for note in filter(None, one.note.split("; ")):
+            remarks.setdefault(note, []).append(f"{one.title} at {one.application}: {visible(one.group or 'all')}")
+    sentences = [line for line in result.summary().splitlines() if line]
+    return Chapter(result._title, sentences, sections, result.settings, result.to_json(), remarks)
+
+
+def _of_application(result: Calibration, application: Application) -> Section:
+    rows = [row for row in result.costs if row.application == application]
+    level = f"{100 * result.confidence_level:g} %"
+    size = row_size([row.group or "all" for row in rows], _SIZE[0])
+    ax = result.plot(new_axes(size), application)
+    picture = Picture(
+        svg_of(ax.figure),  # type: ignore[arg-type]
+        "Actual and minimum detection cost of all comparisons and of each group, with intervals. See the table.",
+        "What decisions at the Bayes threshold cost, and below it in grey what they would at the best threshold.",
+    )
+    columns = (
+        "Group", "Actual DCF", "Minimum DCF", "Miscalibration", "Adjusted p-value", "Verdict", "FNMR", "FMR",
+        "False non-matches", "False matches",
+    )  # fmt: skip
+    tables = [Table(f"Detection costs with {level} intervals in brackets", columns, list(map(_cells, rows)), (5,))]
+    pairs = [one for one in result.differences if one.application == application]
+    known = [one for one in pairs if len(pairs) <= 2 * _MOST_DIFFERENCES or one.verdict == DIFFERENT]
+    if known:
+        named = {"act_dcf": "actual DCF", "miscalibration": "miscalibration"}
+        cells = [
+            [
+                f"{named[one.quantity]}: {visible(one.first)} minus {visible(one.second)}",
+                number_cell(one.difference, one.simultaneous_low, one.simultaneous_high),
+                one.verdict or "–",
+            ]
+            for one in known
+        ]
+        caption = f"Differences between groups; {level} intervals that hold for all pairs together"
+        tables.append(Table(caption, ("Difference", "Value", "Verdict"), cells, (2,)))
+    measures = [one for one in result.measures if one.application == application and one.group is None]
+    if measures:
+        cells = [[one.title, number_cell(one.estimate, one.low, one.high), one.note or "–"] for one in measures]
+        tables.append(Table(f"Fairness measures with {level} intervals", ("Measure", "Value", "Remark"), cells, (2,)))
+    title = f"Decisions at {application}"
+    return Section(title, (f"The Bayes threshold is {application.threshold:.4g}.",), [picture], tables)
+
+
+def _cells(row: ApplicationCost) -> list[str]:
     return [
-        {"group": group} | {name: array.tolist() for name, array in vars(curve).items()}
-        for group, curve in curves.items()
+        visible(row.group or "all"),
+        number_cell(row.actual, row.actual_low, row.actual_high),
+        number_cell(row.minimum, row.minimum_low, row.minimum_high),
+        number_cell(row.miscalibration, row.miscalibration_low, row.miscalibration_high),
+        cell(row.pvalue_adjusted),
+        row.verdict or "–",
+        *(cell(value) for value in (row.fnmr, row.fmr, row.n_false_nonmatches, row.n_false_matches)),
     ]
 
 
-def _read(kind: type[_Curve], rows: Sequence[Mapping[str, Any]]) -> dict[str | None, _Curve]:
-    names = [one.name for one in fields(kind)]
-    return {row["group"]: kind(*(np.array(row[name], np.float64) for name in names)) for row in rows}
+def _over_priors(result: Calibration) -> Section:
+    pictures = []
+    for normalize, caption in (
+        (False, "The applied probability of error (APE) over the prior; upright lines are the applications."),
+        (True, "The same as a share of the error without scores: above 1, decisions would be better without them."),
+    ):
+        ax = result.plot_bayes_error(new_axes(_SIZE), normalize)
+        pictures.append(Picture(svg_of(ax.figure), "Actual and minimum error over the prior log odds.", caption))  # type: ignore[arg-type]
+    return Section("Errors over priors", (), pictures)
+
+
+def _of_ratios(result: Calibration) -> Section:
+    ax = result.plot_tippett(new_axes(_SIZE))
+    picture = Picture(
+        svg_of(ax.figure),  # type: ignore[arg-type]
+        "Tippett plot: shares of mated and of non-mated comparisons over likelihood ratios.",
+        "The share of comparisons whose likelihood ratio is at least so large.",
+    )
+    cells = [
+        [
+            visible(one.group or "all"),
+            number_cell(one.cllr, one.cllr_low, one.cllr_high),
+            number_cell(one.minimum, one.minimum_low, one.minimum_high),
+            cell(one.loss),
+            cell(one.loss_high),
+        ]
+        for one in result.ratio_costs
+    ]
+    columns = ("Group", "Cllr", "min Cllr", "Calibration loss", "At most")
+    level = f"{100 * result.confidence_level:g} %"
+    return Section("Likelihood ratios", (), [picture], [Table(f"Cllr in bits, with {level} intervals", columns, cells)])

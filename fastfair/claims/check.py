@@ -20,8 +20,7 @@ from fastfair.resampling.preparation import METRICS
 from fastfair.uncertainty.interval_maker import two_sided_level
 from fastfair.uncertainty.quantities import BELOW_RESOLUTION, Quantity, has_flag
 
-from .check_results import Check
-from .checked_quantity import MET, NOT_MET, CheckedQuantity, written_value
+from .check_results import MET, NOT_MET, Check, CheckedQuantity, written_value
 from .evidence import Evidence
 from .judging import UNDECIDED, doubts_about, met_by_holm
 from .requirements import Requirement, read_requirement

@@ -2,25 +2,103 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 
+from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked
-from fastfair._lib.results import Tabular
-from fastfair._lib.tables import columns_of, records
+from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL
+from fastfair._lib.text import per_cent
+from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
+from fastfair.measures._names import printed_name
+from fastfair.results.charts import Line, draw_rows, verdict_bars
+from fastfair.results.result import Result
+from fastfair.uncertainty.quantities import TakenAt
 
-from .checked_quantity import MET, NOT_MET, CheckedQuantity
 from .judging import UNDECIDED
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
+
+MET, NOT_MET = "met", "not met"
+_IN_PER_CENT = ("fmr", "fnmr", "eer")
+_COLORS = {MET: USUAL, UNDECIDED: GREY, NOT_MET: STANDS_OUT}
+# Numbers of the axis between two powers of ten, by how far it reaches.
+_STEPS = ((3, (1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 6, 8)), (10, (1, 1.5, 2, 3, 5, 7)), (100, (1, 2, 5)))
+_LEAST = 0.01  # of what is required; what is lower is drawn there
+
+
+def written_value(name: str, value: float) -> str:
+    """Write a value of a quantity: rates in per cent, all else as a number."""
+    return "-" if math.isnan(value) else per_cent(value) if name in _IN_PER_CENT else f"{value:.4g}"
+
+
+@dataclass(frozen=True)
+class CheckedQuantity(TakenAt):
+    """One quantity that a requirement is about, the limits of what it may be, and the verdict.
+
+    Attributes
+    ----------
+    requirement : str
+        The requirement, as it was written.
+    name : str
+        The quantity, as in `Quantity`.
+    group : str or None
+        Its group; None for all comparisons and measures over all groups.
+    at : OperatingPoint or None
+        Its operating point; None where it needs none.
+    relation : {"<=", "<", ">=", ">"}
+        How it must lie to the bound.
+    bound : float
+        What it is compared with.
+    estimate : float
+        Its value in the data.
+    limit : float
+        The one-sided limit that has to meet the requirement: the upper one for "<=" and "<", else the lower one. NaN
+        where there is none.
+    opposite_limit : float
+        The one-sided limit on the other side, at a level adjusted for the number of quantities; beyond the bound, it
+        shows that the requirement is not met.
+    verdict : {"met", "not met", "undecided"}
+        Whether the data show, at the level, that the requirement is met, that it is not, or neither.
+    reason : str
+        Why.
+    n_comparisons, n_errors, n_subjects : int or None
+        Numbers behind a rate; None for other quantities.
+    flags : str
+        Codes of what puts the limit in doubt, as in `Quantity`.
+    """
+
+    requirement: str
+    name: str
+    group: str | None
+    at: OperatingPoint | None
+    relation: str
+    bound: float
+    estimate: float
+    limit: float
+    opposite_limit: float
+    verdict: str
+    reason: str
+    n_comparisons: int | None = None
+    n_errors: int | None = None
+    n_subjects: int | None = None
+    flags: str = ""
+
+    @property
+    def title(self) -> str:
+        """What people call the quantity, such as "FNMR of f at FMR=0.001"."""
+        of_group = "" if self.group is None else f" of {self.group}"
+        return f"{printed_name(self.name)}{of_group}{'' if self.at is None else f' at {self.at}'}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Check(Tabular):
+class Check(Result):
     """The result of `check`.
 
     Attributes
@@ -42,6 +120,9 @@ class Check(Tabular):
     confidence_level: float
     settings: dict[str, Any]
     allow_undecided: bool = False
+
+    _title = "Are the requirements met?"
+    _derived = ("passed", "verdict", "verdicts")
 
     @property
     def passed(self) -> bool:
@@ -104,9 +185,7 @@ class Check(Tabular):
         >>> "<testsuite" in found.to_junit()
         True
         """
-        from .junit import as_junit
-
-        return as_junit(self.rows, self.allow_undecided, path)
+        return _as_junit(self.rows, self.allow_undecided, path)
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -121,23 +200,62 @@ class Check(Tabular):
         -------
         matplotlib Axes
         """
-        from .check_plots import draw_check
+        from matplotlib.ticker import FixedLocator, NullFormatter
 
-        return draw_check(self.rows, ax)
-
-    def _content(self) -> dict[str, Any]:
-        return {
-            "settings": self.settings, "confidence_level": self.confidence_level, "passed": self.passed,
-            "allow_undecided": self.allow_undecided,
-            "verdict": self.verdict, "requirements": [
-                {"requirement": text, "verdict": verdict} for text, verdict in self.verdicts.items()
-            ],
-            "rows": records(self._columns()),
-        }  # fmt: skip
+        rows = self.rows
+        multiples = [(row.estimate / row.bound, row.limit / row.bound) if row.bound > 0 else (math.nan,) * 2
+                     for row in rows]  # fmt: skip
+        drawn = [one if all(map(math.isfinite, one)) else (math.nan,) * 2 for one in multiples]
+        estimates, limits = zip(*drawn, strict=True)
+        bars = verdict_bars([row.verdict for row in rows], estimates, limits, _COLORS)
+        labels = [f"{row.title} {row.relation} {written_value(row.name, row.bound)}" for row in rows]
+        ax = draw_rows(
+            ax, labels, bars, [Line(1, "required")], xlabel="Estimate and limit, as multiples of what is required",
+            logarithmic=True, per_cent=False, least=_LEAST,
+        )  # fmt: skip
+        for y, (row, limit) in enumerate(zip(rows, limits, strict=True)):
+            if math.isnan(limit):
+                told = "no limit" if math.isnan(row.limit) else "its limit cannot be drawn"
+                color = _COLORS[row.verdict]
+                ax.text(1, y, f"  {row.verdict}: {told}", va="center", color=color, fontsize="small")
+        low, high = ax.get_xlim()
+        steps = next((steps for most, steps in _STEPS if high / low < most), (1.0,))
+        ax.xaxis.set_major_locator(FixedLocator([step * 10.0**k for k in range(-3, 7) for step in steps]))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        return ax
 
     def _columns(self) -> dict[str, list[Any]]:
-        return columns_of(self.rows) | {"title": [row.title for row in self.rows]}
+        return super()._columns() | {"title": [row.title for row in self.rows]}
 
 
 def _worst(verdicts: list[str]) -> str:
     return next((one for one in (NOT_MET, UNDECIDED) if one in verdicts), MET)
+
+
+def _as_junit(rows: Sequence[CheckedQuantity], allow_undecided: bool, path: str | Path | None) -> str:
+    """Write a suite with a test case for each quantity; those that are not met, or undecided, have failed.
+
+    Undecided ones are skipped where they are allowed.
+    """
+    skipped = [row for row in rows if allow_undecided and row.verdict == UNDECIDED]
+    n_failed = sum(row.verdict != MET for row in rows) - len(skipped)
+    numbers = {"tests": str(len(rows)), "failures": str(n_failed), "errors": "0", "skipped": str(len(skipped))}
+    root = ElementTree.Element("testsuites", numbers)
+    suite = ElementTree.SubElement(root, "testsuite", {"name": "fastfair check", **numbers})
+    for row in rows:
+        case = ElementTree.SubElement(
+            suite, "testcase", {"classname": visible(row.requirement), "name": visible(row.title), "time": "0"}
+        )
+        if row in skipped:
+            ElementTree.SubElement(case, "skipped", {"message": f"{row.verdict}: {visible(row.reason)}"})
+        elif row.verdict != MET:
+            failure = {"type": row.verdict, "message": visible(row.reason)}
+            ElementTree.SubElement(case, "failure", failure).text = f"{visible(row.title)}: {visible(row.reason)}"
+        else:
+            ElementTree.SubElement(case, "system-out").text = visible(row.reason)
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode")
+    if path is not None:
+        with whole_files.written(Path(path)) as file:
+            file.write(f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode())
+    return text

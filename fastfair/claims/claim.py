@@ -18,10 +18,9 @@ from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation, maker_of
 from fastfair.uncertainty.quantities import BELOW_RESOLUTION, Quantity, has_flag
 
-from .claimed_rates import ClaimedRate, adjusted, verdict_of
 from .evidence import Evidence, independent_limit
 from .judging import doubts_about
-from .results import Claim
+from .results import Claim, ClaimedRate, adjusted, verdict_of
 from .statements import RELATION, RELATIONS, number_of
 
 

@@ -3,27 +3,115 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from fastfair import intervals
 from fastfair._lib.arguments import checked
-from fastfair._lib.results import Tabular
-from fastfair._lib.tables import columns_of, records
+from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL
 from fastfair._lib.text import per_cent
-from fastfair.error_rates.operating_points import OperatingPoint
+from fastfair.error_rates.operating_points import ENOUGH_ERRORS, OperatingPoint
 from fastfair.errors import visible
+from fastfair.results.charts import TITLES, Bar, Line, draw_rows, verdict_bars
+from fastfair.results.result import Result
 
-from .claimed_rates import CONTRADICTED, SUPPORTED, ClaimedRate
 from .judging import UNDECIDED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+SUPPORTED, CONTRADICTED = "supported", "contradicted"
+_COLORS = {SUPPORTED: USUAL, UNDECIDED: GREY, CONTRADICTED: STANDS_OUT}
 _ADJUSTED = "p-values adjusted for their number"
 
 
+def verdict_of(pvalue: float, above: float, significance: float, doubt: str) -> str:
+    """Return the verdict of two p-values, of the rate being above what is claimed and of it not being so."""
+    if pvalue <= significance and not doubt:
+        return SUPPORTED
+    return CONTRADICTED if above <= significance else UNDECIDED
+
+
+@dataclass(frozen=True)
+class ClaimedRate:
+    """What the data say of one rate, of all people or of a group.
+
+    Attributes
+    ----------
+    group : str or None
+        The group; None for all comparisons.
+    estimate : float
+        The rate in the data.
+    limit : float
+        Its upper limit, to one side, at the level of the claim; NaN where there is none, and `note` says why.
+    pvalue, pvalue_above : float
+        p-values of the hypotheses that the rate is above what is claimed, and that it is not.
+    pvalue_adjusted : float
+        For a group, `pvalue` after Holm's adjustment for the number of groups; else the same.
+    verdict : {"supported", "contradicted", "undecided"}
+        Whether the data show, at the level, that the rate is at most what is claimed, that it is above, or neither. Of
+        groups the adjusted p-values decide, unless all groups are supported without an adjustment.
+    doubt : str
+        Why the claim is undecided although the limit is at most what is claimed; empty where nothing puts the limit in
+        doubt.
+    n_comparisons, n_errors : int
+        Numbers of comparisons and of errors.
+    n_subjects : int or None
+        Number of subjects.
+    independent_limit : float
+        Clopper and Pearson's upper limit, for comparisons that were all independent.
+    n_subjects_needed : float
+        About how many subjects (comparisons, where subjects are not known) would support the claim if the rate were
+        the same and each subject had as many comparisons; infinite where no number would.
+    note : str
+        Warnings for the reader.
+    """
+
+    group: str | None
+    estimate: float
+    limit: float
+    pvalue: float
+    pvalue_adjusted: float
+    pvalue_above: float
+    verdict: str
+    doubt: str
+    n_comparisons: int
+    n_errors: int
+    n_subjects: int | None
+    independent_limit: float
+    n_subjects_needed: float
+    note: str = ""
+
+    @property
+    def rule_of_3(self) -> float:
+        """The limit of the rule of 3, three divided by the number of comparisons; NaN where there are errors."""
+        return math.nan if self.n_errors or not self.n_comparisons else min(1.0, 3 / self.n_comparisons)
+
+    @property
+    def meets_rule_of_30(self) -> bool:
+        """Whether there are 30 errors, which would hold the rate to within 30 % at 90 % if they were independent."""
+        return self.n_errors >= ENOUGH_ERRORS
+
+
+def adjusted(rates: Sequence[ClaimedRate], significance: float) -> tuple[ClaimedRate, ...]:
+    """Return the rates of groups with p-values adjusted for their number, and verdicts by these.
+
+    All are supported where all are by unadjusted p-values; see `judging`.
+    """
+    if rates and all(rate.verdict == SUPPORTED for rate in rates):
+        return tuple(replace(rate, pvalue_adjusted=max(one.pvalue for one in rates)) for rate in rates)
+    below, above = (
+        intervals.holm([getattr(rate, name) for rate in rates]).tolist() for name in ("pvalue", "pvalue_above")
+    )
+    return tuple(
+        replace(rate, pvalue_adjusted=p, verdict=verdict_of(p, opposite, significance, rate.doubt))
+        for rate, p, opposite in zip(rates, below, above, strict=True)
+    )
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Claim(Tabular):
+class Claim(Result):
     """The result of `claim`.
 
     Attributes
@@ -54,6 +142,9 @@ class Claim(Tabular):
     overall: ClaimedRate
     groups: tuple[ClaimedRate, ...]
     settings: dict[str, Any]
+
+    _title = "Do the data support the claim?"
+    _derived = ("holds_in_every_group",)
 
     @property
     def holds_in_every_group(self) -> bool:
@@ -104,18 +195,15 @@ class Claim(Tabular):
         there = one.n_comparisons if one.n_subjects is None else one.n_subjects
         return f"{doubt}At this rate about {one.n_subjects_needed:,.0f} {what} would, in place of {there:,}."
 
-    def _content(self) -> dict[str, Any]:
-        return {
-            "settings": self.settings, "rate": self.rate, "claimed": self.claimed, "operating_point": str(self.at),
-            "threshold": self.threshold, "holds_in_every_group": self.holds_in_every_group,
-            "rows": records(self._columns()),
-        }  # fmt: skip
+    @property
+    def rows(self) -> tuple[ClaimedRate, ...]:
+        """That of all comparisons, and those of groups."""
+        return self.overall, *self.groups
 
     def _columns(self) -> dict[str, list[Any]]:
-        rows = (self.overall, *self.groups)
-        columns = columns_of(rows)
+        columns = super()._columns()
         note = columns.pop("note")
-        rules = {name: [getattr(row, name) for row in rows] for name in ("rule_of_3", "meets_rule_of_30")}
+        rules = {name: [getattr(row, name) for row in self.rows] for name in ("rule_of_3", "meets_rule_of_30")}
         return columns | rules | {"note": note}
 
     @checked
@@ -131,9 +219,18 @@ class Claim(Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_claim
-
-        return draw_claim((self.overall, *self.groups), self.rate, self.claimed, ax)
+        rows, logarithmic = self.rows, self.rate == "fmr"  # FMRs, and their limits, are often powers of ten apart
+        verdicts, estimates, limits = zip(*((row.verdict, row.estimate, row.limit) for row in rows), strict=True)
+        bars = verdict_bars(verdicts, estimates, limits, _COLORS)
+        bars += [
+            Bar(y, row.independent_limit, color="0.2", marker="x", label="limit if comparisons were independent")
+            for y, row in enumerate(rows)
+            if not math.isnan(row.limit)
+        ]
+        return draw_rows(
+            ax, [row.group or "all" for row in rows], bars, [Line(self.claimed, "claimed")],
+            xlabel=f"{TITLES[self.rate]} with upper limit", logarithmic=logarithmic,
+        )  # fmt: skip
 
 
 def _limit_of(rate: ClaimedRate) -> str:

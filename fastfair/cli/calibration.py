@@ -12,10 +12,9 @@ import click
 from fastfair._lib.axes import off_screen
 from fastfair.calibration.applications import Application
 from fastfair.calibration.calibrate import METHODS, calibrate
-from fastfair.calibration.cost_rows import ApplicationCost
 from fastfair.calibration.evaluate_calibration import evaluate_calibration
 from fastfair.calibration.folds import BY
-from fastfair.calibration.results import Calibration
+from fastfair.calibration.results import ApplicationCost, Calibration
 from fastfair.errors import InputError
 from fastfair.io.comparisons import read_comparisons
 from fastfair.pages.report import report as write_report

@@ -17,14 +17,12 @@ from fastfair._lib.axes import off_screen
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import write_json
 from fastfair.claims.check import check
-from fastfair.claims.check_results import Check
-from fastfair.claims.checked_quantity import MET, NOT_MET, CheckedQuantity, written_value
+from fastfair.claims.check_results import MET, NOT_MET, Check, CheckedQuantity, written_value
 from fastfair.claims.judging import UNDECIDED
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.operating_points import OperatingPoint, at_fmr
-from fastfair.error_rates.worst_comparisons import worst_comparisons
-from fastfair.error_rates.worst_results import WorstComparisons
 from fastfair.errors import visible
+from fastfair.evaluation.worst_comparisons import WorstComparisons, worst_comparisons
 from fastfair.io.comparisons import read_comparisons
 from fastfair.pages.report import report as write_report
 

@@ -21,9 +21,8 @@ from fastfair.errors import ContradictingStrataWarning, InputError, NotComputabl
 from .cells import UNITS, Cells, count_cells
 from .contrasts import difference, estimate, joint_test, separated_ratio
 from .designs import Term, make_design
-from .effects import AttributeTest, Effect
 from .fitting import Fit, fit, fit_without
-from .results import ErrorModel
+from .results import AttributeTest, Effect, ErrorModel
 from .stratifying import StratifiedDifference, in_words, stratify
 
 FEW_ERRORS = 5

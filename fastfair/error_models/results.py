@@ -3,30 +3,100 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fastfair._lib.arguments import checked
-from fastfair._lib.results import Tabular
-from fastfair._lib.tables import columns_of, records
-from fastfair._lib.text import per_cent
+from fastfair._lib.axes import axes_or_new
+from fastfair._lib.plot_style import COLORS, LONGEST_LABEL, row_size
+from fastfair._lib.text import per_cent, shortened
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
+from fastfair.results.charts import TITLES, Bar, Line, draw_rows
+from fastfair.results.result import Result
 
 from .designs import DIFFERENT
-from .effects import AttributeTest, Effect
 from .stratifying import StratifiedDifference, StratifiedRate, in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_MARKERS = ("o", "D", "s", "^")  # of values that share a colour
 _ERRORS = {"fmr": "false matches", "fnmr": "false non-matches"}
 _ERROR = {"fmr": "a false match", "fnmr": "a false non-match"}
 _KINDS = {"fmr": "non-mated", "fnmr": "mated"}
 
 
+@dataclass(frozen=True)
+class Effect:
+    """What one value of an attribute does to the odds of an error, with the other attributes held fixed.
+
+    Attributes
+    ----------
+    attribute, value, baseline : str
+        The attribute, its value and the value it is compared with; of FMR each is that of both sides. "different" and
+        "same" stand for the two sides having different values, or one.
+    odds_ratio, low, high : float
+        By what the odds of an error are multiplied, and the interval; NaN where the data do not determine it.
+    standard_error, degrees_of_freedom : float
+        Those of the logarithm of the odds ratio.
+    pvalue : float
+        Two-sided p-value of an odds ratio of 1.
+    difference, difference_low, difference_high : float
+        The average marginal effect: how much larger the rate of all comparisons would be if each of them had the value
+        than if each had the baseline, and its interval. The other attributes are as in the data.
+    n_comparisons, n_errors : int
+        Numbers of comparisons that have the value on either side, and of errors among them.
+    note : str
+        Warnings for the reader.
+    """
+
+    attribute: str
+    value: str
+    baseline: str
+    odds_ratio: float
+    low: float
+    high: float
+    standard_error: float
+    degrees_of_freedom: float
+    pvalue: float
+    difference: float
+    difference_low: float
+    difference_high: float
+    n_comparisons: int
+    n_errors: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class AttributeTest:
+    """A test of all effects of an attribute at once.
+
+    Attributes
+    ----------
+    attribute : str
+        The attribute.
+    statistic : float
+        Hotelling's statistic as an F.
+    n_effects : int
+        The number of effects that the data determine.
+    degrees_of_freedom : float
+        Of the effects' variances, the median.
+    pvalue : float
+        The p-value of the attribute having no effect; NaN where too few subjects are behind so many effects.
+    """
+
+    attribute: str
+    statistic: float
+    n_effects: int
+    degrees_of_freedom: float
+    pvalue: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class ErrorModel(Tabular):
+class ErrorModel(Result):
     """The result of `error_model`.
 
     Attributes
@@ -67,6 +137,9 @@ class ErrorModel(Tabular):
     n_errors: int
     n_subjects: int | None
     settings: dict[str, Any]
+
+    _title = "Which attributes go with errors?"
+    _rows = "effects"
 
     @checked
     def summary(self) -> str:
@@ -110,18 +183,6 @@ class ErrorModel(Tabular):
             f"[{effect.low:.3g}, {effect.high:.3g}]{change}, p = {effect.pvalue:.2g}{note}."
         )
 
-    def _columns(self) -> dict[str, list[Any]]:
-        return columns_of(self.effects)
-
-    def _content(self) -> dict[str, Any]:
-        return {
-            "settings": self.settings, "rate": self.rate, "operating_point": str(self.at), "threshold": self.threshold,
-            "baseline": self.baseline, "confidence_level": self.confidence_level, "n_comparisons": self.n_comparisons,
-            "n_errors": self.n_errors, "n_subjects": self.n_subjects, "effects": records(self._columns()),
-            "tests": [asdict(test) for test in self.tests],
-            "contradictions": [asdict(one) for one in self.contradictions],
-        }  # fmt: skip
-
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the odds ratios with their intervals, one below the other.
@@ -135,13 +196,19 @@ class ErrorModel(Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_effects
-
-        return draw_effects(self.effects, self.rate, ax)
+        names = list(dict.fromkeys(effect.attribute for effect in self.effects))
+        bars = [
+            Bar(y, e.odds_ratio, e.low, e.high, color=COLORS[names.index(e.attribute) % len(COLORS)])
+            for y, e in enumerate(self.effects)
+            if not math.isnan(e.odds_ratio)
+        ]
+        labels = [f"{e.attribute}: {e.value} against {e.baseline}" for e in self.effects]
+        xlabel = f"Odds ratio of {_ERROR[self.rate]},\nother attributes held fixed"
+        return draw_rows(ax, labels, bars, [Line(1)], xlabel=xlabel, logarithmic=True, per_cent=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StratifiedRates(Tabular):
+class StratifiedRates(Result):
     """The result of `stratified_rates`.
 
     Attributes
@@ -180,6 +247,9 @@ class StratifiedRates(Tabular):
     n_subjects: int | None
     settings: dict[str, Any]
 
+    _title = "Rates within strata"
+    _rows = "rates"
+
     @property
     def contradictions(self) -> tuple[StratifiedDifference, ...]:
         """The differences in which the margin and the strata contradict each other."""
@@ -206,17 +276,6 @@ class StratifiedRates(Tabular):
             text.append("Nowhere do rates overall and within strata contradict each other.")
         return "\n".join(map(visible, text))
 
-    def _columns(self) -> dict[str, list[Any]]:
-        return columns_of(self.rates)
-
-    def _content(self) -> dict[str, Any]:
-        return {
-            "settings": self.settings, "rate": self.rate, "operating_point": str(self.at), "threshold": self.threshold,
-            "by": self.by, "strata": self.strata, "mix": dict(self.mix), "confidence_level": self.confidence_level,
-            "n_subjects": self.n_subjects, "rates": records(self._columns()),
-            "differences": [asdict(one) for one in self.differences],
-        }  # fmt: skip
-
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the rates of each value overall, with the same mix, and in each stratum.
@@ -230,9 +289,24 @@ class StratifiedRates(Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_rates
-
-        return draw_rates(self.rates, self.rate, self.strata, ax)
+        values = list(dict.fromkeys(row.value for row in self.rates))
+        strata = dict.fromkeys(row.stratum for row in self.rates if row.stratum)
+        places = ["overall", f"same mix of {self.strata}", *strata]
+        width, height = row_size(places)
+        ax = axes_or_new(ax, (width, height + 0.12 * len(values) * len(places) + 0.2 * len(values)))
+        steps = np.linspace(-0.25, 0.25, len(values)) if len(values) > 1 else np.zeros(1)
+        bars = []
+        for k, (value, step) in enumerate(zip(values, steps, strict=True)):
+            color, marker = COLORS[k % len(COLORS)], _MARKERS[k // len(COLORS) % len(_MARKERS)]
+            for row in self.rates:
+                if row.value == value and not math.isnan(row.estimate):
+                    y = places.index(row.stratum or places[int(row.standardised)]) + step
+                    ends = row.estimate, row.low, row.high
+                    bars.append(Bar(y, *ends, color=color, marker=marker, label=shortened(value, LONGEST_LABEL)))
+        logarithmic = self.rate == "fmr" and any(bar.value > 0 for bar in bars)
+        ax = draw_rows(ax, places, bars, xlabel=TITLES[self.rate], logarithmic=logarithmic)
+        ax.axhline(1.5, color="0.7", linewidth=0.8)
+        return ax
 
 
 def _interval(row: StratifiedRate) -> str:

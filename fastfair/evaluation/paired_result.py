@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -13,11 +11,11 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.results import Tabular
-from fastfair._lib.tables import records, write_json
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.pages.reported import Reported
+from fastfair.results.result import Result
+from fastfair.results.written import UNWRITTEN, nothing
 from fastfair.uncertainty.quantities import Group, find, table_of
 
 from .contrasts import Contrast, contrasts_of
@@ -35,7 +33,7 @@ METHODS_OF_CONTRASTS = ("auto", *intervals.METHODS_FOR_ANYTHING)
 
 
 @dataclass(frozen=True, eq=False)
-class PairedEvaluation(Reported, Tabular):
+class PairedEvaluation(Reported, Result):
     """The result of `compare`: contrasts, each the difference between the two systems in one quantity.
 
     Attributes
@@ -72,8 +70,8 @@ class PairedEvaluation(Reported, Tabular):
     first: Evaluation
     second: Evaluation
     settings: dict[str, Any] = field(repr=False)
-    tests: tuple[DifferenceTest, ...] = field(repr=False)
-    correlations: NDArray[Any] = field(repr=False)
+    tests: tuple[DifferenceTest, ...] = field(default=(), repr=False, metadata=UNWRITTEN)
+    correlations: NDArray[Any] = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
 
     @checked(group=argument_kinds.group_or_cell)
     def contrast(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> Contrast:
@@ -144,20 +142,6 @@ class PairedEvaluation(Reported, Tabular):
 
     def _columns(self) -> dict[str, list[Any]]:
         return table_of(self.contrasts)
-
-    def _content(self) -> dict[str, Any]:
-        return {
-            "descriptions": [self.first.description, self.second.description],
-            "settings": self.settings,
-            "thresholds": [evaluation.settings["thresholds"] for evaluation in (self.first, self.second)],
-            "contrasts": records(self._columns()),
-            "infinite": [
-                [k, name, str(value)]
-                for k, one in enumerate(self.contrasts)
-                for name, value in vars(one).items()
-                if isinstance(value, float) and math.isinf(value)
-            ],
-        }
 
     @checked
     def plot_det(self, ax: Axes | None = None) -> Axes:
@@ -244,13 +228,9 @@ class PairedEvaluation(Reported, Tabular):
     def _chapter(self) -> Chapter:
         from .paired_chapter import chapter_of_systems
 
-        numbers = json.loads(self.to_json())
-        drawn = []
-        for name, system in (("first", self.first), ("second", self.second)):
-            written, shown = system._written(with_bands=False)
-            numbers |= {f"{name}_quantities": written.pop("quantities"), name: written}
-            drawn.append(shown)
-        return chapter_of_systems(drawn[0], drawn[1], self.contrasts, self.settings, write_json(numbers, None))
+        first, second = (system._drawn(with_bands=False) for system in (self.first, self.second))
+        numbers = replace(self, first=first, second=second).to_json()
+        return chapter_of_systems(first, second, self.contrasts, self.settings, numbers)
 
     def _differences(self, rate: str, at: OperatingPoint | None) -> list[Contrast]:
         """Return the contrasts of a rate at one operating point."""

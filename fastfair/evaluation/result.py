@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,30 +13,29 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.results import Tabular
-from fastfair._lib.tables import records, write_json
 from fastfair._lib.text import rate_with_interval
 from fastfair.data.comparisons import Comparisons
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.pages.reported import Reported
-from fastfair.uncertainty.interval_maker import NO_REPLICATES, IntervalMaker, require_method
+from fastfair.results.result import Result
+from fastfair.results.written import UNWRITTEN
+from fastfair.uncertainty.interval_maker import NO_REPLICATES, IntervalMaker, IntervalsAsRead, require_method
 from fastfair.uncertainty.quantities import Group, Quantity, find, table_of
 
 from .evaluated import has_curves
 from .plotted import Plotted
 from .request import checked_alternative
 from .summary import summary_of, tables_of
+from .traces import Traces
 
 if TYPE_CHECKING:
     from fastfair.pages.parts import Chapter
 
-    from .traces import Traces
-
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Plotted, Reported, Tabular):
+class Evaluation(Plotted, Reported, Result):
     """The result of `evaluate`: a list of quantities, with the rates and replicates behind them.
 
     Attributes
@@ -65,6 +63,8 @@ class Evaluation(Plotted, Reported, Tabular):
         Number of subjects of the comparisons; None where it is not known who they are.
     traces : Traces or None
         In place of comparisons, what a page that was read has of their curves and distributions.
+    together : tuple of pairs of float, or None
+        The intervals that hold in all groups together, which a page has beside those of its rates of groups.
 
     Notes
     -----
@@ -89,11 +89,12 @@ class Evaluation(Plotted, Reported, Tabular):
     measured_groups: tuple[str, ...]
     settings: dict[str, Any]
     description: str
-    uncertainty: IntervalMaker | None = field(default=None, repr=False)
-    comparisons: Comparisons | None = field(default=None, repr=False)
+    uncertainty: IntervalMaker | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    comparisons: Comparisons | None = field(default=None, repr=False, metadata=UNWRITTEN)
     left_out: tuple[str, ...] = ()
     n_subjects: int | None = None
     traces: Traces | None = field(default=None, repr=False)
+    together: tuple[tuple[float, float] | None, ...] = field(default=(), repr=False)
 
     @checked(group=argument_kinds.group_or_cell)
     def value(self, name: str, group: Group = None, at: OperatingPoint | None = None) -> float:
@@ -276,22 +277,16 @@ class Evaluation(Plotted, Reported, Tabular):
     def _columns(self) -> dict[str, list[Any]]:
         return table_of(self.quantities)
 
-    def _content(self) -> dict[str, Any]:
-        return {
-            "description": self.description,
-            "settings": self.settings,
-            "groups": list(self.groups),
-            "measured_groups": list(self.measured_groups),
-            "left_out": list(self.left_out),
-            "n_subjects": self.n_subjects,
-            "quantities": records(self._columns()),
-            "infinite": [
-                [k, name, str(value)]
-                for k, one in enumerate(self.quantities)
-                for name, value in (("estimate", one.estimate), ("low", one.low), ("high", one.high))
-                if value is not None and math.isinf(value)
-            ],
-        }
+    def _as_read(self) -> Evaluation:
+        """Give an evaluation that was read the intervals of its file."""
+        if not self.together:
+            return self
+        of_groups = tuple(
+            one if ends is None else replace(one, low=ends[0], high=ends[1])
+            for one, ends in zip(self.quantities, self.together, strict=True)
+        )
+        asked = tuple(self.settings[name] for name in ("confidence_level", "method", "alternative"))
+        return replace(self, uncertainty=IntervalsAsRead(asked, self.quantities, of_groups, self.settings["unit"]))
 
     @checked
     def summary(self) -> str:
@@ -337,28 +332,20 @@ class Evaluation(Plotted, Reported, Tabular):
     def _chapter(self) -> Chapter:
         from .chapter import chapter_of
 
-        together = self._together()
-        numbers, drawn = self._written()
+        together, drawn = self._together(), self._drawn()
         if together.settings.get("simultaneous"):
-            numbers["together"] = [
-                [one.low, one.high] if one.name in ("fmr", "fnmr") and one.group is not None else None
+            ends = (
+                (one.low, one.high) if one.name in ("fmr", "fnmr") and one.group is not None else None
                 for one in together.quantities
-            ]
-        return chapter_of(drawn, together, write_json(numbers, None))
+            )
+            drawn = replace(drawn, together=tuple(ends))  # type: ignore[arg-type]  # all have ends
+        return chapter_of(drawn, together, drawn.to_json())
 
-    def _written(self, *, with_bands: bool = True) -> tuple[dict[str, Any], Evaluation]:
-        """Return the numbers that a page has, and the evaluation as it is drawn from these.
-
-        Drawn from what is written, so that the page made again from it is the same.
-        """
+    def _drawn(self, *, with_bands: bool = True) -> Evaluation:
+        """Return the evaluation with what pages draw of it, from which they are made again."""
         from .det_bands import traces_of
-        from .traces import Traces
 
-        numbers = json.loads(self.to_json())
-        if not has_curves(self):
-            return numbers, self
-        numbers["drawn"] = traces_of(self, with_bands=with_bands).record()
-        return numbers, replace(self, traces=Traces.of_record(numbers["drawn"], self.groups))
+        return replace(self, traces=traces_of(self, with_bands=with_bands)) if has_curves(self) else self
 
     def __repr__(self) -> str:
         points = ", ".join(str(r.at) for r in self.rates)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +13,13 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.results import Tabular
-from fastfair._lib.tables import columns_of, records, write_json
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError
 from fastfair.measures._compute import measure_of
 from fastfair.measures._names import quantity_name
 from fastfair.pages.reported import Reported
+from fastfair.results import written
+from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import HELD, Group, Key, Quantity, find, is_fairer_above, table_of
 
 from .contrasts import Contrast
@@ -42,7 +41,7 @@ _RANKED = ("fnmr", "fmr", "eer", "min_dcf", "cllr", "min_cllr")  # in files and 
 
 
 @dataclass(frozen=True, eq=False)
-class SystemComparison(Reported, Tabular):
+class SystemComparison(Reported, Result):
     """The result of `compare` of a list of systems: the difference of each pair, and ranks.
 
     Attributes
@@ -294,21 +293,7 @@ class SystemComparison(Reported, Tabular):
         return list(rankings.values())
 
     def _content(self) -> dict[str, Any]:
-        rankings, contrasts = self._rankings(), [one for each in self.contrasts.values() for one in each]
-        return {
-            "systems": list(self.systems),
-            "descriptions": [evaluation.description for evaluation in self.evaluations],
-            "settings": self.settings,
-            "thresholds": [evaluation.settings["thresholds"] for evaluation in self.evaluations],
-            "rankings": records(columns_of(rankings)) if rankings else [],
-            "contrasts": records(self._columns()),
-            "infinite": [
-                [k, name, str(value)]
-                for k, one in enumerate(contrasts)
-                for name, value in vars(one).items()
-                if isinstance(value, float) and math.isinf(value)
-            ],
-        }
+        return super()._content() | {"rankings": written.to_plain(self._rankings())}
 
     @checked
     def plot_det(self, ax: Axes | None = None) -> Axes:
@@ -387,13 +372,8 @@ class SystemComparison(Reported, Tabular):
     def _chapter(self) -> Chapter:
         from .systems_chapter import chapter_of_many
 
-        numbers, drawn, evaluations = json.loads(self.to_json()), [], []
-        for k, evaluation in enumerate(self.evaluations):
-            written, shown = evaluation._written(with_bands=False)
-            numbers[f"quantities_{k}"] = written.pop("quantities")
-            evaluations.append(written)
-            drawn.append(shown)
-        return chapter_of_many(self._as_shown(drawn), write_json(numbers | {"evaluations": evaluations}, None))
+        drawn = tuple(evaluation._drawn(with_bands=False) for evaluation in self.evaluations)
+        return chapter_of_many(self._as_shown(drawn), replace(self, evaluations=drawn).to_json())
 
     def _as_shown(self, evaluations: Sequence[Evaluation]) -> ManySystems:
         from .systems_chapter import ManySystems

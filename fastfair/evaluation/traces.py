@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,48 +82,6 @@ class Traces:
 
     score_kind: str
     edges: Floats
-    curves: Mapping[str | None, DetCurve]
-    distributions: Mapping[str | None, Distributions]
-    bands: Mapping[str | None, DetBand | None]
-
-    def record(self) -> dict[str, Any]:
-        """Return it as plain lists, which `of_record` reads."""
-        rows = []
-        for group, curve in self.curves.items():
-            scores = self.distributions[group]
-            row = {
-                "n": [curve.n_mated, curve.n_nonmated],
-                "false_matches": curve.false_matches.tolist(),
-                "false_nonmatches": curve.false_nonmatches.tolist(),
-                "bins": scores.bins.tolist(),
-                "quantiles": scores.quantiles,
-            }
-            rows.append(row | ({"band": _record(self.bands[group])} if self.bands else {}))
-        return {"score_kind": self.score_kind, "edges": self.edges[[0, -1]].tolist(), "curves": rows}
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any], groups: Sequence[str]) -> Traces:
-        """Make it of what `record` returned."""
-        named = dict(zip((None, *groups), record["curves"], strict=True))
-        errors = ("false_matches", "false_nonmatches")
-        return cls(
-            record["score_kind"], np.linspace(record["edges"][0], record["edges"][1], BINS + 1),
-            {group: DetCurve(*one["n"], *(np.array(one[name], np.int64) for name in errors))
-             for group, one in named.items()},
-            {group: Distributions(np.array(one["bins"], np.int64), tuple(map(tuple, one["quantiles"])))
-             for group, one in named.items()},
-            {group: _band(one["band"]) for group, one in named.items() if "band" in one},
-        )  # fmt: skip
-
-
-def _record(band: DetBand | None) -> dict[str, Any] | None:
-    if band is None:
-        return None
-    return {name: value if isinstance(value, str) else value.tolist() for name, value in vars(band).items()}
-
-
-def _band(record: Mapping[str, Any] | None) -> DetBand | None:
-    if record is None:
-        return None
-    arrays = {name: np.array(values, np.float64) for name, values in record.items() if name != "note"}
-    return DetBand(**arrays, note=record["note"])
+    curves: dict[str | None, DetCurve]
+    distributions: dict[str | None, Distributions]
+    bands: dict[str | None, DetBand | None]

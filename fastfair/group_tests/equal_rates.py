@@ -164,6 +164,10 @@ def fnmr_test(
         high=high,
         simultaneous_low=together[0],
         simultaneous_high=together[1],
+        rate_name=counts.rate_name,
+        icc=counts.icc,
+        design_effect=counts.design_effect,
+        remarks=tuple(counts.remarks()),
         counts=counts,
     )
 

@@ -13,8 +13,6 @@ from fastfair import intervals
 from fastfair._lib import seeds, validation
 from fastfair._lib.arguments import checked
 from fastfair._lib.progress import reporting
-from fastfair._lib.results import Tabular
-from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
 from fastfair._lib.warnings import warn
 from fastfair.data.comparisons import Comparisons
@@ -22,12 +20,15 @@ from fastfair.data.embeddings import Embeddings
 from fastfair.data.scanned_comparisons import ScannedComparisons
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import NotComputableWarning, visible
-from fastfair.pages.parts import Chapter
-from fastfair.pages.report import chapter_of_table
+from fastfair.results.charts import Line, draw_rows
+from fastfair.results.result import Result
+from fastfair.results.written import UNWRITTEN, nothing
 
 from .failure_counts import FailureCounts
+from .failure_rates import failure_rate
 from .inputs import counts_to_test, require_resamples, warn_of_small_groups
 from .replicates import of_counts, replicate
+from .results import rate_marks, rate_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +63,7 @@ def share_inside(confidence_level: float, quantile: str) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MarginOfError(Tabular):
+class MarginOfError(Result):
     """The result of `margin_of_error`: the margin, and the groups whose rates are outside of it.
 
     Attributes
@@ -82,8 +83,14 @@ class MarginOfError(Tabular):
         Failures divided by attempts of each group.
     fnmr, group_fnmr
         The same, where these are FNMRs; results on failures to acquire or to enrol have no such attributes.
-    counts : FailureCounts
-        The failure counts that the margin was computed from.
+    rate_name : {"fnmr", "fta", "fte"}
+        What rate it is.
+    n_subjects, n_attempts, n_failures : (g,) ndarray of int64
+        Numbers of subjects, attempts and failures of each group.
+    remarks : tuple of str
+        What there is to know about the failure counts.
+    counts : FailureCounts or None
+        The failure counts that the margin was computed from; None in what was read from a file.
     confidence_level : float
         Least probability that no group is outside if all have the same true FNMR; see `margin_of_error`.
     quantile, center : str
@@ -101,26 +108,31 @@ class MarginOfError(Tabular):
     outside: tuple[str, ...]
     groups: tuple[str, ...]
     group_rate: Floats
-    counts: FailureCounts
+    rate_name: str
+    n_subjects: NDArray[np.int64]
+    n_attempts: NDArray[np.int64]
+    n_failures: NDArray[np.int64]
+    remarks: tuple[str, ...]
     confidence_level: float
     quantile: str
     center: str
-    replicates: Floats = field(repr=False)
     settings: dict[str, Any]
+    counts: FailureCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
 
     @property
     def fnmr(self) -> float:
         """The overall rate, where it is the FNMR."""
-        return self.counts.called.if_fnmr(self.rate)
+        return failure_rate(self.rate_name).if_fnmr(self.rate)
 
     @property
     def group_fnmr(self) -> Floats:
         """(g,) rate of each group, where it is the FNMR."""
-        return self.counts.called.if_fnmr(self.group_rate)
+        return failure_rate(self.rate_name).if_fnmr(self.group_rate)
 
-    def _chapter(self) -> Chapter:
-        title = f"Do {self.counts.called.title.lower()}s of groups differ by more than the margin of error?"
-        return chapter_of_table(self, "MarginOfError", title)
+    def _question(self) -> str:
+        title = failure_rate(self.rate_name).title.lower()
+        return f"Do {title}s of groups differ by more than the margin of error?"
 
     def summary(self) -> str:
         """Describe the result in sentences that any reader understands.
@@ -131,10 +143,10 @@ class MarginOfError(Tabular):
         """
         if np.isnan(self.margin):
             return "There is no margin of error: see the warnings."
-        n, counts, called = len(self.groups), self.counts, self.counts.called
+        n, called = len(self.groups), failure_rate(self.rate_name)
         text = [
-            f"The overall {called.symbol} is {per_cent(self.rate)}: {counts.n_failures.sum():,} of "
-            f"{counts.n_attempts.sum():,} {called.attempts} of {counts.failures.size:,} people failed.",
+            f"The overall {called.symbol} is {per_cent(self.rate)}: {self.n_failures.sum():,} of "
+            f"{self.n_attempts.sum():,} {called.attempts} of {self.n_subjects.sum():,} people failed.",
             f"Even if all {n} groups were treated alike, their {called.symbol}s would differ by chance. The margin of "
             f"error is {100 * self.margin:.3g} percentage points: in {per_cent(self.confidence_level)} of such studies "
             f"every group would lie between {per_cent(max(0.0, self.low))} and {per_cent(min(1.0, self.high))}.",
@@ -152,30 +164,14 @@ class MarginOfError(Tabular):
             text.append(
                 f"All {n} groups lie in that range: no difference was detected, which does not show that there is none."
             )
-        return "\n".join(map(visible, text + self.counts.remarks()))
-
-    def _content(self) -> dict[str, Any]:
-        return {
-            "settings": self.settings,
-            "rate": self.counts.rate_name,
-            "margin": self.margin,
-            self.counts.rate_name: self.rate,
-            "low": self.low,
-            "high": self.high,
-            "outside": list(self.outside),
-            "groups": records(self._columns()),
-        }
+        return "\n".join(map(visible, text + list(self.remarks)))
 
     def _columns(self) -> dict[str, list[Any]]:
-        counts = self.counts
         return {
-            "group": list(self.groups),
-            "n_subjects": counts.n_subjects.tolist(),
-            "n_attempts": counts.n_attempts.tolist(),
-            "n_failures": counts.n_failures.tolist(),
-            counts.rate_name: self.group_rate.tolist(),
+            "group": list(self.groups), "n_subjects": self.n_subjects.tolist(), "n_attempts": self.n_attempts.tolist(),
+            "n_failures": self.n_failures.tolist(), self.rate_name: self.group_rate.tolist(),
             "outside": [group in self.outside for group in self.groups],
-        }
+        }  # fmt: skip
 
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -190,10 +186,10 @@ class MarginOfError(Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_margin
-
-        bounds, name = (self.low, self.high), self.counts.rate_name
-        return draw_margin(self.groups, self.group_rate, self.rate, bounds, self.outside, name, ax)
+        bounds = [Line(max(0.0, self.low), "margin of error", ":", "0.3"), Line(min(1.0, self.high), "", ":", "0.3")]
+        lines = [Line(self.rate, "overall", "--", "0.3"), *bounds]
+        marks = rate_marks(self.groups, self.group_rate, self.outside, "outside")
+        return draw_rows(ax, self.groups, marks, lines, xlabel=rate_title(self.rate_name))
 
 
 @checked
@@ -295,6 +291,11 @@ def margin_of_error(
         outside=tuple(group for group, is_outside in zip(counts.groups, outside, strict=True) if is_outside),
         groups=counts.groups,
         group_rate=counts.group_rate,
+        rate_name=counts.rate_name,
+        n_subjects=counts.n_subjects,
+        n_attempts=counts.n_attempts,
+        n_failures=counts.n_failures,
+        remarks=tuple(counts.remarks()),
         counts=counts,
         confidence_level=intervals.level(confidence_level),
         quantile=quantile,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib.arguments import checked
-from fastfair._lib.results import Tabular
-from fastfair._lib.tables import records
+from fastfair._lib.plot_style import STANDS_OUT, USUAL
 from fastfair._lib.text import per_cent
 from fastfair.errors import visible
-from fastfair.pages.parts import Chapter
-from fastfair.pages.report import chapter_of_table
+from fastfair.results.charts import TITLES, Bar, Line, draw_rows
+from fastfair.results.result import Result
+from fastfair.results.written import UNWRITTEN, nothing
 
 from .failure_counts import FailureCounts
+from .failure_rates import failure_rate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,8 +29,8 @@ Floats = NDArray[np.float64]
 _NAMES = {"deviance": "deviance", "f": "F", "max-difference": "largest difference", "max-ratio": "largest ratio"}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class GroupTest(Tabular):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class GroupTest(Result):
     """The result of a test of equal error rates.
 
     Attributes
@@ -89,11 +91,12 @@ class GroupTest(Tabular):
     difference: Floats
     group_pvalue: Floats
     group_pvalue_adjusted: Floats
-    replicates: Floats = field(repr=False)
     confidence_level: float
     settings: dict[str, Any]
+    replicates: Floats = field(default_factory=nothing, repr=False, metadata=UNWRITTEN)
 
     trials: ClassVar[str]
+    _derived = ("error", "different")
 
     @property
     @abstractmethod
@@ -115,12 +118,6 @@ class GroupTest(Tabular):
         """
         found = self.group_pvalue_adjusted < self.level
         return tuple(group for group, is_different in zip(self.groups, found, strict=True) if is_different)
-
-    def _content(self) -> dict[str, Any]:
-        return {
-            "settings": self.settings, "rate": self.error, "statistic": self.statistic, "pvalue": self.pvalue,
-            self.error: self.rate, "different": list(self.different), "groups": records(self._columns()),
-        }  # fmt: skip
 
     def _columns(self) -> dict[str, list[Any]]:
         names = (
@@ -202,20 +199,42 @@ class GroupTest(Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_test
+        colors = [STANDS_OUT if group in self.different else USUAL for group in self.groups]
+        ends = (self.low, self.high, 2.6), (self.simultaneous_low, self.simultaneous_high, 0.9)
+        bars = [
+            Bar(row, rate, low[row], high[row], color=colors[row], marker="", width=width)
+            for low, high, width in ends
+            for row, rate in enumerate(self.group_rate)
+        ]
+        bars += rate_marks(self.groups, self.group_rate, self.different, "differs from the others")
+        return draw_rows(ax, self.groups, bars, [Line(self.rate, color="0.3")], xlabel=rate_title(self.error))
 
-        ends = (self.low, self.high), (self.simultaneous_low, self.simultaneous_high)
-        return draw_test(self.groups, self.group_rate, self.rate, ends, self.different, self.error, ax)
+
+def rate_title(error: str) -> str:
+    """Name a rate of errors in full."""
+    return TITLES["fmr"] if error == "fmr" else failure_rate(error).title
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+def rate_marks(groups: Sequence[str], rates: Floats, apart: Sequence[str], label: str) -> list[Bar]:
+    """Return marks at the rates of groups; those set apart stand out."""
+    return [
+        Bar(y, rate, color=STANDS_OUT, marker="D", label=label) if group in apart else Bar(y, rate)
+        for y, (group, rate) in enumerate(zip(groups, rates.tolist(), strict=True))
+    ]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FnmrTest(GroupTest):
     """The result of `fnmr_test`. It has the attributes of `GroupTest`, and:
 
     Attributes
     ----------
-    counts : FailureCounts
-        The failure counts that were tested.
+    rate_name : {"fnmr", "fta", "fte"}
+        What rate it is.
+    remarks : tuple of str
+        What there is to know about the failure counts.
+    counts : FailureCounts or None
+        The failure counts that were tested; None in what was read from a file.
     fnmr, group_fnmr : float, (g,) ndarray
         `rate` and `group_rate`, where these are FNMRs; results on failures to acquire or to enrol have no such
         attributes.
@@ -223,46 +242,39 @@ class FnmrTest(GroupTest):
         As in `FailureCounts`.
     """
 
-    counts: FailureCounts = field(kw_only=True)
+    rate_name: str
+    icc: Floats
+    design_effect: Floats
+    remarks: tuple[str, ...] = ()
+    counts: FailureCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
     trials: ClassVar[str] = "attempts"
 
     @property
     def error(self) -> str:
         """Name of the error rate, as in tables: "fnmr", "fta" or "fte"."""
-        return self.counts.rate_name
+        return self.rate_name
 
     @property
     def fnmr(self) -> float:
         """All failures divided by all attempts, where these are mated comparisons."""
-        return self.counts.called.if_fnmr(self.rate)
+        return failure_rate(self.rate_name).if_fnmr(self.rate)
 
     @property
     def group_fnmr(self) -> Floats:
         """(g,) FNMR of each group."""
-        return self.counts.called.if_fnmr(self.group_rate)
-
-    @property
-    def icc(self) -> Floats:
-        """(g,) intra-class correlation of a subject's attempts; 0 where it is not defined."""
-        return self.counts.icc
-
-    @property
-    def design_effect(self) -> Floats:
-        """(g,) variance of the FNMR divided by that of as many independent attempts."""
-        return self.counts.design_effect
+        return failure_rate(self.rate_name).if_fnmr(self.group_rate)
 
     def _columns(self) -> dict[str, list[Any]]:
         return super()._columns() | {"icc": self.icc.tolist(), "design_effect": self.design_effect.tolist()}
 
-    def _chapter(self) -> Chapter:
-        title = f"Do {self.counts.called.title.lower()}s differ between groups?"
-        return chapter_of_table(self, "FnmrTest", title)
+    def _question(self) -> str:
+        return f"Do {failure_rate(self.rate_name).title.lower()}s differ between groups?"
 
     def _remarks(self) -> list[str]:
-        return super()._remarks() + self.counts.remarks()
+        return [*super()._remarks(), *self.remarks]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FmrTest(GroupTest):
     """The result of `fmr_test`. It has the attributes of `GroupTest`, and:
 
@@ -276,8 +288,9 @@ class FmrTest(GroupTest):
         FMR of each group.
     """
 
-    threshold: float = field(kw_only=True)
+    threshold: float
     trials: ClassVar[str] = "comparisons"
+    _title = "Do false match rates differ between groups?"
 
     @property
     def error(self) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import math
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,32 +11,12 @@ from typing import Any
 from fastfair._lib import validation, whole_files
 from fastfair._lib.arguments import checked
 from fastfair._lib.axes import off_screen
-from fastfair._lib.tables import write_json
 from fastfair.errors import InputError, visible
 
 from .page import render
-from .parts import Chapter, Picture, Section, Table, cell
-from .vector import SETTINGS, svg_of
+from .parts import Chapter
+from .vector import SETTINGS
 
-_TITLES = {
-    "FmrTest": "Do false match rates differ between groups?",
-    "Claim": "Do the data support the claim?",
-    "Check": "Are the requirements met?",
-    "ShrunkenRates": "Rates of groups that borrow from the others",
-    "AppliedThreshold": "Errors at the threshold of development data",
-    "ExpectedPerformance": "Errors at thresholds that cost least on development data",
-    "RatesOverThresholds": "Error rates over thresholds",
-    "DiscardCurve": "Errors after discarding comparisons of low quality",
-    "ErrorModel": "Which attributes go with errors?",
-    "StratifiedRates": "Rates within strata",
-    "FmrPlan": "How many subjects the claim needs",
-}
-# Where the JSON of a result has the rows of its table.
-_ROWS = {
-    "Claim": "rows", "Check": "rows", "ExpectedPerformance": "errors", "ErrorModel": "effects", "FmrPlan": "studies",
-    **dict.fromkeys(("AppliedThreshold", "DiscardCurve", "RatesOverThresholds", "StratifiedRates"), "rates"),
-    **dict.fromkeys(("FnmrTest", "FmrTest", "MarginOfError", "ShrunkenRates"), "groups"),
-}  # fmt: skip
 _MOST_NUMBERS = 12  # that a remark lists; the JSON has all
 
 
@@ -88,7 +66,7 @@ def report(
     matplotlib = validation.require("matplotlib", "cli", "a report")
     validation.require("jinja2", "cli", "a report")
     with off_screen(), matplotlib.rc_context(SETTINGS):
-        chapters = [_chapter(result) for result in results]
+        chapters = [result._chapter() for result in results]
     whole_files.write_text(path, render(title, chapters, digests, _limits(chapters)))
 
 
@@ -100,39 +78,6 @@ def _sha256(path: str | Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"inputs: {path} cannot be read: {error.strerror}") from error
-
-
-def _chapter(result: Any) -> Chapter:
-    return result._chapter() if hasattr(result, "_chapter") else chapter_of_table(result, type(result).__name__)
-
-
-def chapter_of_table(result: Any, kind: str, title: str | None = None) -> Chapter:
-    """Make a chapter of a result that has a table, a plot and a summary in sentences; title: if not that of its kind.
-
-    Its numbers have beside them all else that the chapter is made again from.
-    """
-    title = title or _TITLES[kind]
-    columns = result._columns()
-    rows = [[cell(value) for value in row] for row in zip(*columns.values(), strict=True)]
-    text = [k for k, values in enumerate(columns.values()) if k and any(isinstance(one, str) for one in values)]
-    table = Table(f"{title} The numbers", [name.replace("_", " ") for name in columns], rows, text)
-    sentences = [line for line in result.summary().splitlines() if line]
-    picture = Picture(
-        svg_of(result.plot().get_figure(root=True)),
-        f"{title} A plot of the table below.",
-        "The table below has the numbers.",
-    )
-    section = Section("Numbers", (), [picture], [table])
-    infinite = [
-        [name, k, str(value)]
-        for name, values in columns.items()
-        for k, value in enumerate(values)
-        if isinstance(value, float) and math.isinf(value)
-    ]
-    numbers = json.loads(result.to_json()) | {
-        "kind": kind, "table": _ROWS[kind], "summary": sentences, "infinite": infinite
-    }  # fmt: skip
-    return Chapter(title, sentences, [section], getattr(result, "settings", {}), write_json(numbers, None))
 
 
 def _limits(chapters: Sequence[Chapter]) -> dict[str, list[str]]:

@@ -19,8 +19,7 @@ from fastfair.resampling.units import require_units
 from fastfair.uncertainty.interval_maker import two_sided_level
 
 from .false_matches import MOST_ERRORS, Design, FalseMatches, Limits, simulate
-from .fmr_plans import FmrPlan
-from .fmr_studies import FmrStudy
+from .fmr_plans import FmrPlan, FmrStudy
 
 _LEAST = 5  # subjects, below whom there is no variance
 _ENOUGH_PAIRS = 5  # of a pilot with false matches, without which their covariance is not known

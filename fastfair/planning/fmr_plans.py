@@ -7,18 +7,46 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fastfair._lib.arguments import checked
-from fastfair._lib.results import Tabular
-from fastfair._lib.tables import columns_of, records
+from fastfair._lib.axes import axes_or_new, tick_per_cent
 from fastfair._lib.text import per_cent
-
-from .fmr_studies import FmrStudy
+from fastfair.results.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass(frozen=True)
+class FmrStudy:
+    """What studies with so many subjects find.
+
+    Attributes
+    ----------
+    n_subjects, n_pairs, n_comparisons : int
+        Numbers of subjects, of pairs of subjects who are compared, and of comparisons.
+    expected_errors : float
+        Number of false matches to be expected.
+    limit : float
+        The upper limit of the FMR, the median over simulated studies.
+    limit_assured : float
+        The limit that the wanted share of studies stays within.
+    assurance : float
+        The share of studies that support the claim.
+    independent_limit : float
+        Clopper and Pearson's limit for the expected number of false matches, rounded, if comparisons were independent.
+    """
+
+    n_subjects: int
+    n_pairs: int
+    n_comparisons: int
+    expected_errors: float
+    limit: float
+    limit_assured: float
+    assurance: float
+    independent_limit: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class FmrPlan(Tabular):
+class FmrPlan(Result):
     """The result of `plan_fmr`.
 
     Attributes
@@ -59,6 +87,10 @@ class FmrPlan(Tabular):
     confidence_level: float
     settings: dict[str, Any]
 
+    _title = "How many subjects the claim needs"
+    _rows = "studies"
+    _derived = ("rule_of_3", "rule_of_30")
+
     @property
     def rule_of_3(self) -> int:
         """How many independent comparisons without a false match would support the claim, by the rule of 3."""
@@ -98,15 +130,6 @@ class FmrPlan(Tabular):
         )
         return "\n".join(text)
 
-    def _columns(self) -> dict[str, list[Any]]:
-        return columns_of(self.studies)
-
-    def _content(self) -> dict[str, Any]:
-        names = ("claimed", "fmr", "covariance", "again", "wanted_assurance", "n_subjects", "n_independent",
-                 "confidence_level", "rule_of_3", "rule_of_30")  # fmt: skip
-        content = {name: getattr(self, name) for name in names}
-        return {"settings": self.settings, **content, "studies": records(self._columns())}
-
     @checked
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the limits of studies over their numbers of subjects, and the number that is needed.
@@ -120,7 +143,32 @@ class FmrPlan(Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_fmr_plan
+        from matplotlib.ticker import LogLocator, NullLocator
 
         levels = {"claimed": self.claimed, "expected FMR": self.fmr}
-        return draw_fmr_plan(self.studies, levels, self.wanted_assurance, self.n_subjects, ax)
+        ax = axes_or_new(ax)
+        n = [one.n_subjects for one in self.studies]
+        kept = f"limit that {100 * self.wanted_assurance:g} % of studies keep"
+        ax.plot(n, [one.limit_assured for one in self.studies], "o-", color="#0072B2", label=kept)
+        ax.plot(n, [one.limit for one in self.studies], ".-", color="#56B4E9", label="median limit")
+        independent = [one.independent_limit for one in self.studies]
+        ax.plot(n, independent, ":", color="0.45", label="limit if comparisons were independent")
+        for (name, rate), color, style in zip(levels.items(), ("k", "0.7"), ("--", "-"), strict=True):
+            if rate:
+                ax.axhline(rate, color=color, linestyle=style, linewidth=1.2, zorder=0, label=name)
+        if self.n_subjects is not None:
+            ax.axvline(self.n_subjects, color="0.8", linewidth=1, zorder=0)
+            ax.annotate(
+                f"{self.n_subjects:,}", (self.n_subjects, levels["claimed"]), (4, 4), textcoords="offset points"
+            )
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.set(xlabel="Subjects", ylabel="Upper limit of the FMR")
+        ax.set_xticks(n, [f"{k:,}" for k in n])
+        ax.set_xticks([], minor=True)
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter(tick_per_cent)
+        ax.yaxis.set_minor_locator(NullLocator())
+        ax.grid(alpha=0.3)
+        ax.legend(fontsize="small")
+        return ax

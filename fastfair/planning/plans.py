@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.results import Tabular
 from fastfair._lib.tables import records
 from fastfair._lib.text import per_cent
+from fastfair.results.result import Result
+from fastfair.results.written import UNWRITTEN
 
 from .around import Around
 from .settings import SETTINGS
@@ -29,7 +30,7 @@ Counts = NDArray[np.int64]
 _MOST_SENTENCES = 10  # settings that a summary describes one by one
 
 
-class _Plan(Tabular):
+class _Plan(Result):
     """What plans have in common: arrays of one shape, as a table and as sentences."""
 
     _given: ClassVar[tuple[str, ...]] = SETTINGS
@@ -71,11 +72,6 @@ class _Plan(Tabular):
 
     def _columns(self) -> dict[str, list[Any]]:
         return {name: array.tolist() for name, array in self._arrays().items()}
-
-    def _content(self) -> dict[str, Any]:
-        settings = {name: value for name, value in vars(self).items() if not isinstance(value, np.ndarray)}
-        given = {name: value for name, value in settings.items() if value is not None and name != "_around"}
-        return {"settings": given, "plan": records(self._columns())}
 
     @checked
     def plot(self, ax: Axes | None = None, *, over: str | None = None, **kwargs: Any) -> Axes:
@@ -153,7 +149,7 @@ class MarginPlan(_Plan):
     goats: float | None = None
     n_simulations: int | None = None
     seed: Any = None
-    _around: Around | None = None
+    _around: Around | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     def _sentence(self, row: Mapping[str, Any]) -> str:
         if self.assurance is not None:
@@ -260,7 +256,7 @@ class PowerPlan(_Plan):
     goats: float | None
     n_simulations: int
     seed: Any
-    _around: Around | None = None
+    _around: Around | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     def _sentence(self, row: Mapping[str, Any]) -> str:
         return (
@@ -333,7 +329,7 @@ class SubjectsPlan(_Plan):
     goats: float | None
     n_simulations: int
     seed: Any
-    _around: Around | None = None
+    _around: Around | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     def _wanted(self) -> float | None:
         wanted = self.wanted_power if self.wanted_margin is None else self.wanted_margin

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from .around import Around
-    from .fmr_studies import FmrStudy
 
 Columns = Mapping[str, NDArray[Any]]
 _TITLES = {
@@ -178,53 +177,3 @@ def _written(name: str, value: float) -> str:
 
 def _written_all(values: Mapping[str, float]) -> str:
     return ", ".join(_written(name, value) for name, value in values.items())
-
-
-def draw_fmr_plan(
-    studies: Sequence[FmrStudy], levels: Mapping[str, float], share: float, needed: int | None, ax: Axes | None
-) -> Axes:
-    """Draw the limits that studies have over their numbers of subjects.
-
-    Parameters
-    ----------
-    studies : sequence of FmrStudy
-        By their numbers of subjects.
-    levels : mapping of str to float
-        The FMR claimed and the one expected, by their names.
-    share : float
-        The share of studies that `FmrStudy.limit_assured` is for.
-    needed : int or None
-        The number of subjects that are needed.
-    ax : matplotlib Axes or None
-        Where to draw.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
-    from matplotlib.ticker import LogLocator, NullLocator
-
-    ax = axes_or_new(ax)
-    n = [one.n_subjects for one in studies]
-    kept = f"limit that {100 * share:g} % of studies keep"
-    ax.plot(n, [one.limit_assured for one in studies], "o-", color="#0072B2", label=kept)
-    ax.plot(n, [one.limit for one in studies], ".-", color="#56B4E9", label="median limit")
-    independent = [one.independent_limit for one in studies]
-    ax.plot(n, independent, ":", color="0.45", label="limit if comparisons were independent")
-    for (name, rate), color, style in zip(levels.items(), ("k", "0.7"), ("--", "-"), strict=True):
-        if rate:
-            ax.axhline(rate, color=color, linestyle=style, linewidth=1.2, zorder=0, label=name)
-    if needed is not None:
-        ax.axvline(needed, color="0.8", linewidth=1, zorder=0)
-        ax.annotate(f"{needed:,}", (needed, levels["claimed"]), (4, 4), textcoords="offset points")
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set(xlabel="Subjects", ylabel="Upper limit of the FMR")
-    ax.set_xticks(n, [f"{k:,}" for k in n])
-    ax.set_xticks([], minor=True)
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_major_formatter(tick_per_cent)
-    ax.yaxis.set_minor_locator(NullLocator())
-    ax.grid(alpha=0.3)
-    ax.legend(fontsize="small")
-    return ax

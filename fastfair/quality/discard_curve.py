@@ -22,9 +22,8 @@ from fastfair.resampling.units import ComparisonUnits
 from fastfair.uncertainty.quantities import Quantity
 
 from .area import area_of, interval_of_few, standard_error
-from .discarded import DiscardArea, DiscardedRate
 from .discarding import Quality, as_scores, cuts_of, kept_above, quality_of
-from .results import DiscardCurve
+from .results import DiscardArea, DiscardCurve, DiscardedRate
 
 Floats = NDArray[np.float64]
 RATES = ("fnmr", "fmr")

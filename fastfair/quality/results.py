@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastfair._lib import validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.results import Tabular
-from fastfair._lib.tables import columns_of, records
+from fastfair._lib.axes import tick_per_cent
+from fastfair._lib.plot_style import GREY, draw_lines, legend_below
 from fastfair._lib.text import per_cent, rate_with_interval, typed
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
-
-from .discarded import DiscardArea, DiscardedRate
+from fastfair.results.charts import TITLES
+from fastfair.results.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,8 +26,73 @@ Floats = NDArray[np.float64]
 SHOWN = ("rate", "discarded")
 
 
+@dataclass(frozen=True)
+class DiscardedRate:
+    """An error rate after discarding the comparisons of low quality, of all people or of a group.
+
+    Attributes
+    ----------
+    group : str or None
+        The group; None for all comparisons.
+    fraction : float
+        The share that was to be discarded.
+    cut : float
+        The quality below which comparisons are discarded, in all groups alike.
+    estimate, low, high : float
+        The rate of those left, with its interval; NaN where none is left, or there is no interval, and `note` says why.
+    n_comparisons, n_errors : int
+        Numbers of comparisons left, and of errors among them.
+    n_subjects : int
+        Number of subjects in these.
+    discarded, discarded_low, discarded_high : float
+        The share of the group's own comparisons that is discarded, with its interval. That of all is at most
+        `fraction`.
+    note : str
+        Warnings for the reader.
+    """
+
+    group: str | None
+    fraction: float
+    cut: float
+    estimate: float
+    low: float
+    high: float
+    n_comparisons: int
+    n_errors: int
+    n_subjects: int
+    discarded: float
+    discarded_low: float
+    discarded_high: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class DiscardArea:
+    """The partial area under an error rate over the share discarded, of all people or of a group.
+
+    Attributes
+    ----------
+    group : str or None
+        The group; None for all comparisons.
+    area, low, high : float
+        The area under the rate from no comparisons discarded to the largest share, with its interval. Divided by this
+        share it is the mean rate. NaN where nothing is left of a group.
+    standard_error : float
+        Its standard error; 0 without errors.
+    note : str
+        Warnings for the reader.
+    """
+
+    group: str | None
+    area: float
+    low: float
+    high: float
+    standard_error: float
+    note: str = ""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class DiscardCurve(Tabular):
+class DiscardCurve(Result):
     """The result of `discard_curve`.
 
     Attributes
@@ -62,6 +126,9 @@ class DiscardCurve(Tabular):
     rates: tuple[DiscardedRate, ...]
     areas: tuple[DiscardArea, ...]
     confidence_level: float
+
+    _title = "Errors after discarding comparisons of low quality"
+    _rows = "rates"
 
     @checked
     def of(self, group: str | None = None) -> tuple[DiscardedRate, ...]:
@@ -129,16 +196,6 @@ class DiscardCurve(Tabular):
             )
         return "\n".join(map(visible, text))
 
-    def _content(self) -> dict[str, Any]:
-        return {
-            "rate": self.rate, "operating_point": str(self.at), "threshold": self.threshold, "share_of": self.share_of,
-            "fractions": self.fractions.tolist(), "confidence_level": self.confidence_level,
-            "areas": records(columns_of(self.areas)), "rates": records(self._columns()),
-        }  # fmt: skip
-
-    def _columns(self) -> dict[str, list[Any]]:
-        return columns_of(self.rates)
-
     @checked
     def plot(self, ax: Axes | None = None, *, show: str = "rate") -> Axes:
         """Draw the rate, or the share of each group's own comparisons discarded, over the share discarded of all.
@@ -154,13 +211,26 @@ class DiscardCurve(Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_curves
-
         validation.choice("show", show, SHOWN)
-        curves: Mapping[str | None, tuple[DiscardedRate, ...]] = {
-            group: self.of(group) for group in (self.groups or (None,))
+        names = ("estimate", "low", "high") if show == "rate" else ("discarded", "discarded_low", "discarded_high")
+        curves = {
+            group or "all": [np.array([getattr(row, name) for row in self.of(group)]) for name in names]
+            for group in (self.groups or (None,))
         }
-        return draw_curves(self.fractions, curves, self.rate, show, self.share_of, ax)
+        ax, lines = draw_lines(self.fractions, curves, ax)
+        if show == "discarded":
+            style = {"color": GREY, "linewidth": 0.8, "linestyle": ":"}
+            lines += ax.plot(self.fractions, self.fractions, label="as many as of all", **style)
+        kind = "mated comparisons" if self.rate == "fnmr" else "non-mated comparisons"
+        ax.set_xlabel(f"Share of {kind if self.share_of == 'comparisons' else self.share_of} discarded")
+        ax.set_ylabel(TITLES[self.rate] if show == "rate" else "Share of the group discarded")
+        ax.set_ylim(bottom=0)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(tick_per_cent)
+        ax.grid(alpha=0.3)
+        if len(lines) > 1:
+            legend_below(ax, lines)
+        return ax
 
 
 def _written(row: DiscardedRate) -> str:

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from fastfair._lib import argument_kinds, validation
 from fastfair._lib.arguments import checked
-from fastfair._lib.results import Tabular
-from fastfair._lib.tables import records
+from fastfair._lib.plot_style import USUAL
 from fastfair._lib.text import per_cent
 from fastfair.error_rates.curve_results import ERROR_RATES
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import InputError, visible
 from fastfair.evaluation.result import Evaluation
+from fastfair.results.charts import TITLES, Bar, draw_rows
+from fastfair.results.result import Result
 from fastfair.uncertainty.quantities import HELD
 from fastfair.uncertainty.sample_sizes import SampleSizes
 
@@ -31,7 +32,7 @@ _FEWEST_GROUPS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ShrunkenRates(Tabular):
+class ShrunkenRates(Result):
     """The result of `shrunken_rates`.
 
     Attributes
@@ -74,6 +75,8 @@ class ShrunkenRates(Tabular):
     between: float
     confidence_level: float
 
+    _title = "Rates of groups that borrow from the others"
+
     def summary(self) -> str:
         """Describe the result in sentences.
 
@@ -97,12 +100,6 @@ class ShrunkenRates(Tabular):
         ]
         return "\n".join(map(visible, text))
 
-    def _content(self) -> dict[str, Any]:
-        return {
-            "rate": self.rate, "at": str(self.at), "confidence_level": self.confidence_level, "between": self.between,
-            "groups": records(self._columns()),
-        }  # fmt: skip
-
     def _columns(self) -> dict[str, list[Any]]:
         names = (
             "n_comparisons", "n_errors", "n_effective", "raw", "raw_low", "raw_high", "shrunken", "low", "high",
@@ -123,10 +120,15 @@ class ShrunkenRates(Tabular):
         -------
         matplotlib Axes
         """
-        from .plots import draw_shrunken
-
         raw, shrunken = (self.raw, self.raw_low, self.raw_high), (self.shrunken, self.low, self.high)
-        return draw_shrunken(self.groups, raw, shrunken, self.rate, ax)
+        bars = [
+            Bar(row + shift, *map(float, ends), color=color, marker=marker, label=label)
+            for rates, shift, color, marker, label in (
+                (raw, -0.15, "0.55", "o", "the group's own"), (shrunken, 0.15, USUAL, "D", "shrunken"),
+            )
+            for row, ends in enumerate(zip(*rates, strict=True))
+        ]  # fmt: skip
+        return draw_rows(ax, self.groups, bars, xlabel=TITLES[self.rate])
 
 
 @checked(evaluation=argument_kinds.one_of("Evaluation"))

@@ -19,9 +19,8 @@ from fastfair.errors import InputError, NarrowIntervalsWarning
 from fastfair.evaluation.evaluate import evaluate
 from fastfair.uncertainty.quantities import Quantity
 
-from .applied import AppliedRate
 from .held_interval import FoundThreshold, found_threshold
-from .results import AppliedThreshold
+from .results import AppliedRate, AppliedThreshold
 from .shared_subjects import Added, added, correlation, numbered
 
 NARROW = "likely too narrow"  # in notes of intervals

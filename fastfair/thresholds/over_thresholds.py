@@ -22,8 +22,7 @@ from fastfair.evaluation.evaluate import evaluate
 from fastfair.evaluation.result import Evaluation
 from fastfair.uncertainty.quantities import Quantity
 
-from .curve_rows import ExpectedError, RateAtThreshold
-from .curves import ExpectedPerformance, RatesOverThresholds
+from .results import ExpectedError, ExpectedPerformance, RateAtThreshold, RatesOverThresholds
 
 Floats = NDArray[np.float64]
 NARROW = "likely too narrow"  # in notes of intervals

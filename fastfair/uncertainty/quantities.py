@@ -96,6 +96,13 @@ class Quantity(TakenAt):
     concentration: float | None = None
     flags: str = ""
 
+    def _as_read(self) -> Quantity:
+        """Tell an interval whose ends are not known, which has a method, from none; JSON has null for both."""
+        if self.method is None or (self.low is not None and self.high is not None):
+            return self
+        low, high = (math.nan if end is None else end for end in (self.low, self.high))
+        return replace(self, low=low, high=high)
+
     @property
     def key(self) -> Key:
         """The name, groups and operating point, which no other quantity of the evaluation shares."""

@@ -12,7 +12,7 @@ from helpers.data_sets import scores_with_hubs
 from helpers.refusals import refused
 
 import fastfair as ff
-from fastfair.claims.checked_quantity import MET, NOT_MET
+from fastfair.claims.check_results import MET, NOT_MET
 from fastfair.claims.judging import UNDECIDED
 from fastfair.errors import EmptyGroupWarning
 

@@ -77,7 +77,6 @@ def made() -> dict[str, Any]:
         "FairnessBand": ff.fairness_band(comparisons, fmr=[0.3, 0.5], n_resamples=20, rng=0),
         "CoverageExperiment": ff.coverage_experiment(2, 10, n_subjects=5, n_samples=2, dim=3, fmr=[0.5], rng=0),
         "ShrunkenRates": shrunken,
-        "WrittenResult": ff.read_results(page)[0],
         "two attributes": pairs,
         "ErrorModel": ff.error_model(pairs, ["sex", "age"], at),
         "StratifiedRates": ff.stratified_rates(pairs, "sex", "age", at),

@@ -20,7 +20,7 @@ RESULTS = {
     ff.PowerPlan, ff.Quantity, ff.RankedSystem, ff.RateAtThreshold, ff.RatesOverThresholds, ff.RatioCost, ff.RocBand,
     ff.ScannedComparisons, ff.ScenarioFamily, ff.ShrunkenRates, ff.StratifiedDifference, ff.StratifiedRate,
     ff.StratifiedRates, ff.SubjectsPlan, ff.Synthesis, ff.SystemComparison, ff.Tippett, ff.TrainedTransform,
-    ff.WorstComparisons, ff.WrittenResult, curves.ActDcf, curves.Det, curves.Eer, curves.MinDcf, curves.Roc,
+    ff.WorstComparisons, curves.ActDcf, curves.Det, curves.Eer, curves.MinDcf, curves.Roc,
     measures.Measure, rates.Rates,
 }  # fmt: skip
 CLASSES = RESULTS | {value for name in ff.__all__ if inspect.isclass(value := getattr(ff, name))}

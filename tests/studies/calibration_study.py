@@ -14,7 +14,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr, ndtr
 
 import fastfair as ff
-from fastfair.calibration.cost_rows import DIFFERENT, MISCALIBRATED
+from fastfair.calibration.results import DIFFERENT, MISCALIBRATED
 from fastfair.data import score_keys
 from fastfair.data.rescoring import with_ratios
 

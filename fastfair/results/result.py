@@ -1,0 +1,175 @@
+"""`Result`: what every analysis returns, a dataclass that is shown, tabulated, written, read, drawn and reported."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from fastfair._lib import argument_kinds, frames, validation, whole_files
+from fastfair._lib.arguments import checked
+from fastfair._lib.notebook import Shown
+from fastfair._lib.tables import columns_of, write_json
+from fastfair.errors import visible
+from fastfair.pages.parts import Chapter, Picture, Section, Table, cell
+from fastfair.pages.vector import svg_of
+
+from . import written
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_COLUMNS = 8  # that a notebook shows
+_LATEX = str.maketrans({
+    "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "–": "--",
+})  # fmt: skip
+
+
+class Result(Shown):
+    """What an analysis returns: a frozen dataclass, whose attributes JSON has under their names."""
+
+    kinds: ClassVar[dict[str, type[Result]]] = {}
+    _title: ClassVar[str] = ""  # of its chapter, a question that the result answers
+    _rows: ClassVar[str] = "rows"  # the attribute that the table is made of
+    _derived: ClassVar[tuple[str, ...]] = ()  # properties that JSON has, too
+
+    if TYPE_CHECKING:
+        plot: Callable[..., Axes]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        Result.kinds[cls.__name__] = cls
+
+    @abstractmethod
+    def summary(self) -> str:
+        """Describe the result in sentences."""
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """Return the columns of the table."""
+        return columns_of(getattr(self, self._rows))
+
+    def _content(self) -> dict[str, Any]:
+        """Return what JSON has."""
+        about = {"kind": type(self).__name__, "schema": written.SCHEMA_VERSION}
+        derived = {name: written.to_plain(getattr(self, name)) for name in self._derived}
+        return about | (written.to_plain(self) if is_dataclass(self) else {}) | derived
+
+    @classmethod
+    def _read(cls, content: Mapping[str, Any]) -> Self:
+        """Make the result of what JSON has."""
+        made: Self = written.from_plain(content, cls)
+        return made
+
+    def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
+        return self.summary().splitlines(), dict(list(self._columns().items())[:_MOST_COLUMNS])
+
+    @checked
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return the table of the result as a data frame: one row for each group, rate, effect or study.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first of these that is installed.
+
+        Returns
+        -------
+        data frame
+        """
+        return frames.build(self._columns(), backend)
+
+    @checked
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Write everything but replicates as strict JSON, which `read_results` reads.
+
+        Parameters
+        ----------
+        path : path, optional
+            File to which the JSON is written as well.
+
+        Returns
+        -------
+        str
+            Each attribute under its name. Infinite numbers are "Infinity" and "-Infinity"; null stands for numbers
+            that there are none of.
+        """
+        return write_json(self._content(), path)
+
+    @checked(columns=argument_kinds.optional(argument_kinds.texts))
+    def to_latex(self, path: str | Path | None = None, *, columns: Sequence[str] | None = None) -> str:
+        r"""Write the table of the result for LaTeX, with the rules of the package booktabs.
+
+        Parameters
+        ----------
+        path : path, optional
+            File to which the table is written as well.
+        columns : sequence of str, optional
+            The columns of `to_frame` to write; by default all.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import fastfair as ff
+        >>> c = ff.Comparisons([0.9, 0.3, 0.4, 0.1], [1, 1, 0, 0])
+        >>> print(ff.evaluate(c, ff.at_threshold(0.35), n_resamples=0).to_latex(columns=["name", "estimate"]))
+        \begin{tabular}{lr}
+        \toprule
+        name & estimate \\
+        \midrule
+        threshold & 0.35 \\
+        fmr & 0.5 \\
+        fnmr & 0.5 \\
+        eer & 0.5 \\
+        min\_dcf & 0.025 \\
+        cllr & 1.018 \\
+        min\_cllr & 0.6887 \\
+        \bottomrule
+        \end{tabular}
+        """
+        of_all = self._columns()
+        names = (
+            list(of_all) if columns is None else [validation.choice("columns", one, list(of_all)) for one in columns]
+        )
+        sides = ["l" if any(isinstance(value, str) for value in of_all[name]) else "r" for name in names]
+        rows = [[name.replace("_", " ") for name in names], *zip(*(of_all[name] for name in names), strict=True)]
+        lines = [" & ".join(cell(value).translate(_LATEX) for value in row) + r" \\" for row in rows]
+        lines[1:1], lines[:0] = [r"\midrule"], [rf"\begin{{tabular}}{{{''.join(sides)}}}", r"\toprule"]
+        text = "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+        if path is not None:
+            whole_files.write_text(path, text + "\n")
+        return text
+
+    def _question(self) -> str:
+        """Return the title of the result's chapter."""
+        return self._title
+
+    def _chapter(self) -> Chapter:
+        """Return what a page says of the result: its sentences, its plot and its table."""
+        title, columns = self._question(), self._columns()
+        rows = [[cell(value) for value in row] for row in zip(*columns.values(), strict=True)]
+        text = [k for k, values in enumerate(columns.values()) if k and any(isinstance(one, str) for one in values)]
+        table = Table(f"{title} The numbers", [name.replace("_", " ") for name in columns], rows, text)
+        pictures = []
+        if hasattr(self, "plot"):
+            drawn = svg_of(self.plot().get_figure(root=True))
+            pictures = [Picture(drawn, f"{title} A plot of the table below.", "The table below has the numbers.")]
+        sentences = [visible(line) for line in self.summary().splitlines() if line]
+        section = Section("Numbers", (), pictures, [table])
+        return Chapter(title, sentences, [section], getattr(self, "settings", {}), self.to_json())
+
+
+def read(content: dict[str, Any]) -> Result:
+    """Make a result of what JSON has of it."""
+    return Result.kinds[content["kind"]]._read(content)
+
+
+def json_of(result: Result) -> Any:
+    """Return what JSON has of a result, as plain lists and dictionaries."""
+    return json.loads(result.to_json())

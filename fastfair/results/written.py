@@ -1,0 +1,152 @@
+"""Results as JSON and back: each attribute under its name, rows as objects, arrays as lists.
+
+JSON has no infinite numbers and no NaN: these are "Infinity", "-Infinity" and null. `at` is written as
+"operating_point", and a mapping whose keys are no text as a list of pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import UnionType
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastfair.error_rates.operating_points import OperatingPoint, point_of
+
+if TYPE_CHECKING:
+    from cattrs import Converter
+
+SCHEMA_VERSION = 1
+_NAMES = {"at": "operating_point"}  # what files call fields
+
+
+UNWRITTEN = {"written": False}
+"""Metadata of fields that JSON does not have, such as replicates: what is read has their default."""
+
+
+def nothing() -> NDArray[np.float64]:
+    """Return the replicates of what was read: none."""
+    return np.zeros(0)
+
+
+def to_plain(value: Any) -> Any:
+    """Turn a result, or a part of one, into what JSON can hold."""
+    return converter().unstructure(value)
+
+
+def from_plain(content: Any, kind: type[Any]) -> Any:
+    """Make a result, or a part of one, of what `to_plain` returned."""
+    return converter().structure(content, kind)
+
+
+@cache
+def converter() -> Converter:
+    """Return what converts results; made when first used, as few processes write JSON."""
+    from cattrs import Converter
+    from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+    made = Converter(detailed_validation=False)
+
+    def changes(kind: type[Any]) -> dict[str, Any]:
+        return {
+            one.name: override(rename=_NAMES.get(one.name, one.name), omit=not one.metadata.get("written", True))
+            for one in fields(kind)
+        }
+
+    made.register_unstructure_hook_factory(
+        lambda kind: isinstance(kind, type) and is_dataclass(kind),
+        lambda kind: make_dict_unstructure_fn(kind, made, **changes(kind)),
+    )
+
+    def reading(kind: type[Any]) -> Callable[[Any, Any], Any]:
+        read = make_dict_structure_fn(kind, made, **changes(kind))
+        completed = getattr(kind, "_as_read", None)  # of a class that has more to do
+        return read if completed is None else lambda content, _: completed(read(content, kind))
+
+    made.register_structure_hook_factory(lambda kind: isinstance(kind, type) and is_dataclass(kind), reading)
+    made.register_unstructure_hook(float, _number)
+    made.register_structure_hook(float, lambda value, _: math.nan if value is None else float(value))
+    made.register_unstructure_hook_func(_is_array, lambda array: _numbers(array.tolist()))
+    made.register_structure_hook_func(_is_array, _array)
+    made.register_unstructure_hook(OperatingPoint, str)
+    made.register_structure_hook(OperatingPoint, lambda text, _: point_of(text))
+    made.register_unstructure_hook_func(
+        _is_keyed_by_objects, lambda values: [[made.unstructure(key), made.unstructure(v)] for key, v in values.items()]
+    )
+    made.register_structure_hook_func(_is_keyed_by_objects, lambda pairs, kind: _mapping(made.structure, pairs, kind))
+    return made
+
+
+def _number(value: float) -> float | str | None:
+    if math.isfinite(value):
+        return float(value)
+    return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _numbers(values: Any) -> Any:
+    if isinstance(values, list):
+        return [_numbers(value) for value in values]
+    return _number(values) if isinstance(values, float) else values
+
+
+def _is_array(kind: Any) -> bool:
+    if get_origin(kind) is UnionType:
+        return all(map(_is_array, get_args(kind)))
+    return kind is np.ndarray or get_origin(kind) is np.ndarray
+
+
+def _array(values: Any, kind: Any) -> np.ndarray[Any, Any]:
+    return np.array(values, None if get_origin(kind) is UnionType else get_args(get_args(kind)[1])[0])
+
+
+def _is_keyed_by_objects(kind: Any) -> bool:
+    return get_origin(kind) in (dict, Mapping) and get_args(kind)[0] is not str
+
+
+def _mapping(structure: Callable[[Any, Any], Any], pairs: Any, kind: Any) -> dict[Any, Any]:
+    of_key, of_value = get_args(kind)
+    return {structure(key, of_key): structure(value, of_value) for key, value in pairs}
+
+
+def schema_of(kind: type[Any]) -> dict[str, Any]:
+    """Return the JSON schema of a class of results."""
+    parts: dict[str, Any] = {}
+    whole = _schema(kind, parts)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": parts}
+
+
+def _schema(kind: Any, parts: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a type; those of dataclasses go into `parts`, by their names."""
+    arguments, origin = get_args(kind), get_origin(kind)
+    if _is_array(kind):
+        return {"type": "array"}
+    if isinstance(kind, type) and is_dataclass(kind) and kind is not OperatingPoint:
+        if kind.__name__ not in parts:
+            parts[kind.__name__] = {}
+            hints = get_type_hints(kind)
+            written = [one for one in fields(kind) if one.metadata.get("written", True)]
+            parts[kind.__name__] = {
+                "type": "object",
+                "properties": {_NAMES.get(one.name, one.name): _schema(hints[one.name], parts) for one in written},
+                "required": [_NAMES.get(one.name, one.name) for one in written],
+            }
+        return {"$ref": f"#/$defs/{kind.__name__}"}
+    if origin in (dict, Mapping) and arguments[0] is str:
+        return {"type": "object", "additionalProperties": _schema(arguments[1], parts)}
+    if origin in (tuple, list):
+        return (
+            {"type": "array", "items": _schema(arguments[0], parts)} if arguments[1:] == (...,) else {"type": "array"}
+        )
+    if origin in (dict, Mapping):
+        return {"type": "array"}  # of pairs
+    if arguments:
+        return {"anyOf": [_schema(one, parts) for one in arguments]}
+    number = {"anyOf": [{"type": "number"}, {"enum": ["Infinity", "-Infinity", None]}]}
+    plain: dict[Any, Any] = {float: number, type(None): {"type": "null"}, OperatingPoint: {"type": "string"}}
+    names = {int: "integer", bool: "boolean", str: "string"}
+    return plain.get(kind) or ({"type": names[kind]} if kind in names else {})
