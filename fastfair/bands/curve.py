@@ -139,7 +139,7 @@ class ShownCurve(Result, Curve):
             rate_ticks(axis)
         alt = f"{title} over FMR, with intervals and a band. The table below has the numbers."
         caption = "Darker: the interval at each FMR on its own; lighter: the band that holds the whole curve."
-        picture = Picture(svg_of(ax.figure), alt, caption)  # type: ignore[arg-type]
+        picture = Picture(svg_of(ax.figure), alt, caption)
         places = self._places(_MOST_ON_PAGES) if levels is None else np.flatnonzero(np.isin(self.fmr, levels))
         heads = [title, "Band of the whole curve"] if values.ndim == 1 else list(map(visible, groups))
         rows = [[per_cent(self.fmr[k]), cell(float(self.threshold[k])), *self._cells(name, k)] for k in places]

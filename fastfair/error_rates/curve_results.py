@@ -13,6 +13,8 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.text import typed
 from fastfair.errors import visible
 
+from .operating_points import OperatingPoint
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -235,7 +237,7 @@ class Rates:
         Groups whose FMR, or FNMR, rests on fewer than 30 errors (Doddington's rule of 30).
     """
 
-    at: Any
+    at: OperatingPoint
     threshold: float
     fmr: float
     fnmr: float

@@ -335,7 +335,7 @@ class Evaluation(Plotted, Reported, Result):
         together, drawn = self._together(), self._drawn()
         if together.settings.get("simultaneous"):
             ends = (
-                (one.low, one.high) if one.name in ("fmr", "fnmr") and one.group is not None else None
+                (one.low, one.high) if one.name in ("fmr", "fnmr") and one.group and one.low is not None else None
                 for one in together.quantities
             )
             drawn = replace(drawn, together=tuple(ends))  # type: ignore[arg-type]  # all have ends

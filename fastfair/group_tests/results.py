@@ -146,7 +146,7 @@ class GroupTest(Result):
             f"({self.groups[int(self.group_rate.argmax())]}) over {n} groups.",
             f"If all groups had the same {rate}, differences as large as these would come about in "
             f"{_how_often(self.pvalue)} of studies like this one (p = {self.pvalue:.2g}, "
-            f"{_NAMES[self.statistic_name]} = {self.statistic:.3g}, {self.replicates.size:,} replicates).",
+            f"{_NAMES[self.statistic_name]} = {self.statistic:.3g}, {self.settings['n_resamples']:,} replicates).",
         ]
         if self.pvalue < alpha:
             text.append(f"So the groups differ detectably, at the level of {level}.")

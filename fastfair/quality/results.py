@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,7 +219,7 @@ class DiscardCurve(Result):
         }
         ax, lines = draw_lines(self.fractions, curves, ax)
         if show == "discarded":
-            style = {"color": GREY, "linewidth": 0.8, "linestyle": ":"}
+            style: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "linestyle": ":"}
             lines += ax.plot(self.fractions, self.fractions, label="as many as of all", **style)
         kind = "mated comparisons" if self.rate == "fnmr" else "non-mated comparisons"
         ax.set_xlabel(f"Share of {kind if self.share_of == 'comparisons' else self.share_of} discarded")

@@ -18,9 +18,7 @@ from fastfair.pages.parts import Chapter, Picture, Section, Table, cell
 from fastfair.pages.vector import svg_of
 
 from . import written
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .written import SCHEMA_VERSION
 
 _MOST_COLUMNS = 8  # that a notebook shows
 _LATEX = str.maketrans({
@@ -38,7 +36,7 @@ class Result(Shown):
     _derived: ClassVar[tuple[str, ...]] = ()  # properties that JSON has, too
 
     if TYPE_CHECKING:
-        plot: Callable[..., Axes]
+        plot: Callable[..., Any]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -54,7 +52,7 @@ class Result(Shown):
 
     def _content(self) -> dict[str, Any]:
         """Return what JSON has."""
-        about = {"kind": type(self).__name__, "schema": written.SCHEMA_VERSION}
+        about = {"kind": type(self).__name__, "schema": SCHEMA_VERSION}
         derived = {name: written.to_plain(getattr(self, name)) for name in self._derived}
         return about | (written.to_plain(self) if is_dataclass(self) else {}) | derived
 
@@ -63,6 +61,18 @@ class Result(Shown):
         """Make the result of what JSON has."""
         made: Self = written.from_plain(content, cls)
         return made
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON schema of what `to_json` writes.
+
+        Returns
+        -------
+        dict
+        """
+        about = {"fastfair": {"type": "string"}, "kind": {"const": cls.__name__}, "schema": {"const": SCHEMA_VERSION}}
+        derived = {name: written.schema_of_property(cls, name) for name in cls._derived}
+        return written.schema_of(cls, about | derived)
 
     def _shown(self) -> tuple[Sequence[str], Mapping[str, Sequence[Any]]]:
         return self.summary().splitlines(), dict(list(self._columns().items())[:_MOST_COLUMNS])
@@ -158,8 +168,10 @@ class Result(Shown):
         table = Table(f"{title} The numbers", [name.replace("_", " ") for name in columns], rows, text)
         pictures = []
         if hasattr(self, "plot"):
-            drawn = svg_of(self.plot().get_figure(root=True))
-            pictures = [Picture(drawn, f"{title} A plot of the table below.", "The table below has the numbers.")]
+            figure = self.plot().get_figure(root=True)
+            pictures = [
+                Picture(svg_of(figure), f"{title} A plot of the table below.", "The table below has the numbers.")
+            ]
         sentences = [visible(line) for line in self.summary().splitlines() if line]
         section = Section("Numbers", (), pictures, [table])
         return Chapter(title, sentences, [section], getattr(self, "settings", {}), self.to_json())

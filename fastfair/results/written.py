@@ -53,6 +53,7 @@ def converter() -> Converter:
     made = Converter(detailed_validation=False)
 
     def changes(kind: type[Any]) -> dict[str, Any]:
+        get_type_hints(kind)  # refuses a class whose types are not known here
         return {
             one.name: override(rename=_NAMES.get(one.name, one.name), omit=not one.metadata.get("written", True))
             for one in fields(kind)
@@ -113,11 +114,19 @@ def _mapping(structure: Callable[[Any, Any], Any], pairs: Any, kind: Any) -> dic
     return {structure(key, of_key): structure(value, of_value) for key, value in pairs}
 
 
-def schema_of(kind: type[Any]) -> dict[str, Any]:
-    """Return the JSON schema of a class of results."""
+def schema_of(kind: type[Any], others: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a class of results, which has other properties besides its fields."""
     parts: dict[str, Any] = {}
-    whole = _schema(kind, parts)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": parts}
+    _schema(kind, parts)
+    own = parts.pop(kind.__name__)
+    own = {"properties": others | own["properties"], "required": [*others, *own["required"]]}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", **own, "$defs": parts}
+
+
+def schema_of_property(kind: type[Any], name: str) -> dict[str, Any]:
+    """Return the schema of a property of a class, by what it returns."""
+    asked = getattr(kind, name)
+    return _schema(get_type_hints(getattr(asked, "fget", None) or asked.func)["return"], {})
 
 
 def _schema(kind: Any, parts: dict[str, Any]) -> dict[str, Any]:

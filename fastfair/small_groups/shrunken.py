@@ -122,11 +122,11 @@ class ShrunkenRates(Result):
         """
         raw, shrunken = (self.raw, self.raw_low, self.raw_high), (self.shrunken, self.low, self.high)
         bars = [
-            Bar(row + shift, *map(float, ends), color=color, marker=marker, label=label)
+            Bar(row + shift, value, low, high, color, marker, label=label)
             for rates, shift, color, marker, label in (
                 (raw, -0.15, "0.55", "o", "the group's own"), (shrunken, 0.15, USUAL, "D", "shrunken"),
             )
-            for row, ends in enumerate(zip(*rates, strict=True))
+            for row, (value, low, high) in enumerate(zip(*rates, strict=True))
         ]  # fmt: skip
         return draw_rows(ax, self.groups, bars, xlabel=TITLES[self.rate])
 
@@ -234,7 +234,7 @@ def shrunken_rates(evaluation: Evaluation, rate: str = "fnmr", at: OperatingPoin
 def _effective_sizes(evaluation: Evaluation, sizes: SampleSizes, rows: list[int]) -> Floats:
     """Return the effective sample sizes of groups' rates, at least 1."""
     quantities = [evaluation.quantities[k] for k in rows]
-    at = [rates.at for rates in evaluation.rates].index(quantities[0].at)
+    at = [rates.at for rates in evaluation.rates].index(quantities[0].at)  # type: ignore[arg-type]  # rates have one
     models = [] if sizes.count_models is None else sizes.count_models()
     if models:
         model = models[at][quantities[0].name]

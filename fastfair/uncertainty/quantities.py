@@ -97,8 +97,9 @@ class Quantity(TakenAt):
     flags: str = ""
 
     def _as_read(self) -> Quantity:
-        """Tell an interval whose ends are not known, which has a method, from none; JSON has null for both."""
-        if self.method is None or (self.low is not None and self.high is not None):
+        """Tell an interval that is withheld, whose ends are NaN, from none; JSON has null for both."""
+        about = (self.method, self.standard_error, self.not_computable)
+        if about == (None,) * 3 or (self.low is not None and self.high is not None):
             return self
         low, high = (math.nan if end is None else end for end in (self.low, self.high))
         return replace(self, low=low, high=high)

@@ -25,13 +25,12 @@ def contents(draw) -> dict:
 def test_columns_become_the_rows_that_they_were(content):
     written = by_columns(content)
     assert by_rows(json.loads(json.dumps(written))) == content
-    if content["rows"]:
+    if content["rows"] and not any(isinstance(cell, list) for row in content["rows"] for cell in row.values()):
         assert isinstance(written["rows"], dict)
 
 
 def test_texts_that_repeat_are_written_once():
     rows = [{"group": group, "n": 1.5} for group in ("f", None, "m", "f", "f")]
     assert by_columns({"rows": rows, "seed": 1}) == {
-        "rows": {"group": {"categories": ["f", "m"], "codes": [0, -1, 1, 0, 0]}, "n": [1.5] * 5}, "seed": 1,
-        "tables": ["rows"],
+        "rows": {"table": {"group": {"categories": ["f", "m"], "codes": [0, -1, 1, 0, 0]}, "n": [1.5] * 5}}, "seed": 1,
     }  # fmt: skip

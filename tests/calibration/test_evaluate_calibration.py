@@ -172,7 +172,7 @@ def test_results_are_written_and_read(found, tmp_path):
     assert frame.height == 8
     assert frame.columns[:5] == ["application", "p_target", "c_miss", "c_fa", "group"]
     written = json.loads(found.to_json(tmp_path / "calibration.json"))
-    assert written["bayes_errors"][0]["group"] is None
+    assert written["bayes_errors"][0][0] is None
     found.report(tmp_path / "one.html")
     (back,) = ff.read_results(tmp_path / "one.html")
     assert isinstance(back, ff.Calibration)

@@ -177,7 +177,7 @@ def test_exports_hold_all_rows(tmp_path, comparisons):
     found = ff.check(comparisons, ["fnmr[*] <= 50 %", "fnmr <= 0.1 %"], AT, **FEW)
     written = json.loads(found.to_json(tmp_path / "check.json"))
     assert [row["verdict"] for row in written["rows"]] == [MET, MET, MET, NOT_MET]
-    assert written["requirements"][0] == {"requirement": "fnmr[*] <= 50 %", "verdict": MET}
+    assert written["verdicts"] == {"fnmr[*] <= 50 %": MET, "fnmr <= 0.1 %": NOT_MET}
     assert (written["passed"], written["verdict"], written["confidence_level"]) == (False, NOT_MET, 0.95)
     assert found.to_frame("polars").shape[0] == 4
     root = ElementTree.fromstring(found.to_junit(tmp_path / "junit.xml"))

@@ -199,7 +199,7 @@ def test_below_the_resolution_of_the_data_no_number_of_subjects_is_named():
 def test_exports_hold_all_rows(tmp_path):
     found = ff.claim(comparisons(5, 300, ("f", "m")), "fmr <= 5 %", AT, rng=0)
     written = json.loads(found.to_json(tmp_path / "claim.json"))
-    assert [row["group"] for row in written["rows"]] == [None, "f", "m"]
+    assert [row["group"] for row in (written["overall"], *written["groups"])] == [None, "f", "m"]
     assert written["settings"]["statement"] == "fmr <= 5 %"
     assert found.to_frame("polars").shape[0] == 3
     assert "The claim: FMR at most 5 %" in found.summary()

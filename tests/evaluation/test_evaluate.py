@@ -100,7 +100,6 @@ def test_frames_and_json_hold_every_quantity(evaluation, tmp_path):
     row = next(q for q in content["quantities"] if (q["name"], q["group"]) == ("fmr", "f"))
     assert set(row) == {
         "name",
-        "title",
         "group",
         "operating_point",
         "estimate",

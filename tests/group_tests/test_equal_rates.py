@@ -273,7 +273,7 @@ def test_no_failure_and_nothing_else(value, name):
     assert found.outside == ()
     assert "no margin of error" in found.summary()
     for result in (test, found):
-        assert json.loads(result.to_json(), parse_constant=pytest.fail)["fnmr"] == value
+        assert json.loads(result.to_json(), parse_constant=pytest.fail)["rate"] == value
         result.plot().figure.canvas.draw()
 
 
@@ -283,7 +283,7 @@ def test_a_group_without_failures_among_others():
     assert ratio.statistic == math.inf
     assert 0 < ratio.pvalue <= 1
     assert math.isnan(ratio.bootstrap_low[0])
-    assert json.loads(ratio.to_json())["statistic"] is None
+    assert json.loads(ratio.to_json())["statistic"] == "Infinity"
     assert ff.fnmr_test(counts, n_resamples=99, rng=0).pvalue < 0.2
 
 
@@ -554,9 +554,10 @@ def test_tables_json_and_sentences_of_a_test(tmp_path):
     assert (tmp_path / "test.json").read_text().strip() == text.strip()
     content = json.loads(text, parse_constant=pytest.fail)
     assert content["pvalue"] == test.pvalue
-    assert content["fnmr"] == counts.fnmr
+    assert (content["rate"], content["error"]) == (counts.fnmr, "fnmr")
     assert content["different"] == list(test.different)
-    assert content["groups"] == frame.to_dict("records")
+    assert content["groups"] == frame["group"].tolist()
+    assert content["low"] == frame["low"].tolist()
     assert content["settings"]["rng"] == 0
     said = test.summary()
     assert test.pvalue == 1 / 200

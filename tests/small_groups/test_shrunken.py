@@ -76,7 +76,7 @@ def test_the_result_is_told_drawn_and_written(tmp_path):
     assert "do not replace the raw rates" in found.summary()
     assert found.to_frame("polars").columns[:3] == ["group", "n_comparisons", "n_errors"]
     content = json.loads(found.to_json(tmp_path / "found.json"))
-    assert content["groups"][2]["shrunken"] == pytest.approx(found.shrunken[2])
+    assert content["shrunken"][2] == pytest.approx(found.shrunken[2])
     assert json.loads((tmp_path / "found.json").read_text()) == content
     ax = found.plot()
     ax.figure.canvas.draw()

@@ -108,7 +108,7 @@ def test_results_are_tables_json_plots_and_pages(tmp_path):
     text = (tmp_path / "page.html").read_text()
     assert all(title in text for title in ("over thresholds", "cost least", "threshold of development data"))
     read = ff.read_results(tmp_path / "page.html")
-    assert [one.kind for one in read] == ["RatesOverThresholds", "ExpectedPerformance", "AppliedThreshold"]
+    assert [type(one).__name__ for one in read] == ["RatesOverThresholds", "ExpectedPerformance", "AppliedThreshold"]
     for written, result in zip(read, (over, expected, applied), strict=True):
         assert json.loads(written.to_json()) == json.loads(result.to_json())
         lines = [[line.get_xydata().tolist() for line in one.plot().get_lines()] for one in (written, result)]

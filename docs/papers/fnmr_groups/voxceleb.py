@@ -43,6 +43,7 @@ class Tested:
     @property
     def counts(self) -> FailureCounts:
         """What was tested."""
+        assert self.margin.counts is not None
         return self.margin.counts
 
 
