@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import html
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastfair.errors import visible
 
-from .text import shortened
+from .text import cell, shortened
 
 _MOST_ROWS = 20
 _LONGEST = 120  # characters of a sentence in the short form
@@ -36,22 +35,12 @@ class Shown(ABC):
         if rows:
             head = "".join(f"<th>{_escaped(name.replace('_', ' '))}</th>" for name in columns)
             body = "".join(
-                f"<tr>{''.join(f'<td>{_cell(value)}</td>' for value in row)}</tr>" for row in rows[:_MOST_ROWS]
+                f"<tr>{''.join(f'<td>{_escaped(cell(value))}</td>' for value in row)}</tr>" for row in rows[:_MOST_ROWS]
             )
             parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
         if len(rows) > _MOST_ROWS:
             parts.append(f"<div>and {len(rows) - _MOST_ROWS:,} rows more</div>")
         return f"<div>{''.join(parts)}</div>"
-
-
-def _cell(value: Any) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    return _escaped(str(value))
 
 
 def _escaped(text: str) -> str:

@@ -1,14 +1,18 @@
-"""Format values and labels for messages and plots."""
+"""How numbers, values and labels are written: in messages, sentences, tables of terminal and page, and plots."""
 
 from __future__ import annotations
 
 import math
 import reprlib
+from typing import Any
 
 import numpy as np
 
 from fastfair.errors import visible
 
+NONE = "–"  # where there is no number
+_ROUNDING = 1e-12  # what rounding makes of 0
+_MOST_DECIMALS = 8
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 80
 
@@ -33,22 +37,85 @@ def typed(threshold: float) -> str:
 
 
 def per_cent(rate: float, digits: int = 3) -> str:
-    """Format a rate in per cent."""
-    return f"{100 * rate:.{digits}g} %"
+    """Format a rate in per cent, in significant digits: for rates that stand without an interval."""
+    return NONE if math.isnan(rate) else f"{100 * rate:.{digits}g} %"
 
 
 def rate_with_interval(value: float, low: float | None = None, high: float | None = None) -> str:
-    """Format a rate in per cent, with its interval where there is one."""
-    if math.isnan(value):
-        return "–"
-    if low is None or high is None or math.isnan(low) or math.isnan(high):
-        return per_cent(value)
-    return f"{per_cent(value)} [{100 * low:.3g}, {100 * high:.3g}]"
+    """Format a rate in per cent, with its interval where there is one, as in "16.6 % [15.0, 18.3]"."""
+    text, interval = value_and_interval(value, low, high, is_rate=True)
+    return text if text == NONE else f"{text} % {interval}".rstrip()
+
+
+def number_with_interval(value: float, low: float | None = None, high: float | None = None) -> str:
+    """Format a number that is no rate, with its interval where there is one, as in "2.02 [1.22, 3.31]"."""
+    return " ".join(filter(None, value_and_interval(value, low, high)))
 
 
 def interval_of_rate(low: float | None, high: float | None) -> str:
     """Format the interval of a rate in per cent, or say that there is none."""
-    return "–" if low is None or high is None or math.isnan(low) else f"[{100 * low:.3g}, {100 * high:.3g}] %"
+    if low is None or high is None or math.isnan(low):
+        return NONE
+    return f"{value_and_interval((low + high) / 2, low, high, is_rate=True)[1]} %"
+
+
+def value_and_interval(
+    value: float, low: float | None, high: float | None, *, is_rate: bool = False
+) -> tuple[str, str]:
+    """Write a value and its interval with as many digits as the interval supports; rates in per cent, without the sign.
+
+    The shorter arm of the interval has two significant digits. Per cent have at most three decimals, and two from 1 %
+    on, unless a smaller upper end needs more. Without an interval there are three significant digits, or four of what
+    is no rate, and the second text is empty.
+    """
+    low, high = (math.nan if end is None else end for end in (low, high))
+    if math.isnan(value):
+        return NONE, ""
+    value, low, high = (100 * x if is_rate else x for x in (value, low, high))
+    arms = [abs(value - end) for end in (low, high) if math.isfinite(value - end) and abs(value - end) > _ROUNDING]
+    if not arms:
+        text = _simple(value, 3 if is_rate else 4)
+        return text, "" if math.isnan(low) or low == high else f"[{_simple(low, 3)}, {_simple(high, 3)}]"
+    decimals = 1 - math.floor(math.log10(min(arms)))
+    if is_rate and math.isfinite(high):
+        decimals = min(decimals, 2 if high >= 1 else max(3, 1 - math.floor(math.log10(max(high, 1e-12)))))
+    decimals = min(max(decimals, 0), _MOST_DECIMALS)
+    text, *ends = (_fixed(x, decimals) for x in (value, low, high))
+    return text, f"[{ends[0]}, {ends[1]}]"
+
+
+def _fixed(value: float, decimals: int) -> str:
+    least = 10.0**-decimals
+    if not math.isfinite(value):
+        return _simple(value, 3)
+    if 0 < value < least / 2:
+        return f"<{least:.{decimals}f}"
+    text = f"{value:,.{decimals}f}"
+    return "0" if not float(text.replace(",", "")) and abs(value) <= _ROUNDING else text
+
+
+def _simple(value: float, digits: int) -> str:
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    return "0" if abs(value) < _ROUNDING else f"{value:.{digits}g}"
+
+
+def p_value(value: float) -> str:
+    """Write a p-value in two significant digits."""
+    return NONE if math.isnan(value) else f"{value:.2g}"
+
+
+def cell(value: Any) -> str:
+    """Write a value of any kind as the cell of a table."""
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return number_with_interval(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return visible(str(value))
 
 
 def shortened(label: str, most: int) -> str:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from fastfair import intervals
 from fastfair._lib.axes import new_axes
 from fastfair._lib.plot_style import USUAL, rate_ticks
-from fastfair._lib.text import interval_of_rate, per_cent, rate_with_interval
+from fastfair._lib.text import cell, interval_of_rate, number_with_interval, per_cent, rate_with_interval
 from fastfair.errors import visible
-from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
+from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.vector import svg_of
 from fastfair.resampling.blocks import Replicates
 from fastfair.results.result import Result
@@ -152,13 +152,13 @@ class ShownCurve(Result, Curve):
         values = self._values()[1]
         if values.ndim > 1:
             each = zip(values[k].tolist(), self.low[k].tolist(), self.high[k].tolist(), strict=True)
-            return [number_cell(*one) for one in each]
+            return [number_with_interval(*one) for one in each]
         value, low, high, *band = (
             float(array[k]) for array in (values, self.low, self.high, self.band_low, self.band_high)
         )
         if name == "FNMR":
             return [rate_with_interval(value, low, high), interval_of_rate(*band)]
-        return [number_cell(value, low, high), "–" if np.isnan(band[0]) else f"[{cell(band[0])}, {cell(band[1])}]"]
+        return [number_with_interval(value, low, high), number_with_interval(value, *band).partition(" ")[2] or "–"]
 
 
 def curve_of(

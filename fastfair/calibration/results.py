@@ -12,9 +12,10 @@ from fastfair._lib.arguments import checked
 from fastfair._lib.axes import new_axes
 from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL, row_size
 from fastfair._lib.tables import columns_of
+from fastfair._lib.text import cell, number_with_interval
 from fastfair.errors import InputError, visible
 from fastfair.measures._names import printed_name, quantity_name
-from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
+from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.reported import Reported
 from fastfair.pages.vector import svg_of
 from fastfair.results.charts import Bar, Line, draw_rows
@@ -498,7 +499,7 @@ def _of_application(result: Calibration, application: Application) -> Section:
         cells = [
             [
                 f"{named[one.quantity]}: {visible(one.first)} minus {visible(one.second)}",
-                number_cell(one.difference, one.simultaneous_low, one.simultaneous_high),
+                number_with_interval(one.difference, one.simultaneous_low, one.simultaneous_high),
                 one.verdict or "–",
             ]
             for one in known
@@ -507,7 +508,9 @@ def _of_application(result: Calibration, application: Application) -> Section:
         tables.append(Table(caption, ("Difference", "Value", "Verdict"), cells, (2,)))
     measures = [one for one in result.measures if one.application == application and one.group is None]
     if measures:
-        cells = [[one.title, number_cell(one.estimate, one.low, one.high), one.note or "–"] for one in measures]
+        cells = [
+            [one.title, number_with_interval(one.estimate, one.low, one.high), one.note or "–"] for one in measures
+        ]
         tables.append(Table(f"Fairness measures with {level} intervals", ("Measure", "Value", "Remark"), cells, (2,)))
     title = f"Decisions at {application}"
     return Section(title, (f"The Bayes threshold is {application.threshold:.4g}.",), [picture], tables)
@@ -516,9 +519,9 @@ def _of_application(result: Calibration, application: Application) -> Section:
 def _cells(row: ApplicationCost) -> list[str]:
     return [
         visible(row.group or "all"),
-        number_cell(row.actual, row.actual_low, row.actual_high),
-        number_cell(row.minimum, row.minimum_low, row.minimum_high),
-        number_cell(row.miscalibration, row.miscalibration_low, row.miscalibration_high),
+        number_with_interval(row.actual, row.actual_low, row.actual_high),
+        number_with_interval(row.minimum, row.minimum_low, row.minimum_high),
+        number_with_interval(row.miscalibration, row.miscalibration_low, row.miscalibration_high),
         cell(row.pvalue_adjusted),
         row.verdict or "–",
         *(cell(value) for value in (row.fnmr, row.fmr, row.n_false_nonmatches, row.n_false_matches)),
@@ -546,8 +549,8 @@ def _of_ratios(result: Calibration) -> Section:
     cells = [
         [
             visible(one.group or "all"),
-            number_cell(one.cllr, one.cllr_low, one.cllr_high),
-            number_cell(one.minimum, one.minimum_low, one.minimum_high),
+            number_with_interval(one.cllr, one.cllr_low, one.cllr_high),
+            number_with_interval(one.minimum, one.minimum_low, one.minimum_high),
             cell(one.loss),
             cell(one.loss_high),
         ]

@@ -12,13 +12,13 @@ from xml.etree import ElementTree
 from fastfair._lib import whole_files
 from fastfair._lib.arguments import checked
 from fastfair._lib.plot_style import GREY, STANDS_OUT, USUAL
-from fastfair._lib.text import per_cent
+from fastfair._lib.text import number_with_interval, per_cent
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
 from fastfair.measures._names import printed_name
 from fastfair.results.charts import Line, draw_rows, verdict_bars
 from fastfair.results.result import Result
-from fastfair.uncertainty.quantities import TakenAt
+from fastfair.uncertainty.quantities import IN_PER_CENT, TakenAt
 
 from .judging import UNDECIDED
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MET, NOT_MET = "met", "not met"
-_IN_PER_CENT = ("fmr", "fnmr", "eer")
 _COLORS = {MET: USUAL, UNDECIDED: GREY, NOT_MET: STANDS_OUT}
 # Numbers of the axis between two powers of ten, by how far it reaches.
 _STEPS = ((3, (1, 1.2, 1.4, 1.7, 2, 2.5, 3, 4, 5, 6, 8)), (10, (1, 1.5, 2, 3, 5, 7)), (100, (1, 2, 5)))
@@ -35,7 +34,7 @@ _LEAST = 0.01  # of what is required; what is lower is drawn there
 
 def written_value(name: str, value: float) -> str:
     """Write a value of a quantity: rates in per cent, all else as a number."""
-    return "-" if math.isnan(value) else per_cent(value) if name in _IN_PER_CENT else f"{value:.4g}"
+    return per_cent(value) if name in IN_PER_CENT else number_with_interval(value)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastfair._lib.axes import off_screen
+from fastfair._lib.text import number_with_interval
 from fastfair.calibration.applications import Application
 from fastfair.calibration.calibrate import METHODS, calibrate
 from fastfair.calibration.evaluate_calibration import evaluate_calibration
@@ -152,16 +152,11 @@ def _print(found: Calibration) -> None:
 
 
 def _cells(row: ApplicationCost) -> tuple[str, ...]:
-    def number(value: float, low: float = math.nan, high: float = math.nan) -> str:
-        if math.isnan(value):
-            return "-"
-        return f"{value:.3g}" if math.isnan(low) else f"{value:.3g} [{low:.3g}, {high:.3g}]"
-
     return (
         row.group or "all",
-        number(row.actual, row.actual_low, row.actual_high),
-        number(row.minimum, row.minimum_low, row.minimum_high),
-        number(row.miscalibration, row.miscalibration_low, row.miscalibration_high),
-        *map(number, (row.fnmr, row.fmr, row.pvalue_adjusted)),
+        number_with_interval(row.actual, row.actual_low, row.actual_high),
+        number_with_interval(row.minimum, row.minimum_low, row.minimum_high),
+        number_with_interval(row.miscalibration, row.miscalibration_low, row.miscalibration_high),
+        *map(number_with_interval, (row.fnmr, row.fmr, row.pvalue_adjusted)),
         row.verdict,
     )

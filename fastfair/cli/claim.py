@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fastfair._lib.axes import off_screen
-from fastfair._lib.text import per_cent
+from fastfair._lib.text import p_value, per_cent
 from fastfair.claims.claim import claim, read_statement
 from fastfair.claims.results import Claim, ClaimedRate
 from fastfair.data.comparisons import Comparisons
@@ -126,13 +125,10 @@ def print_claim(found: Claim) -> None:
 
 
 def _cells(row: ClaimedRate) -> tuple[str, ...]:
-    def number(value: float, form: str) -> str:
-        return "-" if math.isnan(value) else format(value, form)
-
     rates = (row.estimate, row.limit, row.independent_limit)
     return (
         row.group or "all", f"{row.n_comparisons:,}", f"{row.n_errors:,}",
         "-" if row.n_subjects is None else f"{row.n_subjects:,}",
-        *("-" if math.isnan(rate) else per_cent(rate) for rate in rates),
-        number(row.pvalue, ".2g"), number(row.pvalue_adjusted, ".2g"), row.verdict,
+        *map(per_cent, rates),
+        p_value(row.pvalue), p_value(row.pvalue_adjusted), row.verdict,
     )  # fmt: skip

@@ -11,12 +11,12 @@ import click
 from fastfair import measures
 from fastfair._lib.csv_text import write_csv
 from fastfair._lib.tables import records, write_json
+from fastfair._lib.text import number_with_interval
 from fastfair.io.rate_tables import read_rates
 from fastfair.measures._names import printed_name
 
 from .options import ALPHA, WRITING, with_options
 from .output import deliver, require_output, with_inputs
-from .tables import number
 from .terminal import Table, Terminal, say_json
 from .verbs import Verb
 
@@ -94,7 +94,7 @@ def _print(found: pl.DataFrame, by: tuple[str, ...]) -> None:
         table.add_column(heading, justify="right")
     for row in names if across else systems:
         cells = [(row, system) for system in systems] if across else [(name, row) for name in names]
-        table.add_row(titles[row] if across else row, *(number(values[cell]) for cell in cells))
+        table.add_row(titles[row] if across else row, *(number_with_interval(values[cell]) for cell in cells))
     console.print(table)
     if found["group"].is_not_null().any():
         console.print("\nMeasures with a value for each group are in the files of --output DIR and in --json.")

@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from fastfair._lib.text import per_cent
 from fastfair.planning.plans import MarginPlan, PowerPlan, SubjectsPlan
 from fastfair.synthesis.system_measures import SystemMeasure
 from fastfair.uncertainty.quantities import Quantity
 
-from .tables import measures_table, print_titled, short_percent
+from .tables import measures_table, print_titled
 from .terminal import Table, Terminal
 
 _MOST_SETTINGS = 200  # a plan with more settings is not printed as a table
@@ -25,12 +26,12 @@ def print_plan(plan: MarginPlan | PowerPlan | SubjectsPlan) -> None:
         how = f"{plan.n_simulations:,} simulated studies of each setting, seed {plan.seed}"
     console.print(f"confidence level {100 * plan.confidence_level:g} %, {plan.quantile} quantile, {how}")
     if isinstance(plan, MarginPlan) and plan.assurance is not None:
-        console.print(f"{short_percent(plan.assurance)} of studies stay within their margin")
+        console.print(f"{per_cent(plan.assurance)} of studies stay within their margin")
     columns = plan.to_frame("polars").to_dict(as_series=False)
     if plan.margin.size > _MOST_SETTINGS:
         console.print(
-            f"\n{plan.margin.size:,} settings with margins from {short_percent(plan.margin.min())} to "
-            f"{short_percent(plan.margin.max())}; --output DIR and --json have all."
+            f"\n{plan.margin.size:,} settings with margins from {per_cent(plan.margin.min())} to "
+            f"{per_cent(plan.margin.max())}; --output DIR and --json have all."
         )
         return
     table = Table(pad_edge=False, box=None)
@@ -76,18 +77,18 @@ _PLANNED: dict[str, tuple[str, Callable[[float], str]]] = {
     "n_groups": ("groups", _whole),
     "n_subjects": ("subjects", _whole),
     "n_attempts": ("attempts", lambda value: f"{value:,.1f}".removesuffix(".0")),
-    "fnmr": ("FNMR", short_percent),
+    "fnmr": ("FNMR", per_cent),
     "correlation": ("correlation", "{:g}".format),
-    "difference": ("difference", short_percent),
-    "wanted_margin": ("margin wanted", short_percent),
-    "wanted_assurance": ("assurance wanted", short_percent),
-    "wanted_power": ("power wanted", short_percent),
-    "margin": ("margin", short_percent),
-    "assurance": ("assurance", short_percent),
-    "power": ("power", short_percent),
+    "difference": ("difference", per_cent),
+    "wanted_margin": ("margin wanted", per_cent),
+    "wanted_assurance": ("assurance wanted", per_cent),
+    "wanted_power": ("power wanted", per_cent),
+    "margin": ("margin", per_cent),
+    "assurance": ("assurance", per_cent),
+    "power": ("power", per_cent),
 }
 _MADE: dict[str, Callable[[Any], str]] = {
-    "target": short_percent,
-    "reached": short_percent,
+    "target": per_cent,
+    "reached": per_cent,
     "threshold": "{:.6f}".format,
 }

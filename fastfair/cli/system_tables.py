@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from fastfair.evaluation.ranks import (
-    IN_PER_CENT,
-    possible_ranks,
-    quantity_in_words,
-    table_of_groups,
-    value_in_words,
-)
+from fastfair._lib.text import number_with_interval, p_value
+from fastfair.evaluation.ranks import possible_ranks, quantity_in_words, table_of_groups
 from fastfair.evaluation.system_comparison import SystemComparison
 from fastfair.measures._compute import measure_of
 from fastfair.measures._names import printed_name
+from fastfair.uncertainty.quantities import IN_PER_CENT, in_words
 
-from .tables import limits_cell, print_titled, pvalue_cell, text_table
+from .tables import print_titled, text_table
 from .terminal import Table, Terminal, say
 
 
@@ -28,7 +24,7 @@ def print_systems(found: SystemComparison) -> None:
     rankings = found._by_quantity()
     for ranking in rankings:
         if ranking[0].group is None:
-            rows = [[one.system, value_in_words(one), str(one.rank), possible_ranks(one)] for one in ranking]
+            rows = [[one.system, in_words(one), str(one.rank), possible_ranks(one)] for one in ranking]
             headings = ("system", "value", "rank", "possible ranks")
             print_titled(console, f"Ranks by {quantity_in_words(ranking[0])}", text_table(headings, rows))
     for name, at in dict.fromkeys((ranking[0].name, ranking[0].at) for ranking in rankings):
@@ -51,9 +47,9 @@ def _print_differences(console: Terminal, found: SystemComparison) -> None:
             if one.name == "fmr_matrix" or (one.group is not None and measure_of(one.name) is not None):
                 continue
             better = {"first": system, "second": baseline}.get(one.verdict, one.verdict)
-            estimates = (limits_cell(value) for value in (one.first, one.second))
+            estimates = (number_with_interval(value) for value in (one.first, one.second))
             table.add_row(
                 printed_name(one.name), one.group or "all", one.operating_point or "-", *estimates,
-                limits_cell(one.difference, one.low, one.high), pvalue_cell(one.pvalue_adjusted), better,
+                number_with_interval(one.difference, one.low, one.high), p_value(one.pvalue_adjusted), better,
             )  # fmt: skip
         print_titled(console, f"{system} minus {baseline}", table)

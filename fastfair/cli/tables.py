@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from fastfair._lib.text import per_cent, typed
+from fastfair._lib.text import number_with_interval, p_value, per_cent, rate_with_interval, typed
 from fastfair._lib.validation import LOG_LIKELIHOOD_RATIO
 from fastfair.bands.all_bands import FEW, Bands
 from fastfair.bands.fairness import FAIR_OUTSIDE
@@ -16,13 +16,13 @@ from fastfair.evaluation.contrasts import WITHHELD
 from fastfair.evaluation.difference_tests import REASONS
 from fastfair.evaluation.failure_words import failures_table, has_failures
 from fastfair.evaluation.paired_result import PairedEvaluation
-from fastfair.evaluation.rates_table import FEW_ERRORS, percent, rate_cell, rates_table, with_interval
+from fastfair.evaluation.rates_table import FEW_ERRORS, rate_cell, rates_table
 from fastfair.evaluation.result import Evaluation
 from fastfair.group_tests.margins import MarginOfError
 from fastfair.group_tests.results import FmrTest, FnmrTest, GroupTest
 from fastfair.measures._compute import measure_of
 from fastfair.measures._names import printed_name
-from fastfair.uncertainty.quantities import HELD, Key, Quantity
+from fastfair.uncertainty.quantities import HELD, Key, Quantity, in_words
 
 from .terminal import Table, Terminal
 
@@ -35,9 +35,11 @@ _UNITS = {
 _WITHOUT_ERRORS = "no errors at all: the interval is Clopper and Pearson's; notes say for how many comparisons"
 
 
-def _threshold_form(threshold: float) -> Callable[[float], str]:
-    """Return what writes a threshold with all its digits, and the ends of its interval with some."""
-    return lambda value: typed(value) if value == threshold else f"{value:.6g}"
+def _threshold(quantity: Quantity) -> str:
+    """Write a threshold with all its digits, and the ends of its interval with some."""
+    low, high = quantity.low, quantity.high
+    has_interval = low is not None and high is not None and not math.isnan(low) and low < high
+    return typed(quantity.estimate) + (f" [{low:.6g}, {high:.6g}]" if has_interval else "")
 
 
 def print_evaluation(evaluation: Evaluation) -> None:
@@ -47,21 +49,16 @@ def print_evaluation(evaluation: Evaluation) -> None:
     found = {q.key: q for q in evaluation.quantities}
     normalized = "normalised" if evaluation.settings.get("normalize") else "not normalised"
     overall = [
-        ("EER", "eer", lambda value: percent(value, 3), ""),
-        (
-            "minDCF",
-            "min_dcf",
-            lambda value: f"{value:.4f}",
-            f" (p_target {evaluation.settings['p_target']:g}, {normalized})",
-        ),
-        ("Cllr", "cllr", lambda value: f"{value:.3f}", ""),
-        ("min Cllr", "min_cllr", lambda value: f"{value:.3f}", ""),
+        ("EER", "eer", ""),
+        ("minDCF", "min_dcf", f" (p_target {evaluation.settings['p_target']:g}, {normalized})"),
+        ("Cllr", "cllr", ""),
+        ("min Cllr", "min_cllr", ""),
     ]
     if evaluation.settings["score_kind"] != LOG_LIKELIHOOD_RATIO:
         found.pop(("cllr", None, None, None), None)  # of other scores it tells their scale
     parts = [
-        f"{title} {with_interval(found[name, None, None, None], form)}{more}"
-        for title, name, form, more in overall
+        f"{title} {in_words(found[name, None, None, None])}{more}"
+        for title, name, more in overall
         if (name, None, None, None) in found
     ]
     console.print("   ".join(parts))
@@ -69,7 +66,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
         console.print(_about_intervals(evaluation.settings))
     for result in evaluation.rates:
         point = result.at
-        threshold = with_interval(found["threshold", None, None, point], _threshold_form(result.threshold))
+        threshold = _threshold(found["threshold", None, None, point])
         print_titled(console, f"At {point}: threshold {threshold}", _rates_table(evaluation, result))
         across = result.counts.matrix_nonmated.sum() - result.counts.group_nonmated.sum()
         if across and len(result.groups) <= _MOST_COLUMNS:
@@ -110,21 +107,19 @@ def print_bands(bands: Bands, levels: Sequence[float]) -> None:
     shown = [q for q in bands.quantities if q.at in points]
     found = {q.key: q for q in shown}
 
-    def starred(quantity: Quantity, form: Callable[[float], str]) -> str:
-        return with_interval(quantity, form) + ("*" if FEW in quantity.note else " ")
+    def star(quantity: Quantity) -> str:
+        return "*" if FEW in quantity.note else " "
 
     def rate(name: str, group: str | None, point: OperatingPoint) -> str:
-        return starred(found[name, group, None, point], short_percent)
+        return in_words(found[name, group, None, point]) + star(found[name, group, None, point])
 
     table = Table(pad_edge=False, box=None)
     for heading in ("at", "threshold", "FNMR", "uncertainty of FNMR"):
         table.add_column(heading, justify="left" if heading == "at" else "right")
     for point in points:
         threshold = found["threshold", None, None, point]
-        uncertainty = short_percent(found["fnmr", None, None, point].uncertainty)
-        table.add_row(
-            str(point), starred(threshold, _threshold_form(threshold.estimate)), rate("fnmr", None, point), uncertainty
-        )
+        uncertainty = per_cent(found["fnmr", None, None, point].uncertainty)
+        table.add_row(str(point), _threshold(threshold) + star(threshold), rate("fnmr", None, point), uncertainty)
     print_titled(console, "All pairs", table)
     for name, kind in (("fnmr", "mated"), ("fmr", "non-mated")) if bands.groups else ():
         table = Table(pad_edge=False, box=None)
@@ -170,10 +165,10 @@ def print_contrasts(paired: PairedEvaluation) -> None:
             table.add_row(
                 printed_name(contrast.name),
                 contrast.group or "all",
-                *(number(value) for value in (contrast.first, contrast.second)),
-                limits_cell(contrast.difference, contrast.low, contrast.high),
-                limits_cell(contrast.ratio, contrast.ratio_low, contrast.ratio_high),
-                pvalue_cell(contrast.pvalue_adjusted),
+                *(number_with_interval(value) for value in (contrast.first, contrast.second)),
+                number_with_interval(contrast.difference, contrast.low, contrast.high),
+                number_with_interval(contrast.ratio, contrast.ratio_low, contrast.ratio_high),
+                p_value(contrast.pvalue_adjusted),
                 contrast.verdict,
             )
             reasons.update(reason for reason in REASONS if reason in contrast.note)
@@ -223,25 +218,15 @@ def _groups_table(test: GroupTest, errors: str, more: dict[str, list[str]]) -> T
     for heading in more:
         table.add_column(heading)
     for k, group in enumerate(test.groups):
-        rate = percent(test.group_rate[k])
-        if not math.isnan(test.low[k]):
-            low, high = (percent(limit[k]).removesuffix(" %") for limit in (test.low, test.high))
-            rate += f" [{low}, {high}]"
+        rate = rate_with_interval(*(float(values[k]) for values in (test.group_rate, test.low, test.high)))
         table.add_row(
             group,
             *(f"{numbers[k]:,}" for numbers in (test.n_subjects, test.n_trials, test.n_errors)),
             rate,
-            *(pvalue_cell(values[k]) for values in (test.group_pvalue, test.group_pvalue_adjusted)),
+            *(p_value(values[k]) for values in (test.group_pvalue, test.group_pvalue_adjusted)),
             *(column[k] for column in more.values()),
         )
     return table
-
-
-def limits_cell(value: float, low: float = math.nan, high: float = math.nan) -> str:
-    """Write a number with its interval, where there is one."""
-    if math.isnan(value):
-        return "-"
-    return number(value) + ("" if math.isnan(low) else f" [{number(low)}, {number(high)}]")
 
 
 def _about_intervals(settings: dict[str, Any]) -> str:
@@ -306,25 +291,6 @@ def measures_table(quantities: Sequence[Quantity], points: Sequence[OperatingPoi
     for name, values in rows.items():
         measure = measure_of(name)
         assert measure is not None
-        cells = [with_interval(values[p], number) if p in values else "" for p in [*points, *without]]
+        cells = [in_words(values[p]) if p in values else "" for p in [*points, *without]]
         table.add_row(printed_name(name), *cells, f"{measure.fairest:g}", measure.fairer)
     return table
-
-
-def short_percent(rate: float) -> str:
-    """Write a rate in few digits."""
-    return "-" if math.isnan(rate) else per_cent(rate)
-
-
-def pvalue_cell(value: float) -> str:
-    """Write a p-value."""
-    return "-" if math.isnan(value) else f"{value:.2g}"
-
-
-def number(value: float) -> str:
-    """Write a number that is no rate."""
-    if math.isnan(value):
-        return "not computable"
-    if abs(value) < 1e-12:
-        return "0"  # a rounding error
-    return "infinite" if math.isinf(value) else f"{value:.4g}"

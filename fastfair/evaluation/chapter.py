@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from fastfair._lib.axes import new_axes
 from fastfair._lib.plot_style import USUAL, row_size
-from fastfair._lib.text import interval_of_rate, per_cent, rate_with_interval
+from fastfair._lib.text import cell, interval_of_rate, number_with_interval, per_cent, rate_with_interval
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import visible
 from fastfair.measures._compute import measure_of
 from fastfair.measures._names import printed_name
-from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
+from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.vector import svg_of
 from fastfair.pages.words import QUESTIONS
 from fastfair.uncertainty.quantities import HELD, Quantity, find
@@ -142,7 +142,7 @@ def _trade_off(evaluation: Evaluated) -> Section:
     rows = []
     for group in (None, *evaluation.groups):
         found = [find(evaluation.quantities, name, group, None) for name in names]
-        write = [rate_with_interval if one.name == "eer" else number_cell for one in found]
+        write = [rate_with_interval if one.name == "eer" else number_with_interval for one in found]
         cells = [form(one.estimate, one.low, one.high) for form, one in zip(write, found, strict=True)]
         rows.append([visible(group or "all"), *cells])
     normalized = "normalised" if evaluation.settings.get("normalize") else "not normalised"
@@ -256,7 +256,7 @@ def _measures(evaluation: Evaluated, rates: Rates) -> Section:
     for one in found:
         measure = measure_of(one.name)
         assert measure is not None
-        value = number_cell(one.estimate, one.low, one.high)
+        value = number_with_interval(one.estimate, one.low, one.high)
         same = rows.get((measure.name, value))
         if same is not None and math.isfinite(one.estimate):
             same[0] += f", the same as {printed_name(one.name)}"

@@ -9,10 +9,11 @@ from typing import Any
 
 from fastfair._lib.axes import new_axes
 from fastfair._lib.plot_style import row_size
+from fastfair._lib.text import cell, number_with_interval
 from fastfair.errors import visible
 from fastfair.measures._compute import measure_of
 from fastfair.measures._names import printed_name
-from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
+from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.vector import svg_of
 
 from .chapter import data_of, left_out_of, remarks_of
@@ -64,7 +65,7 @@ def _row(one: Contrast) -> list[str]:
     return [
         f"{printed_name(one.name)}, {visible(one.group or 'all')}",
         *(cell(value) for value in (one.first, one.second)),
-        number_cell(one.difference, one.low, one.high),
+        number_with_interval(one.difference, one.low, one.high),
         cell(one.pvalue_adjusted),
         one.verdict or "–",
         one.note or "–",

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from fastfair._lib import validation
 from fastfair._lib.plot_style import STANDS_OUT, USUAL, ForestRow, draw_forest, explain, row_size
+from fastfair.uncertainty.quantities import IN_PER_CENT
 
-from .ranks import IN_PER_CENT, RankedSystem, quantity_in_words
+from .ranks import RankedSystem, quantity_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

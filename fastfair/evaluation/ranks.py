@@ -8,14 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fastfair._lib.text import rate_with_interval
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.measures._names import printed_name
-from fastfair.pages.parts import number_cell
-from fastfair.uncertainty.quantities import TakenAt
+from fastfair.uncertainty.quantities import TakenAt, in_words
 
 Floats = NDArray[np.float64]
-IN_PER_CENT = ("fmr", "fnmr", "fmr_matrix", "eer")
 
 
 @dataclass(frozen=True)
@@ -95,12 +92,6 @@ def possible_ranks(ranked: RankedSystem) -> str:
     return str(ranked.best_rank) + (f" to {ranked.worst_rank}" if ranked.worst_rank > ranked.best_rank else "")
 
 
-def value_in_words(ranked: RankedSystem) -> str:
-    """Write the estimate with its interval, of rates in per cent."""
-    write = rate_with_interval if ranked.name in IN_PER_CENT else number_cell
-    return write(ranked.estimate, ranked.low, ranked.high)
-
-
 def table_of_groups(
     rankings: Sequence[Sequence[RankedSystem]], systems: Sequence[str]
 ) -> tuple[list[str], list[list[str]]]:
@@ -120,7 +111,7 @@ def table_of_groups(
     """
     of_groups = [{one.system: one for one in ranking} for ranking in rankings]
     rows = [
-        [system, *(f"{value_in_words(each[system])}, rank {possible_ranks(each[system])}" for each in of_groups)]
+        [system, *(f"{in_words(each[system])}, rank {possible_ranks(each[system])}" for each in of_groups)]
         for system in systems
     ]
     return ["system", *(ranking[0].group or "all" for ranking in rankings)], rows

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from fastfair._lib.text import per_cent
 from fastfair.error_rates.curve_results import Rates
 from fastfair.error_rates.operating_points import ENOUGH_ERRORS
 from fastfair.errors import visible
 from fastfair.measures._names import printed_name
-from fastfair.uncertainty.quantities import Quantity
+from fastfair.uncertainty.quantities import Quantity, in_words
 
 from .evaluated import Evaluated
 
@@ -55,7 +53,7 @@ def rates_table(evaluation: Evaluated, rates: Rates) -> tuple[list[str], list[li
     for group, behind in zip((None, *rates.groups), numbers, strict=True):
         row = [group or "all", *(rate_cell(found[name, group, None, rates.at]) for name in shown)]
         for _, name in metrics:
-            row.append(with_interval(found[name, group, None, None], percent if name == "eer" else "{:.4f}".format))
+            row.append(in_words(found[name, group, None, None]))
         rows.append([*row, *("" if number is None else f"{number:,}" for number in behind)])
     return headings, rows
 
@@ -70,28 +68,7 @@ def in_lines(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str
     ]
 
 
-def with_interval(quantity: Quantity, form: Callable[[float], str]) -> str:
-    """Format an estimate and its interval with one unit, as in "2.40 % [2.22, 2.57]"."""
-    text = "-" if math.isnan(quantity.estimate) else form(quantity.estimate)
-    if quantity.low is None or quantity.high is None:
-        return text
-    if math.isnan(quantity.low):
-        return f"{text} [-]" if math.isfinite(quantity.estimate) else text
-    low, high = (form(limit).removesuffix(" %") for limit in (quantity.low, quantity.high))
-    return f"{text} [{low}, {high}]"
-
-
-def percent(rate: float, digits: int = 2) -> str:
-    """Write a rate in per cent, with a fixed number of digits after the point unless it would become 0."""
-    if math.isnan(rate):
-        return "-"
-    percentage = 100 * rate
-    if percentage == 0 or percentage >= 0.5 * 10**-digits:
-        return f"{percentage:.{digits}f} %" if percentage else "0 %"
-    return per_cent(rate, digits=1)
-
-
 def rate_cell(quantity: Quantity) -> str:
     """Write a rate with its interval, and a star where fewer than 30 errors are behind it."""
     few = quantity.n_errors is not None and quantity.n_errors < ENOUGH_ERRORS and bool(quantity.n_comparisons)
-    return with_interval(quantity, percent) + ("*" if few else " ")
+    return in_words(quantity) + ("*" if few else " ")

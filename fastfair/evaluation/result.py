@@ -306,8 +306,8 @@ class Evaluation(Plotted, Reported, Result):
         At threshold=0.35 the threshold is 0.35, the FMR is 50 % and the FNMR is 50 %.
         <BLANKLINE>
         At threshold=0.35
-        group       FMR      FNMR      EER  minDCF  mated  non-mated  false matches  false non-matches  subjects
-        all    50.00 %*  50.00 %*  50.00 %  0.0250      2          2              1                  1
+        group    FMR   FNMR   EER  minDCF  mated  non-mated  false matches  false non-matches  subjects
+        all    50 %*  50 %*  50 %   0.025      2          2              1                  1
         <BLANKLINE>
         * fewer than 30 errors behind the rate (Doddington's rule of 30)
         """

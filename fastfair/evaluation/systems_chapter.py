@@ -8,19 +8,20 @@ from typing import Any
 
 from fastfair._lib.axes import new_axes
 from fastfair._lib.plot_style import row_size
+from fastfair._lib.text import cell, number_with_interval
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.errors import visible
 from fastfair.measures._names import printed_name
-from fastfair.pages.parts import Chapter, Picture, Section, Table, cell, number_cell
+from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.vector import svg_of
-from fastfair.uncertainty.quantities import find
+from fastfair.uncertainty.quantities import find, in_words
 
 from .chapter import data_of, left_out_of, remarks_of
 from .contrast_plots import draw_det_of
 from .contrasts import Contrast
 from .evaluated import Evaluated, has_curves
 from .ranking_plots import draw_ranks
-from .ranks import RankedSystem, possible_ranks, quantity_in_words, table_of_groups, value_in_words
+from .ranks import RankedSystem, possible_ranks, quantity_in_words, table_of_groups
 from .summary import brackets_of, size_of
 
 _WIDTH = 4.9  # inches
@@ -94,7 +95,7 @@ def summary_of_many(found: ManySystems) -> list[str]:
 
 def _about(ranking: Sequence[RankedSystem]) -> list[str]:
     places = [
-        f"{visible(one.system)} {value_in_words(one)} (rank {possible_ranks(one)})" for one in ranking[:_MOST_SAID]
+        f"{visible(one.system)} {in_words(one)} (rank {possible_ranks(one)})" for one in ranking[:_MOST_SAID]
     ]  # fmt: skip
     more = f", and {len(ranking) - _MOST_SAID} more" if len(ranking) > _MOST_SAID else ""
     best = [visible(one.system) for one in ranking if one.best_rank == 1]
@@ -135,7 +136,7 @@ def _picture(ranking: Sequence[RankedSystem], found: ManySystems) -> Picture:
 
 
 def _ranking_table(ranking: Sequence[RankedSystem]) -> Table:
-    rows = [[visible(one.system), value_in_words(one), cell(one.rank), possible_ranks(one)] for one in ranking]
+    rows = [[visible(one.system), in_words(one), cell(one.rank), possible_ranks(one)] for one in ranking]
     return Table(f"Ranks by {quantity_in_words(ranking[0])}", ["System", "Value", "Rank", "Possible ranks"], rows)
 
 
@@ -165,7 +166,7 @@ def _row(pair: tuple[str, str], one: Contrast) -> list[str]:
         visible(pair[0]),
         visible(pair[1]),
         printed_name(one.name),
-        number_cell(one.difference, one.low, one.high),
+        number_with_interval(one.difference, one.low, one.high),
         cell(one.pvalue_adjusted),
         visible(better),
         one.note or "–",

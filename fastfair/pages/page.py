@@ -10,10 +10,11 @@ from typing import Any
 
 from fastfair._lib import validation
 from fastfair._lib.tables import by_columns
+from fastfair._lib.text import cell
 from fastfair._version import __version__
 from fastfair.errors import visible
 
-from .parts import Chapter, cell
+from .parts import Chapter
 from .vector import placed
 from .words import GLOSSARY
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-from fastfair.errors import visible
 
 
 @dataclass(frozen=True)
@@ -90,23 +87,3 @@ class Chapter:
     settings: Mapping[str, Any] = field(default_factory=dict)
     numbers: str = "{}"
     remarks: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-
-def cell(value: Any) -> str:
-    """Write a value of any kind as the cell of a table."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return "infinite" if math.isinf(value) else f"{value:.4g}"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return visible(str(value))
-
-
-def number_cell(value: float, low: float | None = None, high: float | None = None) -> str:
-    """Write a number, with its interval where there is one."""
-    if low is None or high is None or math.isnan(low) or math.isnan(high):
-        return cell(value)
-    return f"{cell(value)} [{cell(low)}, {cell(high)}]"

@@ -13,8 +13,9 @@ from fastfair._lib import argument_kinds, frames, validation, whole_files
 from fastfair._lib.arguments import checked
 from fastfair._lib.notebook import Shown
 from fastfair._lib.tables import columns_of, write_json
+from fastfair._lib.text import cell
 from fastfair.errors import visible
-from fastfair.pages.parts import Chapter, Picture, Section, Table, cell
+from fastfair.pages.parts import Chapter, Picture, Section, Table
 from fastfair.pages.vector import svg_of
 
 from . import written

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from fastfair._lib import validation
 from fastfair._lib.tables import columns_of
+from fastfair._lib.text import number_with_interval, rate_with_interval
 from fastfair.error_rates.operating_points import OperatingPoint
 from fastfair.error_rates.score_metrics import DetectionCosts
 from fastfair.errors import InputError
@@ -16,6 +17,7 @@ from fastfair.measures._compute import measure_of
 from fastfair.measures._names import printed_name, quantity_name
 
 HELD = "held by the operating point"
+IN_PER_CENT = ("fmr", "fnmr", "fmr_matrix", "far", "frr", "eer", "failure_rate_mated", "failure_rate_nonmated")
 # Codes of notes, which verdicts read.
 NARROW, BELOW_RESOLUTION, UNKNOWN_CONCENTRATION = "narrow", "below-resolution", "unknown-concentration"
 
@@ -149,6 +151,23 @@ def possible_values(name: str, costs: DetectionCosts | None = None) -> tuple[flo
         return 0.0, costs.greatest if name == "act_dcf" else costs.greatest_least
     measure = measure_of(name)
     return measure.bounds if measure else (-math.inf, math.inf)
+
+
+class _Estimated(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def estimate(self) -> float: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+def in_words(one: _Estimated) -> str:
+    """Write an estimate with its interval: rates in per cent, all else as a number."""
+    write = rate_with_interval if one.name in IN_PER_CENT else number_with_interval
+    return write(one.estimate, one.low, one.high)
 
 
 class _Row(Protocol):

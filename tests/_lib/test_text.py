@@ -12,7 +12,7 @@ import pytest
 from helpers.each import each
 
 import fastfair as ff
-from fastfair._lib.text import drawn
+from fastfair._lib.text import cell, drawn, interval_of_rate, number_with_interval, rate_with_interval
 from fastfair.cli import tables
 from fastfair.errors import DroppedWarning, FastfairWarning, InputError, visible
 
@@ -120,3 +120,21 @@ def test_plots_draw_labels_as_they_are_written(comparisons):
     ]
     pyplot.close(ax.figure)
     assert comparisons.groups == counts.groups
+
+
+def test_numbers_have_as_many_digits_as_their_interval_supports():
+    rates = {
+        (0.166, 0.150, 0.183): "16.6 % [15.0, 18.3]", (0.22, 0.04, 0.63): "22 % [4, 63]", (0, 0, 0.04): "0 % [0, 4.0]",
+        (0.0033, 0.0005, 0.0228): "0.33 % [0.05, 2.28]", (0.0006, 1e-5, 0.0974): "0.06 % [<0.01, 9.74]",
+        (0.00142, 0.00115, 0.00175): "0.142 % [0.115, 0.175]", (1.01e-5, 3e-6, 3e-5): "0.0010 % [0.0003, 0.0030]",
+        (1e-3, 1e-3, 1e-3): "0.1 %", (0.12345, None, None): "12.3 %", (np.nan, 0, 1): "–",
+    }  # fmt: skip
+    assert {ends: rate_with_interval(*ends) for ends in rates} == rates
+    numbers = {
+        (1.026, 1, 1.156): "1.026 [1.000, 1.156]", (0.9975, 0.9896, 1.0): "0.9975 [0.9896, 1.0000]",
+        (np.inf, 2, np.inf): "infinite [2, infinite]", (2.5, 2, np.inf): "2.50 [2.00, infinite]",
+        (0.25, None, None): "0.25",
+    }  # fmt: skip
+    assert {ends: number_with_interval(*ends) for ends in numbers} == numbers
+    assert interval_of_rate(0.1, 0.2) == "[10.0, 20.0] %"
+    assert [cell(one) for one in (None, True, 1234, 0.5, np.nan)] == ["–", "yes", "1,234", "0.5", "–"]

@@ -11,6 +11,7 @@ import pytest
 from helpers.command_line import run, run_program, succeeded
 
 import fastfair as ff
+from fastfair._lib.text import rate_with_interval
 from fastfair.bands.all_bands import FEW, bands_of
 from fastfair.errors import InputError
 
@@ -42,7 +43,7 @@ def test_a_page_has_the_numbers_that_are_printed(faces, tmp_path):
         for point in ("FMR=0.02", "FMR=0.05"):
             at_point = pl.col("group").eq_missing(group) & (pl.col("operating_point") == point)
             q = rows.row(by_predicate=at_point, named=True)
-            assert f"{100 * q['estimate']:.3g} % [{100 * q['low']:.3g}, {100 * q['high']:.3g}]" in text
+            assert rate_with_interval(q["estimate"], q["low"], q["high"]) in text
     assert "<h3>Rates of groups</h3>" in text
     assert "<h3>Gini of FNMR</h3>" in text
     assert str(faces) in text

@@ -128,19 +128,6 @@ def test_a_page_has_each_grouping_and_all_numbers(study):
     assert (row[5][-1] == "*") == (q.n_errors < 30)
 
 
-def test_curves_have_their_bands(page_of_sex):
-    ev, (_, page) = evaluation("sex"), page_of_sex
-    for group, c in ((None, ev.comparisons), ("f", ev.comparisons.within_group("f"))):
-        levels = np.geomspace(30 / len(c.nonmated), 0.5, 12)
-        band = ff.roc_band(c, levels, n_resamples=100, rng=0)
-        rows = [row for row in page.rows if row[0] == (group or "all") and len(row) == 4 and row[3][-1] == "%"]
-        written_band = [f"[{100 * low:.3g}, {100 * high:.3g}]\N{NO-BREAK SPACE}%" for low, high in zip(
-            band.band_low, band.band_high, strict=True)]  # fmt: skip
-        assert [row[3] for row in rows] == written_band[::3]
-        assert rows[0][1] == f"{100 * levels[0]:.3g}\N{NO-BREAK SPACE}%"
-        assert f"[{100 * band.low[3]:.3g}, {100 * band.high[3]:.3g}]" in rows[1][2]
-
-
 @pytest.mark.filterwarnings("ignore::fastfair.errors.FastfairWarning")  # of few errors in small data
 def test_what_is_to_be_known_of_curves_is_among_the_limits(tmp_path):
     """Few subjects cause most false matches, so that the intervals of the curve are likely too narrow."""
